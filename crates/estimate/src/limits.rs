@@ -176,12 +176,8 @@ mod tests {
         SenderShares { network: 0.9, disk: 0.0, limit: 0.0, idle: 0.0 },
         ReceiverShares { network: 0.9, disk: 0.0 },
     );
-    const BUSY: ConnectionShares = ConnectionShares {
-        slow_start: 0.0,
-        receive_window: 0.0,
-        send_buffer: 0.0,
-        congestion_window: 1.0,
-    };
+    const BUSY: ConnectionShares =
+        ConnectionShares { slow_start: 0.0, receive_window: 0.0, send_buffer: 0.0, congestion_window: 1.0 };
 
     #[test]
     fn a_program_that_seldom_waits_for_the_network_is_the_limit() {
@@ -199,12 +195,18 @@ mod tests {
     fn where_both_wait_the_connection_is_asked() {
         let found = |connection| limit_of_transfer(WAITS.0, WAITS.1, connection);
         for (limit, shares) in [
-            (LimitedBy::ReceiveWindow, ConnectionShares { receive_window: 0.8, ..ConnectionShares::default() }),
+            (
+                LimitedBy::ReceiveWindow,
+                ConnectionShares { receive_window: 0.8, ..ConnectionShares::default() },
+            ),
             (LimitedBy::SendBuffer, ConnectionShares { send_buffer: 0.8, ..ConnectionShares::default() }),
             (LimitedBy::SlowStart, ConnectionShares { slow_start: 0.8, ..ConnectionShares::default() }),
         ] {
             assert_eq!(found(shares), (limit, 0.8));
-            assert_eq!(found(ConnectionShares { congestion_window: 0.81, ..shares }).0, LimitedBy::CongestionWindow);
+            assert_eq!(
+                found(ConnectionShares { congestion_window: 0.81, ..shares }).0,
+                LimitedBy::CongestionWindow
+            );
         }
     }
 
@@ -212,7 +214,8 @@ mod tests {
     fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
         let paced = ConnectionShares::of_clocks(1.0, 0.25, 0.0, 0.75);
         assert_eq!(limit_of_connection(paced), (LimitedBy::ReceiveWindow, 0.25 + 0.75 * 0.75));
-        let clocks = |window, buffer| limit_of_connection(ConnectionShares::of_clocks(1.0, window, buffer, 0.0));
+        let clocks =
+            |window, buffer| limit_of_connection(ConnectionShares::of_clocks(1.0, window, buffer, 0.0));
         assert_eq!(clocks(0.25, 0.0), (LimitedBy::CongestionWindow, 0.75));
         assert_eq!(clocks(0.0, 0.8), (LimitedBy::SendBuffer, 0.8));
     }

@@ -19,12 +19,12 @@ mod process;
 mod restore;
 mod verdict;
 
+pub use crate::window::LARGEST_WINDOW;
 pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
-pub use crate::window::LARGEST_WINDOW;
 pub use restore::{GivenBack, WindowLimits, restore};
-pub use verdict::{Earlier, Held, Seen, held};
 pub use sizing::{PhaseChange, USUAL_MAXIMUM};
+pub use verdict::{Earlier, Held, Seen, held};
 
 use crate::error::LiveError;
 use connection::{Ends, Whose};

@@ -52,11 +52,7 @@ fn sentences(transfer: &transfer::Summary) -> Vec<String> {
     let mut sentences = vec![capitalized(&transfer.to_string())];
     let phases = transfer.history.phases();
     if !phases.is_empty() {
-        let shown: Vec<String> = phases
-            .iter()
-            .take(HEADLINE_PHASES)
-            .map(phase)
-            .collect();
+        let shown: Vec<String> = phases.iter().take(HEADLINE_PHASES).map(phase).collect();
         let more = phases.len().saturating_sub(HEADLINE_PHASES);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         sentences.push(format!("The receive window's phases: {}{more}.", shown.join("; ")));

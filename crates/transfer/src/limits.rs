@@ -3,7 +3,9 @@
 
 mod sentence;
 
-use estimate::limits::{ConnectionShares, LimitedBy, Measured, ReceiverShares, SenderShares, limit_of_transfer};
+use estimate::limits::{
+    ConnectionShares, LimitedBy, Measured, ReceiverShares, SenderShares, limit_of_transfer,
+};
 use serde::{Deserialize, Serialize, Serializer};
 use units::Span;
 
@@ -118,7 +120,8 @@ pub(crate) struct Times {
 impl Limits {
     /// The verdict on a transfer that took `elapsed`.
     pub(crate) fn new(elapsed: Span, times: &Times, measured: Measured) -> Self {
-        let Times { sender, receiver, kernel, limits: account, window_below_congestion: below, sized } = *times;
+        let Times { sender, receiver, kernel, limits: account, window_below_congestion: below, sized } =
+            *times;
         let every = elapsed.as_nanos() as f64 * measured.streams.max(1) as f64;
         let whole = account.map_or(every, |account| account.lived as f64);
         let share = |nanos: u64| if whole > 0.0 { (nanos as f64 / whole).min(1.0) } else { 0.0 };
@@ -138,8 +141,7 @@ impl Limits {
             limit: share(sender.limit),
             idle: share(sender.idle),
         };
-        let receiver_shares =
-            ReceiverShares { network: share(receiver.network), disk: share(receiver.disk) };
+        let receiver_shares = ReceiverShares { network: share(receiver.network), disk: share(receiver.disk) };
         let (limited_by, part) = if elapsed >= SHORT {
             limit_of_transfer(sender_shares, receiver_shares, connection)
         } else {

@@ -102,8 +102,7 @@ impl Task<'_> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
         // As many as it came to before.
         let streams = options.streams.max(earlier.streams);
-        let connections =
-            connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
+        let connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
         retry.reached();
         let transfer = Transfer::new(connections, options, clock, earlier);
         std::thread::scope(|threads| {

@@ -3,8 +3,8 @@
 use crate::history::{History, Sample};
 use crate::limits::{KernelTimes, LimitTimes, Limits, Times};
 use crate::wire::control::{Progress, Report, StreamReport};
-use serde::{Serialize, Serializer};
 use estimate::limits::Measured;
+use serde::{Serialize, Serializer};
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
@@ -62,12 +62,7 @@ pub struct Summary {
 
 impl Summary {
     /// From what both sides `said` last, and the bytes `moved` by this run; the counts are still to be filled in.
-    pub(crate) fn new(
-        elapsed: Span,
-        moved: u64,
-        said: &Said<'_>,
-        history: History,
-    ) -> Self {
+    pub(crate) fn new(elapsed: Span, moved: u64, said: &Said<'_>, history: History) -> Self {
         let Said { progress, report, limits } = *said;
         let sum = |part| sum(report, part);
         let streams = report.streams.len();

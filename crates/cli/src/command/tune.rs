@@ -7,7 +7,9 @@ use crate::print;
 use crate::problem::Problem;
 use crate::talk;
 use host::{Clock, PollFd, PollFlags};
-use live::tune::{Earlier, Held, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
+use live::tune::{
+    Earlier, Held, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner,
+};
 use nix::errno::Errno;
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -148,8 +150,13 @@ fn tell_phase(connection: &TunedConnection, verbose: bool) {
     let Some(change) = changes.last().filter(|change| !change.state.phase.is_empty()) else { return };
     if changes.len() <= PHASES_TOLD {
         let after = change.at.since(connection.taken());
-        let state =
-            talk::windowed(&window(change.window.map(|window| window.min(connection.largest()))), change.state.phase, &change.state.reason, None, verbose);
+        let state = talk::windowed(
+            &window(change.window.map(|window| window.min(connection.largest()))),
+            change.state.phase,
+            &change.state.reason,
+            None,
+            verbose,
+        );
         print::talk(format_args!("{connection}: after {:.1} s {state}", after.as_secs_f64()));
     }
 }
@@ -227,7 +234,9 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
 fn before(earlier: &Earlier) -> String {
     let (rate, window) = (talk::rate(earlier.goodput.as_bps_f64()), talk::bytes(earlier.window.get()));
     match earlier.held {
-        Some(Held::Window | Held::Scale) => format!("before: {rate}, limited by the receive window of {window}"),
+        Some(Held::Window | Held::Scale) => {
+            format!("before: {rate}, limited by the receive window of {window}")
+        }
         _ => format!("before: {rate} in a receive window of {window}, which was not the limit"),
     }
 }

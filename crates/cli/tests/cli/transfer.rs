@@ -107,9 +107,12 @@ fn slips_of_the_hand_are_told_before_anything_is_connected() {
         assert_eq!(ended.code, Some(2), "{option} {value}: {}", ended.err);
     }
     place.run(&["send", "small.toml", ticket, "--limit", "100MB/s"]).failed(2, &["that is 800Mbit/s"]);
-    for (listen, write) in [("127.0.0.1", "write 127.0.0.1:4711"), ("::1", "write [::1]:4711"), ("here", "write 192.0.2.7:4711")]
+    for (listen, write) in
+        [("127.0.0.1", "write 127.0.0.1:4711"), ("::1", "write [::1]:4711"), ("here", "write 192.0.2.7:4711")]
     {
-        place.run(&["receive", "elsewhere", "--listen", listen]).failed(2, &["an IP address and a port", write]);
+        place
+            .run(&["receive", "elsewhere", "--listen", listen])
+            .failed(2, &["an IP address and a port", write]);
     }
     let ended = place.run(&["receive", "elsewhere", "--window", "huge"]);
     assert_eq!(ended.code, Some(2), "{}", ended.err);

@@ -133,7 +133,10 @@ fn buffers_are_raised_and_streams_are_added_where_one_does_not_fill_the_path() {
             assert_eq!(std::fs::read(place.path().join("there/file")).unwrap().len(), 300_000_000);
             let summary = ended.json().remove(0);
             in_time(summary["streams"] == 8, &summary)?;
-            in_time(ended.err.contains("7 more TCP connections: the buffers of one connection carry "), &ended.err)?;
+            in_time(
+                ended.err.contains("7 more TCP connections: the buffers of one connection carry "),
+                &ended.err,
+            )?;
             // With rights one connection has the buffer that it needs.
             std::fs::remove_dir_all(place.path().join("there")).unwrap();
             std::fs::remove_file(place.path().join("ticket")).unwrap();

@@ -172,8 +172,12 @@ fn only_windows_that_the_connection_can_advertise_are_named() {
         let ended = ended(child).well();
         if json {
             let report = ended.json();
-            let ours = report.iter().find(|line| line["local"] == local.to_string()).expect("it is in the report");
-            assert_eq!((&ours["window_bytes"], &ours["largest_window_bytes"]), (&65_535.into(), &65_535.into()));
+            let ours =
+                report.iter().find(|line| line["local"] == local.to_string()).expect("it is in the report");
+            assert_eq!(
+                (&ours["window_bytes"], &ours["largest_window_bytes"]),
+                (&65_535.into(), &65_535.into())
+            );
         } else {
             for words in ["window 65.5 kB", "can advertise 65.5 kB at most", "SO_RCVBUF"] {
                 assert!(ended.out.contains(words), "{words:?}: {}", ended.out);

@@ -120,7 +120,9 @@ mod tests {
         assert_eq!((streams, rate), (8, Rate::from_bps(960_000_000)));
         assert_eq!(buffer, Bytes::new(64 << 20));
         let eight = Measured { streams: 8, ..over(150, 800) };
-        let Advice::Streams(streams, rate, _) = advice(LimitedBy::SendBuffer, &eight) else { panic!("no advice") };
+        let Advice::Streams(streams, rate, _) = advice(LimitedBy::SendBuffer, &eight) else {
+            panic!("no advice")
+        };
         assert_eq!((streams, rate), (16, Rate::from_bps(1_600_000_000)));
     }
 

@@ -2,8 +2,8 @@
 
 use super::error::TuneError;
 use super::process::{Descriptor, Process};
-use crate::error::LiveError;
 use super::verdict::{Earlier, Held, Seen, held};
+use crate::error::LiveError;
 use crate::sized_group::SizedGroup;
 use crate::window::advertisable;
 use host::TcpInfo;

@@ -81,9 +81,10 @@ impl Seen {
 
     /// A queue stands, or losses come.
     fn shows_the_path(&self) -> bool {
-        let queue = self.mean().zip(self.least).is_some_and(|(mean, least)| {
-            mean.saturating_sub(least) > QUEUE.max(least.scale(QUEUE_SHARE))
-        });
+        let queue = self
+            .mean()
+            .zip(self.least)
+            .is_some_and(|(mean, least)| mean.saturating_sub(least) > QUEUE.max(least.scale(QUEUE_SHARE)));
         let strays = u64::from(self.strays.1.saturating_sub(self.strays.0.unwrap_or(0)));
         let received = self.received.1.saturating_sub(self.received.0.unwrap_or(0));
         queue || strays > received / 1000 / STRAY + 2
@@ -145,7 +146,11 @@ mod tests {
         let mut seen = Seen::default();
         for (at, &ms) in round_trips.iter().enumerate() {
             let last = at + 1 == round_trips.len();
-            seen.told(Some(Span::from_millis(ms)), if last { strays } else { 0 }, Bytes::new(at as u64 * 10_000_000));
+            seen.told(
+                Some(Span::from_millis(ms)),
+                if last { strays } else { 0 },
+                Bytes::new(at as u64 * 10_000_000),
+            );
         }
         seen
     }
@@ -158,7 +163,8 @@ mod tests {
     fn sshs_own_window_is_not_taken_for_the_kernels() {
         // 97.8 Mbit/s at 150 ms, in a window of 10.5 MB: ssh's 2 MiB.
         let steady = seen(&[150, 150, 151, 150], 0);
-        let (limit, flight) = held(Rate::from_bps(97_800_000), Bytes::new(10_500_000), false, &steady).unwrap();
+        let (limit, flight) =
+            held(Rate::from_bps(97_800_000), Bytes::new(10_500_000), false, &steady).unwrap();
         assert_eq!(limit, Held::Programs);
         assert!((1_830_000..1_850_000).contains(&flight.get()), "{flight}");
     }

@@ -74,7 +74,11 @@ impl fmt::Display for Limits {
                 Fix(way_out)
             ),
             LimitedBy::SendBuffer => {
-                write!(formatter, "It was limited by the send buffer: {percent} % of the time.{}", Fix(way_out))
+                write!(
+                    formatter,
+                    "It was limited by the send buffer: {percent} % of the time.{}",
+                    Fix(way_out)
+                )
             }
             LimitedBy::CongestionWindow => self.path(formatter, way_out, percent, &lost),
         }
@@ -196,7 +200,8 @@ mod tests {
     #[test]
     fn shares_are_of_all_connections_and_the_sentence_says_them() {
         let four = Measured { streams: 4, ..measured() };
-        let limits = Limits::new(Span::from_secs(10), &Times { limits: None, ..times(LimitTimes::default()) }, four);
+        let limits =
+            Limits::new(Span::from_secs(10), &Times { limits: None, ..times(LimitTimes::default()) }, four);
         assert_eq!((limits.receive_window, limits.sender_network), (0.75, 1.0));
         let json = serde_json::to_value(limits).unwrap();
         assert_eq!(json["limited_by"], "receive-window");
@@ -221,8 +226,11 @@ mod tests {
     #[test]
     fn a_full_send_buffer_comes_with_streams_and_a_setting() {
         let text = said(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
-        for words in ["--streams 8 would have up to 960Mbit/s", "net.ipv4.tcp_wmem=\"4096 16384 67108864\"", "/etc/sysctl.d"]
-        {
+        for words in [
+            "--streams 8 would have up to 960Mbit/s",
+            "net.ipv4.tcp_wmem=\"4096 16384 67108864\"",
+            "/etc/sysctl.d",
+        ] {
             assert!(text.contains(words), "{words:?}: {text}");
         }
     }
@@ -232,11 +240,17 @@ mod tests {
         let path = LimitTimes { congestion: 30 * SECOND, ..LimitTimes::default() };
         let lossy = Measured { retransmits: 3, ..measured() };
         let bbr = said(path, Measured { rate_based: true, ..lossy });
-        assert!(bbr.contains("3 segments were sent again, which does not reduce") && !bbr.contains("--control"), "{bbr}");
+        assert!(
+            bbr.contains("3 segments were sent again, which does not reduce") && !bbr.contains("--control"),
+            "{bbr}"
+        );
         let random = said(path, lossy);
         assert!(random.contains("losses reduce") && random.contains("--control bbr"), "{random}");
         let full = said(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
-        assert!(full.contains("by the path") && full.contains("3 segments") && full.contains("190ms"), "{full}");
+        assert!(
+            full.contains("by the path") && full.contains("3 segments") && full.contains("190ms"),
+            "{full}"
+        );
         let idle = said(path, measured());
         assert!(idle.contains("the path had room") && !idle.contains("by the path"), "{idle}");
     }

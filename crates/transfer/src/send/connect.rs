@@ -86,7 +86,8 @@ pub(super) fn connect(
         Message::End => return Err(TransferError::gone("it left without an answer")),
     };
     let share = options.limit.map(|limit| Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1)));
-    let opener = Opener { tls, address, token, control: options.control.clone(), limit: share, clock: *clock };
+    let opener =
+        Opener { tls, address, token, control: options.control.clone(), limit: share, clock: *clock };
     let (open, persistence) = (&opener, &persistence);
     // At once: each takes two round trips. A receiver has room for 16 unproved connections of one address.
     let mut data = Vec::with_capacity(streams.into());

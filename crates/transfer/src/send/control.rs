@@ -1,8 +1,8 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
-use super::queue::Offered;
 use super::meter::Meter;
+use super::queue::Offered;
 use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
@@ -34,8 +34,17 @@ pub(super) fn serve(
 ) -> Result<(), TransferError> {
     let now = transfer.clock.now();
     let said = (Counted::default(), now);
-    let mut control =
-        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, there: None, meter: Meter::default() };
+    let mut control = Control {
+        transfer,
+        count,
+        observer,
+        heard: now,
+        failures: 0,
+        said,
+        all: None,
+        there: None,
+        meter: Meter::default(),
+    };
     let mut inlet = Inlet::new(&transfer.control);
     // Nothing can be said any more; the receiver may have said why.
     let mut broken: Option<TransferError> = None;

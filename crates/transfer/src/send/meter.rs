@@ -79,9 +79,9 @@ impl Meter {
             .first()
             .and_then(|lane| options::congestion_control(lane.channel.tcp()).ok())
             .is_some_and(|control| options::is_rate_based(&control));
-        let autotuned = *self.autotuned.get_or_insert_with(|| {
-            options::autotuned_send_buffer().map_or(Bytes::ZERO, |[_, _, most]| most)
-        });
+        let autotuned = *self
+            .autotuned
+            .get_or_insert_with(|| options::autotuned_send_buffer().map_or(Bytes::ZERO, |[_, _, most]| most));
         let now = transfer.clock.now();
         let length = now.since(std::mem::replace(&mut self.read, now));
         let mut all = Interval { free: true, largest: true, ..Interval::default() };
@@ -130,7 +130,8 @@ impl Meter {
         self.limited = None;
         if usize::from(streams) > count && transfer.opener.is_some() {
             let each = if count == 1 { "one connection" } else { "these connections" };
-            let why = format!("the buffers of {each} carry {} over {}", rate.rounded(), all.round_trip.rounded());
+            let why =
+                format!("the buffers of {each} carry {} over {}", rate.rounded(), all.round_trip.rounded());
             transfer.wanted.ask(streams, why);
         }
     }
@@ -154,7 +155,14 @@ impl Gauge {
 }
 
 impl Interval {
-    fn add(&mut self, gauge: &mut Gauge, info: &TcpInfo, before: LimitedTimes, now: LimitedTimes, length: Span) {
+    fn add(
+        &mut self,
+        gauge: &mut Gauge,
+        info: &TcpInfo,
+        before: LimitedTimes,
+        now: LimitedTimes,
+        length: Span,
+    ) {
         let grown = |now: Span, before: Span| now.saturating_sub(before);
         self.ends += grown(now.send_buffer, before.send_buffer);
         self.ends += grown(now.receive_window, before.receive_window);
