@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use units::{Bytes, Complaint, Rate, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 /// No wait is longer: a program's end sends no signal here.
 const END_CHECK: Span = Span::from_millis(50);
