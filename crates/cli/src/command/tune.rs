@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use units::{Bytes, Complaint, Rate, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 /// No wait is longer: a program's end sends no signal here.
 const END_CHECK: Span = Span::from_millis(50);
@@ -208,7 +208,7 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
     match connection.held() {
         Some((Held::Programs, flight)) => notes.push(format!(
             "the window is {} and {} are in flight, no queue stands and nothing is lost: the programs limit themselves, to \
-             about {} a round trip. A larger window does not help; their own windows and buffers do",
+             about {} a round trip (or a sender with BBR has the whole path). A larger window does not help",
             talk::bytes(window.get()),
             talk::bytes(flight.get()),
             talk::bytes(flight.get())
@@ -222,10 +222,10 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
         }
         Some((Held::Scale, _)) | None => {}
     }
-    if connection.earlier().is_some_and(|earlier| earlier.held == Some(Held::Window))
-        && connection.goodput() > connection.earlier().map_or(Rate::ZERO, |earlier| earlier.goodput)
+    if let Some(earlier) = connection.earlier().filter(|earlier| earlier.held == Some(Held::Window))
+        && connection.goodput() > earlier.goodput
     {
-        notes.push(lasting(connection));
+        notes.push(lasting(connection, earlier));
     }
     notes
 }
@@ -255,11 +255,10 @@ fn scale_note(connection: &TunedConnection) -> Option<String> {
 }
 
 /// What has the same effect on all later connections.
-fn lasting(connection: &TunedConnection) -> String {
-    let flight = connection.held().map_or(Bytes::ZERO, |(_, flight)| flight);
-    let used = connection.window().unwrap_or_default().min(flight * 2).max(flight);
-    // Linux advertises half of a buffer or more.
-    let buffer = (used * 2).get().next_power_of_two().max(6 << 20);
+fn lasting(connection: &TunedConnection, earlier: &Earlier) -> String {
+    let flight = connection.goodput().volume(earlier.round_trip.unwrap_or_default());
+    // Linux advertises half of a buffer or more, and a window is well above what is in flight.
+    let buffer = (flight * 4).get().next_power_of_two().max(6 << 20);
     format!(
         "to have it for good: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
          /etc/sysctl.d"

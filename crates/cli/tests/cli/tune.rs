@@ -106,7 +106,7 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
     for (name, json) in [("INT", true), ("TERM", false)] {
         let (place, stream) = (Place::new(), Stream::new());
         let (before, port) = (receive_buffer(&stream.receiver).expect("a size"), stream.port().to_string());
-        assert!(!stream.is_locked());
+        assert!(!stream.is_locked() && stream.flows(), "it is under way");
         let mut arguments = vec!["tune", "--window", "40kB", "--port", &port, "--pid"];
         let pid = own_pid();
         arguments.push(&pid);
@@ -166,7 +166,8 @@ fn only_windows_that_the_connection_can_advertise_are_named() {
         let mut arguments = vec!["tune", "--window", window, "--port", &port, "--pid", &pid];
         arguments.extend(json.then_some("--json"));
         let child = place.start(&arguments);
-        assert!(within(SOON, || stream.is_locked()), "it is not taken over");
+        let buffer = || receive_buffer(&stream.receiver).expect("a size");
+        assert!(within(SOON, || buffer() > Bytes::new(1_000_000)), "it is not taken over: {}", buffer());
         assert!(stream.flows());
         signal(&child, "INT");
         let ended = ended(child).well();
@@ -264,7 +265,8 @@ fn sobas_watches_a_transfer_under_way_and_ends_with_the_program() {
         let (mut stream, _) = listener.accept().expect("the program connects");
         stream.write_all(&[0; 1_000_000]).expect("it reads");
         let child = place.start(&["tune", "--json", "--pid", &program.id().to_string()]);
-        for _ in 0..50 {
+        // It is watched for 0.8 s before it is taken over.
+        for _ in 0..200 {
             stream.write_all(&[0; 20_000]).expect("it reads");
             std::thread::park_timeout(Duration::from_millis(10));
         }

@@ -16,6 +16,8 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
+/// A goodput that is so many times larger than before shows that the window was the limit.
+const FREED: f64 = 1.1;
 /// The kernel's numbers of the states in which data may come.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
 
@@ -235,7 +237,11 @@ impl TunedConnection {
     #[must_use]
     pub fn held(&self) -> Option<(Held, Bytes)> {
         let window = self.window().unwrap_or(self.largest);
-        held(self.goodput(), window, window >= self.largest, &self.seen)
+        let found = held(self.goodput(), window, window >= self.largest, &self.seen);
+        // A window that was the limit until now was not the programs' choice. What is the next limit is not known yet.
+        let was = self.earlier.filter(|earlier| earlier.held == Some(Held::Window));
+        let freed = was.is_some_and(|was| self.goodput() > was.goodput.scale(FREED));
+        found.filter(|&(held, _)| held != Held::Programs || !freed)
     }
 
     /// The window's limit and the receive buffer before it was taken over, and the buffer since.

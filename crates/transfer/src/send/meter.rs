@@ -28,6 +28,9 @@ const PATIENCE: Span = Span::from_millis(200);
 const WORTH: Span = Span::from_secs(3);
 /// And on a path of a longer round trip than this. On a shorter one the programs are the limit, or a disk.
 const LONG: Span = Span::from_millis(10);
+/// The path is the limit if the smoothed round trip exceeds the least by this part of it and by [`QUEUE`].
+const QUEUE_PART: u64 = 8;
+const QUEUE: Span = Span::from_millis(2);
 
 /// Reads, and keeps account.
 #[derive(Debug, Default)]
@@ -47,6 +50,7 @@ struct Gauge {
     account: Account,
     waited: Span,
     acknowledged: Bytes,
+    retransmits: u32,
     /// A larger send buffer is not to be had.
     largest: bool,
     buffer: Bytes,
@@ -61,6 +65,8 @@ struct Interval {
     moved: Bytes,
     peer_windows: Bytes,
     round_trip: Span,
+    /// No queue stands, and nothing was lost.
+    free: bool,
     largest: bool,
 }
 
@@ -78,7 +84,7 @@ impl Meter {
             .get_or_insert_with(|| options::autotuned_send_buffer().map_or(Bytes::ZERO, |[_, _, most]| most));
         let now = transfer.clock.now();
         let length = now.since(std::mem::replace(&mut self.read, now));
-        let mut all = Interval { largest: true, ..Interval::default() };
+        let mut all = Interval { free: true, largest: true, ..Interval::default() };
         let mut limits = LimitTimes::default();
         let mut reports = Vec::with_capacity(lanes.len());
         let sized = locked(&transfer.last).0.window.map(Bytes::new);
@@ -109,7 +115,7 @@ impl Meter {
         // A receive window that is held small on purpose limits as it should.
         let on_purpose = sized.is_some_and(|sized| sized <= all.peer_windows + all.peer_windows / 2)
             && self.gauges.iter().all(|gauge| gauge.buffer > sized.unwrap_or_default() / count as u64 * 2);
-        if share < MOSTLY || on_purpose || !all.largest || all.round_trip < LONG {
+        if share < MOSTLY || on_purpose || !all.free || !all.largest || all.round_trip < LONG {
             self.limited = None;
             return;
         }
@@ -163,6 +169,9 @@ impl Interval {
         self.length = length;
         self.moved += info.bytes_acked.saturating_sub(gauge.acknowledged);
         gauge.acknowledged = info.bytes_acked;
+        let lost = std::mem::replace(&mut gauge.retransmits, info.total_retrans) != info.total_retrans;
+        let (least, now_rtt) = (info.min_rtt.unwrap_or_default(), info.rtt.unwrap_or_default());
+        self.free &= !lost && now_rtt <= least + QUEUE.max(least / QUEUE_PART);
         self.peer_windows += info.snd_wnd.unwrap_or_default();
         self.round_trip = self.round_trip.max(info.min_rtt.unwrap_or_default());
         self.largest &= gauge.largest || now.receive_window > before.receive_window;
