@@ -101,7 +101,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     // "sobas:fig1" is the beginning of "sobas:fig1-4", and only a letter away from "sobas:fig13".
     let begins = |candidate: &&&str| {
         let rest = candidate.strip_prefix(word).and_then(|rest| rest.chars().next());
-        rest.is_some_and(|next| !next.is_alphanumeric())
+        rest == Some('-')
     };
     if let Some(begun) = candidates.iter().find(begins) {
         return Some(begun);

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{PoisonError, RwLock};
 
 /// Seconds after which a command is ended.
-const PATIENCE: &str = "240";
+const PATIENCE: &str = "600";
 /// A busy machine makes events of the kernel late. What is right has to hold in one try.
 const TRIES: usize = 3;
 /// Held alone by a case that needs the kernel, and together by the others.
