@@ -68,7 +68,7 @@ fn each_part_that_it_takes_otherwise_is_listed() {
     let queue = "limit = '1249 packets'";
     let cases = [
         (case_1("kind = 'codel', limit = '1249 packets'", ""), "a codel queue is taken for drop-tail"),
-        (case_1(queue, "size = '1GB'"), "have data all the time"),
+        (case_1(queue, "size = '1GB'\n[model]\ntheory = 'fixed point'\n"), "have data all the time"),
         (case_1(queue, "[[flow]]\nname = 'b'\ncontrol = 'bbr'\nrtt = '50ms'\n"), "bbr is taken for Reno"),
         (case_1(queue, "stop = '60s'"), "to be there all the time"),
         (case_1("kind = 'red', limit = '1249 packets'", "ecn = true"), "marked are taken to be dropped"),

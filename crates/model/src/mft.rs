@@ -225,15 +225,31 @@ pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
     prediction(path, &target.with_window(lossless_window(path, target)))
 }
 
-/// What `target` gets on `path`: the four regimes of the module's picture.
+/// The unit of a full queue's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// A packet finds room if its bytes do: a full segment is refused before a smaller packet is.
+    Bytes,
+    /// Any packet takes one place, so that a full queue drops cross traffic's packets as well as the target's.
+    Packets,
+}
+
+/// As [`prediction()`], at a queue whose limit is counted in `room`. [`Path::buffer`] is what the limit comes to in
+/// bytes.
+#[must_use]
+pub fn prediction_with(path: &Path, target: &Target, room: Room) -> Prediction {
+    let lossless = standing(path, target).unwrap_or_else(|| overflowing::prediction(path, target, room));
+    if path.loss == Fraction::ZERO { lossless } else { congested(path, target, &lossless) }
+}
+
+/// What `target` gets on `path`: the four regimes of the module's picture, with a limit in bytes.
 ///
 /// Goodput never falls as the window grows, until the window overflows the buffer. There it falls to that of the
 /// sawtooth and no longer depends on the window. With unresponsive cross traffic that fills the link (`A = 0`) the
 /// buffer is full and the target gets nothing.
 #[must_use]
 pub fn prediction(path: &Path, target: &Target) -> Prediction {
-    let lossless = standing(path, target).unwrap_or_else(|| overflowing::prediction(path, target));
-    if path.loss == Fraction::ZERO { lossless } else { congested(path, target, &lossless) }
+    prediction_with(path, target, Room::Bytes)
 }
 
 /// The target's wire window, in bits, when every packet waits `queueing` seconds at a full link. Rises with

@@ -6,7 +6,7 @@
 //! over the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses packets at
 //! each overflow, and then gives way further. That effect is left out.
 
-use super::{CrossTraffic, Path, Prediction, Regime, Target, backlog, window_bits};
+use super::{CrossTraffic, Path, Prediction, Regime, Room, Target, backlog, window_bits};
 use crate::root::decreasing_root;
 use crate::sawtooth::sawtooth;
 use units::{Bytes, Rate, Span};
@@ -20,14 +20,14 @@ const MOST_TURNS: u32 = 200;
 /// The rounding error of the difference of two rates, as a share of the capacity.
 const ROUNDING: f64 = 1e-12;
 
-pub(super) fn prediction(path: &Path, target: &Target) -> Prediction {
+pub(super) fn prediction(path: &Path, target: &Target, room: Room) -> Prediction {
     match path.cross {
-        CrossTraffic::Unresponsive { .. } => against_unresponsive(path, target),
+        CrossTraffic::Unresponsive { .. } => against_unresponsive(path, target, room),
         CrossTraffic::BufferLimited { .. } => against_buffer_limited(path, target),
     }
 }
 
-fn against_unresponsive(path: &Path, target: &Target) -> Prediction {
+fn against_unresponsive(path: &Path, target: &Target, counts: Room) -> Prediction {
     let available = super::available_bandwidth(path);
     let room = path.buffer.scale(available.as_bps_f64() / path.capacity.as_bps_f64());
     let Some(cycle) = sawtooth(available, path.base_rtt, room, target.segment, target.delayed_ack) else {
@@ -36,15 +36,17 @@ fn against_unresponsive(path: &Path, target: &Target) -> Prediction {
     // The window at the full queue, and how long it stays there.
     let (base, full) = (path.base_rtt.as_secs_f64(), path.base_rtt.as_secs_f64() + path.drain());
     let top = available.as_bps_f64() * base + room.bits_f64();
-    let (period, turns) = (cycle.period.as_secs_f64(), turns_at_full(path, available));
+    let turns = if counts == Room::Packets { turns_at_full(path, available) } else { 0.0 };
+    let period = cycle.period.as_secs_f64();
     let (stays, packets) = (turns * full, turns * top / target.segment.bits_f64());
     let mean = |of: f64, at_full: f64| (of * period + at_full * stays) / (period + stays);
     let rtt = mean(cycle.rtt.as_secs_f64(), full);
     Prediction {
         goodput: available.scale(mean(cycle.utilization, 1.0) * target.efficiency()),
-        rtt: Span::from_secs_f64(rtt),
+        rtt: if turns > 0.0 { Span::from_secs_f64(rtt) } else { cycle.rtt },
         backlog: backlog(path, rtt - base),
-        window: Bytes::new(mean(cycle.window.bits_f64(), top) as u64 / 8).scale(target.efficiency()),
+        window: Bytes::new((mean(cycle.window.bits_f64(), top) / 8.0).round() as u64)
+            .scale(target.efficiency()),
         loss: 1.0 / (cycle.packets_per_cycle + packets),
         regime: Regime::SelfInducedLoss,
     }

@@ -14,7 +14,8 @@ use super::offered::Offered;
 use super::tight::crossing;
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
+use link::Limit;
+use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Room, Target};
 use units::{Bytes, Complaint, Span};
 
 /// Congestion controls with a closed form.
@@ -25,6 +26,15 @@ const SMALL_QUEUE: u64 = 10;
 
 /// The theory of one transfer's four regimes.
 pub(super) struct Mft;
+
+/// What becomes of the target.
+fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
+    let room = match resolved.limit {
+        Limit::Bytes(_) => Room::Bytes,
+        Limit::Packets(_) => Room::Packets,
+    };
+    mft::prediction_with(&seen.path, &seen.target, room)
+}
 
 /// The scenario as the theory sees it.
 struct Seen<'a> {
@@ -48,7 +58,7 @@ impl Theory for Mft {
         let mut seen = seen(resolved)?;
         // Asked last, as it takes the prediction.
         if let Some(flow) = seen.targets.iter().find(|flow| flow.control == "fixed")
-            && mft::prediction(&seen.path, &seen.target).regime == Regime::SelfInducedLoss
+            && predicted(resolved, &seen).regime == Regime::SelfInducedLoss
         {
             let complaint = Complaint::new(
                 flow.key("socket_buffer"),
@@ -60,7 +70,7 @@ impl Theory for Mft {
                 "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
             seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
         }
-        let found = mft::prediction(&seen.path, &seen.target);
+        let found = predicted(resolved, &seen);
         let beyond = limits::limits(resolved, &seen, &found);
         seen.departures.extend(beyond);
         Ok(seen.departures)
@@ -68,7 +78,7 @@ impl Theory for Mft {
 
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
         let seen = seen(resolved)?;
-        let prediction = mft::prediction(&seen.path, &seen.target);
+        let prediction = predicted(resolved, &seen);
         Ok(seen.answer(resolved, &prediction))
     }
 }

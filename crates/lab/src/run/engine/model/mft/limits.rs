@@ -26,11 +26,11 @@ const CYCLES: f64 = 3.0;
 /// The part of the measured time that the start of the flows may be.
 const START: f64 = 0.05;
 
+/// Beyond this share of the link random traffic overflows the queue by itself.
+const MOST_RANDOM: f64 = 0.6;
+
 /// A delay that is left out if it is shorter than this.
 const NO_DELAY: f64 = 0.5e-3;
-
-/// A share of the round trip that is left out.
-const SMALL: f64 = 0.05;
 
 /// What of `resolved` is beyond the picture, where it predicts `found`.
 pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> Vec<Departure> {
@@ -104,9 +104,18 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
         "cbr, or poisson",
         "cross traffic is taken to come evenly, at its mean rate",
     );
-    let wait = random_wait(resolved, found);
+    let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);
+    let rate: f64 = random.map(|traffic| traffic.config.rate.as_bps_f64()).sum();
     depart(
-        wait > NO_DELAY.max(SMALL * found.rtt.as_secs_f64()),
+        saws && rate > MOST_RANDOM * resolved.link.rate.as_bps_f64(),
+        "traffic".into(),
+        "random cross traffic that takes most of the link".into(),
+        "less of it",
+        "cross traffic leaves the queue to the target",
+    );
+    let wait = random_wait(resolved, seen, found);
+    depart(
+        wait > NO_DELAY,
         "traffic".into(),
         "packets at random times, for which others wait".into(),
         "cbr, or less of it",
@@ -134,8 +143,11 @@ fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
     if found.regime != Regime::SelfInducedLoss && window < overflow {
         return doubling;
     }
-    let growth = (window - overflow / 2.0).max(0.0) * f64::from(seen.target.delayed_ack);
-    doubling + 4.0 * full + growth * found.rtt.as_secs_f64()
+    let turns = (window - overflow / 2.0).max(0.0) * f64::from(seen.target.delayed_ack);
+    let growth = turns * found.rtt.as_secs_f64();
+    // A window that saws grows for half of its cycle to its mean, also later.
+    let usual = if found.regime == Regime::SelfInducedLoss { cycle(seen, found) / 2.0 } else { 0.0 };
+    doubling + 4.0 * full + (growth - usual).max(0.0)
 }
 
 /// What the path and its queue hold, segments.
@@ -156,7 +168,7 @@ fn is_small(flow: &ResolvedFlow) -> bool {
 }
 
 /// The wait at a queue that would be empty, if cross traffic did not come at random: that of M/D/1, seconds.
-fn random_wait(resolved: &Resolved, found: &Prediction) -> f64 {
+fn random_wait(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> f64 {
     let capacity = resolved.link.rate.as_bps_f64();
     let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);
     let (rate, work) = random.fold((0.0, 0.0), |(rate, work), traffic| {
@@ -166,6 +178,7 @@ fn random_wait(resolved: &Resolved, found: &Prediction) -> f64 {
     if found.regime != Regime::BufferLimited || rate == 0.0 {
         return 0.0;
     }
-    let load = ((found.goodput.as_bps_f64() + resolved.unresponsive().as_bps_f64()) / capacity).min(0.999);
+    let own = found.goodput.as_bps_f64() * seen.target.segment.bits_f64() / seen.target.payload.bits_f64();
+    let load = ((own + resolved.unresponsive().as_bps_f64()) / capacity).min(0.999);
     work / capacity / (2.0 * (1.0 - load))
 }
