@@ -7,6 +7,7 @@ use tightlink_lab::run::resolve::{Resolved, resolve};
 
 /// Twenty flows behind RED, whose loop is stable.
 const SCENARIO: &str = "title = 't'
+source = 'paper:fluid'
 duration = '60s'
 warmup = '20s'
 [link]

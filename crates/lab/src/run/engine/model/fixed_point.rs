@@ -113,7 +113,7 @@ fn bottleneck(resolved: &Resolved) -> Bottleneck {
 
 /// Where the point is no longer near what packets do, found by simulation of drawn scenarios (`lab/tests/bands.rs`). A
 /// published result is judged by its claims instead.
-fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
+pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
     let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
     let found = theory::fixed_point(&bottleneck(resolved), &flows).ok().filter(|_| resolved.source.is_none());
     let Some(found) = found else { return Vec::new() };
@@ -140,6 +140,13 @@ fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
         format!("a start of {turns:.1} s, which is measured"),
         "a longer warm-up",
         "the start of the flows is not measured",
+    );
+    depart(
+        crossing.iter().any(|flow| flow.control == "cubic"),
+        crossing[0].key("control"),
+        "cubic, whose windows vary more than its response function says".into(),
+        "reno, highspeed, or scalable",
+        "cubic has the mean window of its response function",
     );
     depart(
         crossing.iter().any(|flow| flow.transport.host.gathers()),

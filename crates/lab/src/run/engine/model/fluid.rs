@@ -70,6 +70,10 @@ impl Theory for Fluid {
         let mean = "each flow has the mean window of many";
         departures.extend(departure::of_many(resolved, &crossing, &found, mean));
         departures.extend(beyond(resolved, &crossing, &seen));
+        if departures.is_empty() {
+            // Its equations are of the same senders.
+            departures.extend(super::fixed_point::limits(resolved, &crossing));
+        }
         Ok(departures)
     }
 

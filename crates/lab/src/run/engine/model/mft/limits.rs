@@ -104,6 +104,13 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
         "cbr, or poisson",
         "cross traffic is taken to come evenly, at its mean rate",
     );
+    depart(
+        saws && flow.transport.pacing,
+        flow.key("pacing"),
+        "a sender that spaces its packets, and so overflows the queue later or sooner".into(),
+        "false",
+        "packets leave as acknowledgements come",
+    );
     let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);
     let rate: f64 = random.map(|traffic| traffic.config.rate.as_bps_f64()).sum();
     depart(

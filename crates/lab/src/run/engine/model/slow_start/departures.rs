@@ -22,6 +22,9 @@ const SMALL: f64 = 0.03;
 /// With fewer segments of a socket buffer a host that gathers them stops at times.
 const GATHERED: u64 = 20;
 
+/// In so many round trips a sender's pace does not matter.
+const SEVERAL: u64 = 4;
+
 /// A share of the duration that does not matter.
 const HELD_UP: f64 = 0.1;
 
@@ -84,8 +87,10 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
         "standard",
         "slow start is RFC 5681's",
     );
+    // A pace holds the second and third windows back by a part of a round trip.
+    let few = found.peak_window > flow.initial_window as f64 && found.completion < flow.base_rtt * SEVERAL;
     depart(
-        flow.transport.pacing && !found.in_slow_start,
+        flow.transport.pacing && (!found.in_slow_start || few),
         flow.key("pacing"),
         "a sender that spaces its packets",
         "false",
