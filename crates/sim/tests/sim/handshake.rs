@@ -167,8 +167,9 @@ proptest! {
             let goodput = flow.goodput().as_bps_f64();
             prop_assert!(goodput.is_finite());
             if let (Some(size), Some(completion)) = (drawn.1, flow.completion) {
-                let moved = goodput * completion.as_secs_f64() / 8.0;
-                prop_assert!((moved / (1000.0 * size as f64) - 1.0).abs() < 1e-6, "{moved}");
+                // A rate is in whole bits per second.
+                let exact = 8000.0 * size as f64 / completion.as_secs_f64();
+                prop_assert!((goodput - exact).abs() <= 1.0, "{goodput} of {exact}");
             }
             prop_assert!(flow.completion.is_none() || !drawn.4 || flow.handshake.is_some());
             prop_assert!(flow.dropped <= flow.sent && flow.retransmits <= flow.sent);
