@@ -40,7 +40,7 @@ fn data_begin_when_the_syn_is_answered_and_completion_counts_from_then() {
 
 #[test]
 fn a_handshake_takes_the_queue_it_meets_and_no_timer_expires_after_it() {
-    // Two seconds of queue: longer than the first timeout of RFC 6298.
+    // Up to three seconds of queue: longer than the first timeout of RFC 6298.
     let mut plan = plan(5_000_000, 1250);
     plan.end = Some(seconds(60));
     let second = connecting("second", "cubic", Span::from_millis(40));
@@ -50,7 +50,8 @@ fn a_handshake_takes_the_queue_it_meets_and_no_timer_expires_after_it() {
     ];
     let flow = &run(plan).flows[1];
     let took = flow.handshake.expect("it is established").as_secs_f64();
-    assert!((1.0..3.5).contains(&took), "{took}");
+    // The queue has three seconds at most, and a SYN that found it full was sent again after one.
+    assert!((1.0..4.05).contains(&took), "{took}");
     assert_eq!(flow.timeouts, 0);
     assert!(flow.completion.is_some_and(|took| took < Span::from_secs(35)), "{:?}", flow.completion);
 }
@@ -167,8 +168,9 @@ proptest! {
             let goodput = flow.goodput().as_bps_f64();
             prop_assert!(goodput.is_finite());
             if let (Some(size), Some(completion)) = (drawn.1, flow.completion) {
-                let moved = goodput * completion.as_secs_f64() / 8.0;
-                prop_assert!((moved / (1000.0 * size as f64) - 1.0).abs() < 1e-6, "{moved}");
+                // A rate is in whole bits per second.
+                let exact = 8000.0 * size as f64 / completion.as_secs_f64();
+                prop_assert!((goodput - exact).abs() <= 1.0, "{goodput} of {exact}");
             }
             prop_assert!(flow.completion.is_none() || !drawn.4 || flow.handshake.is_some());
             prop_assert!(flow.dropped <= flow.sent && flow.retransmits <= flow.sent);
