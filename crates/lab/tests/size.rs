@@ -121,9 +121,9 @@ const THREE: &str = "title = 't'\nduration = '40s'\nwarmup = '10s'\n[link]\nrate
 
 #[test]
 fn the_rows_of_a_scenario_keep_its_ecn() {
-    let marked = of_scenario(&format!("{THREE}ecn = true\n"));
+    let (plain, marked) = (of_scenario(THREE), of_scenario(&format!("{THREE}ecn = true\n")));
     for queue in ["codel", "fq-codel", "pie"] {
-        let (dropped, marked) = (row(&of_scenario(THREE), queue).loss_rate, row(&marked, queue).loss_rate);
+        let (dropped, marked) = (row(&plain, queue).loss_rate, row(&marked, queue).loss_rate);
         assert!(dropped > 0.001 && marked < 0.0003, "{queue}: {dropped} {marked}");
     }
 }
@@ -139,9 +139,9 @@ fn a_full_queue_on_the_way_back_is_named_with_its_key() {
     let named = sizing.remarks.iter().find(|remark| remark.contains("another queue limits the flows"));
     let named = named.unwrap_or_else(|| panic!("{:?}", sizing.remarks));
     assert!(named.contains("reverse direction") && named.contains("link.reverse.queue"), "{named}");
-    // What the other queue costs.
+    // With the other queue short, the same limit has the target.
     let better = row(&sizing, "fq-codel at link.reverse").utilization;
-    assert!(better > sizing.recommended.utilization + 0.1, "{better} {:?}", sizing.recommended);
+    assert!(better >= 0.99 && sizing.recommended.utilization < 0.99, "{better} {:?}", sizing.recommended);
 }
 
 #[test]
