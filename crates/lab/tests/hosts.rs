@@ -75,9 +75,12 @@ fn slow_start_ends_where_it_does_in_the_kernel() {
     let ends = |rate: &str, delay: &str, limit: &str, seconds: u32| {
         run(Engine::Sim, rate, delay, limit, (seconds, 0), "control = 'cubic'").flows.remove(0)
     };
-    for (rate, delay, right) in
-        [("10Mbit/s", "50ms", 124.0), ("10Mbit/s", "20ms", 59.0), ("8Mbit/s", "20ms", 56.0), ("12500kbit/s", "50ms", 134.0)]
-    {
+    for (rate, delay, right) in [
+        ("10Mbit/s", "50ms", 124.0),
+        ("10Mbit/s", "20ms", 59.0),
+        ("8Mbit/s", "20ms", 56.0),
+        ("12500kbit/s", "50ms", 134.0),
+    ] {
         let flow = ends(rate, delay, "4 bdp", 2);
         near(flow.threshold_segments.expect("it has ended"), right, 0.1, &format!("{rate}, {delay}"));
     }

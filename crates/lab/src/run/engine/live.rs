@@ -296,7 +296,7 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
 }
 
 /// The memory of send buffers, which is one limit for all flows; `None`: without one.
-fn send_memory(resolved: &Resolved) -> Option<Bytes> {
+pub(super) fn send_memory(resolved: &Resolved) -> Option<Bytes> {
     let each = resolved.flows.iter().map(|flow| flow.transport.host.send_buffer.memory());
     each.collect::<Option<Vec<_>>>()?.into_iter().max()
 }

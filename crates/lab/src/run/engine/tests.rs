@@ -144,6 +144,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.delayed_ack", &[("flow.a.byte_counting", "0")], "2"),
     ("flow.delayed_ack_timeout", &[], "50ms"),
     ("flow.socket_buffer", &[], "20kB"),
+    ("flow.send_buffer", &[], "20kB"),
     ("flow.host", &[], "linux"),
     ("flow.host", &[("flow.a.byte_counting", "0")], "linux"),
     ("flow.bbr_variant", &[("flow.a.control", "bbr")], "linux"),
@@ -272,7 +273,8 @@ fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
         Engine::Sim => format!("{:?} {watched:?}", sim::plan(resolved).expect("it is made for it")),
         Engine::Live => {
             let transport = &resolved.flows[0].transport;
-            let switches = (resolved.stack, transport.timestamps, transport.sack);
+            let switches =
+                (resolved.stack, transport.timestamps, transport.sack, live::send_memory(resolved));
             format!("{:?} {:?} {switches:?}", live::path_config(resolved), live::session(resolved))
         }
     })
