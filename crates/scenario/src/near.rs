@@ -1,5 +1,6 @@
 //! "Did you mean": the known word nearest to a mistyped one.
 
+use crate::schema::{self, Keys};
 use strsim::osa_distance;
 
 /// Words longer than this are not typing mistakes.
@@ -114,10 +115,23 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .filter(|(distance, candidate)| {
             *distance <= length.min(candidate.chars().count()).div_ceil(3).min(length / 2)
         });
-    near.map(|(_, candidate)| candidate).or_else(|| {
-        let (_, ours) = OTHER_WORDS.iter().find(|(theirs, _)| *theirs == folded)?;
-        candidates.into_iter().find(|candidate| candidate == ours)
-    })
+    near.map(|(_, candidate)| candidate).or_else(|| called_here(word, candidates))
+}
+
+/// The candidate that is called `word` elsewhere.
+fn called_here<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = word.to_lowercase().replace('-', "_");
+    let (_, ours) = OTHER_WORDS.iter().find(|(theirs, _)| *theirs == folded)?;
+    candidates.into_iter().find(|candidate| candidate == ours)
+}
+
+/// `did you mean "link.rate"?` for a key among the `known` ones of a table: an exact name of another table is meant before a
+/// near one of this table.
+pub(crate) fn key_meant(name: &str, known: Keys) -> Option<String> {
+    let meant = |key: &str| format!("did you mean \"{key}\"?");
+    let here = called_here(name, schema::names(known)).map(meant);
+    here.or_else(|| schema::elsewhere(name).map(|path| meant(&path)))
+        .or_else(|| did_you_mean(name, schema::names(known)))
 }
 
 /// `did you mean "rate"?`, if a candidate is near enough; of what other tools have, the candidate that is nearest to it.

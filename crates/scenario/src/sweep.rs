@@ -186,8 +186,7 @@ impl Document {
         if let Err((unknown, known)) = followed {
             let accepted =
                 if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
-            let help = near::did_you_mean(&unknown, schema::names(known))
-                .or_else(|| schema::elsewhere(&unknown).map(|path| format!("did you mean \"{path}\"?")));
+            let help = near::key_meant(&unknown, known);
             fault(&entry.origin, format!("unknown key \"{unknown}\""), accepted, help);
             return None;
         }

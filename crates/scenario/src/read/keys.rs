@@ -88,9 +88,7 @@ impl<'a> At<'a> {
                     at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
                     continue;
                 }
-                let help = near::did_you_mean(&entry.key, schema::names(known)).or_else(|| {
-                    schema::elsewhere(&entry.key).map(|path| format!("did you mean \"{path}\"?"))
-                });
+                let help = near::key_meant(&entry.key, known);
                 at.fault_from(&entry.origin, "unknown key", schema::listed(known), help);
             }
         }
