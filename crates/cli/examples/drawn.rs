@@ -2,7 +2,6 @@
 //! its own, `FOLDER/SET-INDEX`, with `scenario.toml` and the trace that it names.
 
 #[path = "../tests/drawn/draw.rs"]
-#[expect(dead_code, reason = "the property test draws for the simulator alone, too")]
 mod draw;
 
 use draw::{Reach, drawn};

@@ -139,9 +139,11 @@ pub(crate) fn key_meant(name: &str, known: Keys) -> Option<String> {
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let folded = word.to_lowercase().replace('-', "_");
-    let mut elsewhere = ELSEWHERE.iter().filter(|(theirs, ..)| *theirs == folded);
-    if let Some((.., words)) = elsewhere.find(|(_, ours, _)| candidates.contains(ours)) {
-        return Some((*words).to_owned());
+    let elsewhere = || ELSEWHERE.iter().filter(|(theirs, ..)| *theirs == folded);
+    if elsewhere().next().is_some() {
+        // A word that means something else elsewhere is no typing mistake.
+        let mut nearest = elsewhere().filter(|(_, ours, _)| candidates.contains(ours));
+        return nearest.next().map(|(.., words)| (*words).to_owned());
     }
     nearest(word, candidates).map(|near| format!("did you mean \"{near}\"?"))
 }

@@ -231,16 +231,13 @@ impl Document {
             .map(|axis| split(&axis.key).and_then(|path| targets(self.root(), &path)).unwrap_or_default())
             .collect();
         for (at, (axis, inner)) in sweep.axes.iter().zip(&places).enumerate() {
-            let within = |other: usize, outer: &Vec<Step>| {
-                inner.iter().any(|inner| {
-                    let room = inner.len() > outer.len() || inner.len() == outer.len() && other < at;
-                    room && inner.starts_with(outer)
-                })
+            let within = |outer: &Vec<Step>| {
+                inner.iter().any(|inner| inner.len() > outer.len() && inner.starts_with(outer))
             };
-            let others = sweep.axes.iter().zip(&places).enumerate();
-            let outer = others
-                .filter(|(other, _)| *other != at)
-                .find(|(other, (_, outer))| outer.iter().any(|outer| within(*other, outer)));
+            let mut others = sweep.axes.iter().zip(&places).enumerate();
+            let outer = others.find(|(other, (_, outer))| {
+                outer.iter().any(within) || *other < at && *outer == inner && !inner.is_empty()
+            });
             if let (Some((_, (outer, places))), Some(entry)) = (outer, self.swept(&axis.key)) {
                 let part = if places == inner { "" } else { "a part of " };
                 let complaint = Complaint::new(

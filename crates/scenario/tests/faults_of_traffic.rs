@@ -88,7 +88,7 @@ fn keys_of_another_kind_say_whose_they_are() {
     );
     says(
         &further("[[traffic]]\nkind = 'replay'\nfile = 't.csv'\npacket = '40B'"),
-        &["not to \"replay\"", "accepted: name, kind, file, repeat, start, stop"],
+        &["not to \"replay\"", "accepted: name, kind, file, repeat, toward, from, start, stop"],
     );
     says(
         &further("[[traffic]]\nkind = 'poisson'\nrate = '1Mbit/s'\nshape = 1.5"),

@@ -80,11 +80,11 @@ fn the_cubic_of_linux_grows_by_a_twentieth_until_it_knows_a_loss() {
     let script = "
         1s     | ack 1 x 100  | ~105
         1.1s   | ack 1 x 105  | ~110.25
-        2s     | loss 110     | 77.175
-        2.1s   | ack 1 x 77   | ~77.704
+        2s     | loss 110     | 77
+        2.1s   | ack 1 x 77   | ~77.529
         3s     | timeout 77   | 1 slow-start
-        4s     | ack 1 x 54   | ~54.392 avoidance
-        4.1s   | ack 1 x 60   | ~57.392
+        4s     | ack 1 x 54   | ~54.05 avoidance
+        4.1s   | ack 1 x 60   | ~57.05
         ";
     play(&Setup { tuning, ..avoiding("cubic", 100) }, script);
     // By the RFC the window follows W(t), which has just begun.
