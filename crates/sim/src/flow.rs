@@ -326,7 +326,8 @@ impl Flow {
             }
             if F::OPTIONS && self.receiver.coalesces() {
                 segment = segment.gathered();
-                if self.sender.pushes() {
+                // The last segment of what a program writes has the PSH flag, too (`tcp_push`).
+                if self.sender.pushes() || number + 1 == self.total_segments {
                     segment = segment.pushed();
                 }
             }

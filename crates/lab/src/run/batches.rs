@@ -3,9 +3,9 @@
 //! The parts of one run are not quite independent. They are nearly so once each is much longer than the memory of the
 //! traffic, a few of its oscillations. Repeated runs with other seeds say more and cost more.
 
-use crate::run::record::Trend;
 use crate::run::statistics::{Estimate, estimate};
 use link::LinkState;
+use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// How many parts.
@@ -20,6 +20,15 @@ pub(crate) struct HalfWidths {
     pub(crate) loss_rate: Option<f64>,
     /// What surely changed from the first half of the parts to the second, if anything did.
     pub(crate) trend: Option<Trend>,
+}
+
+/// The second half of the measured time less the first; `None` of what did not surely change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trend {
+    /// Of the tight link's utilization.
+    pub utilization: Option<f64>,
+    /// Of drops over arrivals.
+    pub loss_rate: Option<f64>,
 }
 
 /// Standard errors of a difference of two means of five that 0.1 % of steady runs exceed (Student's t, eight degrees

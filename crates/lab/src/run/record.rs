@@ -9,12 +9,13 @@ mod times;
 mod traffic;
 mod wlan;
 
+pub use super::batches::Trend;
 pub use host::{HostSummary, Hosts};
 pub use note::Note;
 pub use percentiles::Percentiles;
 pub use summary::{
     DelayStatistics, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics, SessionsSummary,
-    Summary, Trend,
+    Summary,
 };
 pub use times::Times;
 pub use traffic::TrafficSummary;

@@ -1,18 +1,14 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
+mod answer;
 mod waiting;
 
-use super::{
-    EngineError, Misfit, Progress, ended_early, marked, no_cell, no_users, one_queue, outlasts_warmup, phases,
-};
-use crate::run::batches::{Reading, half_widths, nearest};
-use crate::run::cost::{Stopwatch, peak_rss_bytes};
-use crate::run::fairness;
-use crate::run::record::{
-    Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
-};
+use super::{EngineError, Misfit, Progress, no_cell, no_users, one_queue, outlasts_warmup};
+use crate::run::cost::Stopwatch;
+use crate::run::record::{Engine, Record};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
+use answer::record;
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use host::Clock;
 use link::queue::PolicyConfig;
@@ -312,168 +308,4 @@ fn send_memory_note(resolved: &Resolved) -> Option<String> {
 
 fn join<T>(thread: JoinHandle<T>) -> Result<T, EngineError> {
     thread.join().map_err(|_| EngineError::Broken("a transfer's thread panicked".into()))
-}
-
-fn record(
-    resolved: &Resolved,
-    report: &PathReport,
-    sent: &[SentFlow],
-    received: &[ReceivedFlow],
-    wall_s: f64,
-) -> Record {
-    let flows = sent.iter().zip(received).zip(&resolved.flows);
-    let mut flows: Vec<FlowSummary> =
-        flows.map(|((sent, received), of)| flow_summary(report, sent, received, of)).collect();
-    fairness::compare(&mut flows, resolved);
-    let ci95 = half_widths(&batches(resolved, report));
-    let mut summary = Summary {
-        wall_s,
-        peak_rss_bytes: peak_rss_bytes(),
-        hosts: Some(Hosts::of(report)),
-        ..Summary::of(Engine::Live, resolved, &report.link, ci95, flows)
-    };
-    if let Some(sources) = &report.link.sources {
-        let end = Time::ZERO + resolved.warmup + report.link.measured;
-        summary.traffic = traffic(resolved, &sources.cross, end);
-    }
-    let established =
-        sent.iter().filter_map(|sent| sent.connected).map(|at| at.since(Time::ZERO).as_secs_f64());
-    summary.delivers_from(established, resolved);
-    // The emulated link knows neither which of the flows end nor when.
-    if resolved.flows.iter().all(|flow| flow.size.is_none()) {
-        summary.tell_losses(report.losses, resolved);
-    }
-    let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
-    notes.extend(report.stalled().map(Note::from));
-    notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
-    notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
-    notes.extend(marked(&report.link).map(Note::from));
-    notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
-    notes.extend(send_memory_note(resolved).map(Note::from));
-    for (sent, received) in sent.iter().zip(received) {
-        let own = sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name));
-        notes.extend(own.map(Note::from));
-        notes.extend(window_note(received, Time::ZERO + resolved.warmup).map(Note::from));
-        notes.extend(phase_notes(received).into_iter().map(Note::from));
-    }
-    notes.extend(ended_early(&summary, resolved).into_iter().map(Note::from));
-    notes.dedup();
-    Record { summary, series: series(resolved, report, sent, received), notes }
-}
-
-/// The tight link's counters at the ends of batches, as near as its samples come to them.
-fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
-    let Some(end) = resolved.end else { return Vec::new() };
-    let (from, end) = (Time::ZERO + resolved.warmup, Time::ZERO + end);
-    // The counters of a sample before the beginning of measurement are of another interval.
-    let measured = report.samples.iter().filter(|sample| sample.at >= from);
-    let readings: Vec<Reading> = measured
-        .map(|sample| Reading {
-            at: sample.at,
-            busy: sample.busy,
-            arrivals: sample.arrivals_total,
-            drops: sample.drops_total,
-        })
-        .collect();
-    nearest(&readings, from, end)
-}
-
-/// Requested, granted and observed window after the warm-up, where one was asked for.
-fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
-    let last = received.samples.last()?.window;
-    let requested = last.requested?;
-    let after = received.samples.iter().filter(|sample| sample.at >= warmup);
-    let observed = after.filter_map(|sample| sample.window.observed).max();
-    let observed = observed.map_or_else(|| "unknown".to_owned(), Bytes::rounded);
-    Some(format!(
-        "{}: socket buffer requested {}, granted {}, largest window observed {observed}",
-        received.name,
-        requested.rounded(),
-        last.granted.rounded()
-    ))
-}
-
-/// What a sizer did, when and why.
-fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
-    let changes = received.phases.iter().map(|change| (change.at, &change.state, change.window));
-    phases::notes(&received.name, changes, received.final_window)
-}
-
-fn flow_summary(
-    report: &PathReport,
-    sent: &SentFlow,
-    received: &ReceivedFlow,
-    of: &ResolvedFlow,
-) -> FlowSummary {
-    let goodput = match (of.size, sent.completion) {
-        (Some(size), Some(completion)) => Rate::of(size, completion),
-        _ => received.measured.goodput(),
-    };
-    let port = received.peer.map_or(0, |peer| peer.port());
-    let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == 6 && key.0.source_port == port;
-    FlowSummary {
-        name: sent.name.clone(),
-        goodput_bps: goodput.as_bps_f64(),
-        loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
-        retransmits: Some(sent.measured.retransmits),
-        marks: None,
-        rtt_s: sent.rtt.map(|rtt| RttStatistics {
-            min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
-            mean: rtt.mean.as_secs_f64(),
-            p95: Some(rtt.p95.as_secs_f64()),
-        }),
-        completion_s: sent.completion.map(Span::as_secs_f64),
-        handshake_s: sent.handshake.map(Span::as_secs_f64),
-        size_bytes: of.size.map(|size| size.get() as f64),
-        delivered_bytes: Some(received.measured.payload.get() as f64),
-        window_bytes: received.final_window.map(|window| window.get() as f64),
-        ..FlowSummary::default()
-    }
-}
-
-/// The kernel's samples and the link's in the columns a scenario asks for.
-fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received: &[ReceivedFlow]) -> Series {
-    let keeps = |column| resolved.columns.contains(&column);
-    let times = report.samples.iter().map(|sample| sample.at.as_secs_f64());
-    let mut link = LinkSeries { t_s: times.collect(), ..LinkSeries::default() };
-    let mut drops = 0;
-    for sample in &report.samples {
-        if keeps(Column::Backlog) {
-            link.backlog_bytes.push(sample.backlog.bytes.get() as f64);
-        }
-        if keeps(Column::Drops) {
-            link.drops.push(sample.drops_total.saturating_sub(drops));
-            drops = sample.drops_total;
-        }
-    }
-    let flows = sent.iter().zip(received).map(|(sent, received)| {
-        // Both sides sample with one period; the shorter series decides.
-        let samples = || sent.samples.iter().zip(&received.samples);
-        let times = samples().map(|(ours, _)| ours.at.as_secs_f64());
-        let mut flow = FlowSeries { name: sent.name.clone(), t_s: times.collect(), ..FlowSeries::default() };
-        for (ours, theirs) in samples() {
-            if keeps(Column::Rate) {
-                flow.rate_bps.push(theirs.goodput.as_bps_f64());
-            }
-            if keeps(Column::Rtt) {
-                flow.rtt_s.push(ours.rtt.map_or(f64::NAN, Span::as_secs_f64));
-            }
-            if keeps(Column::Window) {
-                flow.window_bytes.push(ours.send_window.get() as f64);
-            }
-            if let Some(requested) = theirs.window.requested {
-                let observed = theirs.window.observed.map_or(f64::NAN, |window| window.get() as f64);
-                flow.socket_buffer.requested.push(requested.get() as f64);
-                flow.socket_buffer.granted.push(theirs.window.granted.get() as f64);
-                flow.socket_buffer.observed.push(observed);
-            }
-        }
-        flow
-    });
-    Series {
-        flows: flows.collect(),
-        link,
-        queue_length: report.link.queue_length.shares(),
-        ..Series::default()
-    }
 }

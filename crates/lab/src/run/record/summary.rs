@@ -1,7 +1,7 @@
 //! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
 
 use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
-use crate::run::batches::HalfWidths;
+use crate::run::batches::{HalfWidths, Trend};
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
 use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay, SynchronizedLosses};
@@ -174,15 +174,6 @@ impl Summary {
         let flows = self.flows.iter().map(|flow| flow.retransmits);
         flows.chain(self.sessions.iter().map(|sessions| Some(sessions.retransmits))).sum()
     }
-}
-
-/// The second half of the measured time less the first; `None` of what did not surely change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trend {
-    /// Of the tight link's utilization.
-    pub utilization: Option<f64>,
-    /// Of drops over arrivals.
-    pub loss_rate: Option<f64>,
 }
 
 /// Several runs of one scenario with seeds that follow each other, this one among them. The numbers are the first
