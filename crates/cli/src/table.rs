@@ -54,8 +54,9 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             print::data(users(&answer.task.label(), sessions))?;
         }
         for record in &answer.records {
-            for traffic in &record.summary.traffic {
-                print::data(packets(&answer.task.label(), record, traffic))?;
+            // Many cases have the rows of the table alone.
+            for traffic in record.summary.traffic.iter().filter(|_| answers.len() == 1) {
+                print::data(packets(record, traffic))?;
             }
             if let Some(wlan) = &record.summary.wlan {
                 print::data(air(&answer.task.label(), record, wlan))?;
@@ -90,20 +91,19 @@ fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
 }
 
 /// A source's line below the table: its packets' delay from end to end.
-fn packets(case: &str, record: &Record, traffic: &TrafficSummary) -> String {
+fn packets(record: &Record, traffic: &TrafficSummary) -> String {
     let shown = |key: &str, what: &str| {
         let known = TRAFFIC.iter().find(|known| known.metric.key == key);
         known
             .and_then(|known| Some(format!(", {what}{}", known.metric.with_unit((known.get)(traffic)?))))
             .unwrap_or_default()
     };
-    let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
     let name = &traffic.name;
     if traffic.packets == 0 {
-        return format!("{case}{} {name}: no packets in the measured time", record.summary.engine);
+        return format!("{} {name}: no packets in the measured time", record.summary.engine);
     }
     format!(
-        "{case}{} {name}: one-way delay {}{}{}{}{}",
+        "{} {name}: one-way delay {}{}{}{}{}",
         record.summary.engine,
         shown("delay_s.mean", "mean ").trim_start_matches(", "),
         shown("delay_s.p95", "p95 "),

@@ -33,6 +33,7 @@ station = 'station-1'
 segment = '1000B'
 timestamps = false
 ack_category = 'vo'
+handshake = false
 ";
 
 /// Bianchi's cell.

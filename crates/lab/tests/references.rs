@@ -10,6 +10,7 @@ use tightlink_lab::study::figures::figures;
 use tightlink_lab::study::watch::Unwatched;
 
 const SCENARIO: &str = "title = 't'
+source = 'a figure'
 duration = '10s'
 [link]
 rate = '10Mbit/s'

@@ -74,7 +74,7 @@ fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
         fault(Engine::Live)
     );
     assert!(
-        fault(Engine::Model).starts_with("x.toml:12:7: flow[1].rtt: several flows"),
+        fault(Engine::Model).starts_with("x.toml:7:1: flow[0].count: 4 flows"),
         "{}",
         fault(Engine::Model)
     );

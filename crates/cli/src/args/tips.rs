@@ -43,11 +43,7 @@ fn tip(command: &str, words: &[String], unknown: &str, kind: ErrorKind) -> Optio
     if runs_a_program(command, words, kind) {
         return Some("put -- before the program and its options: tightlink tune -- CMD…".to_owned());
     }
-    let folders = ["-r", "-R", "-a", "--recursive", "--archive"];
     match command {
-        "send" if folders.contains(&unknown) => {
-            Some(format!("folders are sent whole, with times and rights: leave {unknown} out"))
-        }
         "sweep" if unknown == "--repeat" => Some(
             "a sweep repeats its points with the seeds that it lists: seed = [1, 2, 3, 4, 5] below [sweep]"
                 .to_owned(),

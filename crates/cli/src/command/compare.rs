@@ -120,6 +120,13 @@ pub(super) fn show(
     } else {
         table::print_verdicts(&compared.verdicts)?
     };
+    let mut notes: Vec<String> = Vec::new();
+    for task in experiment.tasks() {
+        notes.extend(task.resolved.trace_notes(task.resolved.end));
+    }
+    notes.sort();
+    notes.dedup();
+    notes.iter().for_each(|note| print::talk(format_args!("note: {note}")));
     folder.tell(&compared.answers);
     if let Some(page) = &experiment.page {
         let line = format!("report: {}", page.display());

@@ -50,7 +50,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     for line in emulated.lines() {
         print::talk(line);
     }
-    for note in &emulated.notes {
+    for note in resolved.notes.iter().chain(&emulated.notes) {
         print::talk(format_args!("note: {note}"));
     }
     if emulated.to_far.packets == 0 && emulated.packets_back == 0 {

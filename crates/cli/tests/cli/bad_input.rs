@@ -337,7 +337,7 @@ fn a_queue_given_as_a_word() {
 
 #[test]
 fn a_rate_in_the_place_of_a_file_or_in_bytes_or_over_time() {
-    told(&["size", "10Gbit/s"], &["10Gbit/s: No such file", "--rate 10Gbit/s"]);
+    told(&["size", "10Gbit/s"], &["no file is called \"10Gbit/s\"", "--rate 10Gbit/s"]);
     told(&["emulate", "10Mbit/s", "--", "true"], &["--rate 10Mbit/s"]);
     told(&["run", "10Mbit/s"], &["--set link.rate=10Mbit/s"]);
     told(&["send", "--limit", "100MB/s", "x", "y"], &["unknown unit \"MB/s\"", "100MB/s is \"800Mbit/s\""]);
@@ -351,7 +351,8 @@ fn a_rate_in_the_place_of_a_file_or_in_bytes_or_over_time() {
 #[test]
 fn a_program_among_the_options() {
     told(&["tune", "curl", "-O", "x"], &["put -- before the program"]);
-    told(&["send", "-r", "folder"], &["folders are sent whole", "leave -r out"]);
+    // Folders are sent whole: the -r of other tools changes nothing.
+    told(&["send", "-r", "folder"], &["folder: No such file"]);
     told(&["sweep", "small.toml", "--repeat", "5"], &["seed = [1, 2, 3, 4, 5] below [sweep]"]);
     told(&["receive", "--listen", "127.0.0.1"], &["127.0.0.1:7000"]);
     // An option that is nearly right keeps its own tip.

@@ -19,7 +19,10 @@ fn the_report_has_every_engine_in_every_case() {
         place.run(&["compare", "sweep.toml", "--engines", "sim,model", "--report", "page.html"]).well();
     assert_eq!(ended.out.lines().last(), Some("report: page.html"));
     let rows: Vec<&str> = ended.out.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(rows, ["engine", "limit", "model", "sim", "limit", "model", "sim", "report:"]);
+    assert_eq!(
+        rows,
+        ["engine", "limit", "model", "sim", "cross", "limit", "model", "sim", "cross", "report:"]
+    );
 
     let page = data(&fs::read_to_string(place.path().join("page.html")).unwrap());
     let cases = page["cases"].as_array().unwrap();

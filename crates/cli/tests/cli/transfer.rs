@@ -106,7 +106,7 @@ fn slips_of_the_hand_are_told_before_anything_is_connected() {
         let ended = place.run(&["send", "small.toml", ticket, option, value]);
         assert_eq!(ended.code, Some(2), "{option} {value}: {}", ended.err);
     }
-    place.run(&["send", "small.toml", ticket, "--limit", "100MB/s"]).failed(2, &["that is 800Mbit/s"]);
+    place.run(&["send", "small.toml", ticket, "--limit", "100MB/s"]).failed(2, &["100MB/s is \"800Mbit/s\""]);
     for (listen, write) in
         [("127.0.0.1", "write 127.0.0.1:4711"), ("::1", "write [::1]:4711"), ("here", "write 192.0.2.7:4711")]
     {

@@ -76,7 +76,8 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let seeds: Vec<u64> = drawn.answers[0].runs.iter().map(|run| run.summary.seed).collect();
     assert_eq!((seeds, drawn.tried), (vec![1, 2, 3, 4], None));
     // Of about half of the runs.
-    let mut goodputs: Vec<f64> = drawn.answers[0].runs.iter().map(|run| run.summary.goodput_bps()).collect();
+    let mut goodputs: Vec<f64> =
+        drawn.answers[0].runs.iter().map(|run| run.summary.flows[0].goodput_bps).collect();
     goodputs.sort_by(f64::total_cmp);
     let least = (goodputs[1] + goodputs[2]) / 2.0;
     let valid = claim(&format!(
@@ -86,7 +87,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let counted = of(&random, &[bound.clone(), valid]);
     let (tried, valid) = counted.tried.unwrap();
     assert!(valid == 4 && tried > 4 && tried <= 40, "{valid} of {tried}");
-    assert!(counted.answers[0].runs.iter().all(|run| run.summary.goodput_bps() >= least));
+    assert!(counted.answers[0].runs.iter().all(|run| run.summary.flows[0].goodput_bps >= least));
     // A figure shows the first run that counts, and is judged by all.
     let document = Document::parse("x.toml", &random).unwrap();
     let task = tasks(&document).unwrap().remove(0);

@@ -7,19 +7,19 @@ use super::{EngineError, Misfit, Progress, no_cell, no_users, one_queue, outlast
 use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
-use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
+use ::live::{FlowConfig, Liaison, Receiver, SessionConfig, SizerChoice, Window};
 use answer::record;
-use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
+use emu::{EmuError, Path, PathConfig};
 use host::Clock;
 use link::queue::PolicyConfig;
-use scenario::{Column, Host, LossDetection, Stack};
+use scenario::{Host, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use transport::LARGEST_WINDOW;
-use units::{Bytes, Complaint, Rate, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 /// How often the waiting thread checks the progress, unless a transfer's end wakes it.
 const PROGRESS_CHECK: Duration = Duration::from_millis(100);

@@ -112,7 +112,8 @@ pub(super) fn traffic(
 
 impl Resolved {
     /// Remarks on the traces: on their files, and on those that end before a run that lasts until `end`.
-    pub(crate) fn trace_notes(&self, end: Option<Span>) -> Vec<String> {
+    #[must_use]
+    pub fn trace_notes(&self, end: Option<Span>) -> Vec<String> {
         let ends = self.traffic.iter().filter_map(|traffic| {
             let TrafficConfig { start, stop, .. } = traffic.config;
             let Pattern::Replay { trace, repeat: false } = &traffic.config.pattern else { return None };
