@@ -50,7 +50,7 @@ fn an_estimate_that_was_not_asked_for_by_name_is_a_line_and_no_number() {
         let compared = experiment.compare(&[], &mut Unwatched).unwrap();
         (page_of(&experiment, &compared), compared.answers)
     };
-    let why = "model: the scenario breaks an assumption of mft: cubic is taken for Reno";
+    let why = "model: the scenario breaks ";
     let (page, answers) = found(false);
     for answer in &answers {
         let engines: Vec<Engine> = answer.records.iter().map(|record| record.summary.engine).collect();

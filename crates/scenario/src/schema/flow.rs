@@ -205,8 +205,8 @@ pub(crate) const SEGMENTS: &[Key] = &[
         meaning: "memory for what the sending program has written and the receiver has not acknowledged. \
              `\"autotuned\"` is 4194304 B, where Linux's `tcp_wmem` ends; a size is another end. 98.2 % of it are \
              payload. The program fills it, and fills it again when a third is free, as a burst \
-             (`sk_stream_is_writeable`). So two thirds to all of it are in flight, in bursts, and two bursts leave in a \
-             round trip: `model` takes two thirds as the window. A program that writes small blocks after `poll` \
+             (`sk_stream_is_writeable`). So two thirds to all of it are in flight, in bursts. Two bursts \
+             leave in a round trip, so `model` takes two thirds as the window. A program that writes small blocks after `poll` \
              stays near two thirds, too",
         ..KEY
     },

@@ -220,14 +220,14 @@ mod tests {
         let ten = Measured { bytes: units::Bytes::new(10_000_000), ..measured() };
         let text = said(LimitTimes { slow_start: 30 * SECOND, ..LimitTimes::default() }, ten);
         assert!(text.contains("by slow start, not by the path: 75 %"), "{text}");
-        assert!(text.contains("10MB need 10 round trips of 150ms"), "{text}");
+        assert!(text.contains("10 MB need 10 round trips of 150 ms"), "{text}");
     }
 
     #[test]
     fn a_full_send_buffer_comes_with_streams_and_a_setting() {
         let text = said(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
         for words in [
-            "--streams 8 would have up to 960Mbit/s",
+            "--streams 8 would have up to 960 Mbit/s",
             "net.ipv4.tcp_wmem=\"4096 16384 67108864\"",
             "/etc/sysctl.d",
         ] {
@@ -248,7 +248,7 @@ mod tests {
         assert!(random.contains("losses reduce") && random.contains("--control bbr"), "{random}");
         let full = said(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
         assert!(
-            full.contains("by the path") && full.contains("3 segments") && full.contains("190ms"),
+            full.contains("by the path") && full.contains("3 segments") && full.contains("190 ms"),
             "{full}"
         );
         let idle = said(path, measured());

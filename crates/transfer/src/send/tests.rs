@@ -64,7 +64,7 @@ impl Peer<'_> {
         let until = self.clock.now() + span;
         loop {
             match self.answers.message(until) {
-                Ok(Message::Is(ToReceiver::Report(_))) => {}
+                Ok(Message::Is(ToReceiver::Report(_) | ToReceiver::Limits(_))) => {}
                 Ok(Message::Is(message)) => return Some(message),
                 _ => return None,
             }

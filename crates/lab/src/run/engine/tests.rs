@@ -189,7 +189,8 @@ const SAMPLES: &[Sample] = &[
     ("record.fairness", &[], "100ms"),
 ];
 
-/// Keys that no engine is asked by: they name things, hold other keys, or say what becomes of the results.
+/// Keys that no engine is asked by: they name things, hold other keys, or say what of a file is read, or what becomes
+/// of the results.
 const ASKS_NOTHING: &[&str] = &[
     "title",
     "source",
@@ -211,6 +212,8 @@ const ASKS_NOTHING: &[&str] = &[
     "traffic.name",
     "traffic.kind",
     "traffic.path",
+    "traffic.toward",
+    "traffic.from",
     "record.columns",
 ];
 /// Tables whose keys are forms of a value, or say what is drawn.

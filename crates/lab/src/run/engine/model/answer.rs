@@ -60,7 +60,8 @@ impl Answer {
         fairness::compare(&mut self.flows, resolved);
         let goodputs: Vec<f64> = self.flows.iter().map(|flow| flow.goodput_bps).collect();
         let ends = self.flows.iter().zip(&resolved.flows);
-        let ends = ends.filter_map(|(flow, of)| Some(of.start.as_secs_f64() + flow.completion_s?));
+        let ends =
+            ends.filter_map(|(flow, of)| Some(of.start.as_secs_f64() + handshake(of) + flow.completion_s?));
         let last = ends.fold(0.0, f64::max);
         let end = resolved.end.map_or(last, Span::as_secs_f64);
         self.notes.insert(0, format!("answered by the theory {theory}").into());
@@ -76,6 +77,7 @@ impl Answer {
             let there = there(of, resolved, end);
             let delivered = Some(delivered(flow, of, there)).filter(|delivered| *delivered > 0.0);
             flow.delivered_bytes = flow.delivered_bytes.or(delivered);
+            flow.handshake_s = Some(handshake(of)).filter(|took| *took > 0.0 && flow.goodput_bps > 0.0);
             flow.size_bytes = of.size.map(|size| size.get() as f64);
             // By Little's law.
             let waiting = |delay: DelayStatistics| flow.goodput_bps / of.payload.bits_f64() * delay.mean;
@@ -212,6 +214,11 @@ pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
     (stop - of.start.max(resolved.warmup).as_secs_f64()).max(0.0)
+}
+
+/// How long the handshake of a flow takes over an empty path, seconds; zero without one.
+pub(super) fn handshake(of: &ResolvedFlow) -> f64 {
+    if of.handshake { of.base_rtt.as_secs_f64() } else { 0.0 }
 }
 
 /// The duration of a flow that has a size, and its goodput over that time. No file is quicker than a slow start whose

@@ -8,7 +8,7 @@
 mod departures;
 
 use super::Theory;
-use super::answer::{Answer, Packets};
+use super::answer::{Answer, Packets, handshake};
 use super::departure::Departure;
 use super::offered::Offered;
 use super::tight::empty_rtt;
@@ -134,7 +134,7 @@ fn answer(
     let loss_rate = (found.lost as f64 / sent).min(1.0);
     let begun = flow.start.max(resolved.warmup).saturating_sub(resolved.warmup).as_secs_f64();
     let end = resolved.end.map(|end| end.saturating_sub(resolved.warmup).as_secs_f64());
-    let measured = end.unwrap_or(0.0).max(begun + seconds);
+    let measured = end.unwrap_or(0.0).max(begun + handshake(flow) + seconds);
     // What the link sends: of the last segment what there is of it.
     let header = flow.header.get() as f64;
     let wire = size
