@@ -85,7 +85,7 @@ impl Answer {
             flow.backlog_packets = flow.backlog_packets.or(queued.filter(|_| flow.goodput_bps > 0.0));
         }
         let series = self.series.take().unwrap_or_else(|| self.steady(resolved, end));
-        let summary = Summary {
+        let mut summary = Summary {
             engine: Engine::Model,
             scenario_hash: resolved.hash.clone(),
             seed: resolved.seed,
@@ -109,6 +109,8 @@ impl Answer {
             links,
             ..Summary::default()
         };
+        let established = resolved.flows.iter().map(|of| of.start.as_secs_f64() + handshake(of));
+        summary.delivers_from(established, resolved);
         Record { summary, series, notes: self.notes }
     }
 
