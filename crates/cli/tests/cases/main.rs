@@ -19,7 +19,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases");
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let quiet = std::env::var_os("TIGHTLINK_QUIET").is_some();
-    let trials = files().into_iter().map(|file| trial(file, quiet)).collect();
+    let trials = files().iter().map(|file| trial(file, quiet)).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -34,9 +34,9 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// The test of one file. A file that cannot be read is a test that fails.
-fn trial(file: PathBuf, quiet: bool) -> Trial {
+fn trial(file: &Path, quiet: bool) -> Trial {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let read = Case::read(&file);
+    let read = Case::read(file);
     let waits = matches!(&read, Ok(case) if case.quiet) && !quiet;
     Trial::test(name.clone(), move || {
         let case = read.map_err(Failed::from)?;

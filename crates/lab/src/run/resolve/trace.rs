@@ -15,8 +15,11 @@ type Version = (PathBuf, Option<SystemTime>, u64, Wanted);
 /// A trace that was read: it, and the remarks on its file.
 pub(super) type Known = (Arc<Trace>, Vec<String>);
 
+/// A file, its trace while a scenario has it, and the remarks on it.
+type Held = (Version, Weak<Trace>, Vec<String>);
+
 /// Traces in use.
-static KNOWN: Mutex<Vec<(Version, Weak<Trace>, Vec<String>)>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<Held>> = Mutex::new(Vec::new());
 
 /// Reads the trace that `replay` names, relative to the folder of the scenario.
 ///
