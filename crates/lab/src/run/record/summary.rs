@@ -26,7 +26,7 @@ pub struct Summary {
     /// Length of the measured interval: duration less warm-up.
     pub measured_s: f64,
     /// Length of the interval over which `goodput_bps` of all is counted, where that is not the measured one: in a run
-    /// without a duration it begins when the first connection is established.
+    /// without a duration it begins when the first connection is established; on the kernel it lasts until the scenario's end.
     #[serde(default)]
     pub delivering_s: Option<f64>,
     /// Packets the tight link sent over the whole run, warm-up included.
@@ -154,11 +154,14 @@ impl Summary {
         flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
     }
 
-    /// Sets where goodput of all begins to count: in a run without a duration, as the first connection is established.
+    /// Sets the time over which goodput of all counts where that is not the measured time. A run without a duration counts
+    /// from the first established connection. A run of the kernel ends with its last flow, and counts until the scenario's end.
     pub(crate) fn delivers_from(&mut self, established: impl Iterator<Item = f64>, resolved: &Resolved) {
         let warmup = resolved.warmup.as_secs_f64();
         let first = established.reduce(f64::min).filter(|first| *first > warmup && resolved.end.is_none());
-        self.delivering_s = first.map(|first| (self.measured_s + warmup - first).max(0.0));
+        let planned = resolved.end.map(|end| end.as_secs_f64() - warmup);
+        let planned = planned.filter(|planned| *planned > 1.001 * self.measured_s);
+        self.delivering_s = planned.or(first.map(|first| (self.measured_s + warmup - first).max(0.0)));
     }
 
     /// Mean of the mean round-trip times of the flows that have one, seconds.
