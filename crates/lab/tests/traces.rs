@@ -4,7 +4,7 @@ use scenario::Document;
 use std::fs;
 use std::path::PathBuf;
 use tightlink_lab::run::engine;
-use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::record::{Engine, Note, Record};
 use tightlink_lab::run::resolve::resolve;
 
 /// A folder of its own, removed at the end.
@@ -45,7 +45,7 @@ impl Drop for Folder {
 }
 
 fn notes(record: &Record) -> Vec<&str> {
-    record.notes.iter().map(|note| note.text()).collect()
+    record.notes.iter().map(Note::text).collect()
 }
 
 #[test]
