@@ -22,7 +22,7 @@ pub struct SourceReport {
     pub delivered_bytes: Bytes,
     /// Time from arrival to the start of transmission, of the packets delivered.
     pub queueing: Histogram,
-    /// One-way delay of the packets delivered [rfc7679]: from arrival to delivery at the far end, propagation included.
+    /// One-way delay of the packets delivered [rfc7679:3]: from arrival to delivery at the far end, propagation included.
     pub delay: Histogram,
     /// Mean of `|D(i-1, i)|` over packets in the order of delivery: the absolute difference between the one-way delays
     /// of consecutive packets [rfc3550:6.4.1]. RFC 3550 smooths it by 1/16; this is its plain mean over the interval.
