@@ -3,6 +3,7 @@
 use crate::place::{Place, SMALL, alone, root};
 use std::fs;
 use std::path::{Path, PathBuf};
+use unjudged::could_not_judge;
 
 #[test]
 fn figure_list_names_every_published_result() {
@@ -198,6 +199,10 @@ fn a_run_of_the_kernel_that_is_in_doubt_is_run_again_and_counted() {
     let kept = || place.files().into_iter().filter(|file| file.to_string_lossy().contains("points/live"));
     let before: Vec<PathBuf> = kept().map(|file| place.path().join(file)).collect();
     assert!(before.len() >= 4, "{before:?}");
+    if before.len() > 4 {
+        could_not_judge("the machine was busy, and runs were run again before the test asked for it");
+        return;
+    }
     for file in &before {
         let mut point: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
         point["notes"] = serde_json::json!([{ "Busy": "the machine was too busy: a test says so" }]);

