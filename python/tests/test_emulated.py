@@ -25,7 +25,8 @@ def test_delay_rate_and_drops_are_drawn_for_both_directions(visit):
     colors = visit.evaluate("document.querySelector('[data-chart=delay]').data.map(t => t.line.color)")
     assert len(set(colors)) == 2
     assert visit.locator(".legend .flow").count() == 2
-    assert visit.locator("tbody th[scope=row]").all_text_contents() == ["to the far end", "from the far end"]
+    rows = visit.locator("tbody th[scope=row]").all_text_contents()
+    assert rows == ["to the far end", "from the far end", "near end", "far end"]
     assert "From the far end: 4.60 Mbit/s (92.0 % busy)" in visit.locator(".headline").inner_text().replace("\xa0", " ")
 
 

@@ -19,7 +19,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Whether `address` begins like this.
+    /// Returns true if `address` has this prefix.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let shared = |one: u128, other: u128, bits: u32| {
@@ -70,7 +70,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether a packet with these ends is taken; ends that are not known fit only where none are asked for.
+    /// Returns true if a packet with these ends is chosen. Unknown ends fit only where the user named none.
     fn takes(&self, ends: Option<(IpAddr, IpAddr)>) -> bool {
         let fits = |prefix: Option<Prefix>, end: Option<IpAddr>| {
             prefix.is_none_or(|prefix| end.is_some_and(|end| prefix.contains(end)))
@@ -215,7 +215,7 @@ pub(crate) struct Both {
     only: Option<IpAddr>,
     there: Count,
     back: Count,
-    /// Whether there are too many to be strays.
+    /// True if there are too many of these packets to be strays.
     pub refused: bool,
     /// Packets that go against the larger part of their conversation.
     against: u64,

@@ -18,11 +18,11 @@ pub enum Place {
 pub struct TraceError {
     /// Where.
     pub place: Place,
-    /// What is wrong there.
+    /// The fault at that place.
     pub found: String,
-    /// What would have been accepted.
+    /// A description of the values that are accepted.
     pub accepted: String,
-    /// What to do, where that can be said.
+    /// A way out, where one is known.
     pub help: Option<String>,
 }
 

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LinkType(pub u16);
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carried<'a> {
     /// An IP packet, as far as it was captured.
@@ -96,7 +96,7 @@ impl LinkType {
         FORMS.iter().find(|(number, _)| *number == self.0).map(|(_, form)| *form)
     }
 
-    /// Whether its frames can carry IP.
+    /// Returns true if frames of this type can carry IP.
     pub(crate) fn carries_ip(self) -> bool {
         self.form().is_some()
     }
@@ -120,7 +120,7 @@ impl LinkType {
         }
     }
 
-    /// What the frame of which `data` were captured carries.
+    /// Returns the content of a frame, of which `data` were captured.
     pub(crate) fn carried(self, data: &[u8]) -> Carried<'_> {
         match self.form() {
             None => Carried::Other,

@@ -13,7 +13,7 @@ const WINDOW_NANOS: u64 = 1_000_000_000;
 /// The most packets that wait: 48 bytes each.
 const MOST_WAITING: usize = 1 << 20;
 
-/// What is kept of a packet that waits.
+/// A packet that waits for its place in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timed {
     pub nanos: u64,

@@ -4,7 +4,7 @@ use crate::link_layer::{Carried, LinkType};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice, ip_number};
 use std::net::IpAddr;
 
-/// What a packet carries, for the size of its segments.
+/// The transport protocol of a packet, as far as the size of its segments depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Tcp,

@@ -13,7 +13,7 @@ pub(crate) const MOST_CAPTURED: u32 = 1 << 18;
 /// The link type shares its field with the length of a frame's checksum.
 const LINK_TYPE: u32 = 0xffff;
 
-/// Whether a file that begins so is a classic capture.
+/// Returns true if a file with these first bytes is a classic capture.
 pub(crate) fn begins(first: &[u8]) -> bool {
     let magics: [[u8; 4]; 5] = [
         [0xd4, 0xc3, 0xb2, 0xa1],

@@ -20,7 +20,7 @@ const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 /// Longer than any packet's block, with room for its comments.
 const LONGEST: u32 = MOST_CAPTURED + (1 << 20);
 
-/// Whether a file that begins so is pcapng.
+/// Returns true if a file with these first bytes is pcapng.
 pub(crate) fn begins(first: &[u8]) -> bool {
     first.starts_with(&SECTION.to_be_bytes())
 }

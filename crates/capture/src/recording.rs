@@ -23,16 +23,16 @@ pub struct Recording {
 pub(crate) struct Frame<'a> {
     pub nanos: u64,
     pub link_type: LinkType,
-    /// What was captured of it.
+    /// The captured part of the packet.
     pub data: &'a [u8],
-    /// How long it was.
+    /// The packet's length on the wire, bytes.
     pub original: u32,
 }
 
 /// Takes the packets of a file one after the other.
 pub(crate) struct Recorder<'a> {
     wanted: &'a Wanted,
-    /// Whether more than one direction is refused. Who made a table has chosen its lines.
+    /// True for a capture, which is refused with more than one direction. The author of a table has chosen its lines.
     is_capture: bool,
     order: Order,
     directions: Directions,
@@ -124,7 +124,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What is said of a capture whose frames carry no IP.
+    /// Returns the error for a capture whose frames carry no IP.
     pub(crate) fn without_ip(&self, types: &[LinkType]) -> TraceError {
         let types: Vec<String> = types.iter().map(|kind| kind.described()).collect();
         let found = format!("a capture of {}, in which IP is not read", types.join(" and "));

@@ -8,9 +8,10 @@
 //! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
 //! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
 //!
-//! Linux departs from the draft in two points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
-//! It paces 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. And
-//! only a lower RTT renews the least one: an equal RTT does not put off the next probe for the RTT.
+//! Linux departs from the draft in three points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
+//! It paces 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. Only a
+//! lower RTT renews the least one: an equal RTT does not put off the next probe for the RTT. And an even number of
+//! segments is in flight, two more while it probes for bandwidth (`bbr_quantization_budget`).
 //!
 //! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the window
 //! from before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the
@@ -43,6 +44,8 @@ use window::Window;
 
 /// 1 minus Linux's `bbr_pacing_margin_percent`.
 const LINUX_MARGIN: f64 = 0.99;
+/// Segments that Linux adds to what it wants in flight while it probes for bandwidth.
+const LINUX_PROBE_SEGMENTS: u64 = 2;
 
 /// BBR v1.
 #[derive(Clone, Debug)]
@@ -110,7 +113,9 @@ impl Bbr1 {
         self.moved = true;
     }
 
-    /// `gain` times the bandwidth-delay product, and room for three of the draft's quanta: segments, or super-packets.
+    /// Returns `gain` times the bandwidth-delay product, with room for three of the draft's quanta: segments, or
+    /// super-packets. Linux rounds it up to an even number of segments, and adds two while it probes for bandwidth, so
+    /// that a small product grows at all (`bbr_quantization_budget`).
     #[inline(never)]
     fn target(&self, gain: f64) -> Bytes {
         let bandwidth = self.bandwidth.largest();
@@ -120,7 +125,13 @@ impl Bbr1 {
         let (segment, pace) = (self.window.segment(), self.pace.allowed());
         let quantum = if self.offload { super_packet(pace, None, segment, send_quantum(pace)) } else { 1 };
         let bits = gain * bandwidth * self.min_rtt.seconds();
-        Bytes::new((bits / 8.0).ceil() as u64) + segment * (3 * quantum)
+        let target = Bytes::new((bits / 8.0).ceil() as u64) + segment * (3 * quantum);
+        if !self.linux {
+            return target;
+        }
+        let probes = matches!(self.state, State::ProbeBandwidth(cycle) if cycle.probes());
+        let segments = target.get().div_ceil(segment.get()).next_multiple_of(2);
+        segment * (segments + if probes { LINUX_PROBE_SEGMENTS } else { 0 })
     }
 
     /// Whether nothing but the window follows of `ack`, unless its rate is a new one.

@@ -15,7 +15,7 @@ const TRIES: usize = 3;
 /// Held alone by a case that needs the kernel, and together by the others.
 static MACHINE: RwLock<()> = RwLock::new(());
 
-/// What became of a case: a line for each value, and whether one was wrong.
+/// The result of a case: a line for each value, and true if one was wrong.
 #[derive(Debug)]
 pub struct Judged {
     pub lines: Vec<String>,

@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What it is about.
+    /// The subject of the case.
     pub title: String,
     /// Who met it, and where.
     pub from: String,
@@ -129,7 +129,7 @@ impl Case {
         Ok(case)
     }
 
-    /// What this machine lacks, if anything.
+    /// Returns the first need that this machine does not meet.
     pub fn missing(&self) -> Option<&str> {
         self.needs.iter().map(String::as_str).find(|need| !there(need))
     }
@@ -165,7 +165,7 @@ impl Expect {
         self.number.as_deref().or(self.column.as_deref()).unwrap_or("?")
     }
 
-    /// Whether `value` is right.
+    /// Returns true if `value` is right.
     pub fn holds(&self, value: f64) -> bool {
         let near = match (self.right, &self.within) {
             (Some(right), Some(within)) => {
@@ -179,7 +179,7 @@ impl Expect {
             && value.is_finite()
     }
 
-    /// What is right, in words.
+    /// Returns the right value in words.
     pub fn wanted(&self) -> String {
         let mut words = Vec::new();
         if let (Some(right), Some(within)) = (self.right, &self.within) {
@@ -197,7 +197,7 @@ impl Expect {
     }
 }
 
-/// Whether this machine has a program, or root's rights and a TUN device.
+/// Returns true if this machine has a program, or root's rights and a TUN device.
 fn there(need: &str) -> bool {
     if need == "root" {
         let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);

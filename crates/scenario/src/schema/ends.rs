@@ -19,7 +19,9 @@ pub(crate) const ENDS: &[Key] = &[
         engines: "sim",
         meaning: "which BBR `control = \"bbr\"` is: the draft's, or Linux's. Linux's paces 1 % below the rate \
              that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. An RTT equal \
-             to the least one does not put off its next probe for the RTT. No other control reads the key",
+             to the least one does not put off its next probe for the RTT. It has an even number of segments in \
+             flight, and two more while it probes for bandwidth (`bbr_quantization_budget`). No other control \
+             reads the key",
         ..KEY
     },
     Key {

@@ -60,6 +60,11 @@ impl Cycle {
         CYCLE[self.phase]
     }
 
+    /// Returns true in the phase that probes for bandwidth.
+    pub(super) fn probes(self) -> bool {
+        self.phase == 0
+    }
+
     /// When the phase has lasted for `span`.
     pub(super) fn after(self, span: Span) -> Time {
         self.since + span

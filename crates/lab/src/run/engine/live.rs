@@ -96,7 +96,13 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         sent
     })?;
     let mut stopped = false;
-    while !(receiving.is_finished() && sending.is_finished()) {
+    loop {
+        let done = receiving.is_finished() && sending.is_finished();
+        // A run with a duration is measured to its end, although every flow may have ended before.
+        let over = resolved.end.is_none_or(|end| clock.now() >= Time::ZERO + end);
+        if done && (over || stopped || path.failure().is_some()) {
+            break;
+        }
         stopped |= progress(clock.now().as_secs_f64(), resolved.end.map(Span::as_secs_f64)).is_break();
         if stopped || path.failure().is_some() {
             stop.store(true, Ordering::Relaxed);
@@ -116,7 +122,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
 }
 
-/// What the kernel and the emulator cannot be.
+/// Refuses what the kernel and the emulator cannot reproduce.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     no_cell(Engine::Live, resolved)?;
     one_queue(Engine::Live, resolved)?;

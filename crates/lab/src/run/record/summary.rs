@@ -154,14 +154,12 @@ impl Summary {
         flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
     }
 
-    /// Sets the time over which goodput of all counts where that is not the measured time. A run without a duration counts
-    /// from the first established connection. A run of the kernel ends with its last flow, and counts until the scenario's end.
+    /// Sets the time over which the goodput of all flows counts where that is not the measured time: a run without a
+    /// duration counts from the first established connection.
     pub(crate) fn delivers_from(&mut self, established: impl Iterator<Item = f64>, resolved: &Resolved) {
         let warmup = resolved.warmup.as_secs_f64();
         let first = established.reduce(f64::min).filter(|first| *first > warmup && resolved.end.is_none());
-        let planned = resolved.end.map(|end| end.as_secs_f64() - warmup);
-        let planned = planned.filter(|planned| *planned > 1.001 * self.measured_s);
-        self.delivering_s = planned.or(first.map(|first| (self.measured_s + warmup - first).max(0.0)));
+        self.delivering_s = first.map(|first| (self.measured_s + warmup - first).max(0.0));
     }
 
     /// Mean of the mean round-trip times of the flows that have one, seconds.
