@@ -185,6 +185,8 @@ pub struct RttStatistics {
     pub mean: Span,
     /// 95 % of the samples are no longer.
     pub p95: Span,
+    /// 99 % of the samples are no longer.
+    pub p99: Span,
     /// How many samples.
     pub count: usize,
 }
@@ -199,7 +201,8 @@ impl RttStatistics {
         let count = rtts.len();
         let min = *rtts.first()?;
         let mean = rtts.iter().copied().sum::<Span>() / count as u64;
-        Some(Self { min, mean, p95: rtts[(count * 95).div_ceil(100) - 1], count })
+        let least_of = |percent: usize| rtts[(count * percent).div_ceil(100) - 1];
+        Some(Self { min, mean, p95: least_of(95), p99: least_of(99), count })
     }
 }
 
@@ -230,7 +233,8 @@ mod tests {
     fn rtt_statistics_leave_the_warmup_out() {
         let samples: Vec<_> = (0..=100).map(|i| sample(i, if i == 0 { 5 } else { i })).collect();
         let rtt = RttStatistics::of(&samples, Time::ZERO + Span::from_millis(1)).unwrap();
-        assert_eq!((rtt.min, rtt.p95, rtt.count), (Span::from_millis(1), Span::from_millis(95), 100));
+        assert_eq!((rtt.min, rtt.count), (Span::from_millis(1), 100));
+        assert_eq!((rtt.p95, rtt.p99), (Span::from_millis(95), Span::from_millis(99)));
         assert_eq!(rtt.mean, Span::from_micros(50_500));
         assert_eq!(RttStatistics::of(&samples, Time::ZERO + Span::from_secs(1)), None);
     }

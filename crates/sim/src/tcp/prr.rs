@@ -1,10 +1,10 @@
-//! Proportional rate reduction: how much fast recovery may send for what has been delivered [rfc6937:3].
+//! Proportional rate reduction: how much fast recovery may send for what has been delivered [rfc9937:6].
 //!
 //! Above the new threshold PRR sends in proportion. By the end of the episode the network then holds as much as the
 //! threshold says. There is no pause at first and no burst afterwards. Below the threshold losses or an idle
-//! application took more than the reduction asks for. There the slow-start reduction bound (SSRB) lets the sender
-//! catch up by at most one segment more than was delivered. RFC 9937 prefers the conservative bound while more losses
-//! show; this is RFC 6937's SSRB throughout.
+//! application took more than the reduction asks for. There the conservative reduction bound (CRB) sends one segment
+//! for each that was delivered. An acknowledgement that moves the left edge and reveals no loss adds one segment (the
+//! slow-start reduction bound, SSRB). Linux does the same (`tcp_cwnd_reduction()` of 6.18).
 
 /// One episode, in segments.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +26,14 @@ impl Prr {
         *self = Self { threshold: threshold.max(1), flight: flight.max(1), ..Self::default() };
     }
 
-    /// An acknowledgement says that `delivered` more segments have arrived; `pipe` are believed to be in the
-    /// network.
-    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64) {
+    /// Takes an acknowledgement that says that `delivered` more segments have arrived, with `pipe` believed to be in
+    /// the network. It is `safe` if it moves the left edge and reveals no loss (`SafeACK`).
+    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) {
         self.delivered += delivered;
         self.room = if pipe > self.threshold {
             (self.delivered * self.threshold).div_ceil(self.flight).saturating_sub(self.out)
         } else {
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + 1;
+            let bound = self.delivered.saturating_sub(self.out).max(delivered) + u64::from(safe);
             bound.min(self.threshold - pipe)
         };
     }
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     /// What is sent on each acknowledgement of one segment: the first, fast retransmit, always.
-    fn sent(prr: &mut Prr, acks: usize, mut pipe: u64) -> (Vec<u64>, u64) {
+    fn sent(prr: &mut Prr, acks: usize, mut pipe: u64, safe: bool) -> (Vec<u64>, u64) {
         let mut log = Vec::new();
         for ack in 0..acks {
             pipe -= 1;
-            prr.on_ack(1, pipe);
+            prr.on_ack(1, pipe, safe);
             let mut count = 0;
             while prr.has_room() || (ack == 0 && count == 0) {
                 prr.on_sent();
@@ -81,18 +81,20 @@ mod tests {
     fn one_loss_sends_on_every_second_acknowledgement_and_ends_at_the_threshold() {
         let mut prr = Prr::default();
         prr.begin(20, 10);
-        let (log, pipe) = sent(&mut prr, 18, 19);
+        let (log, pipe) = sent(&mut prr, 18, 19, false);
         assert_eq!(log[..8], [1, 0, 1, 0, 1, 0, 1, 0]);
         assert_eq!(pipe, 10);
     }
 
-    /// The second example: fifteen of twenty are lost at once, so the network holds less than the threshold. SSRB
-    /// sends two for every one that arrives; RFC 6675 would have sent the whole difference at once.
+    /// The second example: fifteen of twenty are lost at once, so the network holds less than the threshold. RFC 6675
+    /// would send the whole difference at once. CRB sends one for each that arrives, and SSRB two.
     #[test]
-    fn many_losses_are_mended_by_two_segments_per_acknowledgement() {
+    fn many_losses_are_mended_by_one_segment_per_acknowledgement_and_by_two_once_it_is_safe() {
         let mut prr = Prr::default();
         prr.begin(20, 10);
-        let (log, pipe) = sent(&mut prr, 6, 5);
+        let (log, pipe) = sent(&mut prr, 6, 5, false);
+        assert_eq!((log, pipe), (vec![1; 6], 5));
+        let (log, pipe) = sent(&mut prr, 6, 5, true);
         assert_eq!(log, [2, 2, 2, 2, 2, 1]);
         assert_eq!(pipe, 10);
     }
@@ -101,7 +103,7 @@ mod tests {
     fn the_network_is_never_filled_beyond_the_threshold_from_below() {
         let mut prr = Prr::default();
         prr.begin(40, 20);
-        prr.on_ack(30, 3);
+        prr.on_ack(30, 3, true);
         // 30 delivered at once allow 31, but 17 fill it.
         let mut count = 0;
         while prr.has_room() {

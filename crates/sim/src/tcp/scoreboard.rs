@@ -34,7 +34,7 @@ pub(super) struct Scoreboard {
     sacked_count: u64,
     lost_count: u64,
     resent_count: u64,
-    /// Holes found lost since the start.
+    /// Segments found lost since the start. One that is lost again counts again.
     total_lost: u64,
     /// Every hole below this is lost.
     loss_edge: u64,

@@ -8,7 +8,7 @@ impl Scoreboard {
         self.loss_edge
     }
 
-    /// Holes found lost since the start.
+    /// Returns how many segments were found lost since the start, each as often as it was lost.
     pub(in crate::tcp) fn total_lost(&self) -> u64 {
         self.total_lost
     }
@@ -43,6 +43,7 @@ impl Scoreboard {
     /// `segment`, sent again, is lost again, and may be sent once more.
     pub(in crate::tcp) fn lose_resent(&mut self, segment: u64) {
         self.lose_below(segment + 1);
+        self.total_lost += u64::from(self.is_resent(segment));
         self.forget_resent(segment);
         self.resend_from = self.resend_from.min(segment);
     }

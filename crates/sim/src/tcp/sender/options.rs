@@ -9,6 +9,7 @@ use crate::tcp::blocks::Block;
 use crate::tcp::ecn::Reaction;
 use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
+use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::tlp::Tlp;
 use cc::CongestionKind;
 use transport::{LossDetection, Recovery, WindowVariant};
@@ -22,15 +23,33 @@ pub(super) struct Options {
     counts_lost: bool,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
-    /// The acknowledgement that ends fast recovery counts for what it delivers.
-    credits_end: bool,
+    /// The window moves as in Linux. The acknowledgement that ends fast recovery counts for what it delivers, and a lost
+    /// retransmission is no second sign of congestion.
+    linux_window: bool,
     pub(super) offload: Option<Offload>,
     /// The program that sends, where its buffer may be the limit.
     pub(super) writer: Option<Writer>,
     /// When the retransmission timer expires.
     retransmission: Time,
-    /// Outstanding and selectively acknowledged before the acknowledgement at hand.
-    before: (u64, u64),
+    /// The scoreboard's counts before the acknowledgement at hand.
+    before: Before,
+}
+
+/// Counts of the scoreboard at an instant, segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// Cumulatively acknowledged.
+    una: u64,
+    /// Selectively acknowledged.
+    sacked: u64,
+    /// Found lost since the start.
+    lost: u64,
+}
+
+impl Before {
+    fn of(board: &Scoreboard) -> Self {
+        Self { una: board.una(), sacked: board.sacked(), lost: board.total_lost() }
+    }
 }
 
 /// Detection by time.
@@ -56,12 +75,12 @@ impl Options {
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
             ecn: transport.ecn.then(Reaction::default),
-            credits_end: transport.host.window_variant == WindowVariant::Linux,
+            linux_window: transport.host.window_variant == WindowVariant::Linux,
             // Who places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             writer: Writer::of(transport.host.send_buffer, config.payload),
             retransmission: Time::NEVER,
-            before: (0, 0),
+            before: Before::default(),
         };
         let none = options.prr.is_none()
             && !options.counts_lost
@@ -69,7 +88,7 @@ impl Options {
             && options.ecn.is_none()
             && options.offload.is_none()
             && options.writer.is_none()
-            && !options.credits_end
+            && !options.linux_window
             && !transport.host.gathers();
         (!none).then(|| Box::new(options))
     }
@@ -134,7 +153,7 @@ impl Sender {
     /// Whether `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
     #[cold]
     pub(super) fn credits_end(&self, ack: &Acknowledgement) -> bool {
-        let counts = self.options.as_deref().is_some_and(|options| options.credits_end);
+        let counts = self.options.as_deref().is_some_and(|options| options.linux_window);
         counts && self.episode == Episode::None && !ack.congested
     }
 
@@ -176,7 +195,7 @@ impl Sender {
         let board = &self.board;
         let mut rack = None;
         if let Some(options) = self.options.as_deref_mut() {
-            options.before = (board.una(), board.sacked());
+            options.before = Before::of(board);
             rack = options.rack.as_mut();
         }
         let mut rates = self.pacing.delivery.as_deref_mut();
@@ -218,7 +237,7 @@ impl Sender {
     ) -> bool {
         self.bound_by_writer(ack.window);
         let Some(options) = self.options.as_deref_mut() else { return false };
-        let outstanding = self.board.next() - options.before.0;
+        let outstanding = self.board.next() - options.before.una;
         if let Some(timed) = &mut options.rack {
             if sample.is_some() {
                 timed.tail.on_sample();
@@ -248,13 +267,15 @@ impl Sender {
     fn detect(&mut self, now: Time) {
         let recovering = self.episode != Episode::None;
         let smoothed = self.rtt.smoothed();
-        let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
+        let Some(options) = self.options.as_deref_mut() else { return };
+        let linux_window = options.linux_window;
+        let Some(timed) = &mut options.rack else { return };
         let window = timed.rack.window(&self.board, recovering, smoothed);
         let found = timed.rack.detect(now, &mut self.board, window);
         let reduced = timed.reduced;
         // RFC 5681, section 4.3: a lost retransmission is a second sign. Once for all that left before the window
-        // came down.
-        if recovering && found.again.is_some_and(|sent| sent >= reduced) {
+        // came down. Linux takes it for no sign (`tcp_fastretrans_alert()`).
+        if recovering && !linux_window && found.again.is_some_and(|sent| sent >= reduced) {
             let outstanding = self.board.outstanding();
             self.congestion(now, CongestionKind::Loss, outstanding);
             self.owed = true;
@@ -293,9 +314,10 @@ impl Sender {
         }
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
-            let (una, sacked) = options.before;
-            let delivered = (self.board.una() + self.board.sacked()).saturating_sub(una + sacked);
-            prr.on_ack(delivered, self.board.pipe());
+            let (before, now) = (options.before, Before::of(&self.board));
+            let delivered = (now.una + now.sacked).saturating_sub(before.una + before.sacked);
+            let safe = now.una > before.una && now.lost == before.lost;
+            prr.on_ack(delivered, self.board.pipe(), safe);
         }
     }
 
@@ -332,7 +354,7 @@ impl Sender {
         if options.timer() > now {
             return false;
         }
-        options.before = (self.board.una(), self.board.sacked());
+        options.before = Before::of(&self.board);
         if let Some(timed) = &mut options.rack {
             if timed.tail.due <= now {
                 timed.tail.disarm();

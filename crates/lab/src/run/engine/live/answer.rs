@@ -122,6 +122,7 @@ fn flow_summary(
             mean: rtt.mean.as_secs_f64(),
             p95: Some(rtt.p95.as_secs_f64()),
         }),
+        rtt_p99_s: sent.rtt.map(|rtt| rtt.p99.as_secs_f64()),
         completion_s: sent.completion.map(Span::as_secs_f64),
         handshake_s: sent.handshake.map(Span::as_secs_f64),
         size_bytes: of.size.map(|size| size.get() as f64),
