@@ -183,6 +183,11 @@ pub struct CcState {
 
 /// A congestion controller.
 pub trait CongestionControl: Send + Debug {
+    /// The connection is established, and the handshake took `rtt`. Not called where there was no handshake, or where its
+    /// segment had to be sent again.
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        let _ = (now, rtt);
+    }
     /// Payload was sent.
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
         let _ = (now, bytes, in_flight);

@@ -145,9 +145,9 @@ impl Flow {
         self.counts.timeouts_earlier += timeouts;
     }
 
-    /// What the handshake told of the round-trip time.
-    pub(crate) fn introduce(&mut self, sample: Option<Span>) {
-        self.sender.introduce(sample);
+    /// Takes the round-trip sample of the handshake; `None` if its segment had to be sent again.
+    pub(crate) fn introduce(&mut self, now: Time, sample: Option<Span>) {
+        self.sender.introduce(now, sample);
     }
 
     /// When this flow next acts of itself, if no acknowledgement comes before.

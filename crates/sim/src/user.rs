@@ -113,7 +113,7 @@ impl User {
         match self.phase {
             Phase::Connecting { size, handshake } if packet.segment.is_syn() => {
                 self.open(now, size, handshake.attempts() > 1, plan);
-                self.flow.introduce(handshake.sample(now, packet.sent, false));
+                self.flow.introduce(now, handshake.sample(now, packet.sent, false));
                 self.flow.on_deadline(now, medium);
             }
             Phase::Sending if !packet.segment.is_syn() => {

@@ -8,10 +8,11 @@
 //! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
 //! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
 //!
-//! Linux departs from the draft in three points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
+//! Linux departs from the draft in four points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
 //! It paces 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. Only a
 //! lower RTT renews the least one: an equal RTT does not put off the next probe for the RTT. And an even number of
-//! segments is in flight, two more while it probes for bandwidth (`bbr_quantization_budget`).
+//! segments is in flight, two more while it probes for bandwidth (`bbr_quantization_budget`). The window has room for
+//! data that acknowledgements report together (`bbr1/aggregation.rs`).
 //!
 //! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the window
 //! from before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the
@@ -22,6 +23,7 @@
 //! and `bbr1/window.rs`. `bbr1/fast_path.rs` says when nothing but the window can change. This file leads from state
 //! to state.
 
+mod aggregation;
 mod bandwidth;
 mod fast_path;
 mod pace;
@@ -34,6 +36,7 @@ use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
     send_quantum, super_packet,
 };
+use aggregation::Aggregation;
 use bandwidth::Bandwidth;
 use fast_path::FastPath;
 use pace::Pace;
@@ -58,6 +61,8 @@ pub struct Bbr1 {
     fast_path: FastPath,
     rounds: Rounds,
     bandwidth: Bandwidth,
+    /// Linux's alone.
+    aggregation: Aggregation,
     min_rtt: MinRtt,
     full: FullPipe,
     /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
@@ -87,6 +92,7 @@ impl Bbr1 {
             fast_path: FastPath::CLOSED,
             rounds: Rounds::default(),
             bandwidth: Bandwidth::new(),
+            aggregation: Aggregation::default(),
             min_rtt: MinRtt::new(),
             full: FullPipe::default(),
             moved: true,
@@ -113,19 +119,37 @@ impl Bbr1 {
         self.moved = true;
     }
 
-    /// Returns `gain` times the bandwidth-delay product, with room for three of the draft's quanta: segments, or
-    /// super-packets. Linux rounds it up to an even number of segments, and adds two while it probes for bandwidth, so
-    /// that a small product grows at all (`bbr_quantization_budget`).
+    /// Returns `gain` times the bandwidth-delay product as an amount in flight ([`quantized`](Self::quantized)).
     #[inline(never)]
     fn target(&self, gain: f64) -> Bytes {
+        self.product(gain).map_or(self.window.initial(), |product| self.quantized(product))
+    }
+
+    /// Returns the same as a window. Linux's has room for what arrives together, once the pipe is full.
+    fn window_target(&self, gain: f64) -> Bytes {
+        let Some(product) = self.product(gain) else { return self.window.initial() };
+        let together = if self.linux && self.full.was_reached() {
+            self.aggregation.room(self.bandwidth.largest())
+        } else {
+            Bytes::ZERO
+        };
+        self.quantized(product + together)
+    }
+
+    /// Returns `gain` times the bandwidth-delay product; `None` before it is known.
+    fn product(&self, gain: f64) -> Option<Bytes> {
         let bandwidth = self.bandwidth.largest();
-        if !self.min_rtt.is_known() || bandwidth == 0.0 {
-            return self.window.initial();
-        }
+        let known = self.min_rtt.is_known() && bandwidth != 0.0;
+        known.then(|| Bytes::new((gain * bandwidth * self.min_rtt.seconds() / 8.0).ceil() as u64))
+    }
+
+    /// Returns `product` with room for three of the draft's quanta: segments, or super-packets. Linux rounds it up to an
+    /// even number of segments, and adds two while it probes for bandwidth, so that a small product grows at all
+    /// (`bbr_quantization_budget`).
+    fn quantized(&self, product: Bytes) -> Bytes {
         let (segment, pace) = (self.window.segment(), self.pace.allowed());
         let quantum = if self.offload { super_packet(pace, None, segment, send_quantum(pace)) } else { 1 };
-        let bits = gain * bandwidth * self.min_rtt.seconds();
-        let target = Bytes::new((bits / 8.0).ceil() as u64) + segment * (3 * quantum);
+        let target = product + segment * (3 * quantum);
         if !self.linux {
             return target;
         }
@@ -150,7 +174,24 @@ impl Bbr1 {
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         self.moved |= self.bandwidth.take(sample, &self.rounds);
-        if self.moved { self.update_model(ack, sample) } else { self.set_window(ack, sample) }
+        if self.moved { self.update_model(ack, sample) } else { self.carry_on(ack, sample) }
+    }
+
+    /// An acknowledgement on the fast path: the window follows what has arrived.
+    #[inline]
+    fn carry_on(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.linux && self.observe_aggregation(ack, sample) {
+            self.aim();
+        }
+        self.set_window(ack, sample);
+    }
+
+    /// Returns true if more has arrived together than ever in the last rounds.
+    fn observe_aggregation(&mut self, ack: &Ack, sample: &RateSample) -> bool {
+        let rate = self.bandwidth.largest();
+        let before = self.aggregation.room(rate);
+        self.aggregation.observe(ack.now, sample.newly_delivered, rate, self.window.size());
+        self.aggregation.room(rate) != before
     }
 
     /// What the acknowledgement tells of the path, the state, and what follows of both.
@@ -161,6 +202,12 @@ impl Bbr1 {
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
         self.update_bandwidth(sample);
+        if self.linux {
+            if self.rounds.started {
+                self.aggregation.begin_round();
+            }
+            self.moved |= self.observe_aggregation(ack, sample);
+        }
         self.check_cycle(ack, sample);
         if !self.full.was_reached() && self.rounds.started && !self.rounds.is_limited(sample) {
             self.full.on_round(self.bandwidth.largest());
@@ -257,7 +304,11 @@ impl Bbr1 {
     fn follow_model(&mut self) {
         self.moved = false;
         self.pace.follow(self.gains.0 * self.bandwidth.largest(), self.full.was_reached());
-        self.window.aim(self.target(self.gains.1));
+        self.aim();
+    }
+
+    fn aim(&mut self) {
+        self.window.aim(self.window_target(self.gains.1));
     }
 
     /// What ends the fast path from here on.
@@ -296,12 +347,18 @@ impl Bbr1 {
 }
 
 impl CongestionControl for Bbr1 {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.stream = Stream::new(now.as_nanos(), "bbr cycle");
+        self.min_rtt.set(rtt.max(Span::from_nanos(1)), now);
+        self.pace.on_rtt(rtt, self.window.initial());
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
         if !self.is_on_fast_path(ack, sample) {
             self.update_model(ack, sample);
         } else if self.bandwidth.has_seen(sample) {
-            self.set_window(ack, sample);
+            self.carry_on(ack, sample);
         } else {
             self.on_faster(ack, sample);
         }

@@ -289,6 +289,12 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.cycle.seed(now);
+        self.min_rtt.set(rtt.max(Span::from_nanos(1)), now);
+        self.pace.on_rtt(rtt, self.window.initial());
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
         (self.now, self.delivered) = (ack.now, sample.delivered_total);

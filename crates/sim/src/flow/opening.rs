@@ -47,7 +47,7 @@ impl Flow {
             plan.control.start.window = plan.payload;
             self.renew(plan);
         }
-        self.introduce(sample);
+        self.introduce(now, sample);
         self.established = Some(now);
         self.sends_at = Time::NEVER;
         self.send(now, medium);

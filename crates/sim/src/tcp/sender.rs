@@ -130,12 +130,12 @@ impl Sender {
         sender
     }
 
-    /// The handshake gave this round-trip sample; `None` if its segment had to be sent again.
-    pub(crate) fn introduce(&mut self, sample: Option<Span>) {
-        match sample {
-            Some(sample) => self.rtt.observe(sample),
-            None => self.rtt.fall_back(),
-        }
+    /// Takes the round-trip sample of the handshake; `None` if its segment had to be sent again.
+    pub(crate) fn introduce(&mut self, now: Time, sample: Option<Span>) {
+        let Some(sample) = sample else { return self.rtt.fall_back() };
+        self.rtt.observe(sample);
+        self.control.on_established(now, sample);
+        self.adopt::<Full>();
     }
 
     /// When the next of its timers expires.
