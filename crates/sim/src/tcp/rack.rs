@@ -100,6 +100,11 @@ impl Rack {
         }
     }
 
+    /// Returns when `segment` was sent last.
+    pub(super) fn sent_at(&self, segment: u64) -> Time {
+        self.times.get(segment)
+    }
+
     /// `segment` is newly acknowledged. `echo`: the time stamp that the acknowledgement echoes, if it speaks for
     /// this segment. Step 2 and 3 of [rfc8985:6.2]. A selective acknowledgement's echo is older than what it
     /// reports, so for those only the least round-trip time tells a retransmission's from the original's.

@@ -18,14 +18,16 @@ pub(super) struct RttEstimator {
     variation: u64,
     min: u64,
     min_rto: Span,
+    /// As in Linux the least timeout is the least time beyond the smoothed round trip (`__tcp_set_rto()`).
+    beyond: bool,
     backoff: u32,
     /// The timeout before the first sample.
     initial: Span,
 }
 
 impl RttEstimator {
-    pub(super) fn new(min_rto: Span, initial: Span) -> Self {
-        Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, backoff: 0, initial }
+    pub(super) fn new(min_rto: Span, beyond: bool, initial: Span) -> Self {
+        Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, beyond, backoff: 0, initial }
     }
 
     /// RFC 6298 (2.2) and (2.3), with alpha = 1/8 and beta = 1/4. A sample ends the timer's backoff.
@@ -49,7 +51,8 @@ impl RttEstimator {
         let base = if self.smoothed == 0 {
             self.initial
         } else {
-            Span::from_nanos(self.smoothed + (4 * self.variation).max(GRANULARITY.as_nanos()))
+            let least = if self.beyond { self.min_rto } else { GRANULARITY };
+            Span::from_nanos(self.smoothed + (4 * self.variation).max(least.as_nanos()))
         };
         (base.max(self.min_rto) * (1 << self.backoff.min(16))).min(MAX_RTO)
     }
@@ -85,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_timer_follows_rfc_6298() {
-        let mut rtt = RttEstimator::new(Span::from_millis(200), Span::from_secs(1));
+        let mut rtt = RttEstimator::new(Span::from_millis(200), false, Span::from_secs(1));
         assert_eq!(rtt.timeout(), Span::from_secs(1));
         rtt.observe(Span::from_millis(100));
         // SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR.

@@ -22,7 +22,7 @@ use super::scoreboard::Scoreboard;
 use cc::{Ack, CongestionControl};
 use options::Options;
 use pacing::Pacing;
-use transport::{Recovery, Transport};
+use transport::{Recovery, Transport, WindowVariant};
 use units::{Bytes, Span, Time};
 
 /// What a sender is like.
@@ -113,7 +113,11 @@ impl Sender {
             total_segments: config.total_segments,
             episode: Episode::None,
             owed: false,
-            rtt: RttEstimator::new(config.transport.min_rto, config.transport.initial_rto),
+            rtt: RttEstimator::new(
+                config.transport.min_rto,
+                config.transport.host.window_variant == WindowVariant::Linux,
+                config.transport.initial_rto,
+            ),
             timestamps: config.transport.timestamps,
             timed: None,
             timer: Time::NEVER,
@@ -363,7 +367,10 @@ impl Sender {
         }
         let newly = self.board.advance(ack.cumulative);
         // RFC 7323: only an acknowledgement that moves the left edge gives a sample.
-        let sample = if newly > 0 { self.sample(now, ack) } else { None };
+        let mut sample = if newly > 0 { self.sample(now, ack) } else { None };
+        if F::OPTIONS && newly == 0 {
+            sample = self.selective_sample();
+        }
         if let Some(sample) = sample {
             self.rtt.observe(sample);
         }
@@ -375,6 +382,8 @@ impl Sender {
             } else if !self.is_impatient() {
                 self.timer = now + self.rtt.timeout();
             }
+        } else if F::OPTIONS && sample.is_some_and(|sample| self.precedes_first_hole(now, sample)) {
+            self.timer = now + self.rtt.timeout();
         }
         // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });

@@ -61,6 +61,8 @@ pub(super) struct Timed {
     probing: bool,
     /// When the window last came down.
     reduced: Time,
+    /// The round trip of the first segment, of those sent once, that the acknowledgement at hand reports selectively.
+    sample: Option<Span>,
 }
 
 impl Options {
@@ -202,11 +204,18 @@ impl Sender {
         if rack.is_none() && rates.is_none() {
             return;
         }
+        if let Some(timed) = &mut rack {
+            timed.sample = None;
+        }
         let mut delivered = |from: u64, to: u64, echo| {
             let mut from = from;
             while let Some(segment) = board.hole_within(from, to) {
                 if let Some(timed) = &mut rack {
-                    timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
+                    let again = board.is_resent(segment);
+                    if segment >= ack.cumulative && !again && timed.sample.is_none() {
+                        timed.sample = Some(now.since(timed.rack.sent_at(segment)));
+                    }
+                    timed.rack.on_delivered(now, segment, again, echo);
                 }
                 if let Some(delivery) = &mut rates {
                     delivery.on_delivered(now, segment);
@@ -224,6 +233,22 @@ impl Sender {
             delivered(start.max(above), end, None);
             above = end;
         }
+    }
+
+    /// Returns the round-trip sample of an acknowledgement that moves nothing: Linux takes one from what is selectively
+    /// acknowledged (`tcp_ack_update_rtt()`).
+    #[cold]
+    pub(super) fn selective_sample(&self) -> Option<Span> {
+        let options = self.options.as_deref().filter(|options| options.linux_window)?;
+        options.rack.as_ref()?.sample
+    }
+
+    /// Returns true if a segment that took `sample` left before the first hole did, the last time. In Linux the timer then
+    /// begins anew.
+    #[cold]
+    pub(super) fn precedes_first_hole(&self, now: Time, sample: Span) -> bool {
+        let rack = self.option(|options| options.rack.as_ref());
+        rack.is_some_and(|timed| timed.rack.sent_at(self.board.una()) + sample > now)
     }
 
     /// Finds losses by time, and answers congestion marks. True if the window must not grow by this
