@@ -136,7 +136,7 @@ pub enum Recovery {
     /// What the window has room for (RFC 6675; RFC 6582 without selective acknowledgements).
     #[default]
     Rfc6675,
-    /// Proportional rate reduction with the slow-start reduction bound (RFC 6937).
+    /// Proportional rate reduction (RFC 9937).
     Prr,
     /// As RFC 6675, but a lost segment counts as in the network until it is acknowledged (K. Fall and S. Floyd,
     /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with selective
@@ -190,7 +190,8 @@ pub enum WindowVariant {
     #[default]
     Rfc,
     /// As in Linux 6.18: in segments. A loss leaves a share of the window, and the acknowledgement that ends fast
-    /// recovery counts for what it delivers.
+    /// recovery counts for what it delivers. A lost retransmission is no second sign of congestion. The retransmission
+    /// timer waits for the least timeout beyond the smoothed round trip.
     Linux,
 }
 

@@ -20,8 +20,9 @@ pub(crate) const ENDS: &[Key] = &[
         meaning: "which BBR `control = \"bbr\"` is: the draft's, or Linux's. Linux's paces 1 % below the rate \
              that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. An RTT equal \
              to the least one does not put off its next probe for the RTT. It has an even number of segments in \
-             flight, and two more while it probes for bandwidth (`bbr_quantization_budget`). No other control \
-             reads the key",
+             flight, and two more while it probes for bandwidth (`bbr_quantization_budget`). Its window has room \
+             for what acknowledgements report together (`bbr_update_ack_aggregation`). It paces from \
+             the tenth segment on (`tcp_update_skb_after_send`). No other control reads the key",
         ..KEY
     },
     Key {
@@ -41,13 +42,15 @@ pub(crate) const ENDS: &[Key] = &[
             rfc: r#""rfc""#,
             linux: r#""linux""#,
             with: None,
-            source: "`tcp_init_cwnd_reduction`, `tcp_cong_control`",
+            source: "`tcp_init_cwnd_reduction`, `tcp_cong_control`, `tcp_fastretrans_alert`",
         },
         engines: "sim",
         meaning: "how the window of a control that goes by losses moves: by RFC 5681, or as in Linux. By the RFC a loss \
              leaves a share of what was in flight. The acknowledgement that ends fast recovery does not count. In \
              Linux a loss leaves a share of the window, in whole segments. The acknowledgement that ends fast \
-             recovery counts for what it delivers",
+             recovery counts for what it delivers. With `loss_detection = \"rack\"` a lost retransmission is no \
+             second sign of congestion, and the timer takes samples from selective acknowledgements. The timer \
+             waits for `min_rto` beyond the smoothed round trip (`__tcp_set_rto`)",
         ..KEY
     },
     Key {

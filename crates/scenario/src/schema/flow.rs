@@ -328,11 +328,11 @@ pub(crate) const LOSSES: &[Key] = &[
             rfc: r#""rfc6675""#,
             linux: r#""prr""#,
             with: None,
-            source: "RFC 6937; `tcp_input.c` has no other",
+            source: "RFC 9937; `tcp_input.c` has no other",
         },
         engines: "sim",
         meaning: "how much fast recovery sends. `rfc6675` sends as much as the window has room for. `prr` sends in \
-             proportion to delivered data (RFC 6937, with the slow-start reduction bound). `sack1` is ns-2's \
+             proportion to delivered data (RFC 9937). `sack1` is ns-2's \
              Sack1: lost segments count as in flight until they are acknowledged. That one is for comparisons \
              with ns-2, and needs `sack`; where more than a window is lost it waits for a timeout. `reno` needs \
              `sack = false`. Its recovery ends with the first acknowledgement of new data (RFC 2581), with no \

@@ -28,6 +28,8 @@ pub(super) struct Pacer {
     single: bool,
     /// When the super-packet that is leaving has had its time, by the pace; `None`: none is leaving.
     together: Option<Time>,
+    /// Segments that may yet leave without regard to the controller's rate.
+    unpaced: u64,
 }
 
 impl Pacer {
@@ -47,7 +49,23 @@ impl Pacer {
             early: gap,
             single,
             together: None,
+            unpaced: 0,
         }
+    }
+
+    /// Lets the first `segments` leave without regard to the controller's rate.
+    pub(super) fn spare(&mut self, segments: u64) {
+        self.unpaced = segments;
+    }
+
+    /// Returns the time that a segment takes which leaves now.
+    #[inline]
+    fn take_gap(&mut self) -> Span {
+        if self.unpaced > 0 {
+            self.unpaced -= 1;
+            return self.least_gap;
+        }
+        self.gap.max(self.least_gap)
     }
 
     /// Whether `rate` is what it goes by. Mostly it is.
@@ -108,7 +126,8 @@ impl Pacer {
     /// A segment leaves; the next may at the pace.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time) {
-        self.frees_at(self.free_at.max(now) + self.gap.max(self.least_gap));
+        let gap = self.take_gap();
+        self.frees_at(self.free_at.max(now) + gap);
     }
 
     /// The gap between segments that the controller's rate or the cap on it asks for, if there is such a one.
@@ -125,7 +144,7 @@ impl Pacer {
 
     /// A segment of a super-packet leaves.
     pub(super) fn on_sent_together(&mut self, now: Time) {
-        let paced = self.together.unwrap_or(now) + self.gap.max(self.least_gap);
+        let paced = self.together.unwrap_or(now) + self.take_gap();
         self.together = Some(paced);
         self.frees_at(now + self.line_gap);
     }
@@ -154,4 +173,23 @@ pub(super) fn gap_by_window(state: &CcState, smoothed: Option<Span>, payload: u6
     let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
     let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
     Span::from_nanos(gap as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_segments_that_are_spared_leave_at_once_and_the_next_at_the_pace() {
+        let (now, payload) = (Time::ZERO + Span::from_secs(1), 1000);
+        let mut pacer = Pacer::new(true, Span::ZERO);
+        pacer.at_rate(Rate::from_bps(1_000_000), payload);
+        pacer.spare(2);
+        for _ in 0..2 {
+            pacer.on_sent(now);
+            assert!(!pacer.holds(now));
+        }
+        pacer.on_sent(now);
+        assert_eq!(pacer.free_at(), now + Span::from_millis(8));
+    }
 }

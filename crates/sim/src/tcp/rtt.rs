@@ -108,4 +108,12 @@ mod tests {
         }
         assert_eq!(rtt.timeout(), Span::from_millis(200));
     }
+    #[test]
+    fn linux_waits_for_the_least_timeout_beyond_the_round_trip() {
+        let mut rtt = RttEstimator::new(Span::from_millis(200), true, Span::from_secs(1));
+        for _ in 0..100 {
+            rtt.observe(Span::from_millis(100));
+        }
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+    }
 }

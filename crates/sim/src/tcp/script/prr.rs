@@ -1,4 +1,4 @@
-//! RFC 6937: proportional rate reduction, against RFC 6675 on the same losses.
+//! RFC 9937: proportional rate reduction, against RFC 6675 on the same losses.
 
 use super::{config, play};
 use transport::Recovery;
@@ -26,21 +26,24 @@ fn one_loss_is_mended_evenly() {
     play(config, &script(["", "12", "", "13", "", "", "14", "15"]));
 }
 
-/// Section 4, second example: most of the window is lost. RFC 6675 fills the network up at once, PRR by two segments
-/// for each that arrives.
+/// Most of the window is lost. RFC 6675 fills the network up at once. PRR sends a segment for each that arrives, and two
+/// once the left edge moves without a new loss.
 #[test]
 fn many_losses_are_mended_without_a_burst() {
-    let script = |third: &str, fourth: &str| {
+    let script = |sent: [&str; 4]| {
+        let [third, fourth, first, second] = sent;
         format!(
             "  0 · go            · 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
              116 · ack 0 sack 12 · 16
              117 · ack 0 sack 13 · 17
              118 · ack 0 sack 14 · {third}
-             119 · ack 0 sack 15 · {fourth}"
+             119 · ack 0 sack 15 · {fourth}
+             218 · ack 1         · {first}
+             219 · ack 2         · {second}"
         )
     };
-    play(config(16), &script("0r 1r 2r 3r 4r", "5r"));
+    play(config(16), &script(["0r 1r 2r 3r 4r", "5r", "6r", "7r"]));
     let mut config = config(16);
     config.transport.recovery = Recovery::Prr;
-    play(config, &script("0r 1r", "2r 3r"));
+    play(config, &script(["0r", "1r", "2r 3r", "4r 5r"]));
 }

@@ -2,7 +2,7 @@
 
 use super::{config, play};
 use crate::tcp::SenderConfig;
-use transport::LossDetection;
+use transport::{LossDetection, WindowVariant};
 
 fn rack(window: u64) -> SenderConfig {
     let mut config = config(window);
@@ -31,8 +31,11 @@ fn a_lost_retransmission_is_sent_again_a_round_trip_later() {
         )
     };
     play(config(8), &script("13"));
-    // RFC 5681, section 4.3: a second sign of congestion.
+    // RFC 5681, section 4.3: a second sign of congestion. Linux takes it for none.
     play(rack(8), &script("0r | w=2"));
+    let mut linux = rack(8);
+    linux.transport.host.window_variant = WindowVariant::Linux;
+    play(linux, &script("0r 13 | w=4"));
 }
 
 /// Step 4: before three are selectively acknowledged, a quarter of the least round-trip time is left to reordering;

@@ -1,6 +1,8 @@
 //! RFC 6298: the retransmission timer.
 
 use super::{config, play};
+use transport::{LossDetection, WindowVariant};
+use units::Span;
 
 /// (2.1), (5.1): one second before the first sample, from the first segment; (5.2): off when nothing is outstanding.
 #[test]
@@ -42,4 +44,31 @@ fn a_timeout_keeps_what_is_known_to_have_arrived() {
          1000 · timer         · 0r | w=1
          1100 · ack 1         · 1r 3r | w=2",
     );
+}
+
+/// Linux: the timer waits for the least timeout beyond the smoothed round trip. A selective acknowledgement gives a sample,
+/// and the timer begins anew if what it reports left before the first hole did, the last time.
+#[test]
+fn in_linux_the_timer_is_later_and_knows_of_selective_acknowledgements() {
+    let script = |after_sacks: [u64; 2]| {
+        format!(
+            "  0 · go            · 0 1 2 3
+             100 · ack 1         · 4
+             200 · ack 1 sack 2  · 5
+             201 · ack 1 sack 3  · 6
+             202 · ack 1 sack 4  · 1r | timer={}
+             # 5 left at 200, and the hole was sent again at 202. Linux adds 200 ms to the smoothed 120.
+             320 · ack 1 sack 5  · | timer={}",
+            after_sacks[0], after_sacks[1]
+        )
+    };
+    let mut config = config(4);
+    config.transport.loss_detection = LossDetection::Rack;
+    config.transport.min_rto = Span::from_millis(200);
+    play(config, &script([502, 502]));
+    let mut config = super::config(4);
+    config.transport.loss_detection = LossDetection::Rack;
+    config.transport.min_rto = Span::from_millis(200);
+    config.transport.host.window_variant = WindowVariant::Linux;
+    play(config, &script([551, 640]));
 }

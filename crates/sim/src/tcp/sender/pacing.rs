@@ -7,7 +7,11 @@ use crate::tcp::delivery::Delivery;
 use crate::tcp::pacer::Pacer;
 use cc::{LostSegment, RateSample};
 use link::assist::CongestionHeader;
+use transport::BbrVariant;
 use units::{Bytes, Rate, Span, Time};
+
+/// Linux paces from the tenth segment of a connection on (`tcp_update_skb_after_send()` of 6.18).
+const LINUX_UNPACED: u64 = 9;
 
 /// The state of that.
 #[derive(Debug)]
@@ -35,13 +39,17 @@ impl Pacing {
     /// What `config` asks for.
     pub(super) fn of(config: &SenderConfig) -> Self {
         let wants = config.control.wants();
+        let mut pacer = Pacer::new(wants.departures || config.transport.host.tso, config.line_gap);
+        if wants.rate && config.transport.host.bbr_variant == BbrVariant::Linux {
+            pacer.spare(LINUX_UNPACED);
+        }
         Self {
             paced: config.transport.pacing || wants.departures,
             capped: false,
             lined: config.line_gap > Span::ZERO,
             placed: wants.departures,
             deliveries: wants.deliveries || wants.rate,
-            pacer: Pacer::new(wants.departures || config.transport.host.tso, config.line_gap),
+            pacer,
             delivery: wants.rate.then(Box::default),
             told_below: 0,
             told: 0,
