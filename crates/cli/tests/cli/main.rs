@@ -16,6 +16,7 @@ mod keys;
 mod kill;
 mod names;
 mod new;
+mod other_users;
 mod pipe;
 mod place;
 mod queues;
