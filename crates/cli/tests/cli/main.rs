@@ -34,3 +34,4 @@ mod transfer_secrets;
 mod transfer_strangers;
 mod transfer_ticket;
 mod tune;
+mod two_tuners;

@@ -1,6 +1,6 @@
 //! What other users, other programs and files of others may not do to whoever runs the program.
 
-use crate::place::{Ended, Place, alone, end, root};
+use crate::place::{Ended, Place, SOON, alone, end, root, within};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::process::{Child, Command, Stdio};
@@ -165,4 +165,94 @@ fn programs_in_process_namespaces_of_their_own_do_not_end_each_others_runs() {
 /// Whether the process has ended; its end stays to be collected.
 fn has_ended(child: &Child) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", child.id())).is_ok_and(|stat| stat.contains(") Z "))
+}
+
+/// The line of `--server` ends by itself; its number is given to a program of somebody else, in a namespace in which
+/// that can be arranged. The first argument is the program.
+const BYSTANDER: &str = r#"
+( while [ ! -s server ]; do sleep 0.05; done; number=$(cat server); tries=0
+  while [ -e /proc/$number ] && [ $tries -lt 40 ]; do sleep 0.05; tries=$((tries+1)); done
+  for try in 1 2 3 4 5 6 7 8 9; do
+    echo $((number-1)) > /proc/sys/kernel/ns_last_pid
+    setsid sh -c 'echo $$ > bystander; trap "" TERM; exec sleep 30' & sleep 0.2
+    [ "$(cat bystander)" = "$number" ] && break
+    [ $try = 9 ] || kill -9 "$(cat bystander)"
+  done ) &
+"$1" emulate --rate 10Mbit/s --delay 1ms --server 'echo $$ > server; exit 0' -- sleep 5 || exit 1
+sleep 0.5
+grep -q '^State:.[SR]' /proc/$(cat bystander)/status && echo lives
+"#;
+
+#[test]
+fn who_has_the_number_of_an_ended_server_lives_on() {
+    let _alone = alone();
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let mut command = Command::new("unshare");
+    command.args(["-pf", "--mount-proc", "sh", "-c", BYSTANDER, "sh", env!("CARGO_BIN_EXE_tightlink")]);
+    let ended = end(place.here(command)).well();
+    assert_eq!(ended.out, "lives\n", "{}", ended.err);
+}
+
+/// The children of a process that have ended and were not collected.
+fn zombies(parent: u32) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let stats = processes.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let ended = |stat: &String| {
+        let fields: Vec<&str> =
+            stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        fields.first() == Some(&"Z") && fields.get(1) == Some(&&*parent.to_string())
+    };
+    stats.filter(ended).count()
+}
+
+const DAEMONS: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do (setsid sleep 0.05 > /dev/null 2>&1 &); done; sleep 1; echo; exec sleep 60";
+
+#[test]
+fn all_that_a_tuned_command_leaves_behind_is_collected() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let mut child = place.start(&["tune", "--", "sh", "-c", DAEMONS]);
+    let mut line = [0];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+    let left = within(SOON, || zombies(child.id()) == 0);
+    let count = zombies(child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(left, "{count} are left");
+}
+
+#[test]
+fn the_first_process_of_a_container_collects_what_emulates_command_leaves() {
+    let _alone = alone();
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let count = "for i in 1 2 3 4 5 6 7 8 9 10; do (setsid sleep 0.05 > /dev/null 2>&1 &); done; sleep 1.5; \
+                 grep -l '^State:.Z' /proc/[0-9]*/status | wc -l";
+    let mut command = Command::new("unshare");
+    command.args(["-pf", "--mount-proc", env!("CARGO_BIN_EXE_tightlink"), "emulate"]);
+    command.args(["--rate", "10Mbit/s", "--delay", "1ms", "--server", "exit 0", "--", "sh", "-c", count]);
+    let ended = end(place.here(command)).well();
+    // The server's line stays until the end, so that its number is its own.
+    assert_eq!(ended.out, "1\n", "{}", ended.err);
+}
+
+#[test]
+fn where_sigchld_was_ignored_the_end_of_the_command_is_seen() {
+    let _alone = alone();
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let line = "trap '' CHLD; exec \"$TIGHTLINK\" emulate --rate 10Mbit/s --delay 1ms --server 'exit 0' -- sh -c 'exit 7'";
+    let mut command = Command::new("bash");
+    command.args(["-c", line]);
+    let ended = end(place.here(command));
+    assert_eq!(ended.code, Some(7), "{}", ended.err);
 }
