@@ -256,3 +256,18 @@ fn where_sigchld_was_ignored_the_end_of_the_command_is_seen() {
     let ended = end(place.here(command));
     assert_eq!(ended.code, Some(7), "{}", ended.err);
 }
+
+#[test]
+fn a_queue_of_any_size_ends_the_run_before_the_memory_ends() {
+    let place = Place::new();
+    // Each packet of a byte stays in the queue for seconds.
+    place.write(
+        "large.toml",
+        "title = 'x'\nduration = '1000s'\nwarmup = '0s'\n[link]\nrate = '1kbit/s'\ndelay = '10ms'\n\
+         queue.limit = '1000000000 packets'\n[[flow]]\n[[traffic]]\nkind = 'cbr'\nrate = '1Tbit/s'\npacket = '1B'\n",
+    );
+    let mut command = Command::new("prlimit");
+    command.args(["--as=2000000000", env!("CARGO_BIN_EXE_tightlink"), "run", "large.toml"]);
+    let ended = end(place.here(command));
+    ended.failed(2, &["the run takes ", " MB of memory at ", "accepted: up to 1000 MB", "a smaller queue"]);
+}
