@@ -22,6 +22,8 @@ const ORDINARY: u32 = 1600;
 const JUMBO: std::ops::RangeInclusive<u32> = 8000..=9216;
 /// The most packets of a trace: 600 MB of memory.
 pub const MOST_PACKETS: u64 = 100_000_000;
+/// The most super-packets of a trace, which take four times the memory of others until they are taken apart.
+const MOST_LARGE: usize = 20_000_000;
 /// The largest super-packet: half a megabyte with BIG TCP, and headers.
 pub(crate) const LARGEST: u32 = 1 << 20;
 /// The least that a host must take (RFC 9293, 3.7.1).
@@ -76,6 +78,11 @@ impl Segments {
         self.last = Some(packet.nanos);
         let Timed { size, headers, kind, .. } = *packet;
         if size > ORDINARY {
+            if self.large.len() == MOST_LARGE {
+                let found = format!("more than {} million super-packets", MOST_LARGE / 1_000_000);
+                return Err(TraceError::new(Place::Whole, found, "a trace of at most so many")
+                    .help("take a part of it: editcap -r IN OUT 1-1000000"));
+            }
             self.large.push(Large { at: self.trace.len(), size, headers, kind });
             self.trace.push(gap, 0);
             self.packets += u64::from(size / JUMBO.end());

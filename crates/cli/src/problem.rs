@@ -110,6 +110,7 @@ impl From<EngineError> for Problem {
             // The scenario asks for what the engine is not: the person chose both.
             EngineError::CannotAnswer(_)
             | EngineError::NothingMeasured(_)
+            | EngineError::TooLarge(_)
             | EngineError::Emulator(emu::EmuError::Refused(_)) => Self::usage(error),
             EngineError::Emulator(_)
             | EngineError::Host(_)

@@ -9,6 +9,7 @@ use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, CurveChart, Curves, HeatMap};
 use lab::study::task::Answer;
 use std::ops::RangeInclusive;
+use units::one_line;
 
 /// So many flows have rows of their own.
 const FLOW_ROWS: RangeInclusive<usize> = 2..=12;
@@ -293,12 +294,12 @@ pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
 pub(crate) fn print_each(verdicts: &[Verdict]) -> Result<(), Problem> {
     for verdict in verdicts.iter().filter(|verdict| !verdict.is_left_out()) {
         let word = if verdict.failed() { "FAILED" } else { verdict.word() };
-        print::data(format_args!("{word:<6}  {}", verdict.claim))?;
+        print::data(format_args!("{word:<6}  {}", one_line(&verdict.claim)))?;
         for detail in verdict.detail.split("; ") {
-            print::data(format_args!("          {detail}"))?;
+            print::data(format_args!("          {}", one_line(detail)))?;
         }
         if let Some(reason) = &verdict.disagrees {
-            print::data(format_args!("          why: {reason}"))?;
+            print::data(format_args!("          why: {}", one_line(reason)))?;
         }
     }
     Ok(())

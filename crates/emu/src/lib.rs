@@ -14,7 +14,7 @@
 //! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
-//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs.
+//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs; `children.rs`: how processes end.
 //!
 //! ```no_run
 //! use link::{Limit, LinkConfig};
@@ -42,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod children;
 mod ecn;
 mod error;
 mod flow;

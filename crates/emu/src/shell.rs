@@ -15,6 +15,7 @@
 //! Both programs inherit the terminal and die with us, by whatever way we go. Programs they leave in the
 //! background are theirs to end, and keep their namespace until they do.
 
+use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
 use host::waiting::Tree;
@@ -79,6 +80,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
                 .help("name one after --: tightlink emulate --rate 100Mbit/s -- CMD"),
         ));
     };
+    keep_ends();
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
     let (by_route, control) = match shell.control {
@@ -107,9 +109,11 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         EmuError::Missing(found.help(help))
     })?;
     let mut near = Tree::of(child.id());
+    let own: Vec<u32> = server.iter().map(|server| server.child.id()).chain([child.id()]).collect();
     let status = signals.attend(&mut child, &path, &mut || {
         near.look();
         far.iter_mut().for_each(Tree::look);
+        collect(&own);
     });
     let ran = host::clock::now().duration_since(begun);
     let ran = Span::from_nanos(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
@@ -119,7 +123,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         let _ = child.wait();
     }
     if let Some(server) = &mut server {
-        server.end();
+        let _ = server.end();
     }
     let status = status?;
     let mut report = path.stop()?;
@@ -221,7 +225,9 @@ fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
 
 /// The program at the far end.
 struct Server {
+    /// Its end is collected last: until then its number, which is also its group's, is no other program's.
     child: Child,
+    ended: bool,
 }
 
 impl Server {
@@ -240,7 +246,7 @@ impl Server {
         let child = command
             .spawn()
             .map_err(|error| EmuError::os(format!("starting the server ({line:?})"), error))?;
-        let mut server = Self { child };
+        let mut server = Self { child, ended: false };
         let deadline = host::clock::now() + SERVER_PATIENCE;
         loop {
             if listens(path.receiver())? {
@@ -253,8 +259,8 @@ impl Server {
                 ));
                 break;
             }
-            if let Ok(Some(status)) = server.child.try_wait()
-                && !status.success()
+            if has_failed(&server.child)
+                && let Some(status) = server.end()
             {
                 return Err(EmuError::Missing(
                     Complaint::new(format!("the server {line:?}"), format!("it ended at once ({status})"))
@@ -266,23 +272,27 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks the server's whole group to end, then makes it.
-    fn end(&mut self) {
+    /// Asks the server's whole group to end, then makes it. The status is that of the line, when it ends for the first
+    /// time.
+    fn end(&mut self) -> Option<ExitStatus> {
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
         let group = Pid::from_raw(self.child.id() as i32);
-        // No such group means it has ended already.
+        // No such group means that its programs have ended already.
         let _ = killpg(group, Signal::SIGTERM);
         let deadline = host::clock::now() + SERVER_GRACE;
-        while host::clock::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+        while host::clock::now() < deadline && !has_ended(&self.child) {
             std::thread::park_timeout(Duration::from_millis(10));
         }
         let _ = killpg(group, Signal::SIGKILL);
-        let _ = self.child.wait();
+        self.child.wait().ok()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end();
+        let _ = self.end();
     }
 }
 

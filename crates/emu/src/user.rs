@@ -3,10 +3,15 @@
 use crate::EmuError;
 use nix::errno::Errno;
 use nix::unistd::{Gid, Uid, getgrouplist, setgroups, setresgid, setresuid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::path::PathBuf;
+use std::thread;
 use units::Complaint;
+
+/// `nogroup`.
+const NO_GROUP: Gid = Gid::from_raw(65_534);
 
 /// A user of this machine with its groups, looked up while that is allowed: not between fork and exec.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,34 @@ impl User {
         // The group of root is given only to a user whose own group it is.
         let group = number("SUDO_GID", std::env::var_os("SUDO_GID"))?.filter(|id| *id != 0);
         Self::look_up(Uid::from_raw(id), group.map(Gid::from_raw)).map(Some)
+    }
+
+    /// The user of this number. One that the machine has no name for is called by the number, and has no group.
+    #[must_use]
+    pub fn of(id: u32) -> Self {
+        let id = Uid::from_raw(id);
+        Self::look_up(id, None).unwrap_or_else(|_| Self {
+            name: id.to_string(),
+            home: "/".into(),
+            id,
+            group: NO_GROUP,
+            groups: vec![NO_GROUP],
+        })
+    }
+
+    /// Runs `work` on a thread of its own, which has the rights of this user and no others.
+    ///
+    /// # Errors
+    /// If this process may not give its rights up; `work` is not run then.
+    pub fn lend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        let lent = || {
+            self.take_over_thread()?;
+            Ok(work())
+        };
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().name("lent".into()).spawn_scoped(scope, lent)?;
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     fn look_up(id: Uid, group: Option<Gid>) -> Result<Self, EmuError> {
@@ -69,6 +102,18 @@ impl User {
     /// The variables that name a user to its programs.
     pub(crate) fn environment(&self) -> [(&'static str, OsString); 3] {
         [("HOME", self.home.clone().into()), ("USER", self.name().into()), ("LOGNAME", self.name().into())]
+    }
+
+    /// Makes the calling thread alone this user's for good. The kernel lets no program of the user trace it: a process
+    /// whose rights change cannot be traced without rights.
+    fn take_over_thread(&self) -> io::Result<()> {
+        let group = |group: Gid| rustix::process::Gid::from_raw(group.as_raw());
+        let (user, own) = (rustix::process::Uid::from_raw(self.id.as_raw()), group(self.group));
+        set_thread_groups(&self.groups.iter().copied().map(group).collect::<Vec<_>>())?;
+        set_thread_res_gid(own, own, own)?;
+        set_thread_res_uid(user, user, user)?;
+        let root = rustix::process::Uid::ROOT;
+        if set_thread_res_uid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
     }
 
     /// Makes the calling process this user's for good. System calls only: it is called between fork and exec.

@@ -3,13 +3,14 @@
 //! A run knows nothing of the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
 //!
 //! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `cost.rs`,
-//! `batches.rs`, `fairness.rs`, `statistics.rs`.
+//! `memory.rs`, `batches.rs`, `fairness.rs`, `statistics.rs`.
 
 mod batches;
 pub mod cost;
 pub mod emulated;
 pub mod engine;
 mod fairness;
+mod memory;
 pub mod metric;
 pub mod record;
 pub mod resolve;

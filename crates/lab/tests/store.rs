@@ -9,8 +9,10 @@ use std::path::Path;
 use tightlink_lab::files::{replace, try_replace};
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
+use tightlink_lab::study::experiment::Experiment;
 use tightlink_lab::study::store::Store;
 use tightlink_lab::study::task::{Task, tasks};
+use tightlink_lab::study::watch::Unwatched;
 
 const SCENARIO: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
                         queue.limit = '1 bdp'\n[[flow]]\nname = 'one'\n[[flow]]\nname = 'two'\nstart = '200ms'\n";
@@ -231,6 +233,80 @@ fn a_link_planted_where_a_file_is_made_or_goes_leaves_its_target_alone() {
     assert!(fs::symlink_metadata(at("page.html")).unwrap().is_file(), "the link is replaced");
     assert_eq!(fs::read(at("page.html")).unwrap(), b"page");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left");
+}
+
+#[test]
+fn links_planted_in_a_results_folder_lead_nowhere() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (task, own) = (task(), std::process::id());
+    let (results, hash) = (folder.path(), task.resolved.hash.clone());
+    let precious = elsewhere.path().join("sim");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("summary.json"), "precious").unwrap();
+    let untouched = || {
+        let names = |path: &Path| {
+            fs::read_dir(path)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect()
+        };
+        let (outer, inner): (Vec<String>, Vec<String>) = (names(elsewhere.path()), names(&precious));
+        assert_eq!((outer, inner), (vec!["sim".into()], vec!["summary.json".into()]));
+        assert_eq!(fs::read(precious.join("summary.json")).unwrap(), b"precious");
+    };
+    // Names that were used under way.
+    symlink(precious.join("summary.json"), results.join(format!(".under-way-trial-{own}"))).unwrap();
+    let under_way = results.join(&hash).join(format!(".under-way-sim-{own}"));
+    fs::create_dir_all(&under_way).unwrap();
+    symlink(precious.join("summary.json"), under_way.join("summary.json")).unwrap();
+    let record = simulated(&task);
+    let kept = Store::open(results).unwrap().keep(&task, "", &record).unwrap();
+    assert!(kept.join("summary.json").is_file());
+    untouched();
+    // The engine's folder, and what lies beside it.
+    fs::remove_dir_all(&kept).unwrap();
+    symlink(&precious, &kept).unwrap();
+    for name in ["manifest.json", "scenario.toml"] {
+        fs::remove_file(results.join(&hash).join(name)).unwrap();
+        symlink(precious.join("summary.json"), results.join(&hash).join(name)).unwrap();
+    }
+    Store::open(results).unwrap().keep(&task, "", &record).unwrap();
+    untouched();
+    assert!(!fs::symlink_metadata(&kept).unwrap().is_symlink(), "the link is replaced");
+    // The scenario's folder.
+    fs::remove_dir_all(results.join(&hash)).unwrap();
+    symlink(elsewhere.path(), results.join(&hash)).unwrap();
+    let refused = Store::open(results).unwrap().keep(&task, "", &record).unwrap_err().to_string();
+    assert!(refused.contains("a link is not followed there"), "{refused}");
+    untouched();
+    // The folders of points.
+    let document = Document::parse("x.toml", SCENARIO).unwrap();
+    for link in ["points", "points/sim"] {
+        let _ = fs::remove_dir_all(results.join("points"));
+        let _ = fs::remove_file(results.join("points"));
+        fs::create_dir_all(results.join(link).parent().unwrap()).unwrap();
+        symlink(elsewhere.path(), results.join(link)).unwrap();
+        let experiment = Experiment::new(&document, results).unwrap();
+        let refused = experiment.sweep(Engine::Sim, &mut Unwatched).unwrap_err().to_string();
+        assert!(refused.contains("a link is not followed there"), "{link}: {refused}");
+        untouched();
+    }
+}
+
+#[test]
+fn a_manifest_that_is_none_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = task();
+    let record = simulated(&task);
+    let store = Store::open(folder.path()).unwrap();
+    let kept = store.keep(&task, "first", &record).unwrap();
+    let manifest = kept.parent().unwrap().join("manifest.json");
+    fs::remove_file(&manifest).unwrap();
+    // A pipe that nobody writes to.
+    assert!(std::process::Command::new("mkfifo").arg(&manifest).status().unwrap().success());
+    store.keep(&task, "second", &record).unwrap();
+    let text = fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("second") && !text.contains("first"), "{text}");
 }
 
 #[test]

@@ -5,10 +5,11 @@ use parquet::record::Field;
 use scenario::Document;
 use std::fs::{self, File};
 use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::experiment::Experiment;
 use tightlink_lab::study::sweep::{Runner, sweep};
 use tightlink_lab::study::tabulate::tabulate;
 use tightlink_lab::study::task::tasks;
-use tightlink_lab::study::watch::Watched;
+use tightlink_lab::study::watch::{Unwatched, Watched};
 
 /// The columns and rows of both files of the sweep `text`.
 struct Tables {
@@ -218,5 +219,30 @@ fn each_flow_has_its_columns_but_no_more_than_thirty_two_of_them() {
     assert_eq!(tables.rows[0][tables.column("flows.many-2.goodput_bps")], Field::Null);
     for metric in ["retransmits", "rtt_s.min", "goodput_share"] {
         assert!(tables.names.contains(&format!("flows.last.{metric}")), "{metric}");
+    }
+}
+
+#[test]
+fn texts_of_a_scenario_are_one_cell_each_and_no_formula() {
+    let text = "title = 't'\nduration = '1s'\n[link]\nname = '=1+2,\"x\"'\nrate = '10Mbit/s'\ndelay = '5ms'\n\
+                queue.limit = '1 bdp'\nreverse.queue.limit = '9 packets'\n[[flow]]\nname = '@sum'\n[sweep]\n\
+                'flow.rtt' = [['10ms'], [\n  # live  999.99  a line that looks like a result\n'20ms',\n]]\n\
+                'flow.name' = ['-5', '=cmd()', '+a']\n";
+    let folder = tempfile::tempdir().unwrap();
+    let document = Document::parse("=t\nhead.toml", text).unwrap();
+    let tasks = tasks(&document).unwrap();
+    assert!(tasks.iter().all(|task| !task.label().contains('\n')), "{}", tasks[3].label());
+    let mut experiment = Experiment::new(&document, folder.path()).unwrap();
+    experiment.jobs = 1;
+    let swept = experiment.sweep(Engine::Sim, &mut Unwatched).unwrap();
+    let file = &swept.files[0];
+    assert_eq!(file.file_name().unwrap(), "=t-head.csv");
+    let csv = fs::read_to_string(file).unwrap();
+    assert_eq!(csv.lines().count(), 7, "a head and six points:\n{csv}");
+    let rows: Vec<&str> = csv.lines().skip(1).collect();
+    assert_eq!(rows.iter().filter(|row| row.starts_with("\"[ # live  999.99")).count(), 3, "{csv}");
+    for (row, name) in rows.iter().zip(["-5,", "'=cmd(),", "'+a,"].iter().cycle()) {
+        assert!(row.contains(&format!("],{name}")) || row.contains(&format!("]\",{name}")), "{name} {row}");
+        assert!(row.contains(",\"'=1+2,\"\"x\"\"\","), "the tight link: {row}");
     }
 }

@@ -10,9 +10,10 @@
 //! connections that they accept are found within about a tenth of a second.
 //!
 //! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
-//! its former settings and their return). Then `tune/restore.rs` (the same where nobody knows the former settings),
+//! its former settings and their return), `tune/claim.rs` (one tuner for each). Then `tune/restore.rs` (the same where nobody knows the former settings),
 //! `tune/error.rs`. `tune/verdict.rs` says what limited a connection.
 
+mod claim;
 mod connection;
 mod error;
 mod process;
@@ -27,6 +28,7 @@ pub use sizing::{PhaseChange, USUAL_MAXIMUM};
 pub use verdict::{Earlier, Held, Seen, held};
 
 use crate::error::LiveError;
+use claim::Claim;
 use connection::{Ends, Whose};
 use host::Clock;
 use host::TcpInfo;
@@ -44,6 +46,9 @@ const SCAN_SHARE: u64 = 20;
 const RUNNING: Bytes = Bytes::new(64_000);
 /// Such a connection is watched for so long before it is taken over, so that it is known what was better or worse.
 const WATCH: Span = Span::from_millis(800);
+
+/// Said of a connection that another tuner has.
+const TAKEN: &str = "another tightlink tunes it";
 
 /// Who decides on the windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,9 +259,19 @@ impl Tuner {
             return Ok(());
         }
         let Some(earlier) = self.watch(descriptor.inode, &socket, now) else { return Ok(()) };
+        let claim = match Claim::of(process, descriptor) {
+            Ok(Some(claim)) => claim,
+            refused => {
+                self.dismissed.insert(descriptor.inode);
+                let why =
+                    refused.map_or_else(|error| format!("cannot be claimed: {error}"), |_| TAKEN.into());
+                events.push(TuneEvent::Refused(format!("{ends}: {why}")));
+                return Ok(());
+            }
+        };
         let sizer =
             |info: &TcpInfo, promised| self.config.sizer(info.rcv_mss, info.stream_received(), promised);
-        let whose = Whose { process, descriptor, ends };
+        let whose = Whose { process, descriptor, ends, claim };
         match TunedConnection::take(whose, &socket, sizer, self.config.maximum, earlier, now) {
             Ok(connection) => {
                 self.known.insert(descriptor.inode, self.connections.len());

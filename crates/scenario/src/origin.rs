@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use units::one_line;
 
 /// A text that scenario values come from.
 #[derive(PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.file() {
-            Some(file) => write!(f, "{file}:{}:{}", self.line(), self.column()),
+            Some(file) => write!(f, "{}:{}:{}", one_line(file), self.line(), self.column()),
             None => f.write_str("--set"),
         }
     }

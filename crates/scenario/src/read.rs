@@ -50,8 +50,8 @@ impl Document {
 
 fn scenario(root: &At<'_>) -> Option<Scenario> {
     let keys = root.keys(schema::ROOT)?;
-    let title = keys.read("title", At::text);
-    let source = keys.optional("source", At::text);
+    let title = keys.read("title", At::line);
+    let source = keys.optional("source", At::line);
     let seed = keys.read("seed", |at| at.integer(0..=u64::MAX));
     let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
     let warmup: Option<Span> = keys.read("warmup", |at| at.quantity("s"));

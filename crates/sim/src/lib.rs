@@ -58,7 +58,7 @@ mod tagged;
 mod tcp;
 mod user;
 
-pub use outcome::{AccessReport, BATCHES, CellReport, FlowReport, Outcome, SessionsReport};
+pub use outcome::{AccessReport, BATCHES, CellReport, FlowReport, Outcome, SessionsReport, TooLarge};
 pub use plan::{
     CellPlace, CellPlan, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, Plan, QueuePlan,
     SessionSize, SessionsPlan, SizerPlan, StationPlan, Topology, TrafficPlan, UplinkPlan, UplinkSource,

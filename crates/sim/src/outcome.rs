@@ -134,3 +134,12 @@ impl SessionsReport {
         Rate::of(self.delivered, self.measured)
     }
 }
+
+/// A run that its recorder ended for want of memory.
+#[derive(Debug)]
+pub struct TooLarge<R> {
+    /// When that was.
+    pub at: Time,
+    /// The recorder.
+    pub recorder: R,
+}

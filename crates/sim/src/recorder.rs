@@ -15,6 +15,9 @@ pub struct FlowView {
     pub window: Bytes,
 }
 
+/// Events between two questions after memory: some milliseconds.
+pub(crate) const WEIGHED_EVERY: u64 = 1 << 14;
+
 /// Watches a run.
 pub trait Recorder {
     /// How often to look; `None`: never.
@@ -45,6 +48,10 @@ pub trait Recorder {
     /// unless [`Recorder::reached`] ends it.
     fn pulse(&self) -> Option<Span> {
         None
+    }
+    /// Whether the run takes more memory than it may, asked every 16 384 events. That ends it.
+    fn is_too_large(&mut self) -> bool {
+        false
     }
     /// The run is at `at`. [`ControlFlow::Break`] ends it there.
     fn reached(&mut self, at: Time) -> ControlFlow<()> {

@@ -7,11 +7,11 @@ use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink, WirelessCell};
-use crate::outcome::{BATCHES, Outcome};
+use crate::outcome::{BATCHES, Outcome, TooLarge};
 use crate::packet::Packet;
 use crate::plan::{LinkPlan, Plan, Topology, TrafficPlan};
 use crate::population::Population;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, WEIGHED_EVERY};
 use link::traffic::Source;
 use link::{Link, LinkConfig, LinkState};
 use units::random::Stream;
@@ -125,7 +125,18 @@ impl<R: Recorder> Simulation<R> {
     }
 
     /// Runs to the end.
+    ///
+    /// # Panics
+    /// If the recorder ends it for want of memory: see [`Self::try_run`].
     pub fn run(self) -> Outcome<R> {
+        self.try_run().unwrap_or_else(|TooLarge { at, .. }| panic!("it takes too much memory at {at:?}"))
+    }
+
+    /// Runs to the end, or until the [recorder](Recorder::is_too_large) says that it takes too much memory.
+    ///
+    /// # Errors
+    /// [`TooLarge`], when all that the run has taken is free again.
+    pub fn try_run(self) -> Result<Outcome<R>, TooLarge<R>> {
         match self.carrier {
             Carrier::Tight(link) => self.course.run(*link),
             Carrier::Assisted(link) => self.course.run(*link),
@@ -163,7 +174,7 @@ impl<R: Recorder> Course<R> {
     // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each
     // event to be inlined.
     #[inline(never)]
-    fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
+    fn run<M: Medium>(mut self, mut medium: M) -> Result<Outcome<R>, TooLarge<R>> {
         let first_owner = medium.slots();
         let owners = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_source = first_owner + owners;
@@ -207,6 +218,9 @@ impl<R: Recorder> Course<R> {
                 break;
             }
             (events, last) = (events + 1, now);
+            if events.is_multiple_of(WEIGHED_EVERY) && self.recorder.is_too_large() {
+                return Err(TooLarge { at: now, recorder: self.recorder });
+            }
             if arrival < at || arrival == at && slot >= first_owner {
                 let Some(segment) = medium.pop_arrival() else { break };
                 let index = segment.flow as usize;
@@ -280,7 +294,7 @@ impl<R: Recorder> Course<R> {
                 |slot, at| agenda.set(slot, at),
             );
         }
-        self.finish(medium, events, last)
+        Ok(self.finish(medium, events, last))
     }
 
     /// Hands segments to their receivers, and what these send to the medium. Calls `due` with each owner's next

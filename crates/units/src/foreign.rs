@@ -1,5 +1,6 @@
 //! [`Foreign`]: text that somebody else chose, made safe to show.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -74,6 +75,34 @@ impl fmt::Display for Foreign<'_> {
     }
 }
 
+/// The text on one line, for a person to read: white space with the end of a line in it is one space, and other letters
+/// that are not visible are escaped.
+#[must_use]
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_visible) {
+        return Cow::Borrowed(text);
+    }
+    let ends_line =
+        |letter: char| matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let mut line = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    while let Some(letter) = rest.chars().next() {
+        let white = rest.len() - rest.trim_start().len();
+        if rest[..white].contains(ends_line) {
+            line.push(' ');
+            rest = &rest[white..];
+            continue;
+        }
+        if is_visible(letter) {
+            line.push(letter);
+        } else {
+            line.extend(letter.escape_default());
+        }
+        rest = &rest[letter.len_utf8()..];
+    }
+    Cow::Owned(line)
+}
+
 /// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of
 /// lines.
 #[must_use]
@@ -109,6 +138,14 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_several_lines_is_shown_on_one() {
+        assert_eq!(one_line("a title"), "a title");
+        assert_eq!(one_line("two\n  lines\r\n\r\n and more \n"), "two lines and more");
+        assert_eq!(one_line("a\tb\u{2028}c\x1b[2K\u{202e}"), r"a\tb c\u{1b}[2K\u{202e}");
+        assert_eq!(one_line("a  b"), "a  b");
+    }
+
+    #[test]
     fn long_text_is_cut() {
         let shown = Foreign::new(&"ä".repeat(5000)).to_string();
         assert_eq!(shown.chars().count(), LONGEST + 1);
@@ -117,6 +154,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn one_line_is_one_line(text in ".{0,40}[\\n\\r\\t ]{0,4}.{0,40}") {
+            let line = one_line(&text);
+            prop_assert!(line.chars().all(is_visible), "{}", line.escape_debug());
+        }
+
         #[test]
         fn no_bytes_reach_the_terminal_as_controls(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
             for shown in [Foreign::new(&bytes).to_string(), format!("{:#}", Foreign::new(&bytes))] {

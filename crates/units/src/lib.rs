@@ -30,7 +30,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use complaint::{Complaint, printable};
-pub use foreign::{Foreign, is_visible};
+pub use foreign::{Foreign, is_visible, one_line};
 pub use fraction::Fraction;
 pub use rate::Rate;
 pub use text::{TextError, split_quantity};

@@ -7,9 +7,11 @@ use crate::args::{DocsOptions, Made, described};
 use crate::print;
 use crate::problem::Problem;
 use clap::{Arg, Command};
+use lab::files::{make_folder, replace};
 use scenario::reference::defaults;
 use std::fmt::Write;
 use std::fs;
+use std::io;
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -51,8 +53,18 @@ pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
 /// A page for the program, and one for each command.
 fn manual(options: &DocsOptions) -> Result<(), Problem> {
     let folder = &options.folder;
-    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(described(), folder));
-    written.map_err(|error| Problem::usage(Complaint::new(folder.display().to_string(), error.to_string())))
+    let write = || -> io::Result<()> {
+        // The library follows links in the folder that it writes to.
+        let made = tempfile::tempdir()?;
+        clap_mangen::generate_to(described(), made.path())?;
+        make_folder(folder)?;
+        for page in fs::read_dir(made.path())? {
+            let page = page?;
+            replace(&folder.join(page.file_name()), &fs::read(page.path())?)?;
+        }
+        Ok(())
+    };
+    write().map_err(|error| Problem::usage(Complaint::new(folder.display().to_string(), error.to_string())))
 }
 
 /// The commands that people see.

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::source;
 use crate::table::print_aligned;
-use lab::files::{replace, try_replace};
+use lab::files::{make_folder, replace, try_replace};
 use lab::run::record::Engine;
 use lab::study::experiment::ExperimentError;
 use lab::study::size::{PLACES, Point, Question, Sizing, Study, from_theory};
@@ -84,7 +84,7 @@ fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
 fn with(page: Option<&Path>, act: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), Problem> {
     let Some(page) = page else { return Ok(()) };
     if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, &source))?;
+        make_folder(folder).map_err(|source| unwritable(folder, &source))?;
     }
     act(page).map_err(|source| unwritable(page, &source))
 }

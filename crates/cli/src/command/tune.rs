@@ -6,6 +6,7 @@ use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::Problem;
 use crate::talk;
+use emu::children;
 use host::{Clock, PollFd, PollFlags};
 use live::tune::{
     Earlier, Held, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner,
@@ -26,6 +27,9 @@ const END_CHECK: Span = Span::from_millis(50);
 const PHASES_TOLD: usize = 8;
 /// A window that most paths do not need: that a connection cannot have a larger one is said if it is the limit.
 const WIDE: Bytes = Bytes::new(4_000_000);
+/// Said of a window that is limited again, as it was found.
+const FIXED: &str =
+    "as it was, with the limit that the program had set, or a tightlink that was killed (--restore lifts it)";
 /// Less than this may be a request.
 const LEAST_SENT: Bytes = Bytes::new(100_000);
 
@@ -42,8 +46,9 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
             (tuner, None)
         }
         None => {
-            // What the command starts and leaves behind becomes ours, so it is found.
+            // What the command starts and leaves behind becomes ours, so it is found, and its end is ours to collect.
             let _ = set_child_subreaper(true);
+            children::keep_ends();
             let tuner = Tuner::attach(std::process::id(), config)?;
             (tuner, Some(start(&options.program)?))
         }
@@ -113,6 +118,7 @@ fn attend(
             None if !tuner.is_alive() => return Ok(None),
             None => {}
         }
+        children::collect(child.as_ref().map(|child| child.id()).as_slice());
         let wait = tuner.wakeup().since(clock.now()).min(END_CHECK);
         for signal in signals.within(wait)? {
             match &child {
@@ -279,7 +285,11 @@ fn restored(connection: &TunedConnection) -> (String, bool, Vec<&str>) {
     match connection.restored() {
         Some(Restored::Back(left)) => {
             let left: Vec<&str> = left.iter().map(|left| left.0.as_str()).collect();
-            let words = if left.is_empty() { "as it was".to_owned() } else { left.join("; ") };
+            let words = match &left[..] {
+                [] if connection.was_fixed() => FIXED.to_owned(),
+                [] => "as it was".to_owned(),
+                left => left.join("; "),
+            };
             (format!("given back to the kernel: {words}"), true, left)
         }
         Some(Restored::Closed) => {

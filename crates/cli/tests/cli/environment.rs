@@ -29,7 +29,7 @@ fn cannot(command: Command, words: &[&str]) -> Ended {
 fn a_file_in_the_place_of_the_results_folder() {
     let place = long();
     let words = [
-        "long.toml: cannot make the folder for results: File exists",
+        "long.toml: cannot make the folder for results: Not a directory",
         "help: choose another folder with --out",
     ];
     cannot(place.program(&["run", "long.toml", "--out", "long.toml"]), &words);

@@ -2,7 +2,8 @@
 
 use crate::place::{Place, SMALL, SOON, alone, now, root, within};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -109,20 +110,34 @@ fn ctrl_c_ends_a_live_run_within_a_second() {
 fn the_next_run_clears_what_killed_runs_left_and_nothing_of_others() {
     let place = Place::small();
     let results = place.path().join("results");
-    // No process has the first number; ours has the second.
-    let dead = u32::MAX;
-    let alive = std::process::id();
     let folder = results.join("0123456789abcdef");
-    fs::create_dir_all(folder.join(format!(".under-way-sim-{dead}"))).unwrap();
-    fs::write(folder.join(format!(".under-way-sim-{dead}/summary.json")), "{").unwrap();
-    fs::write(folder.join(format!(".under-way-manifest.json-{dead}")), "{").unwrap();
-    fs::write(results.join(format!(".under-way-page.html-{dead}")), "<").unwrap();
-    let others = results.join(format!(".under-way-page.html-{alive}"));
-    fs::write(&others, "<").unwrap();
+    fs::create_dir_all(folder.join(".under-way-sim-ab.new")).unwrap();
+    fs::write(folder.join(".under-way-sim-ab"), "").unwrap();
+    fs::write(folder.join(".under-way-sim-ab.new/summary.json"), "{").unwrap();
+    fs::write(folder.join(".under-way-manifest.json-cd"), "{").unwrap();
+    fs::write(results.join(".under-way-page.html-ef"), "<").unwrap();
+    // What versions before 0.3 left, and what no program makes.
+    fs::create_dir(folder.join(".under-way-sim-4294967295")).unwrap();
+    symlink("/dev/zero", results.join(".under-way-link")).unwrap();
+    // A program holds the locks of these two.
+    fs::create_dir(folder.join(".under-way-sim-gh.new")).unwrap();
+    fs::write(folder.join(".under-way-sim-gh.new/summary.json"), "{").unwrap();
+    let others = [folder.join(".under-way-sim-gh"), results.join(".under-way-page.html-ij")]
+        .map(|path| File::create(path).unwrap());
+    others.iter().for_each(|file| file.lock().unwrap());
     place.run(&["run", "small.toml"]).well();
-    let left: Vec<PathBuf> =
-        place.files().into_iter().filter(|file| file.to_string_lossy().contains("under-way")).collect();
-    assert_eq!(left, [others.strip_prefix(place.path()).unwrap()]);
+    let left: BTreeSet<String> = place
+        .files()
+        .into_iter()
+        .map(|file| file.to_string_lossy().into_owned())
+        .filter(|file| file.contains("under-way"))
+        .collect();
+    let theirs = [
+        ".under-way-page.html-ij",
+        "0123456789abcdef/.under-way-sim-gh",
+        "0123456789abcdef/.under-way-sim-gh.new/summary.json",
+    ];
+    assert_eq!(left, theirs.map(|name| format!("results/{name}")).into());
 }
 
 #[test]

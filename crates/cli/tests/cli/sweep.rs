@@ -4,7 +4,7 @@ use crate::kill::signal;
 use crate::place::{Place, SMALL, SOON, SWEEP, end, root, within};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
@@ -39,8 +39,8 @@ fn a_sweep_that_was_killed_goes_on_and_comes_to_the_same_bytes() {
     let before = points(&place, "cut");
     assert!((2..8).contains(&before.len()) && !place.path().join("cut/long.csv").exists());
     // What a kill in the middle of writing leaves.
-    let half = format!("cut/points/sim/.under-way-0123456789abcdef.json-{}", u32::MAX);
-    place.write(&half, "{");
+    let half = "cut/points/sim/.under-way-0123456789abcdef.json-abc";
+    place.write(half, "{");
 
     place.run(&["sweep", "long.toml", "--out", "cut", "--jobs", "1"]).well();
     let after = points(&place, "cut");
@@ -68,6 +68,60 @@ fn a_point_that_was_half_written_is_run_again() {
     let name = points(&place, "results").into_keys().next().unwrap();
     place.write(&format!("results/points/sim/{name}"), "{\"version\": \"0.1.0\", \"summ");
     assert_eq!(place.run(&["sweep", "sweep.toml"]).well().out, whole);
+}
+
+#[test]
+fn a_point_that_is_not_as_it_was_kept_is_run_again() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let whole = place.run(&["sweep", "sweep.toml"]).well().out;
+    let kept = points(&place, "results");
+    let [(first, (_, content)), (second, _)] = &kept.iter().collect::<Vec<_>>()[..] else {
+        panic!("two points")
+    };
+    let path = place.path().join("results/points/sim").join(first);
+    let text = String::from_utf8(content.clone()).unwrap();
+    let at = text.find("\"utilization\":").expect("a number") + "\"utilization\":".len();
+    let changed = format!("{}7{}", &text[..at], &text[at..]);
+    let other_seed = text.replace("\"seed\":", "\"seed\":9");
+    let other_hash = text.replace(first.trim_end_matches(".json"), "0000000000000000");
+    type Plant<'a> = &'a dyn Fn();
+    let plants: [(&str, Plant<'_>); 7] = [
+        ("a changed number", &|| fs::write(&path, &changed).unwrap()),
+        ("another seed", &|| fs::write(&path, &other_seed).unwrap()),
+        ("another scenario", &|| fs::write(&path, &other_hash).unwrap()),
+        ("another point", &|| fs::write(&path, &kept[*second].1).unwrap()),
+        ("a link to a whole point", &|| {
+            fs::write(place.path().join("copy"), content).unwrap();
+            symlink("../../../copy", &path).unwrap();
+        }),
+        ("a pipe that nobody writes to", &|| {
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        }),
+        ("a file of holes", &|| fs::File::create(&path).unwrap().set_len(1 << 40).unwrap()),
+    ];
+    for (what, plant) in plants {
+        fs::remove_file(&path).unwrap();
+        plant();
+        assert_eq!(place.run(&["sweep", "sweep.toml"]).well().out, whole, "{what}");
+        assert!(fs::symlink_metadata(&path).unwrap().is_file(), "{what}");
+        let again = fs::read(&path).unwrap();
+        assert!(
+            again != changed.as_bytes() && again.len().abs_diff(content.len()) < 50,
+            "{what}: it is kept anew"
+        );
+    }
+    if root() {
+        // Whole, and another user's: that user may have computed anything.
+        fs::write(&path, content).unwrap();
+        chown(&path, Some(65_534), None).unwrap();
+        assert_eq!(place.run(&["sweep", "sweep.toml"]).well().out, whole);
+        assert_eq!(fs::metadata(&path).unwrap().uid(), 0, "it is kept anew");
+    }
+    // What cannot be replaced is an error, and nothing of it is taken.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    place.run(&["sweep", "sweep.toml"]).failed(3, &["cannot keep a result", first]);
 }
 
 #[test]

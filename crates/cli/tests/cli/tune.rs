@@ -17,8 +17,8 @@ use unjudged::could_not_judge;
 use unjudged::tries::{in_one_of_five, in_time};
 
 /// A connection of this process over loopback through which data flows until it is dropped.
-struct Stream {
-    receiver: TcpStream,
+pub struct Stream {
+    pub receiver: TcpStream,
     listener: TcpListener,
     moved: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
@@ -26,12 +26,12 @@ struct Stream {
 }
 
 impl Stream {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with_buffer(None)
     }
 
     /// Whose receiver has this `SO_RCVBUF` from before the connection.
-    fn with_buffer(size: Option<usize>) -> Self {
+    pub fn with_buffer(size: Option<usize>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         if let Some(size) = size {
             SockRef::from(&listener).set_recv_buffer_size(size).expect("a size");
@@ -55,20 +55,20 @@ impl Stream {
         Self { receiver, listener, moved, over, threads: vec![writing, reading] }
     }
 
-    fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.listener.local_addr().expect("bound").port()
     }
 
-    fn clamp(&self) -> Bytes {
+    pub fn clamp(&self) -> Bytes {
         window_clamp(&self.receiver).expect("a TCP socket")
     }
 
-    fn is_locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         buffer_lock(&self.receiver).expect("Linux 5.14") & RECEIVE_LOCK != 0
     }
 
     /// Whether data still moves: more than may have been waiting in a buffer.
-    fn flows(&self) -> bool {
+    pub fn flows(&self) -> bool {
         let before = self.moved.load(Ordering::Relaxed);
         within(SOON, || self.moved.load(Ordering::Relaxed) > before + 2_000_000)
     }
@@ -83,12 +83,12 @@ impl Drop for Stream {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
     assert!(sent.expect("kill runs").success());
 }
 
-fn own_pid() -> String {
+pub fn own_pid() -> String {
     std::process::id().to_string()
 }
 

@@ -35,6 +35,9 @@ pub enum EngineError {
     /// Every flow had ended before the warm-up had: nothing was measured.
     #[error(transparent)]
     NothingMeasured(Complaint),
+    /// The run took more memory than it may.
+    #[error(transparent)]
+    TooLarge(Complaint),
     /// [`Progress`] ended the run.
     #[error("the run was stopped")]
     Stopped,

@@ -179,6 +179,14 @@ impl Resolved {
         links::unresponsive(self.tight, &self.traffic)
     }
 
+    /// How much there is to hold in memory: transfers and users, links, traffic, and each link that one of them crosses.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        let crossings = |flow: &ResolvedFlow| 1 + flow.route.len() + flow.return_route.len();
+        let traffic = self.traffic.iter().map(|traffic| 1 + traffic.route.len());
+        self.links.len() + self.connections().map(crossings).sum::<usize>() + traffic.sum::<usize>()
+    }
+
     /// Whether there is more than one queue.
     #[must_use]
     pub fn is_network(&self) -> bool {

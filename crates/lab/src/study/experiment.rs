@@ -30,7 +30,7 @@ use crate::run::record::{Engine, Record};
 use headline::headline;
 use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
 use std::path::{Path, PathBuf};
-use units::{Complaint, Span};
+use units::{Complaint, Span, is_visible};
 
 /// More threads than any machine has cores would only cost memory.
 const MOST_JOBS: usize = 1024;
@@ -144,7 +144,9 @@ impl Experiment {
     /// The scenario's file name, with what was set over the file: other settings have a table of their own.
     fn stem(&self) -> String {
         let stem = Path::new(self.document().name()).file_stem();
-        let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
+        let named = |letter: char| if letter == ' ' || !is_visible(letter) { '-' } else { letter };
+        let stem: String =
+            stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().chars().map(named).collect());
         let set = self.document().overrides().iter().map(|(key, value)| format!("+{key}={value}"));
         let plain = |c: char| if c.is_ascii_alphanumeric() || "+=.-_%".contains(c) { c } else { '-' };
         let set: String = set.collect::<String>().chars().map(plain).collect();

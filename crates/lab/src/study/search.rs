@@ -8,6 +8,7 @@
 mod scale;
 mod target;
 
+use crate::files::Place;
 use crate::run::engine::EngineError;
 use crate::run::metric;
 use crate::run::record::{Engine, Summary};
@@ -19,7 +20,6 @@ use crate::study::watch::{Event, Watched};
 use rayon::prelude::*;
 use scale::Scale;
 use scenario::{Document, Faults, did_you_mean};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::Complaint;
@@ -182,7 +182,7 @@ struct Search<'a, 'w> {
     /// The first of the repetitions'.
     seed: u64,
     pool: rayon::ThreadPool,
-    kept: PathBuf,
+    kept: Place,
     runs: AtomicUsize,
     /// Runs in which the metric had no value.
     silent: AtomicUsize,

@@ -9,7 +9,7 @@
 //! Without the feature `parquet` of this crate there are no series.
 //!
 //! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
-//! name and renamed when whole.
+//! name and renamed when whole. Others may write to the folder, too: below it no link is followed (`files/place.rs`).
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -17,7 +17,7 @@ mod arrow;
 mod columns;
 mod field;
 
-use crate::files::{UNDER_WAY, clear_folder, replace};
+use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, put, read_own};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
@@ -25,19 +25,21 @@ pub use columns::write_table;
 pub use field::{Column, Field};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use units::Complaint;
 
 /// Room a run's results may need: checked before the run.
 const ROOM: u64 = 64 << 20;
+/// No manifest is larger, in bytes.
+const LARGEST_MANIFEST: u64 = 16 << 20;
 const MANIFEST: &str = "manifest.json";
 
 /// A folder for results.
 #[derive(Clone, Debug)]
 pub struct Store {
-    root: PathBuf,
+    root: Place,
 }
 
 /// Why results cannot be kept.
@@ -64,25 +66,28 @@ impl Store {
         Self::tried(root).inspect_err(|_| {
             // What was made for nothing goes again, innermost first; a folder that someone uses by now stays.
             for folder in new {
-                let _ = fs::remove_dir(folder);
+                if let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) {
+                    let _ = Place::of(parent).enter(|parent| fs::remove_dir(parent.join(name)));
+                }
             }
         })
     }
 
     fn tried(root: &Path) -> Result<Self, StoreError> {
         let fail = |what, help| move |error: io::Error| StoreError::new(root, what, help, &error);
-        fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
-        clear_leftovers(root);
-        let trial = root.join(format!("{UNDER_WAY}trial-{}", std::process::id()));
-        let tried = File::create(&trial).and_then(|mut file| {
-            file.write_all(&[0; 4096])?;
-            file.sync_all()
-        });
-        let _ = fs::remove_file(&trial);
-        tried.map_err(fail("cannot write to the folder for results", CHOOSE))?;
-        let room = nix::sys::statvfs::statvfs(root)
-            .map(|stat| stat.blocks_available() * stat.fragment_size())
-            .unwrap_or(u64::MAX);
+        let place = Place::of(root);
+        place.make(|_| Ok(())).map_err(fail("cannot make the folder for results", CHOOSE))?;
+        let room = place
+            .enter(|folder| {
+                clear_leftovers(folder);
+                let trial = FolderUnderWay::begin(folder, "trial")?;
+                let mut file = create(&trial.path().join("trial"))?;
+                file.write_all(&[0; 4096])?;
+                file.sync_all()?;
+                let free = nix::sys::statvfs::statvfs(folder);
+                Ok(free.map(|stat| stat.blocks_available() * stat.fragment_size()).unwrap_or(u64::MAX))
+            })
+            .map_err(fail("cannot write to the folder for results", CHOOSE))?;
         if room < ROOM {
             let source = io::Error::other(format!("{} MB free, {} MB needed", room >> 20, ROOM >> 20));
             return Err(fail(
@@ -90,7 +95,7 @@ impl Store {
                 "free some, or choose another folder with --out",
             )(source));
         }
-        Ok(Self { root: root.into() })
+        Ok(Self { root: place })
     }
 
     /// Keeps a record; returns its folder.
@@ -98,64 +103,39 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if writing fails; the old record, if there was one, is then still there.
     pub fn keep(&self, task: &Task, command: &str, record: &Record) -> Result<PathBuf, StoreError> {
-        let folder = self.root.join(&record.summary.scenario_hash);
+        let place = self.root.within(&record.summary.scenario_hash);
         let engine = record.summary.engine.to_string();
-        let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
-        let keep = || -> io::Result<PathBuf> {
-            fs::create_dir_all(&under_way)?;
-            write_json(&under_way.join("summary.json"), &record.summary)?;
+        let settings = settings(task);
+        let keep = |folder: &Path| -> io::Result<()> {
+            let under_way = FolderUnderWay::begin(folder, &engine)?;
+            write_json(&under_way.path().join("summary.json"), &record.summary)?;
             #[cfg(feature = "parquet")]
-            columns::write_series(&under_way, &record.series)?;
+            columns::write_series(&under_way.path(), &record.series)?;
             let notes: Vec<&str> = record.notes.iter().map(Note::text).collect();
-            write_new(&under_way.join("notes.txt"), notes.join("\n").as_bytes())?;
-            let kept = folder.join(&engine);
-            let old = folder.join(format!("{UNDER_WAY}old-{engine}-{}", std::process::id()));
-            exchange(&under_way, &kept, &old)?;
-            let settings = settings(task);
-            replace(
-                &folder.join("scenario.toml"),
-                with_settings(&settings, &task.document.text_at(&task.point)).as_bytes(),
-            )?;
-            let manifest = manifest(task, &settings, (&engine, command), &folder)?;
-            replace(&folder.join(MANIFEST), &manifest)?;
-            Ok(kept)
+            write_new(&under_way.path().join("notes.txt"), notes.join("\n").as_bytes())?;
+            under_way.take_the_place_of(&folder.join(&engine))?;
+            let text = with_settings(&settings, &task.document.text_at(&task.point));
+            put(folder, "scenario.toml", |mut file| file.write_all(text.as_bytes()))?;
+            let manifest = manifest(task, &settings, (&engine, command), folder)?;
+            put(folder, MANIFEST, |mut file| file.write_all(&manifest))
         };
-        keep().map_err(|error| {
-            let _ = fs::remove_dir_all(&under_way);
+        let kept = place.make(keep);
+        kept.map(|()| place.path().join(&engine)).map_err(|error| {
             // Only if nothing else is in it.
-            let _ = fs::remove_dir(&folder);
-            StoreError::new(&folder, "cannot keep the results", CHOOSE, &error)
+            let _ = self.root.enter(|root| fs::remove_dir(root.join(&record.summary.scenario_hash)));
+            StoreError::new(&place.path(), "cannot keep the results", CHOOSE, &error)
         })
     }
 }
 
-/// Puts the folder `new` in the place of `kept`, which goes to `old` at once, not file by file. Another process may keep the same
-/// record at the same time: the last one stays.
-fn exchange(new: &Path, kept: &Path, old: &Path) -> io::Result<()> {
-    loop {
-        match fs::rename(kept, old) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let placed = fs::rename(new, kept);
-        // If it stays, the next run removes it.
-        let _ = fs::remove_dir_all(old);
-        match placed {
-            // Another process was faster.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
-            other => return other,
-        }
-    }
-}
-
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+    let mut file = BufWriter::new(create(path)?);
     serde_json::to_writer_pretty(&mut file, value)?;
     file.into_inner()?.sync_all()
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = create(path)?;
     file.write_all(content)?;
     file.sync_all()
 }
@@ -188,7 +168,7 @@ fn manifest(
         .filter(|name| !name.starts_with(UNDER_WAY))
         .collect();
     engines.sort();
-    let before = fs::read(folder.join(MANIFEST)).unwrap_or_default();
+    let before = read_own(folder, MANIFEST, LARGEST_MANIFEST).unwrap_or_default();
     let before: serde_json::Value = serde_json::from_slice(&before).unwrap_or_default();
     let mut commands: BTreeMap<&str, &str> = engines
         .iter()
@@ -209,10 +189,13 @@ fn manifest(
     }))?)
 }
 
-/// Removes what killed runs left: folders and files under way whose process is gone.
+/// Removes what killed runs left in the open folder and in the folders in it.
 fn clear_leftovers(root: &Path) {
-    let folders = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let folders: Vec<PathBuf> =
-        std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
-    folders.iter().for_each(|folder| clear_folder(folder));
+    clear(root);
+    for entry in fs::read_dir(root).into_iter().flatten().filter_map(Result::ok) {
+        // A link is none.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            clear(&entry.path());
+        }
+    }
 }

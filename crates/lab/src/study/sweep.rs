@@ -1,18 +1,20 @@
 //! Many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
 //! scenario's hash. So a sweep that was killed goes on where it was, and two sweeps share their common points.
+//! `sweep/kept.rs` says how a point lies there, and what is believed of what lies there.
 
-use crate::files::{clear_folder, replace};
-use crate::run::BUILD;
+mod kept;
+
+use crate::files::{Place, clear};
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
 use crate::study::task::{Task, record};
 use crate::study::watch::{Event, Watched};
+use kept::Asked;
+pub(crate) use kept::Kept;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use units::Complaint;
 
@@ -27,14 +29,6 @@ pub struct PointResult {
     pub summary: Summary,
     /// Remarks on the run.
     pub notes: Vec<Note>,
-}
-
-/// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
-    build: String,
-    pub(crate) summary: Summary,
-    notes: Vec<Note>,
 }
 
 /// Why a sweep stopped. What was finished is kept.
@@ -84,7 +78,7 @@ pub fn sweep(
 ) -> Result<Vec<PointResult>, SweepError> {
     let kept = kept_points(runner.folder, engine)?;
     let one = |task: &Task| {
-        let Kept { summary, notes, .. } = point(task, engine, &kept, runner.watched)?;
+        let Kept { summary, notes } = point(task, engine, &kept, runner.watched)?;
         runner.watched.finish(1);
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         let quantities = task.point.iter().map(numbers).collect();
@@ -100,10 +94,13 @@ impl From<PointResult> for Record {
 }
 
 /// The folder in which finished points of `engine` are kept.
-pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<PathBuf, SweepError> {
-    let kept = folder.join("points").join(engine.to_string());
-    fs::create_dir_all(&kept).map_err(|error| not_kept(&kept, &error))?;
-    clear_folder(&kept);
+pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<Place, SweepError> {
+    let kept = Place::of(folder).within("points").within(engine.to_string());
+    let cleared = kept.make(|folder| {
+        clear(folder);
+        Ok(())
+    });
+    cleared.map_err(|error| not_kept(&kept.path(), &error))?;
     Ok(kept)
 }
 
@@ -122,30 +119,24 @@ pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
 pub(crate) fn point(
     task: &Task,
     engine: Engine,
-    kept: &Path,
+    kept: &Place,
     watched: &Watched<'_>,
 ) -> Result<Kept, SweepError> {
     let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
     if watched.is_stopped() {
         return Err(failed(EngineError::Stopped));
     }
-    let path = kept.join(format!("{}.json", task.resolved.hash));
-    if let Some(kept) = read(&path) {
+    let asked = Asked::of(task, engine);
+    if let Some(point) = kept.enter(|folder| Ok(Kept::read(folder, &asked))).ok().flatten() {
         let _ = watched.tell(Event::Reused);
-        return Ok(kept);
+        return Ok(point);
     }
     let mut bare = task.clone();
     // A sweep keeps numbers, not series.
     Arc::make_mut(&mut bare.resolved).columns.clear();
     let record = record(&bare, engine, watched).map_err(failed)?;
-    let result = Kept { build: BUILD.into(), summary: record.summary, notes: record.notes };
-    let write = || replace(&path, &serde_json::to_vec(&result)?);
-    write().map_err(|error| not_kept(&path, &error))?;
+    let result = Kept { summary: record.summary, notes: record.notes };
+    kept.enter(|folder| result.write(folder, &asked))
+        .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;
     Ok(result)
-}
-
-/// A point that this program has kept; anything else is computed again.
-fn read(path: &Path) -> Option<Kept> {
-    let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (kept.build == BUILD).then_some(kept)
 }

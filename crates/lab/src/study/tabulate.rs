@@ -14,6 +14,7 @@ use crate::study::sweep::PointResult;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use units::one_line;
 
 /// This many flows and populations have columns of their own: the first that any point has.
 const MOST: usize = 32;
@@ -168,10 +169,11 @@ fn cell(column: &Column, row: usize) -> String {
     }
 }
 
+/// The text on one line. What a spreadsheet would take for a formula has an apostrophe before it, which says that it is
+/// text; numbers with a sign are none.
 fn quoted(value: &str) -> String {
-    if value.contains([',', '"', '\n']) {
-        format!("\"{}\"", value.replace('"', "\"\""))
-    } else {
-        value.to_owned()
-    }
+    let line = one_line(value);
+    let is_formula = line.starts_with(['=', '+', '-', '@']) && line.parse::<f64>().is_err();
+    let text = if is_formula { format!("'{line}") } else { line.into_owned() };
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

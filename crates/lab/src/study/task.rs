@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use units::one_line;
 
 /// One point of a scenario's sweep, resolved.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Task {
     /// What the sweep sets here, as labels say it: ("socket buffer", "400kB").
     #[must_use]
     pub fn settings(&self) -> Vec<(String, String)> {
-        let last = |key: &str| key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+        let last = |key: &str| one_line(key.rsplit('.').next().unwrap_or(key)).replace('_', " ");
         self.point.iter().map(|(key, value)| (last(key), shown(value).into_owned())).collect()
     }
 
@@ -55,7 +56,7 @@ impl Task {
     }
 }
 
-/// A swept value as labels, tables and claims say it: of a sizer without settings the name.
+/// A swept value as labels, tables and claims say it: on one line, of a sizer without settings the name.
 #[must_use]
 pub fn shown(value: &str) -> Cow<'_, str> {
     let sizer = || {
@@ -65,7 +66,7 @@ pub fn shown(value: &str) -> Cow<'_, str> {
         (key == "sizer" && keys.next().is_none()).then(|| name.as_str().map(str::to_owned))?
     };
     let sizer = if value.starts_with('{') { sizer() } else { None };
-    sizer.map_or(Cow::Borrowed(value), Cow::Owned)
+    sizer.map_or_else(|| one_line(value), |name| one_line(&name).into_owned().into())
 }
 
 /// One task and what the engines made of it.
@@ -192,13 +193,44 @@ pub struct Sure {
     pub half_width: f64,
 }
 
+/// Flows, links, traffic and the crossings of links that all points of a sweep together may have: some gigabytes.
+const MOST_PARTS: usize = 4_000_000;
+/// Bytes that the values of all points may have as they are typed.
+const MOST_TYPED: usize = 500_000_000;
+
 /// Every point of the document's sweep, all checked before any runs.
 ///
 /// # Errors
-/// Everything wrong with the scenario or its sweep.
+/// Everything wrong with the scenario or its sweep, and a sweep whose points do not fit into memory together.
 pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
+    tasks_within(document, MOST_PARTS, MOST_TYPED)
+}
+
+fn tasks_within(document: &Document, most: usize, most_typed: usize) -> Result<Vec<Task>, Faults> {
     let document = Arc::new(document.clone());
-    document.sweep()?.points().map(|point| Task::at(&document, point)).collect()
+    let sweep = document.sweep()?;
+    let (mut tasks, mut parts, mut typed) = (Vec::new(), 0, 0);
+    for point in sweep.points() {
+        typed += point.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
+        if typed > most_typed {
+            let (some, all) = (tasks.len() + 1, sweep.len());
+            let found = format!("the values of {some} of {all} points have {typed} letters");
+            let accepted = format!("at most {most_typed} in all points together");
+            return Err(document.fault("sweep", found, accepted, Some("write shorter values".into())).into());
+        }
+        let task = Task::at(&document, point)?;
+        parts += task.resolved.parts();
+        tasks.push(task);
+        if tasks.len() > 1 && parts > most {
+            let (some, all) = (tasks.len(), sweep.len());
+            let found =
+                format!("{some} of {all} points already have {parts} flows, links and crossings of links");
+            let accepted = format!("at most {most} in all points together");
+            let help = "sweep fewer values at once, or with fewer flows".to_owned();
+            return Err(document.fault("sweep", found, accepted, Some(help)).into());
+        }
+    }
+    Ok(tasks)
 }
 
 /// Whether at each task one of `engines` is made for it, before any runs.
@@ -301,4 +333,29 @@ fn aside(summary: &Summary) -> String {
         count => format!("{count} assumptions, the first one"),
     };
     format!("{engine}: the scenario breaks {these} of {first}; --engines {engine} shows the estimate")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_do_not_fit_into_memory_together_are_refused_before_anything_runs() {
+        let text = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
+                    queue.limit = '9 packets'\n[[flow]]\ncount = 100\n[sweep]\nseed = [1, 2, 3, 4, 5, 6]\n";
+        let document = Document::parse("t.toml", text).expect("TOML");
+        assert_eq!(tasks_within(&document, 1206, 1000).map(|tasks| tasks.len()), Ok(6));
+        let refused = tasks_within(&document, 1000, 1000).expect_err("too many").to_string();
+        for words in ["t.toml:9", "sweep: 5 of 6 points already have 1005 flows", "at most 1000 in all"] {
+            assert!(refused.contains(words), "{words:?}: {refused}");
+        }
+        let refused = tasks_within(&document, 1206, 20).expect_err("too long").to_string();
+        assert!(refused.contains("sweep: the values of 5 of 6 points have 25 letters"), "{refused}");
+        let one = Document::parse("t.toml", &text.replace(", 2, 3, 4, 5, 6", "")).expect("TOML");
+        assert_eq!(
+            tasks_within(&one, 10, 1000).map(|tasks| tasks.len()),
+            Ok(1),
+            "one point has bounds of its own"
+        );
+    }
 }

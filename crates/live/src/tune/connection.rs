@@ -1,5 +1,6 @@
 //! [`TunedConnection`]: one connection of a program, its sizer, and what it was before.
 
+use super::claim::Claim;
 use super::error::TuneError;
 use super::process::{Descriptor, Process};
 use super::verdict::{Earlier, Held, Seen, held};
@@ -21,12 +22,13 @@ const FREED: f64 = 1.1;
 /// The kernel's numbers of the states in which data may come.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
 
-/// A connection and the process that has it.
-#[derive(Clone, Copy, Debug)]
+/// A connection, the process that has it, and the right to tune it.
+#[derive(Debug)]
 pub(super) struct Whose<'a> {
     pub(super) process: &'a Process,
     pub(super) descriptor: Descriptor,
     pub(super) ends: Ends,
+    pub(super) claim: Claim,
 }
 
 /// The two ends of a socket that is TCP's.
@@ -123,8 +125,8 @@ pub struct TunedConnection {
     sent_before: Bytes,
     sent: Bytes,
     last: Time,
-    /// Its sizer is at work.
-    active: bool,
+    /// Its sizer is at work, and no other tuner's.
+    active: Option<Claim>,
     restored: Option<Restored>,
 }
 
@@ -138,7 +140,7 @@ impl TunedConnection {
         earlier: Option<Earlier>,
         now: Time,
     ) -> Result<Self, LiveError> {
-        let Whose { process, descriptor, ends } = whose;
+        let Whose { process, descriptor, ends, claim } = whose;
         let before = Before {
             clamp: options::window_clamp(socket)?,
             buffer: options::receive_buffer(socket)?,
@@ -167,7 +169,7 @@ impl TunedConnection {
             sent_before: info.bytes_acked,
             sent: info.bytes_acked,
             last: now,
-            active: true,
+            active: Some(claim),
             restored: None,
         })
     }
@@ -286,14 +288,14 @@ impl TunedConnection {
 
     /// The socket was found there.
     pub(super) fn is_at(&mut self, process: &Process, descriptor: Descriptor) {
-        if self.active && matches!(self.process.borrow(self.descriptor), Ok(None)) {
+        if self.active.is_some() && matches!(self.process.borrow(self.descriptor), Ok(None)) {
             (self.process, self.descriptor) = (process.clone(), descriptor);
         }
     }
 
     /// When to poll; never once it is left alone.
     pub(super) fn wakeup(&self) -> Time {
-        if self.active { self.group.wakeup() } else { Time::NEVER }
+        if self.active.is_some() { self.group.wakeup() } else { Time::NEVER }
     }
 
     /// Has the sizer measure and decide. False if the program has closed the connection.
@@ -303,7 +305,7 @@ impl TunedConnection {
             LiveError::system("borrow a socket")(io::Error::other(error.complaint().head().to_string()))
         })?;
         let Some(socket) = socket else {
-            self.active = false;
+            self.active = None;
             self.restored = Some(Restored::Closed);
             return Ok(false);
         };
@@ -326,9 +328,8 @@ impl TunedConnection {
 
     /// Gives the window back.
     pub(super) fn restore(&mut self, now: Time) {
-        if !std::mem::take(&mut self.active) {
-            return;
-        }
+        // Given up when the window has been given back.
+        let Some(_claim) = self.active.take() else { return };
         self.restored = Some(match self.process.borrow(self.descriptor) {
             Ok(Some(socket)) => {
                 if let Ok(info) = TcpInfo::of(&socket) {
@@ -344,6 +345,12 @@ impl TunedConnection {
             Ok(None) => Restored::Closed,
             Err(error) => Restored::Failed(error.complaint().head().to_string()),
         });
+    }
+
+    /// Whether the window was fixed before, by the program or by a tuner that was killed.
+    #[must_use]
+    pub fn was_fixed(&self) -> bool {
+        self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK != 0)
     }
 
     fn give_back(&self, socket: &impl AsFd) -> Result<Vec<Left>, LiveError> {

@@ -1,5 +1,7 @@
 //! [`restore`]: gives back to the kernel what a tuner has left behind that was killed.
 
+use super::TAKEN;
+use super::claim::Claim;
 use super::connection::{Ends, UNLIMITED, set_room};
 use super::error::TuneError;
 use super::process::Process;
@@ -11,7 +13,7 @@ use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use units::{Bytes, Foreign};
+use units::{Bytes, Complaint, Foreign};
 
 /// Where the setting cannot be read: Linux's own on a machine with memory enough.
 const LARGEST_BUFFER: Bytes = Bytes::new(6 << 20);
@@ -110,7 +112,14 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError>
             seen.insert(descriptor.inode);
             let Some(ends) = Ends::of(&socket).filter(|ends| ends.stands) else { continue };
             if port.is_none_or(|port| ends.ports().contains(&port)) {
-                let outcome = give_back(&socket);
+                // A tuner that is at work would only limit it again.
+                let outcome = match Claim::of(&process, descriptor) {
+                    Ok(None) => Err(LiveError::Config(Complaint::new(
+                        "",
+                        format!("{TAKEN}: end that, which gives it back"),
+                    ))),
+                    _claim => give_back(&socket),
+                };
                 given_back.push(GivenBack { ends, pid: process.id(), program: process.name(), outcome });
             }
         }

@@ -1,6 +1,6 @@
 //! What takes more than one table to see.
 
-use super::flow::FlowRead;
+use super::flow::{FlowRead, MOST_FLOWS};
 use super::keys::{At, Keys};
 use super::link::LinkRead;
 use super::wlan::WlanRead;
@@ -42,6 +42,7 @@ pub(super) fn across(
         }
     }
     let flows: Vec<&FlowRead<'_>> = flows.iter().chain(users).collect();
+    sums(&flows);
     if let Some(cell) = cell.filter(|cell| cell.delay == Some(None))
         && !flows.is_empty()
     {
@@ -84,6 +85,45 @@ pub(super) fn across(
         if let Some((keys, limit)) = &link.reverse {
             limits(keys, *limit, Direction::Reverse, &crossing, links);
         }
+    }
+}
+
+/// Links that all flows together may cross, each flow counting its own.
+const MOST_CROSSINGS: u64 = 10_000_000;
+/// Packets that all flows together may send before anything is acknowledged.
+const MOST_AT_ONCE: u64 = 20_000_000;
+
+/// Notes the table with which all flows together are more than fit into memory.
+fn sums(flows: &[&FlowRead<'_>]) {
+    let (mut transfers, mut crossings, mut at_once) = (0u64, 0u64, 0u64);
+    for read in flows {
+        let Some(flow) = &read.flow else { continue };
+        let counted = if read.keys.get("users").is_some() { "users" } else { "count" };
+        let within = |sum: &mut u64, more: u64, most: u64, key: &str, what: &str| {
+            let before = *sum;
+            *sum = sum.saturating_add(flow.count.saturating_mul(more));
+            if *sum > most && before <= most {
+                let found = format!("{what}: {sum} up to this table");
+                read.keys.near(key).fault(found, format!("at most {most} in all"), None);
+            }
+        };
+        within(&mut transfers, 1, MOST_FLOWS, counted, "flows and users");
+        within(
+            &mut crossings,
+            read.way.links.len() as u64,
+            MOST_CROSSINGS,
+            counted,
+            "links that flows cross",
+        );
+        let segment = read.segment.map_or(1, Bytes::get).max(1);
+        let size = flow.size.map_or(u64::MAX, |size| size.get().div_ceil(segment));
+        within(
+            &mut at_once,
+            flow.initial_window.min(size),
+            MOST_AT_ONCE,
+            "initial_window",
+            "packets that flows send at once",
+        );
     }
 }
 

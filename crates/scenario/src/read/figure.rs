@@ -32,7 +32,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         }
         Some(rows)
     });
-    let published = keys.optional("published", At::text);
+    let published = keys.optional("published", At::line);
     let reference = keys.optional("reference", reference);
     let y = match (keys.get("y"), keys.get("smallest")) {
         (Some(y), None) => texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(Drawn::Numbers),
@@ -90,7 +90,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
 
 fn reference(at: &At<'_>) -> Option<FigureReference> {
     let keys = at.keys(schema::REFERENCE)?;
-    let (name, file) = (keys.read("name", At::text), keys.read("file", At::text));
+    let (name, file) = (keys.read("name", At::name), keys.read("file", At::text));
     Some(FigureReference { name: name?, file: file? })
 }
 

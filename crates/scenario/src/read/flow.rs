@@ -36,8 +36,8 @@ const LONGEST_GATHERING: Span = Span::from_millis(10);
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Flows beyond this are mistakes.
-const MOST_FLOWS: u64 = 1_000_000;
+/// Flows and users beyond this are mistakes, in one table and in all.
+pub(super) const MOST_FLOWS: u64 = 1_000_000;
 
 /// Reads every flow; at least one is needed where nothing else sends: users, or saturated stations.
 pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Vec<FlowRead<'a>>> {
@@ -75,7 +75,7 @@ pub(super) fn transfers<'a>(
     count: Option<u64>,
     ways: &Ways,
 ) -> FlowRead<'a> {
-    let name = keys.or("name", default_name, At::text);
+    let name = keys.or("name", default_name, At::name);
     let control = keys.read("control", At::text);
     // An unknown name has been reported; the other keys are read as if it were absent.
     let named = keys.read("host", |at| at.word(Host::NAMES));

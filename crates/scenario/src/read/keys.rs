@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use crate::schema::{self, DefaultValue};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
-use units::{Complaint, TextError};
+use units::{Complaint, Foreign, TextError, is_visible, one_line};
 
 /// Where readers note faults.
 pub(super) type Sink = RefCell<Vec<Fault>>;
@@ -31,6 +31,11 @@ pub(super) struct Keys<'a> {
     host: Host,
     control: String,
 }
+
+/// A name that is longer fits into no table.
+const MOST_NAME: usize = 100;
+/// A title that is longer is none.
+const MOST_LETTERS: usize = 1000;
 
 /// Counts above this are mistakes.
 const MOST: u64 = 1_000_000;
@@ -135,6 +140,41 @@ impl<'a> At<'a> {
         };
         self.fault(self.node.described(), "a text in quotes", help);
         None
+    }
+
+    /// Reads a text for people, which is shown on one line.
+    pub(super) fn line(&self) -> Option<String> {
+        let line = one_line(&self.text()?).into_owned();
+        let letters = line.chars().count();
+        if letters > MOST_LETTERS {
+            self.fault(
+                format!("a text of {letters} letters"),
+                format!("at most {MOST_LETTERS} letters"),
+                None,
+            );
+            return None;
+        }
+        Some(line)
+    }
+
+    /// Reads a name, which stands in tables, files and keys.
+    pub(super) fn name(&self) -> Option<String> {
+        let name = self.text()?;
+        let letters = name.chars().count();
+        if let Some(hidden) = name.chars().find(|letter| !is_visible(*letter)) {
+            let found = format!(
+                "a name with the letter {:?}, which is not visible: {:#}",
+                hidden,
+                Foreign::new(&name)
+            );
+            self.fault(found, "a name of visible letters, on one line", None);
+            return None;
+        }
+        if letters > MOST_NAME {
+            self.fault(format!("a name of {letters} letters"), format!("at most {MOST_NAME} letters"), None);
+            return None;
+        }
+        Some(name)
     }
 
     /// Reads one of a few words.

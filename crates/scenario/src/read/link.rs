@@ -19,6 +19,9 @@ pub(super) struct LinkRead<'a> {
     pub(super) link: Option<Link>,
 }
 
+/// More links than this have the meters of all sources fill the memory.
+const MOST_LINKS: usize = 1000;
+
 /// Reads every link; at least one is needed.
 pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
     let missing = || root.near("link").fault("missing", "a [link] with a rate and a queue", None);
@@ -34,6 +37,10 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
         Value::List(_) => at.items(),
         _ => vec![at],
     };
+    if tables.len() > MOST_LINKS {
+        root.near("link").fault(format!("{} links", tables.len()), format!("at most {MOST_LINKS}"), None);
+        return None;
+    }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("link", &nodes);
     let read: Vec<Option<LinkRead<'a>>> =
@@ -51,7 +58,7 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
 
 fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     let keys = at.keys(schema::LINK)?;
-    let name = keys.or("name", default_name, At::text);
+    let name = keys.or("name", default_name, At::name);
     let rate = keys.read("rate", rate);
     let delay = keys.read("delay", |at| at.quantity("ms"));
     let loss = keys.read("loss", loss);

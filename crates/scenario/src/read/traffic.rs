@@ -38,6 +38,9 @@ impl Kind {
     }
 }
 
+/// More sources have the meters of each link fill the memory.
+const MOST_TRAFFIC: usize = 1000;
+
 /// All `[[traffic]]` by what it is; each in the order of the file.
 #[derive(Default)]
 pub(super) struct TrafficRead<'a> {
@@ -51,6 +54,14 @@ pub(super) struct TrafficRead<'a> {
 /// Reads all traffic; there may be none.
 pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a>> {
     let tables = repeated(root, "traffic")?;
+    if tables.len() > MOST_TRAFFIC {
+        root.near("traffic").fault(
+            format!("{} of them", tables.len()),
+            format!("at most {MOST_TRAFFIC}"),
+            None,
+        );
+        return None;
+    }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("traffic", &nodes);
     let mut seen = HashSet::new();
@@ -108,7 +119,7 @@ fn one(
     way: Way,
     pattern: impl FnOnce(&Keys<'_>, Option<Rate>) -> Option<Pattern>,
 ) -> Option<Traffic> {
-    let name = keys.or("name", default_name, At::text);
+    let name = keys.or("name", default_name, At::name);
     let rate = keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
     let packet = keys.read("packet", packet);
     let start = keys.read("start", |at| at.quantity("s"));
@@ -127,7 +138,7 @@ fn one(
 }
 
 fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option<Replay> {
-    let name = keys.or("name", default_name, At::text);
+    let name = keys.or("name", default_name, At::name);
     let file = keys.read("file", At::text);
     let repeat = keys.read("repeat", At::boolean);
     let toward = keys.optional("toward", At::text);

@@ -214,7 +214,8 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let defaults = path::names("station", &nodes);
     let (mut read, mut next, mut seen) = (Vec::new(), 1, HashSet::from([ACCESS_POINT.to_owned()]));
-    for (at, default) in tables.iter().zip(defaults) {
+    // More than that many tables is refused below.
+    for (at, default) in tables.iter().zip(defaults).take(MOST_STATIONS as usize + 1) {
         read.push(station(at, &default, dcf, &mut next, &mut seen));
     }
     let stations: Option<Vec<Station>> = read.into_iter().collect();
@@ -240,7 +241,7 @@ fn station(
     seen: &mut HashSet<String>,
 ) -> Option<Station> {
     let keys = at.keys(schema::STATION)?;
-    let name = keys.optional("name", At::text);
+    let name = keys.optional("name", At::name);
     let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
     let own_rate = keys.optional("rate", rate);
     let category = keys.read("category", |at| category(at, dcf));

@@ -202,3 +202,29 @@ fn a_run_that_its_recorder_ends_is_over_at_that_moment() {
     let outcome = Simulation::new(plan, Watched(Everything::default(), Vec::new(), Some(stop))).run();
     assert_eq!((outcome.ended, outcome.recorder.1.len()), (stop, 300));
 }
+
+/// Has memory for a while.
+struct Small(u32);
+
+impl Recorder for Small {
+    fn interval(&self) -> Option<Span> {
+        None
+    }
+    fn link(&mut self, _at: Time, _state: &LinkState) {}
+    fn flow(&mut self, _at: Time, _index: usize, _view: &FlowView) {}
+    fn is_too_large(&mut self) -> bool {
+        self.0 += 1;
+        self.0 == 3
+    }
+}
+
+#[test]
+fn a_run_that_takes_too_much_memory_is_over_at_that_moment() {
+    let mut plan = busy(4, Limit::Packets(40), 0.001, 3, 2, true, 5);
+    let end = Time::ZERO + Span::from_secs(120);
+    plan.end = Some(end);
+    let Err(ended) = Simulation::new(plan.clone(), Small(0)).try_run() else { panic!("it comes to its end") };
+    assert!(ended.recorder.0 == 3 && ended.at < end);
+    let whole = Simulation::new(plan, Everything::default()).try_run().map(|outcome| outcome.events);
+    assert!(whole.is_ok_and(|events| events > 3 * 16_384));
+}

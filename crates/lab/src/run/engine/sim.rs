@@ -8,6 +8,7 @@ use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup,
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
+use crate::run::memory::Exceeded;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
     StationSummary, Summary, WlanSummary, traffic,
@@ -24,7 +25,8 @@ use units::{Bytes, Complaint, Span, Time};
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
-    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).run();
+    let ran = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).try_run();
+    let outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
     if outcome.recorder.was_stopped() {
         return Err(EngineError::Stopped);
     }
@@ -75,6 +77,17 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
     Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })
+}
+
+/// What is said of a run that ended at `at` for want of memory.
+fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
+    let megabytes = |bytes: u64| format!("{} MB", bytes / 1_000_000);
+    let (taken, allowed) = exceeded.map_or((0, 0), |Exceeded { taken, allowed }| (taken, allowed));
+    let at = at.since(Time::ZERO).rounded();
+    let complaint = Complaint::new("", format!("the run takes {} of memory at {at}", megabytes(taken)))
+        .accepted(format!("up to {}, half of what was free", megabytes(allowed)))
+        .help("ask for less: a smaller queue, window, rate or RTT, fewer flows, or a longer [record] every");
+    EngineError::TooLarge(complaint)
 }
 
 /// What a flow's sizer did, when and why.

@@ -5,9 +5,11 @@ use link::traffic::Trace;
 use scenario::spec::Replay;
 use scenario::{Document, Fault};
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
+use units::one_line;
 
 /// A file as it was when its trace was read, and which of its packets were taken.
 type Version = (PathBuf, Option<SystemTime>, u64, Wanted);
@@ -17,6 +19,11 @@ pub(super) type Known = (Arc<Trace>, Vec<String>);
 
 /// A file, its trace while a scenario has it, and the remarks on it.
 type Held = (Version, Weak<Trace>, Vec<String>);
+
+/// What is no file, such as a pipe or a device, may have no end: so many bytes are read of it.
+const MOST_PIPED: u64 = 4 << 30;
+/// The traces of all points of a scenario together, bytes in memory: the largest single one, and as much again.
+const MOST_HELD: u64 = 1_200_000_000;
 
 /// Traces in use.
 static KNOWN: Mutex<Vec<Held>> = Mutex::new(Vec::new());
@@ -31,7 +38,7 @@ pub(super) fn read(document: &Document, replay: &Replay) -> Result<Known, Fault>
     let fault = |found: String, accepted: &str, help: Option<String>| {
         document.fault(&format!("traffic[{}].file", replay.entry), found, accepted, help)
     };
-    let unreadable = |error: std::io::Error| {
+    let unreadable = |error: io::Error| {
         let help = "give the path of a trace, relative to the folder of the scenario".to_owned();
         fault(format!("{shown}: {error}"), "a file of packets: a capture or CSV", Some(help))
     };
@@ -45,9 +52,10 @@ pub(super) fn read(document: &Document, replay: &Replay) -> Result<Known, Fault>
     let (trace, notes) = match known(&version) {
         Some(known) => known,
         None => {
-            let recording = capture::read(file, &wanted)
+            let piped = (!about.is_file()).then_some(MOST_PIPED);
+            let recording = capture::read(Bounded { source: file, left: piped }, &wanted)
                 .map_err(|error| fault(format!("{shown}{error}"), &error.accepted, error.help.clone()))?;
-            let name = &replay.file;
+            let name = one_line(&replay.file);
             let notes = recording.notes.iter().map(|note| format!("{name}: {note}")).collect();
             (Arc::new(recording.trace), notes)
         }
@@ -59,8 +67,38 @@ pub(super) fn read(document: &Document, replay: &Replay) -> Result<Known, Fault>
     }
     let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|(other, trace, _)| trace.strong_count() > 0 && *other != version);
+    let held: u64 = all.iter().filter_map(|(_, trace, _)| Some(trace.upgrade()?.held().get())).sum();
+    let held = held + trace.held().get();
+    if held > MOST_HELD {
+        let found = format!("{}: traces of {} MB in memory, with those before it", shown, held / 1_000_000);
+        let accepted = format!("at most {} MB in all points together", MOST_HELD / 1_000_000);
+        let help = "take parts of them (editcap -r IN OUT 1-1000000), or fewer at once";
+        return Err(fault(found, &accepted, Some(help.into())));
+    }
     all.push((version, Arc::downgrade(&trace), notes.clone()));
     Ok((trace, notes))
+}
+
+/// A source that fails where it goes on for too long, rather than seem to end there.
+struct Bounded<R> {
+    source: R,
+    /// Bytes that may still come; `None`: any number.
+    left: Option<u64>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(read as u64).ok_or_else(|| {
+                let most = MOST_PIPED >> 30;
+                io::Error::other(format!(
+                    "more than {most} GiB from what is no file; save it to a file first"
+                ))
+            })?;
+        }
+        Ok(read)
+    }
 }
 
 fn known(version: &Version) -> Option<Known> {
@@ -82,4 +120,21 @@ fn prefix(
         let key = format!("traffic[{}].{key}", replay.entry);
         document.fault(&key, format!("\"{text}\" is no address"), accepted, None)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_goes_on_for_too_long_fails_rather_than_end() {
+        let read = |left| {
+            let mut all = Vec::new();
+            Bounded { source: io::repeat(b'x').take(1000), left }.read_to_end(&mut all).map(|_| all.len())
+        };
+        assert_eq!(read(None).unwrap(), 1000, "a file has an end");
+        assert_eq!(read(Some(1000)).unwrap(), 1000);
+        let error = read(Some(999)).unwrap_err().to_string();
+        assert!(error.contains("more than 4 GiB from what is no file"), "{error}");
+    }
 }

@@ -1,11 +1,14 @@
 //! The table that a figure draws beside its engines' curves.
 
+use crate::files::read_text;
 use crate::study::curves::Reference;
 use crate::study::figures::beside;
 use scenario::{Document, Faults, FigureSpec};
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
+
+/// No table is larger, in bytes.
+const LARGEST: u64 = 16 << 20;
 
 /// The table of `spec`, if it has one: that of a published scenario is inside the program.
 ///
@@ -17,7 +20,7 @@ pub(super) fn read(document: &Document, spec: &FigureSpec) -> Result<Option<Refe
     let shown = path.display().to_string();
     let text = match beside(document, &asked.file) {
         Some(text) => Cow::Borrowed(text),
-        None => Cow::Owned(fs::read_to_string(&path).map_err(|error| {
+        None => Cow::Owned(read_text(&path, LARGEST).map_err(|error| {
             let help = "give the path of a CSV file, relative to the folder of the scenario".to_owned();
             let found = format!("{shown}: {error}");
             document.fault("figure.reference.file", found, "a CSV file, in UTF-8", Some(help))

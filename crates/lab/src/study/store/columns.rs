@@ -3,6 +3,7 @@
 
 use super::arrow;
 use super::field::{Column, Field};
+use crate::files::create;
 use crate::run::metric::Unit;
 use crate::run::record::{
     FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries, measure_names,
@@ -65,7 +66,7 @@ fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     sheets.extend(
         measure_names(flows).into_iter().map(|name| numbers(name, &move |flow| measure_values(flow, name))),
     );
-    write(File::create(path)?, &sheets)
+    write(create(path)?, &sheets)
 }
 
 /// `t_s, flows`, and of each recorded column the mean and the percentiles over all flows: one row per sample.
@@ -89,7 +90,7 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
             column(percentile, &|spread| spread.percentiles.values()[place]);
         }
     }
-    write_table(File::create(path)?, &columns)
+    write_table(create(path)?, &columns)
 }
 
 /// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell,
@@ -109,7 +110,7 @@ fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
         let pieces = numbers(&link.busy_share);
         sheets.push(Sheet { name: "busy_share", unit: "1", kind: Kind::Number, pieces });
     }
-    write(File::create(path)?, &sheets)
+    write(create(path)?, &sheets)
 }
 
 /// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
@@ -119,7 +120,7 @@ fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
         Sheet::of_name("t_s", Kind::Required, vec![Piece::Numbers(&fairness.t_s, intervals)]),
         Sheet::of_name("jain_index", Kind::Number, vec![Piece::Numbers(&fairness.jain_index, intervals)]),
     ];
-    write(File::create(path)?, &sheets)
+    write(create(path)?, &sheets)
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted.
@@ -137,7 +138,7 @@ fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
     at_least.reverse();
     let packets = (0..shares.len()).map(|packets| packets as f64).collect();
     write_table(
-        File::create(path)?,
+        create(path)?,
         &[
             Field::new("packets", "packets", Column::Required(packets)),
             of_name("time_share", Column::Required(shares.to_vec())),

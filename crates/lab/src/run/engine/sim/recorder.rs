@@ -4,6 +4,7 @@ use super::spread::SpreadRecorder;
 use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
+use crate::run::memory::{self, Exceeded};
 use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, Series, Times};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
@@ -33,6 +34,7 @@ pub(super) struct SeriesRecorder<'a> {
     /// When progress was told last, seconds.
     told: f64,
     stopped: bool,
+    too_large: Option<Exceeded>,
     every: Span,
     keeps: Keeps,
     /// Whether the series have a sample at the time that is shown.
@@ -119,6 +121,7 @@ impl<'a> SeriesRecorder<'a> {
             watch: Stopwatch::start(),
             told: 0.0,
             stopped: false,
+            too_large: None,
             every: resolved.every,
             keeps,
             samples: false,
@@ -136,6 +139,11 @@ impl<'a> SeriesRecorder<'a> {
     /// Whether progress ended the run.
     pub(super) const fn was_stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// The memory that ended the run, if that did.
+    pub(super) const fn was_too_large(&self) -> Option<Exceeded> {
+        self.too_large
     }
 
     /// The series, those of fairness left out, and what these are made from.
@@ -168,6 +176,11 @@ impl Recorder for SeriesRecorder<'_> {
     /// Often enough for a smooth bar and to stop soon, seldom enough to cost nothing.
     fn pulse(&self) -> Option<Span> {
         Some(self.end.map_or(Span::from_millis(100), |end| (end / 1000).min(Span::from_secs(1))))
+    }
+
+    fn is_too_large(&mut self) -> bool {
+        self.too_large = memory::exceeded();
+        self.too_large.is_some()
     }
 
     fn reached(&mut self, at: Time) -> ControlFlow<()> {

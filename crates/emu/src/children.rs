@@ -1,0 +1,67 @@
+//! Child processes, and the numbers that they go by.
+//!
+//! The number of a child is its own until its end has been collected; then the kernel may give it to any other program.
+//! So who means to send a signal by a number collects the end last.
+
+use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use std::fs;
+use std::process::Child;
+
+/// Has the ends of children kept until they are collected. A process that was started with SIGCHLD ignored, as some
+/// shells and services do, would not keep them.
+pub fn keep_ends() {
+    #[expect(unsafe_code, reason = "sigaction")]
+    // SAFETY: no handler is installed, so no code can run at a time that it does not expect. Nothing in this program
+    // installs one for SIGCHLD that would be lost.
+    let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
+}
+
+/// Whether a child has ended. Its end stays to be collected, so that its number stays its own.
+pub(crate) fn has_ended(child: &Child) -> bool {
+    !matches!(look(child), Ok(WaitStatus::StillAlive))
+}
+
+/// Whether a child has ended and failed. Its end stays to be collected.
+pub(crate) fn has_failed(child: &Child) -> bool {
+    matches!(look(child), Ok(WaitStatus::Signaled(..) | WaitStatus::Exited(_, 1..)))
+}
+
+fn look(child: &Child) -> nix::Result<WaitStatus> {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    waitid(Id::Pid(Pid::from_raw(child.id() as i32)), flags)
+}
+
+/// Collects the ends of children that nobody else waits for: processes whose parents have ended become children of the
+/// first process of a container, and of one that has asked for them. `own` are the children that the caller waits for.
+pub fn collect(own: &[u32]) {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let listed = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    for child in listed.flat_map(|text| {
+        text.split_whitespace().filter_map(|number| number.parse::<u32>().ok()).collect::<Vec<_>>()
+    }) {
+        if !own.contains(&child) {
+            // One that still runs is left alone.
+            let _ = waitpid(Pid::from_raw(child as i32), Some(WaitPidFlag::WNOHANG));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn the_number_of_a_child_that_ended_stays_taken_until_its_end_is_collected() {
+        let mut child = Command::new("true").spawn().expect("true");
+        while !has_ended(&child) {
+            std::thread::yield_now();
+        }
+        let there = format!("/proc/{}", child.id());
+        assert!(has_ended(&child) && fs::exists(&there).expect("/proc"), "asked twice");
+        assert!(child.wait().expect("ours").success());
+        assert!(!fs::exists(&there).expect("/proc"));
+    }
+}

@@ -1,0 +1,86 @@
+//! [`Kept`]: a finished point on disk. A line in JSON says what was asked and has a digest of the rest, the result.
+//!
+//! Whoever may write to the folder may put anything there, and disks fail. So a point is believed only if the file is
+//! the user's own, asks what is asked now, by this build of the program, and has the digest of its result. Any other
+//! point is computed again.
+
+use crate::files::{put, read_own};
+use crate::run::BUILD;
+use crate::run::record::{Engine, Note, Summary};
+use crate::study::task::Task;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A larger file is none of ours, in bytes: a summary of a million flows has less.
+const LARGEST: u64 = 2 << 30;
+
+/// The result of a finished point.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// Its numbers.
+    pub(crate) summary: Summary,
+    pub(super) notes: Vec<Note>,
+}
+
+/// What a point is looked for by.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    /// The program: its successor may compute the point otherwise.
+    build: String,
+    engine: String,
+    scenario_hash: String,
+    seed: u64,
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    #[serde(flatten)]
+    asked: Asked,
+    /// BLAKE3 of what follows the line.
+    digest: String,
+}
+
+impl Asked {
+    pub(super) fn of(task: &Task, engine: Engine) -> Self {
+        let resolved = &task.resolved;
+        Self {
+            build: BUILD.into(),
+            engine: engine.to_string(),
+            scenario_hash: resolved.hash.clone(),
+            seed: resolved.seed,
+        }
+    }
+
+    /// The file's name.
+    pub(super) fn name(&self) -> String {
+        format!("{}.json", self.scenario_hash)
+    }
+}
+
+impl Kept {
+    /// Writes the point into an open folder.
+    pub(super) fn write(&self, folder: &Path, asked: &Asked) -> io::Result<()> {
+        let result = serde_json::to_vec(self)?;
+        let head = Head { asked: asked.clone(), digest: blake3::hash(&result).to_hex().to_string() };
+        let mut content = serde_json::to_vec(&head)?;
+        content.push(b'\n');
+        content.extend(result);
+        put(folder, asked.name(), |mut file| file.write_all(&content))
+    }
+
+    /// Reads the point back from an open folder, if there is one to be believed.
+    pub(super) fn read(folder: &Path, asked: &Asked) -> Option<Self> {
+        let content = read_own(folder, &asked.name(), LARGEST)?;
+        let end = content.iter().position(|byte| *byte == b'\n')?;
+        let (head, result) = (&content[..end], &content[end + 1..]);
+        let head: Head = serde_json::from_slice(head).ok()?;
+        if head.asked != *asked || head.digest != blake3::hash(result).to_hex().as_str() {
+            return None;
+        }
+        let point: Self = serde_json::from_slice(result).ok()?;
+        let says = &point.summary;
+        (says.scenario_hash == asked.scenario_hash && says.seed == asked.seed).then_some(point)
+    }
+}
