@@ -3,28 +3,36 @@
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes everybody.
 
+mod inlet;
 mod paced;
 #[cfg(fuzzing)]
 pub(crate) mod script;
 
 use crate::error::TransferError;
 use crate::lock::locked;
-use crate::wire::frame::{self, Framed};
-use host::{Clock, Pace, PollFd, PollFlags, Woken};
+use host::{Clock, Pace, PollFd, PollFlags, TcpInfo, Woken};
+pub(crate) use inlet::{Inlet, Message};
 use paced::Paced;
+use rustix::net::sockopt;
 use rustls::{Connection, Error as TlsError};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 use units::{Rate, Span, Time};
 
 /// Ciphertext read from the kernel at once: sixteen full records.
 const RAW: usize = 256 << 10;
 
-/// A peer that takes nothing for so long is gone; a slow one takes something now and then.
+/// A peer that takes nothing for this time is gone; a slow one takes something now and then. The kernel ends a
+/// connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
+
+/// The time after which the kernel asks whether the peer of an idle connection is still there, and the time between two
+/// such questions, in seconds. They also keep the connection in the memory of routers and firewalls on the path.
+const KEEPALIVE: (u64, u64) = (10, 5);
 
 /// Another pace may be asked for while a thread waits for a slow one: it looks so often.
 const PACE_CHECK: Span = Span::from_millis(50);
@@ -42,6 +50,8 @@ pub(crate) struct Channel {
     pace: Mutex<Pace>,
     /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
     waited: [AtomicU64; 2],
+    /// The time at which the kernel last took something, nanoseconds.
+    taken: AtomicU64,
     /// A thread waits until the network, or a pace, lets more out.
     held: AtomicBool,
     /// The other side has said that nothing more comes.
@@ -76,6 +86,7 @@ impl Channel {
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
         host::options::set_no_delay(&tcp)?;
+        notice_silence(&tcp).map_err(TransferError::system("have the kernel watch a connection"))?;
         let mut tls = tls.into();
         tls.set_buffer_limit(None);
         let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
@@ -87,6 +98,7 @@ impl Channel {
             early,
             pace: Mutex::default(),
             waited,
+            taken: AtomicU64::new(0),
             held: AtomicBool::new(false),
             ended,
             #[cfg(fuzzing)]
@@ -167,37 +179,62 @@ impl Channel {
         self.hand_over(until, Span::MAX)
     }
 
-    /// Hands over what is encrypted, until `until`, and as long as the kernel takes something within each `stuck`.
+    /// Hands over what is encrypted. Waits until `until` at most, and as long as the peer takes something within each
+    /// `stuck`, whichever thread brings it.
     fn hand_over(&self, until: Time, stuck: Span) -> Result<(), TransferError> {
-        let mut last = self.clock.now();
+        let began = self.clock.now();
+        // What the peer's kernel had when this thread last looked.
+        let mut acknowledged = None;
         loop {
             // A thread that waits for its pace waits without the lock, as one that waits for the kernel.
             let mut paced = Paced::new(&self.tcp, &self.pace, self.clock);
-            {
-                let mut tls = self.lock();
-                loop {
-                    if !tls.wants_write() {
-                        return Ok(());
-                    }
-                    match tls.write_tls(&mut paced) {
-                        Ok(_) => last = self.clock.now(),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(TransferError::gone(error)),
-                    }
-                }
+            if self.push(&mut paced)? {
+                return Ok(());
             }
-            let (what, next) = match paced.next() {
-                Some(next) if next < until => (PollFlags::empty(), next.min(self.clock.now() + PACE_CHECK)),
-                _ => (PollFlags::OUT, until.min(last + stuck)),
-            };
-            match (self.wait(what, next)?, what == PollFlags::OUT) {
-                (true, true) | (false, false) => {}
-                // Nothing is waited for but the clock: the connection has ended.
-                (true, false) => return Err(self.ended()),
-                (false, true) => return Err(TransferError::gone("nothing could be sent in time")),
+            let now = self.clock.now();
+            if now >= until {
+                return Err(TransferError::gone("nothing could be sent in time"));
+            }
+            if let Some(next) = paced.next() {
+                // Nothing is waited for but the clock, so a socket that is ready has ended.
+                if self.wait(PollFlags::empty(), until.min(next).min(now + PACE_CHECK))? {
+                    return Err(self.ended());
+                }
+                continue;
+            }
+            let last = began.max(Time::from_nanos(self.taken.load(Ordering::Relaxed)));
+            // The kernel makes room in large steps, which take long on a slow path: then the peer is asked about.
+            let look = if acknowledged.is_some() { stuck } else { stuck / 8 };
+            if self.wait(PollFlags::OUT, until.min(last + look))? {
+                continue;
+            }
+            let there = TcpInfo::of(&self.tcp)?.bytes_acked;
+            match acknowledged.replace(there) {
+                Some(before) if there == before && self.clock.now() >= last + stuck => {
+                    return Err(TransferError::gone(format!("the other side took nothing for {stuck}")));
+                }
+                Some(before) if there > before => self.took(),
+                _ => {}
             }
         }
+    }
+
+    /// Hands over what the kernel takes without waiting. Returns true if nothing is left.
+    fn push(&self, paced: &mut Paced<'_>) -> Result<bool, TransferError> {
+        let mut tls = self.lock();
+        while tls.wants_write() {
+            match tls.write_tls(paced) {
+                Ok(_) => self.took(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(TransferError::gone(error)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn took(&self) {
+        self.taken.store(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
     /// Why the socket can be neither written nor read any more.
@@ -289,7 +326,9 @@ impl Channel {
         let answer = tls.wants_write() && !tls.is_handshaking();
         drop(tls);
         if answer {
-            self.flush(until)?;
+            // TLS's own answer. If the kernel takes no more now, a thread waits to write, or the next one that writes
+            // takes it along: a reader never waits for the path.
+            self.push(&mut Paced::new(&self.tcp, &self.pace, self.clock))?;
         }
         Ok(Got::Bytes)
     }
@@ -314,6 +353,14 @@ impl Channel {
         {
             plain.clear();
         }
+    }
+
+    /// Waits until `until` without reading.
+    ///
+    /// # Errors
+    /// The other side has left.
+    pub(crate) fn pause(&self, until: Time) -> Result<(), TransferError> {
+        if self.poll(PollFlags::RDHUP, until)? { Err(self.ended()) } else { Ok(()) }
     }
 
     /// Whether nothing more comes: the other side has finished, or the connection was cut here.
@@ -346,103 +393,18 @@ impl Channel {
     }
 }
 
+/// Has the kernel end a connection whose peer is silent for [`STUCK`], also while nothing is to be sent.
+fn notice_silence(socket: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_tcp_user_timeout(socket, (STUCK.as_nanos() / 1_000_000) as u32)?;
+    sockopt::set_tcp_keepidle(socket, Duration::from_secs(KEEPALIVE.0))?;
+    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(KEEPALIVE.1))?;
+    sockopt::set_socket_keepalive(socket, true)
+}
+
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.tcp.as_fd()
     }
-}
-
-/// The reading end of a channel: decrypted bytes, in order.
-#[derive(Debug)]
-pub(crate) struct Inlet<'a> {
-    channel: &'a Channel,
-    raw: Vec<u8>,
-    plain: Vec<u8>,
-    at: usize,
-}
-
-impl<'a> Inlet<'a> {
-    pub(crate) fn new(channel: &'a Channel) -> Self {
-        let early = std::mem::take(&mut *locked(&channel.early));
-        Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
-    }
-
-    /// What is there and not consumed.
-    pub(crate) fn held(&self) -> &[u8] {
-        &self.plain[self.at..]
-    }
-
-    /// `count` bytes of what is held were used.
-    pub(crate) fn consume(&mut self, count: usize) {
-        self.at += count;
-        debug_assert!(self.at <= self.plain.len());
-        if self.at == self.plain.len() {
-            self.plain.clear();
-            self.at = 0;
-        }
-    }
-
-    /// Reads more, once.
-    pub(crate) fn more(&mut self, until: Time) -> Result<Got, TransferError> {
-        if self.channel.ended.load(Ordering::Relaxed) {
-            return Ok(Got::End);
-        }
-        if self.at > 0 {
-            self.plain.drain(..self.at);
-            self.at = 0;
-        }
-        self.channel.read_raw(&mut self.raw, &mut self.plain, until)
-    }
-}
-
-impl Inlet<'_> {
-    /// The next message, and `None` if none came until then.
-    ///
-    /// # Errors
-    /// [`TransferError::Protocol`] for what is no message, and what reading can end with.
-    pub(crate) fn message<M: Framed>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
-        let mut overdue = false;
-        loop {
-            let first = frame::first(self.held()).map_err(|error| self.protocol(error))?;
-            if let Some((message, length)) = first {
-                self.consume(length);
-                return Ok(Message::Is(message));
-            }
-            // What comes without an end is no message either.
-            if overdue {
-                return Ok(Message::Nothing);
-            }
-            overdue = self.channel.clock.now() > until;
-            match self.more(until)? {
-                Got::Bytes => {}
-                Got::Nothing => return Ok(Message::Nothing),
-                Got::End if self.held().is_empty() => return Ok(Message::End),
-                Got::End => return Err(TransferError::gone("closed within a message")),
-            }
-        }
-    }
-
-    /// What is not consumed is left to the next inlet.
-    pub(crate) fn put_back(self) {
-        *locked(&self.channel.early) = self.held().to_vec();
-    }
-
-    /// The other side broke the rules.
-    #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
-    pub(crate) fn protocol(&self, reason: impl ToString) -> TransferError {
-        TransferError::Protocol { peer: self.channel.peer, reason: reason.to_string() }
-    }
-}
-
-/// What became of waiting for a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Message<M> {
-    /// Here it is.
-    Is(M),
-    /// None came in time.
-    Nothing,
-    /// None will come.
-    End,
 }
 
 #[cfg(test)]

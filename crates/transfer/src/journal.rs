@@ -243,6 +243,16 @@ impl Journal {
         self.stored.get(&name)
     }
 
+    /// All that this session stored, by the keys of the names offered.
+    pub(crate) fn all_stored(&self) -> impl Iterator<Item = (Key, &Stored)> {
+        self.stored.iter().map(|(&name, stored)| (name, stored))
+    }
+
+    /// The file that was begun last under each name, and may be under way.
+    pub(crate) fn all_begun(&self) -> impl Iterator<Item = (Key, Key)> {
+        self.begun.iter().map(|(&name, &key)| (name, key))
+    }
+
     /// The chunks that the log says are there of a file under way.
     pub(crate) fn chunks(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
         self.partial.get(&key).map(|partial| &partial.chunks)

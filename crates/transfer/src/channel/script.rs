@@ -9,7 +9,7 @@ use crate::ticket::Secret;
 use rustls::{ServerConfig, ServerConnection};
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// What comes next.
@@ -88,6 +88,7 @@ impl Channel {
             early: Mutex::default(),
             pace: Mutex::default(),
             waited: Default::default(),
+            taken: AtomicU64::new(0),
             held: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             script: Some(Script { state: Mutex::new(state) }),

@@ -110,3 +110,44 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         assert!(clock.now().since(began) < Span::from_secs(4));
     });
 }
+
+#[test]
+fn a_reader_does_not_take_a_slow_path_for_a_broken_one() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    // A writer that waits for the path: more than all buffers on the way hold.
+    near.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
+    let mut inlet = Inlet::new(&near);
+    for _ in 0..3 {
+        far.write(b"an answer").unwrap();
+        let began = clock.now();
+        while inlet.more(clock.now() + Span::from_millis(5)).expect("nothing is broken") == Got::Nothing {}
+        assert!(clock.now().since(began) < Span::from_secs(5), "it waits for no writer");
+    }
+}
+
+#[test]
+fn the_end_of_a_connection_whose_pace_lets_nothing_out_costs_no_processor_time() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    near.pace(Some(Rate::from_bps(1)));
+    let nanos = || {
+        let of_this_thread = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        of_this_thread.split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let (before, began) = (nanos(), clock.now());
+    near.finish();
+    let used = Span::from_nanos(nanos() - before);
+    assert!(used < Span::from_millis(200), "{used}");
+    assert!(clock.now().since(began) < Span::from_secs(5));
+    drop(far);
+}
+
+#[test]
+fn a_pause_ends_when_the_peer_leaves() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    near.pause(clock.now() + Span::from_millis(20)).unwrap();
+    drop(far);
+    assert!(near.pause(clock.now() + Span::from_secs(20)).is_err());
+}

@@ -2,7 +2,7 @@
 //!
 //! Here: what it keeps account of. `assembly/offers.rs` has the answers to offers, `assembly/rules.rs` the user's
 //! decisions about names, `assembly/bytes.rs` bytes into files. `assembly/naming.rs` gives a whole file its name, and
-//! `assembly/holes.rs` limits the hashing of holes.
+//! `assembly/holes.rs` finds and makes holes.
 
 mod bytes;
 #[cfg(test)]
@@ -16,11 +16,11 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(super) use holes::Holes;
+use offers::MOST_OPEN;
 pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
 pub(super) use rules::Rules;
 
-use super::incoming::Incoming;
+use super::incoming::{Incoming, name_key};
 use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
 use crate::lock::locked;
@@ -79,7 +79,6 @@ pub(super) struct Assembly {
     waiting: Mutex<Waiting>,
     /// One thread at a time gives names.
     naming: Mutex<()>,
-    holes: Holes,
     entries: AtomicU64,
     bytes: AtomicU64,
     arriving: Arc<AtomicU64>,
@@ -113,6 +112,11 @@ struct Open {
 }
 
 impl Open {
+    /// No more fit in.
+    fn is_crowded(&self) -> bool {
+        self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
+    }
+
     /// Nothing more comes for it. Its key stays while it has no name.
     fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
         let ended = self.files.remove(&id)?;
@@ -131,7 +135,6 @@ impl Assembly {
             open: Mutex::default(),
             waiting: Mutex::default(),
             naming: Mutex::default(),
-            holes: Holes::new(clock),
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             arriving: Arc::default(),
@@ -239,6 +242,18 @@ impl Assembly {
     /// Nobody waits for answers any more.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Relaxed);
+    }
+
+    /// The entries that this session has stored, or has under way: the keys of their names, and their bytes.
+    pub(super) fn present(&self) -> Vec<(Key, u64)> {
+        let journal = self.journal();
+        let folders = journal.folders().into_iter().map(|(name, _)| (name_key(&name), 0));
+        let stored = journal.all_stored().map(|(name, stored)| (name, stored.there.size));
+        let under_way = journal.all_begun().filter_map(|(name, key)| {
+            let there = self.store.reopen(key).ok()?.metadata().ok()?;
+            Some((name, there.len()))
+        });
+        folders.chain(stored).chain(under_way).collect()
     }
 
     /// Whether nothing was ever received in this session.

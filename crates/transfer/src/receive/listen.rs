@@ -19,14 +19,13 @@ use super::sender;
 use super::shared::Shared;
 use super::stream;
 use super::windows::{self, Windows};
-use crate::channel::{Channel, Inlet, Message, STUCK};
+use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
 use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::wire::Greeting;
 use host::{PollFd, PollFlags};
-use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -93,8 +92,6 @@ impl Shared<'_> {
                 }
                 Err(_) => return,
             };
-            // As at the sender's end: a path that is cut shows.
-            let _ = set_tcp_user_timeout(&socket, STUCK.as_nanos() as u32 / 1_000_000);
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let now = self.receiver.clock.now();
             if let Some(closed) = self.unproved.admit(number, Arc::new(socket), peer, now) {

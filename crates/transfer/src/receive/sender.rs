@@ -21,6 +21,7 @@ use crate::summary::Summary;
 use crate::wire::control::{Id, Report, ToSender, Verdict, Why};
 use crate::wire::{TAKEN_OVER, frame};
 use control::Control;
+use host::TcpInfo;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
@@ -70,6 +71,8 @@ pub(super) struct SenderSession {
     pub(super) echo: Option<Echo>,
     /// Nanoseconds that data connections which have ended waited for the network.
     waited: AtomicU64,
+    /// Bytes that came on those.
+    received: AtomicU64,
     /// Whether it keeps its place when another sender comes.
     pub(super) standing: Standing,
 }
@@ -112,6 +115,7 @@ impl SenderSession {
             quiet: AtomicBool::new(false),
             echo,
             waited: AtomicU64::new(0),
+            received: AtomicU64::new(0),
             standing,
         }
     }
@@ -146,6 +150,12 @@ impl SenderSession {
         open + self.waited.load(Ordering::Relaxed)
     }
 
+    /// Bytes that came on all data connections.
+    fn received(&self) -> u64 {
+        let open: u64 = locked(&self.data).iter().map(|channel| came(channel)).sum();
+        open + self.received.load(Ordering::Relaxed)
+    }
+
     pub(super) fn is(&self, token: &[u8; 16]) -> bool {
         blake3::hash(&self.token) == blake3::hash(token) && !self.closed.load(Ordering::Acquire)
     }
@@ -165,6 +175,7 @@ impl SenderSession {
     /// A data connection has ended.
     pub(super) fn leave(&self, channel: &Arc<Channel>) {
         self.waited.fetch_add(channel.waited_to_receive().as_nanos(), Ordering::Relaxed);
+        self.received.fetch_add(came(channel), Ordering::Relaxed);
         locked(&self.data).retain(|other| !Arc::ptr_eq(other, channel));
     }
 
@@ -206,6 +217,11 @@ impl SenderSession {
             }
         }
     }
+}
+
+/// Bytes that came on a connection, according to the kernel.
+fn came(channel: &Channel) -> u64 {
+    TcpInfo::of(channel).map_or(0, |info| info.bytes_received.get())
 }
 
 /// Says that it cannot be now, and gives the sender until then to read it.

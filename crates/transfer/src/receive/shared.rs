@@ -42,6 +42,10 @@ pub(super) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     pub(super) fn new(receiver: &'a Receiver, observer: &'a dyn Observer) -> Self {
+        let spent = match receiver.accept.limit {
+            Some(_) => Spent::on(receiver.assembly.present()),
+            None => Spent::default(),
+        };
         Self {
             receiver,
             observer,
@@ -55,7 +59,7 @@ impl<'a> Shared<'a> {
             unproved: Unproved::default(),
             sockets: Mutex::default(),
             next: AtomicU64::new(0),
-            spent: Mutex::default(),
+            spent: Mutex::new(spent),
             lines: Mutex::default(),
         }
     }

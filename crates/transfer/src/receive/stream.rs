@@ -36,8 +36,8 @@ impl Stream<'_> {
         loop {
             let message = match self.inlet.message::<Data>(Time::NEVER) {
                 Ok(Message::Is(message)) => message,
-                Ok(Message::Nothing | Message::End) | Err(TransferError::PeerGone { .. }) => return Ok(()),
-                Err(error) => return Err(error.into()),
+                Ok(Message::Nothing | Message::End) => return Ok(()),
+                Err(error) => return Err(broke(error)),
             };
             let id = match message {
                 Data::Small { id, .. }
@@ -53,7 +53,6 @@ impl Stream<'_> {
             match taken {
                 // This file is lost, the others are not.
                 Err(trouble @ Trouble::File(_)) => self.sender.trouble(trouble, id),
-                Err(Trouble::Session(TransferError::PeerGone { .. })) => return Ok(()),
                 other => other?,
             }
         }
@@ -131,9 +130,20 @@ impl Stream<'_> {
     }
 
     fn more(&mut self) -> Result<(), Trouble> {
-        match self.inlet.more(Time::NEVER)? {
-            Got::End => Err(TransferError::gone("closed within a file").into()),
+        match self.inlet.more(Time::NEVER).map_err(broke)? {
+            Got::End => Err(broke(TransferError::gone("closed within a file"))),
             Got::Bytes | Got::Nothing => Ok(()),
         }
+    }
+}
+
+/// A data connection that breaks alone breaks the sender session: what was on its way is lost, and neither side would
+/// wait for anything else.
+fn broke(error: TransferError) -> Trouble {
+    match error {
+        TransferError::PeerGone { reason } => {
+            TransferError::gone(format!("a data connection broke: {reason}")).into()
+        }
+        other => other.into(),
     }
 }

@@ -8,7 +8,7 @@ use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
 use crate::limits::LimitTimes;
 use crate::lock::locked;
-use crate::progress::{Moved, Observer, Snapshot};
+use crate::progress::{Moved, Observer, PathRate, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
@@ -25,6 +25,8 @@ const LAST_WORD: Span = Span::from_secs(1);
 const COUNT_INTERVAL: Span = Span::from_secs(1);
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
+/// No receiver of ours asks for a lower pace of a data connection. A lower one would only hold the sender.
+const LEAST_PACE: Rate = Rate::from_bps(8_000);
 
 /// Says how much there is to send, and hears the receiver until its last word.
 pub(super) fn serve(
@@ -42,7 +44,8 @@ pub(super) fn serve(
         failures: 0,
         said,
         all: None,
-        there: None,
+        there: PathRate::default(),
+        rate_bps: 0.0,
         meter: Meter::default(),
     };
     let mut inlet = Inlet::new(&transfer.control);
@@ -81,7 +84,7 @@ pub(super) fn serve(
             due = transfer.clock.now()
                 + if control.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
             if broken.is_none()
-                && let Err(error) = control.tell()
+                && let Err(error) = control.tell().and_then(|()| transfer.look_after_lanes())
             {
                 (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
             }
@@ -100,9 +103,10 @@ struct Control<'a> {
     said: (Counted, Time),
     /// Entries and bytes, once all are counted.
     all: Option<(u64, u64)>,
-    /// Bytes that the receiver's kernel has, when, and their rate. Not the receiver's bytes: files that it had already
-    /// are no progress, and its disk may take much at once.
-    there: Option<(Time, u64, f64)>,
+    /// Bytes that the receiver's kernel has. Not the receiver's bytes: files that it had already are no progress, and
+    /// its disk may take much at once.
+    there: PathRate,
+    rate_bps: f64,
     meter: Meter,
 }
 
@@ -127,13 +131,7 @@ impl Control<'_> {
         let (report, limits) = self.meter.read(self.transfer);
         let now = self.transfer.clock.now();
         let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
-        let rate_bps = self.there.map_or(0.0, |(then, before, rate)| {
-            let passed = now.since(then).as_secs_f64().max(1e-3);
-            let last = there.saturating_sub(before) as f64 * 8.0 / passed;
-            // Three quarters of it within half a second: steady enough to read.
-            (rate * 3.0 + last) / 4.0
-        });
-        self.there = Some((now, there, rate_bps));
+        self.rate_bps = self.there.observe(now, there);
         let mut last = locked(&self.transfer.last);
         (last.1, last.2) = (report.clone(), limits);
         (report, limits)
@@ -227,7 +225,7 @@ impl Control<'_> {
     /// Paces one data connection. The kernel keeps to `--limit` besides.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         if let Some(channel) = self.transfer.channels().get(usize::from(stream)) {
-            channel.pace(rate);
+            channel.pace(rate.map(|rate| rate.max(LEAST_PACE)));
         }
     }
 
@@ -269,7 +267,7 @@ impl Control<'_> {
             bytes: progress.bytes,
             all_entries: self.all.map(|all| all.0),
             all_bytes: self.all.map(|all| all.1),
-            rate_bps: self.there.map_or(0.0, |(_, _, rate)| rate),
+            rate_bps: self.rate_bps,
             rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
             window: progress.window.map(Bytes::new),
             phase: progress.phase,

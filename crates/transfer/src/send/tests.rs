@@ -377,3 +377,21 @@ fn what_grows_after_it_was_counted_is_announced_before_it_is_offered() {
     });
     sent.unwrap();
 }
+
+#[test]
+fn a_receiver_that_asks_for_a_bit_per_second_gets_no_less_than_the_least_pace() {
+    let bench = tempfile::tempdir().unwrap();
+    let file = bench.path().join("file");
+    fs::write(&file, content(6000, 4)).unwrap();
+    let began = Clock::start();
+    let sent = against(&file, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        peer.say(&ToSender::Pace { stream: 0, bps: Some(1) });
+        peer.answer(id(&offers, "file"), Verdict::Want);
+        // The first quantum leaves at once, the rest takes some seconds.
+        assert!(matches!(peer.data(), Data::Small { length: 6000, .. }));
+        peer.finish();
+    });
+    assert_eq!(sent.unwrap().sent, Some(6000));
+    assert!(began.now().since(units::Time::ZERO) < SOON);
+}

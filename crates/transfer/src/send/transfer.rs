@@ -176,6 +176,21 @@ impl Transfer {
         locked(&self.lanes).all().to_vec()
     }
 
+    /// Looks whether a data connection has ended. Its thread may be waiting for something to send, and nobody reads
+    /// from it.
+    ///
+    /// # Errors
+    /// A data connection has ended.
+    pub(super) fn look_after_lanes(&self) -> Result<(), TransferError> {
+        let now = self.clock.now();
+        self.channels().iter().try_for_each(|channel| channel.pause(now)).map_err(|error| match error {
+            TransferError::PeerGone { reason } => {
+                TransferError::gone(format!("a data connection broke: {reason}"))
+            }
+            other => other,
+        })
+    }
+
     /// One more data connection, unless the transfer has ended.
     pub(super) fn join(&self, channel: Channel) -> Option<Arc<Channel>> {
         locked(&self.lanes).join(channel, self.clock.now())

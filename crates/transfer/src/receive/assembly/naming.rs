@@ -199,8 +199,7 @@ impl Assembly {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
         for index in 0..chunks.count() {
-            let Ok(one) = hashed(file, chunks, [index], (&self.read, &self.holes), &AtomicBool::new(false))
-            else {
+            let Ok(one) = hashed(file, chunks, [index], &self.read, &AtomicBool::new(false)) else {
                 return false;
             };
             if came.get(&index).is_some_and(|came| one.get(&index) != Some(came)) {

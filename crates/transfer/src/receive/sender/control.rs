@@ -8,7 +8,7 @@ use crate::error::TransferError;
 use crate::history::History;
 use crate::limits::ReceiverTimes;
 use crate::lock::locked;
-use crate::progress::Snapshot;
+use crate::progress::{PathRate, Snapshot};
 use crate::receive::assembly::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
 use crate::receive::shared::Shared;
@@ -45,7 +45,6 @@ pub(super) struct Control<'a> {
     began: Time,
     heard: Time,
     told: Time,
-    told_bytes: u64,
     consent: Consent,
     resumed: bool,
     /// Offers that wait for an announcement or an answer, and the memory that they take.
@@ -55,7 +54,8 @@ pub(super) struct Control<'a> {
     offers: u64,
     /// Entries that failed at the sender, once it has said all.
     complete: Option<u64>,
-    rate_bps: f64,
+    /// Bytes that have come on the data connections.
+    came: PathRate,
     history: History,
     last: (Progress, Report),
     skipped: u64,
@@ -81,14 +81,13 @@ impl<'a> Control<'a> {
             began: now,
             heard: now,
             told: now,
-            told_bytes: 0,
             consent,
             resumed,
             held: VecDeque::new(),
             held_weight: 0,
             offers: 0,
             complete: None,
-            rate_bps: 0.0,
+            came: PathRate::default(),
             history: History::default(),
             last: Default::default(),
             skipped: 0,
@@ -117,10 +116,18 @@ impl<'a> Control<'a> {
                 return self.finish(&mut inlet, failed);
             }
             let quiet = self.is_quiet();
-            if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
+            let crowded = assembly.is_crowded();
+            if !quiet && (crowded || inlet.held().is_empty() || self.out.len() >= GATHER) {
                 self.flush()?;
             }
             let tick = if quiet { QUIET_CHECK } else { STATE_CHECK };
+            if crowded {
+                // The sender's next offers wait in the connection until files have come.
+                self.channel.pause(clock.now() + tick)?;
+                self.heard = clock.now();
+                self.tell_if_due(quiet)?;
+                continue;
+            }
             match inlet.message::<ToReceiver>(clock.now() + tick)? {
                 Message::Is(message) => {
                     self.heard = clock.now();
@@ -132,10 +139,13 @@ impl<'a> Control<'a> {
                 Message::Nothing => {}
                 Message::End => return Err(TransferError::gone("it left before the end")),
             }
-            if !quiet && clock.now().since(self.told) >= STATE_CHECK * 4 {
-                self.tell()?;
-            }
+            self.tell_if_due(quiet)?;
         }
+    }
+
+    fn tell_if_due(&mut self, quiet: bool) -> Result<(), TransferError> {
+        let due = self.shared.receiver.clock.now().since(self.told) >= STATE_CHECK * 4;
+        if due && !quiet { self.tell() } else { Ok(()) }
     }
 
     fn hear(&mut self, message: ToReceiver, inlet: &Inlet<'_>) -> Result<(), TransferError> {
@@ -244,7 +254,9 @@ impl<'a> Control<'a> {
         for (id, verdict) in answers {
             self.answer(id, verdict, true);
         }
-        while let Some((id, entry)) = self.held.pop_front() {
+        while !self.shared.receiver.assembly.is_crowded()
+            && let Some((id, entry)) = self.held.pop_front()
+        {
             let held = weight(&entry);
             if let Some(entry) = self.admit(id, entry)? {
                 self.held.push_front((id, entry));
@@ -313,17 +325,14 @@ impl<'a> Control<'a> {
             self.shared.observer.moved(&name, fate);
         }
         let counts = assembly.counts();
-        let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
         self.sender.standing.counted(counts.entries, counts.came.wrapping_add(counts.read));
         if self.consent.is_asking() {
             self.sender.standing.touch();
         }
         // Files that were there before are no progress.
-        let last = counts.came.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
-        // Half of it within two looks: steady enough to read.
-        self.rate_bps = (self.rate_bps + last) / 2.0;
-        (self.told, self.told_bytes) = (now, counts.came);
+        let rate_bps = self.came.observe(now, self.sender.received());
+        self.told = now;
         let progress = self.progress(counts);
         let report = locked(&self.sender.report).clone();
         let elapsed = now.since(self.began);
@@ -336,7 +345,7 @@ impl<'a> Control<'a> {
             bytes: shown,
             all_entries: self.all().map(|all| all.entries),
             all_bytes: self.all().map(|all| all.bytes),
-            rate_bps: self.rate_bps,
+            rate_bps,
             rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
             window: progress.window.map(Bytes::new),
             phase: progress.phase.clone(),
