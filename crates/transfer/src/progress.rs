@@ -55,10 +55,6 @@ pub trait Observer: Sync {
     fn progress(&self, snapshot: &Snapshot);
     /// What became of an entry.
     fn moved(&self, _name: &Name, _fate: Moved) {}
-    /// The control connection has a moment for what threads do otherwise.
-    #[cfg(fuzzing)]
-    #[doc(hidden)]
-    fn turn(&self) {}
     /// Whether the receiver's user wants it. May take as long as a person takes; `is_over` says that the sender has
     /// left and nobody waits for the answer any more.
     fn accept(&self, _question: &Question, _is_over: &dyn Fn() -> bool) -> bool {

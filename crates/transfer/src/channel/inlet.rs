@@ -46,7 +46,7 @@ impl<'a> Inlet<'a> {
             self.plain.drain(..self.at);
             self.at = 0;
         }
-        self.channel.read_raw(&mut self.raw, &mut self.plain, until)
+        self.channel.read(&mut self.raw, &mut self.plain, until)
     }
 }
 
@@ -69,12 +69,30 @@ impl Inlet<'_> {
             }
             overdue = self.channel.clock.now() > until;
             match self.more(until)? {
-                Got::Bytes => {}
+                Got::Bytes | Got::Last => {}
                 Got::Nothing => return Ok(Message::Nothing),
                 Got::End if self.held().is_empty() => return Ok(Message::End),
                 Got::End => return Err(TransferError::gone("closed within a message")),
             }
         }
+    }
+
+    /// Waits for messages until then, and returns all that are whole; none if none came. `None` at the end.
+    ///
+    /// # Errors
+    /// As for [`message`](Self::message).
+    pub(crate) fn messages<M: Framed>(&mut self, until: Time) -> Result<Option<Vec<M>>, TransferError> {
+        let mut messages = match self.message(until)? {
+            Message::Is(message) => vec![message],
+            Message::Nothing => return Ok(Some(Vec::new())),
+            Message::End => return Ok(None),
+        };
+        // What is no message shows when it is the next one.
+        while let Ok(Some((message, length))) = frame::first(self.held()) {
+            self.consume(length);
+            messages.push(message);
+        }
+        Ok(Some(messages))
     }
 
     /// What is not consumed is left to the next inlet.

@@ -1,18 +1,20 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
+use super::lanes::Wanted;
 use super::meter::Meter;
 use super::queue::Offered;
 use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
+use crate::history::History;
 use crate::limits::LimitTimes;
-use crate::lock::locked;
 use crate::progress::{Moved, Observer, PathRate, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// Between reports.
@@ -28,71 +30,8 @@ const SILENCE: Span = Span::from_secs(30);
 /// No receiver of ours asks for a lower pace of a data connection. A lower one would only hold the sender.
 const LEAST_PACE: Rate = Rate::from_bps(8_000);
 
-/// Says how much there is to send, and hears the receiver until its last word.
-pub(super) fn serve(
-    transfer: &Transfer,
-    count: &Count,
-    observer: &dyn Observer,
-) -> Result<(), TransferError> {
-    let now = transfer.clock.now();
-    let said = (Counted::default(), now);
-    let mut control = Control {
-        transfer,
-        count,
-        observer,
-        heard: now,
-        failures: 0,
-        said,
-        all: None,
-        there: PathRate::default(),
-        rate_bps: 0.0,
-        meter: Meter::default(),
-    };
-    let mut inlet = Inlet::new(&transfer.control);
-    // Nothing can be said any more; the receiver may have said why.
-    let mut broken: Option<TransferError> = None;
-    let mut due = transfer.clock.now();
-    if let Err(error) = control.announce() {
-        (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
-    }
-    loop {
-        #[cfg(fuzzing)]
-        observer.turn();
-        let message = match (inlet.message(due), broken.take()) {
-            (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
-            (message, was) => {
-                broken = was;
-                message?
-            }
-        };
-        match message {
-            Message::Is(message) => {
-                control.heard = transfer.clock.now();
-                if control.hear(message, &inlet)? {
-                    return Ok(());
-                }
-            }
-            Message::Nothing if transfer.clock.now().since(control.heard) > SILENCE => {
-                return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
-            }
-            Message::Nothing => {}
-            Message::End => return Err(TransferError::gone("the receiver left before the end")),
-        }
-        if transfer.clock.now() >= due {
-            transfer.unsaid().iter().for_each(|line| observer.say(line));
-            // The receiver may be waiting for the totals.
-            due = transfer.clock.now()
-                + if control.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
-            if broken.is_none()
-                && let Err(error) = control.tell().and_then(|()| transfer.look_after_lanes())
-            {
-                (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
-            }
-        }
-    }
-}
-
-struct Control<'a> {
+/// The control connection at work. Its thread owns what both sides say of the transfer.
+pub(super) struct Control<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
@@ -108,11 +47,101 @@ struct Control<'a> {
     there: PathRate,
     rate_bps: f64,
     meter: Meter,
+    /// Asks for more data connections.
+    wanted: Sender<Wanted>,
+    told: Told,
 }
 
-impl Control<'_> {
+/// What both sides said of a transfer last, and it against time.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) progress: Progress,
+    pub(super) report: Report,
+    pub(super) limits: LimitTimes,
+    pub(super) history: History,
+}
+
+impl<'a> Control<'a> {
+    pub(super) fn new(
+        transfer: &'a Transfer,
+        count: &'a Count,
+        observer: &'a dyn Observer,
+        history: History,
+        wanted: Sender<Wanted>,
+    ) -> Self {
+        let now = transfer.clock.now();
+        Self {
+            transfer,
+            observer,
+            count,
+            heard: now,
+            failures: 0,
+            said: (Counted::default(), now),
+            all: None,
+            there: PathRate::default(),
+            rate_bps: 0.0,
+            meter: Meter::default(),
+            wanted,
+            told: Told { history, ..Told::default() },
+        }
+    }
+
+    /// Says how much there is to send, and hears the receiver until its last word.
+    pub(super) fn run(&mut self) -> Result<(), TransferError> {
+        let transfer = self.transfer;
+        let mut inlet = Inlet::new(&transfer.control);
+        // Nothing can be said any more; the receiver may have said why.
+        let mut broken: Option<TransferError> = None;
+        let mut due = transfer.clock.now();
+        if let Err(error) = self.announce() {
+            (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
+        }
+        loop {
+            let message = match (inlet.message(due), broken.take()) {
+                (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
+                (message, was) => {
+                    broken = was;
+                    message?
+                }
+            };
+            match message {
+                Message::Is(message) => {
+                    if self.hear(message)? {
+                        return Ok(());
+                    }
+                }
+                Message::Nothing => {}
+                Message::End => return Err(TransferError::gone("the receiver left before the end")),
+            }
+            if transfer.clock.now() >= due {
+                // The receiver may be waiting for the totals.
+                due = transfer.clock.now()
+                    + if self.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
+                if broken.is_none()
+                    && let Err(error) = self.look_around()
+                {
+                    (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
+                }
+            }
+        }
+    }
+
+    /// A few times a second: what was lost, how the connections are doing.
+    pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
+        self.transfer.unsaid().iter().for_each(|line| self.observer.say(line));
+        if self.transfer.clock.now().since(self.heard) > SILENCE {
+            return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+        }
+        self.tell()?;
+        self.transfer.look_after_lanes()
+    }
+
+    pub(super) fn into_told(self) -> Told {
+        self.told
+    }
+
     /// The first message, before any offer: how much there is.
-    fn announce(&mut self) -> Result<(), TransferError> {
+    pub(super) fn announce(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         self.announced(self.count.at_first(), &mut out);
         let written = self.transfer.control.write(&out);
@@ -128,12 +157,14 @@ impl Control<'_> {
 
     /// What the kernel says of the data connections, which is kept.
     fn read(&mut self) -> (Report, LimitTimes) {
-        let (report, limits) = self.meter.read(self.transfer);
+        let (report, limits, wanted) = self.meter.read(self.transfer, self.told.progress.window);
+        if let Some(wanted) = wanted {
+            let _ = self.wanted.send(wanted);
+        }
         let now = self.transfer.clock.now();
         let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
         self.rate_bps = self.there.observe(now, there);
-        let mut last = locked(&self.transfer.last);
-        (last.1, last.2) = (report.clone(), limits);
+        (self.told.report, self.told.limits) = (report.clone(), limits);
         (report, limits)
     }
 
@@ -154,17 +185,18 @@ impl Control<'_> {
     }
 
     /// Whether this was the last word.
-    fn hear(&mut self, message: ToSender, inlet: &Inlet<'_>) -> Result<bool, TransferError> {
+    pub(super) fn hear(&mut self, message: ToSender) -> Result<bool, TransferError> {
+        self.heard = self.transfer.clock.now();
         match message {
-            ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(inlet.protocol("a second welcome")),
+            ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(self.protocol("a second welcome")),
             ToSender::Answer { id, verdict } => {
-                self.answer(id, verdict).map_err(|reason| inlet.protocol(reason))?;
+                self.answer(id, verdict).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Failed { id, reason } => {
                 if let Some(Offered::File(file)) = self.transfer.queue.end(id) {
                     file.give_up();
                 }
-                self.lost(&reason).map_err(|reason| inlet.protocol(reason))?;
+                self.lost(&reason).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
@@ -182,6 +214,11 @@ impl Control<'_> {
             ToSender::GivesUp { why: Why::Disk, reason } => return Err(TransferError::ReceiversDisk(reason)),
         }
         Ok(false)
+    }
+
+    /// The receiver broke the rules.
+    fn protocol(&self, reason: impl Into<String>) -> TransferError {
+        TransferError::Protocol { peer: self.transfer.control.peer(), reason: reason.into() }
     }
 
     /// Does what an answer asks for. An answer to an offer that is not open any more asks for nothing.
@@ -252,15 +289,11 @@ impl Control<'_> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let rtt = locked(&self.transfer.last).1.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        let rtt = self.told.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
-        {
-            let mut last = locked(&self.transfer.last);
-            last.0 = progress.clone();
-            let mut history = locked(&self.transfer.history);
-            history.add(now, sample(elapsed, &progress, &last.1));
-            history.entered(&progress.entered);
-        }
+        self.told.history.add(now, sample(elapsed, &progress, &self.told.report));
+        self.told.history.entered(&progress.entered);
+        self.told.progress = progress.clone();
         self.observer.progress(&Snapshot {
             elapsed,
             entries: progress.entries,

@@ -274,6 +274,7 @@ impl Assembly {
         if open.keys.contains(&key) || open.names.contains(&name) {
             return Ok(Some(Verdict::Refused(self.refuse(&entry.name, TWICE))));
         }
+        open.asked = true;
         open.keys.insert(key);
         open.names.insert(name);
         open.held += weight(entry);
