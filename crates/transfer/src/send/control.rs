@@ -200,7 +200,8 @@ impl<'a> Control<'a> {
             }
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
-            ToSender::Finished(finished) => {
+            ToSender::Finished(mut finished) => {
+                self.at_most_all(&mut finished.entries, &mut finished.bytes);
                 self.read();
                 self.transfer.finished(finished);
                 let mut out = Vec::new();
@@ -279,7 +280,15 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
+    /// What a receiver may have, and may have failed to have, of entries and bytes: no more than there are.
+    fn at_most_all(&self, entries: &mut u64, bytes: &mut u64) {
+        let all = self.count.so_far();
+        *entries = (*entries).min(all.entries.max(self.transfer.queue.offers()));
+        *bytes = (*bytes).min(all.bytes);
+    }
+
     fn progress(&mut self, mut progress: Progress) {
+        self.at_most_all(&mut progress.entries, &mut progress.bytes);
         // Words of the other side, which are shown and kept.
         let shown = |text: &mut String| *text = Foreign::new(text).to_string();
         shown(&mut progress.phase);

@@ -395,3 +395,18 @@ fn a_receiver_that_asks_for_a_bit_per_second_gets_no_less_than_the_least_pace() 
     assert_eq!(sent.unwrap().sent, Some(6000));
     assert!(began.now().since(units::Time::ZERO) < SOON);
 }
+
+#[test]
+fn a_receiver_cannot_claim_more_than_there_is() {
+    let bench = tempfile::tempdir().unwrap();
+    let file = bench.path().join("file");
+    fs::write(&file, content(6000, 5)).unwrap();
+    let sent = against(&file, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        peer.answer(id(&offers, "file"), Verdict::Have);
+        while !matches!(peer.hear_within(SOON).expect("the end"), ToReceiver::Complete { .. }) {}
+        peer.say(&ToSender::Finished(Finished { entries: u64::MAX, bytes: u64::MAX, failed: 0 }));
+    });
+    let sent = sent.unwrap();
+    assert_eq!((sent.entries, sent.bytes), (1, 6000));
+}

@@ -145,6 +145,8 @@ fn serve(book: &Book<'_>, segments: &[Segment]) {
         let ended = play.all(after);
         let Play { session: _, .. } = play;
         if let Err(error) = &ended {
+            // It hears that, and leaves.
+            let _ = link.events.send(Event::SenderLeft(TransferError::gone("it read why")));
             session.take_leave(error, &events);
         }
         session.end();
