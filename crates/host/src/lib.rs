@@ -42,7 +42,7 @@ pub use error::HostError;
 pub use losses::HostLosses;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;
-pub use poller::{Interest, PollFd, PollFlags, Poller, Woken, wait};
+pub use poller::{Interest, PollFd, PollFlags, Poller, Wake, Woken, wait};
 pub use random::fill_random;
 pub use stack::{SettingChange, Stack, limit_send_memory, raise_receive_memory, raise_send_memory};
 pub use tcp_info::{TcpInfo, TcpOptions};

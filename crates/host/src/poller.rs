@@ -1,11 +1,11 @@
 //! Waiting for descriptors: [`wait`] for a few of them, [`Poller`] for a set that stays. Every room waits here.
 
 use crate::error::HostError;
-use rustix::event::{Timespec, epoll, poll};
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd, poll};
 use rustix::io::Errno;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Span, Time};
 
 pub use rustix::event::epoll::EventFlags as Interest;
@@ -34,6 +34,38 @@ pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<W
         Ok(_) => Ok(Woken::Ready),
         Err(Errno::INTR) => Ok(Woken::Interrupted),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// An event that one thread causes, for another one that waits for descriptors.
+#[derive(Debug)]
+pub struct Wake(OwnedFd);
+
+impl Wake {
+    /// One that has not happened.
+    ///
+    /// # Errors
+    /// The system has no room for another descriptor.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    /// Causes it: whoever waits for it wakes up.
+    pub fn wake(&self) {
+        // It fails only if it has been caused 2^64 - 2 times.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    /// Takes it back: who waits for it waits until it is caused again.
+    pub fn clear(&self) {
+        // It fails only if it was not caused.
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -1,53 +1,54 @@
-//! [`Channel`]: one TLS connection that threads share: one reads, others write.
+//! [`Channel`]: one connection that threads share: one reads, others write. What carries its bytes is a [`Carrier`]: TLS
+//! over TCP (`channel/tls.rs`), or a script.
 //!
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes everybody.
 
+mod inlet;
 mod paced;
-#[cfg(fuzzing)]
-pub(crate) mod script;
+mod tls;
 
 use crate::error::TransferError;
-use crate::lock::locked;
-use crate::wire::frame::{self, Framed};
-use host::{Clock, Pace, PollFd, PollFlags, Woken};
-use paced::Paced;
-use rustls::{Connection, Error as TlsError};
-use std::io::{self, BufRead, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use host::Clock;
+pub(crate) use inlet::{Inlet, Message};
+use rustls::Connection;
+use std::fmt::Debug;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tls::Tls;
 use units::{Rate, Span, Time};
 
-/// Ciphertext read from the kernel at once: sixteen full records.
-const RAW: usize = 256 << 10;
+/// Bytes read from the kernel at once: sixteen full records.
+pub(crate) const RAW: usize = 256 << 10;
 
-/// A peer that takes nothing for so long is gone; a slow one takes something now and then.
-pub(crate) const STUCK: Span = Span::from_secs(30);
-
-/// Another pace may be asked for while a thread waits for a slow one: it looks so often.
-const PACE_CHECK: Span = Span::from_millis(50);
-
-/// One TLS connection.
-#[derive(Debug)]
-pub(crate) struct Channel {
-    tcp: Arc<TcpStream>,
-    tls: Mutex<Connection>,
-    peer: SocketAddr,
-    clock: Clock,
-    /// What came behind the handshake in the same packet, for the first [`Inlet`].
-    early: Mutex<Vec<u8>>,
-    /// What the other side's sizer asks for.
-    pace: Mutex<Pace>,
-    /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
-    waited: [AtomicU64; 2],
-    /// A thread waits until the network, or a pace, lets more out.
-    held: AtomicBool,
-    /// The other side has said that nothing more comes.
-    ended: AtomicBool,
-    #[cfg(fuzzing)]
-    script: Option<script::Script>,
+/// What carries the bytes of a connection.
+pub(crate) trait Carrier: Debug + Send + Sync {
+    /// The socket, for its options.
+    fn tcp(&self) -> &TcpStream;
+    /// 32 bytes that only the two ends of this connection know [rfc9846:7.5].
+    fn exporter(&self, label: &str) -> Result<[u8; 32], TransferError>;
+    /// Hands `bytes` over. The other side is gone if it takes nothing for [`tls::STUCK`].
+    fn write(&self, bytes: &[u8]) -> Result<(), TransferError>;
+    /// Reads once, and appends what came to `plain`.
+    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError>;
+    /// Says that nothing more comes, properly.
+    fn finish(&self);
+    /// Ends the connection at once: every thread that waits on it gets an error.
+    fn cut(&self);
+    /// Waits until then without reading. Returns whether the other side has left.
+    fn has_left(&self, until: Time) -> Result<bool, TransferError>;
+    /// Why the connection has ended.
+    fn why(&self) -> TransferError;
+    /// Hands nothing over faster than `rate` from now on.
+    fn pace(&self, rate: Option<Rate>);
+    /// Whether there is a pace.
+    fn is_paced(&self) -> bool;
+    /// Whether a thread waits right now until the network takes more.
+    fn is_held(&self) -> bool;
+    /// Time spent waiting for the network: until it took more, and until it brought more.
+    fn waited(&self) -> [Span; 2];
 }
 
 /// What became of an attempt to read.
@@ -57,8 +58,22 @@ pub(crate) enum Got {
     Bytes,
     /// Nothing came in time.
     Nothing,
+    /// Something came, and nothing more will.
+    Last,
     /// The other side has finished, properly.
     End,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    carrier: Arc<dyn Carrier>,
+    peer: SocketAddr,
+    clock: Clock,
+    /// What came and was not consumed, for the next [`Inlet`].
+    early: Mutex<Vec<u8>>,
+    /// The other side has said that nothing more comes.
+    ended: AtomicBool,
 }
 
 impl Channel {
@@ -74,37 +89,13 @@ impl Channel {
     ) -> Result<Self, TransferError> {
         let tcp = tcp.into();
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
-        tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
-        host::options::set_no_delay(&tcp)?;
-        let mut tls = tls.into();
-        tls.set_buffer_limit(None);
-        let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
-        let channel = Self {
-            tcp,
-            tls: Mutex::new(tls),
-            peer,
-            clock,
-            early,
-            pace: Mutex::default(),
-            waited,
-            held: AtomicBool::new(false),
-            ended,
-            #[cfg(fuzzing)]
-            script: None,
-        };
-        let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
-        loop {
-            channel.flush(until)?;
-            if !channel.lock().is_handshaking() {
-                *locked(&channel.early) = plain;
-                return Ok(channel);
-            }
-            match channel.read_raw(&mut raw, &mut plain, until)? {
-                Got::Bytes if clock.now() <= until => {}
-                Got::Bytes | Got::Nothing => return Err(TransferError::gone("no handshake in time")),
-                Got::End => return Err(TransferError::gone("closed during the handshake")),
-            }
-        }
+        let (tls, early) = Tls::establish(tcp, tls.into(), clock, until)?;
+        Ok(Self { early: Mutex::new(early), ..Self::over(Arc::new(tls), peer, clock) })
+    }
+
+    /// A connection to `peer` over this carrier.
+    pub(crate) fn over(carrier: Arc<dyn Carrier>, peer: SocketAddr, clock: Clock) -> Self {
+        Self { carrier, peer, clock, early: Mutex::default(), ended: AtomicBool::new(false) }
     }
 
     pub(crate) const fn peer(&self) -> SocketAddr {
@@ -112,208 +103,74 @@ impl Channel {
     }
 
     pub(crate) fn tcp(&self) -> &TcpStream {
-        &self.tcp
+        self.carrier.tcp()
     }
 
-    /// 32 bytes that only the two ends of this connection know [rfc9846:7.5].
     pub(crate) fn exporter(&self, label: &str) -> Result<[u8; 32], TransferError> {
-        self.lock().export_keying_material([0; 32], label.as_bytes(), None).map_err(self.tls_error())
+        self.carrier.exporter(label)
     }
 
     /// Time spent waiting until the network took more.
     pub(crate) fn waited_to_send(&self) -> Span {
-        Span::from_nanos(self.waited[0].load(Ordering::Relaxed))
-    }
-
-    /// Whether a thread waits right now until the network takes more.
-    pub(crate) fn is_held(&self) -> bool {
-        self.held.load(Ordering::Relaxed)
-    }
-
-    /// Whether the other side's sizer asks for a pace.
-    pub(crate) fn is_paced(&self) -> bool {
-        locked(&self.pace).is_on()
+        self.carrier.waited()[0]
     }
 
     /// Time spent waiting until the network brought more.
     pub(crate) fn waited_to_receive(&self) -> Span {
-        Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
+        self.carrier.waited()[1]
+    }
+
+    /// Whether a thread waits right now until the network takes more.
+    pub(crate) fn is_held(&self) -> bool {
+        self.carrier.is_held()
+    }
+
+    /// Whether the other side's sizer asks for a pace.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.carrier.is_paced()
     }
 
     /// Hands nothing over faster than `rate` from now on, TLS headers included. `None`: as fast as the kernel takes it.
     pub(crate) fn pace(&self, rate: Option<Rate>) {
-        let mut pace = locked(&self.pace);
-        pace.set(self.clock.now(), rate);
-        // That the kernel does not limit what waits unsent is no reason to stop.
-        let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
+        self.carrier.pace(rate);
     }
 
-    /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for
-    /// [`STUCK`].
+    /// Hands `bytes` over. The other side is gone if it takes nothing for 30 s.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
-        #[cfg(fuzzing)]
-        if let Some(script) = &self.script {
-            script.write(bytes);
-            return Ok(());
-        }
-        {
-            let mut tls = self.lock();
-            tls.writer().write_all(bytes).map_err(TransferError::gone)?;
-        }
-        self.hand_over(Time::NEVER, STUCK)
+        self.carrier.write(bytes)
     }
 
-    fn flush(&self, until: Time) -> Result<(), TransferError> {
-        self.hand_over(until, Span::MAX)
-    }
-
-    /// Hands over what is encrypted, until `until`, and as long as the kernel takes something within each `stuck`.
-    fn hand_over(&self, until: Time, stuck: Span) -> Result<(), TransferError> {
-        let mut last = self.clock.now();
-        loop {
-            // A thread that waits for its pace waits without the lock, as one that waits for the kernel.
-            let mut paced = Paced::new(&self.tcp, &self.pace, self.clock);
-            {
-                let mut tls = self.lock();
-                loop {
-                    if !tls.wants_write() {
-                        return Ok(());
-                    }
-                    match tls.write_tls(&mut paced) {
-                        Ok(_) => last = self.clock.now(),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(TransferError::gone(error)),
-                    }
-                }
-            }
-            let (what, next) = match paced.next() {
-                Some(next) if next < until => (PollFlags::empty(), next.min(self.clock.now() + PACE_CHECK)),
-                _ => (PollFlags::OUT, until.min(last + stuck)),
-            };
-            match (self.wait(what, next)?, what == PollFlags::OUT) {
-                (true, true) | (false, false) => {}
-                // Nothing is waited for but the clock: the connection has ended.
-                (true, false) => return Err(self.ended()),
-                (false, true) => return Err(TransferError::gone("nothing could be sent in time")),
-            }
+    /// Reads once; what came is appended to `plain`.
+    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
+        let got = self.carrier.read(raw, plain, until);
+        if matches!(got, Err(_) | Ok(Got::Last | Got::End)) {
+            self.over_now();
         }
-    }
-
-    /// Why the socket can be neither written nor read any more.
-    fn ended(&self) -> TransferError {
-        match self.tcp.take_error() {
-            Ok(Some(error)) | Err(error) => TransferError::gone(error),
-            Ok(None) => TransferError::gone("connection closed"),
-        }
-    }
-
-    /// Waits for `what`, or an error on the socket, until `until`; whether it came.
-    fn wait(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
-        let began = self.clock.now();
-        let sends = what != PollFlags::IN;
-        if sends {
-            self.held.store(true, Ordering::Relaxed);
-        }
-        let ready = self.poll(what, until);
-        if sends {
-            self.held.store(false, Ordering::Relaxed);
-        }
-        let waited = &self.waited[usize::from(what == PollFlags::IN)];
-        waited.fetch_add(self.clock.now().since(began).as_nanos(), Ordering::Relaxed);
-        ready
-    }
-
-    fn poll(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
-        loop {
-            let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
-            match host::wait(&mut [PollFd::new(&self.tcp, what)], limit) {
-                Ok(Woken::Interrupted) => {}
-                Ok(woken) => return Ok(woken == Woken::Ready),
-                Err(error) => return Err(TransferError::system("wait for a socket")(error)),
-            }
-        }
-    }
-
-    /// One read from the kernel; what it decrypts to is appended to `plain`.
-    fn read_raw(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
-        #[cfg(fuzzing)]
-        if let Some(script) = &self.script {
-            return Ok(script.read(plain));
-        }
-        let length = loop {
-            match (&*self.tcp).read(raw) {
-                Ok(length) => break length,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !self.wait(PollFlags::IN, until)? {
-                        return Ok(Got::Nothing);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(TransferError::gone(error)),
-            }
-        };
-        if length == 0 {
-            self.ended.store(true, Ordering::Relaxed);
-            return Err(TransferError::gone("connection closed"));
-        }
-        let mut rest = &raw[..length];
-        let mut tls = self.lock();
-        while !rest.is_empty() {
-            let state = match tls
-                .read_tls(&mut rest)
-                .map_err(TransferError::gone)
-                .and_then(|_| tls.process_new_packets().map_err(self.tls_error()))
-            {
-                Ok(state) => state,
-                Err(error) => {
-                    // The alert that says why; nobody may be there to read it.
-                    let _ = tls.write_tls(&mut &*self.tcp);
-                    return Err(error);
-                }
-            };
-            let mut left = state.plaintext_bytes_to_read();
-            while left > 0 {
-                let mut reader = tls.reader();
-                let chunk = reader.fill_buf().map_err(TransferError::gone)?;
-                plain.extend_from_slice(chunk);
-                let length = chunk.len();
-                reader.consume(length);
-                left -= length;
-            }
-            if state.peer_has_closed() {
-                self.ended.store(true, Ordering::Relaxed);
-                return Ok(if plain.is_empty() { Got::End } else { Got::Bytes });
-            }
-        }
-        let answer = tls.wants_write() && !tls.is_handshaking();
-        drop(tls);
-        if answer {
-            self.flush(until)?;
-        }
-        Ok(Got::Bytes)
+        got
     }
 
     /// Says that nothing more comes, properly.
     pub(crate) fn finish(&self) {
-        #[cfg(fuzzing)]
-        if self.script.is_some() {
-            return;
-        }
-        self.lock().send_close_notify();
-        let _ = self.flush(self.clock.now() + Span::from_secs(1));
-        let _ = self.tcp.shutdown(Shutdown::Write);
+        self.carrier.finish();
     }
 
     /// Throws away what still comes, until the other side has finished too.
     pub(crate) fn drain(&self, until: Time) {
         let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
-        while !self.ended.load(Ordering::Relaxed)
+        while !self.is_over()
             && self.clock.now() < until
-            && matches!(self.read_raw(&mut raw, &mut plain, until), Ok(Got::Bytes))
+            && matches!(self.read(&mut raw, &mut plain, until), Ok(Got::Bytes))
         {
             plain.clear();
         }
+    }
+
+    /// Waits until `until` without reading.
+    ///
+    /// # Errors
+    /// The other side has left.
+    pub(crate) fn pause(&self, until: Time) -> Result<(), TransferError> {
+        if self.carrier.has_left(until)? { Err(self.carrier.why()) } else { Ok(()) }
     }
 
     /// Whether nothing more comes: the other side has finished, or the connection was cut here.
@@ -322,127 +179,21 @@ impl Channel {
     }
 
     /// Nobody reads from it any more.
-    pub(crate) fn over(&self) {
+    pub(crate) fn over_now(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
     /// Ends the connection at once: every thread that waits on it gets an error.
     pub(crate) fn cut(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-        #[cfg(fuzzing)]
-        if self.script.is_some() {
-            return;
-        }
-        let _ = self.tcp.shutdown(Shutdown::Both);
-    }
-
-    fn tls_error(&self) -> impl FnOnce(TlsError) -> TransferError {
-        let peer = self.peer;
-        move |source| TransferError::Tls { peer, source }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        locked(&self.tls)
+        self.over_now();
+        self.carrier.cut();
     }
 }
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.tcp.as_fd()
+        self.tcp().as_fd()
     }
-}
-
-/// The reading end of a channel: decrypted bytes, in order.
-#[derive(Debug)]
-pub(crate) struct Inlet<'a> {
-    channel: &'a Channel,
-    raw: Vec<u8>,
-    plain: Vec<u8>,
-    at: usize,
-}
-
-impl<'a> Inlet<'a> {
-    pub(crate) fn new(channel: &'a Channel) -> Self {
-        let early = std::mem::take(&mut *locked(&channel.early));
-        Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
-    }
-
-    /// What is there and not consumed.
-    pub(crate) fn held(&self) -> &[u8] {
-        &self.plain[self.at..]
-    }
-
-    /// `count` bytes of what is held were used.
-    pub(crate) fn consume(&mut self, count: usize) {
-        self.at += count;
-        debug_assert!(self.at <= self.plain.len());
-        if self.at == self.plain.len() {
-            self.plain.clear();
-            self.at = 0;
-        }
-    }
-
-    /// Reads more, once.
-    pub(crate) fn more(&mut self, until: Time) -> Result<Got, TransferError> {
-        if self.channel.ended.load(Ordering::Relaxed) {
-            return Ok(Got::End);
-        }
-        if self.at > 0 {
-            self.plain.drain(..self.at);
-            self.at = 0;
-        }
-        self.channel.read_raw(&mut self.raw, &mut self.plain, until)
-    }
-}
-
-impl Inlet<'_> {
-    /// The next message, and `None` if none came until then.
-    ///
-    /// # Errors
-    /// [`TransferError::Protocol`] for what is no message, and what reading can end with.
-    pub(crate) fn message<M: Framed>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
-        let mut overdue = false;
-        loop {
-            let first = frame::first(self.held()).map_err(|error| self.protocol(error))?;
-            if let Some((message, length)) = first {
-                self.consume(length);
-                return Ok(Message::Is(message));
-            }
-            // What comes without an end is no message either.
-            if overdue {
-                return Ok(Message::Nothing);
-            }
-            overdue = self.channel.clock.now() > until;
-            match self.more(until)? {
-                Got::Bytes => {}
-                Got::Nothing => return Ok(Message::Nothing),
-                Got::End if self.held().is_empty() => return Ok(Message::End),
-                Got::End => return Err(TransferError::gone("closed within a message")),
-            }
-        }
-    }
-
-    /// What is not consumed is left to the next inlet.
-    pub(crate) fn put_back(self) {
-        *locked(&self.channel.early) = self.held().to_vec();
-    }
-
-    /// The other side broke the rules.
-    #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
-    pub(crate) fn protocol(&self, reason: impl ToString) -> TransferError {
-        TransferError::Protocol { peer: self.channel.peer, reason: reason.to_string() }
-    }
-}
-
-/// What became of waiting for a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Message<M> {
-    /// Here it is.
-    Is(M),
-    /// None came in time.
-    Nothing,
-    /// None will come.
-    End,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! as zeros. A file's digest is BLAKE3 of its length and its chunks' digests. So chunks may arrive in any order, over
 //! any connection, before and after an interruption. The whole file is still verified.
 
+use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -99,21 +100,18 @@ pub fn small_file_digest(bytes: &[u8]) -> (Digest, Option<Digest>) {
     (file_digest(bytes.len() as u64, &chunk), chunk)
 }
 
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+/// A part of BLAKE3's tree that is hashed at once. A hole costs no more than two of them, however long it is.
+const GROUP: u64 = 64 << 10;
+static ZEROS: [u8; GROUP as usize] = [0; GROUP as usize];
 
 /// The digest of a chunk as its bytes come along, in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ChunkHasher {
-    hasher: blake3::Hasher,
+    /// The last group that has begun. It ends when it is known that bytes follow it.
+    group: blake3::Hasher,
+    /// The trees over the groups before it, each with the exponent of its number of groups: larger ones come first.
+    before: Vec<(u32, ChainingValue)>,
     at: u64,
-    /// Nothing but holes so far.
-    hollow: bool,
-}
-
-impl Default for ChunkHasher {
-    fn default() -> Self {
-        Self { hasher: blake3::Hasher::new(), at: 0, hollow: true }
-    }
 }
 
 impl ChunkHasher {
@@ -123,58 +121,96 @@ impl ChunkHasher {
         self.at
     }
 
-    /// These bytes come at `offset`; what lies before them is a hole.
+    /// Takes bytes that come at `offset`; what lies before them is a hole.
     ///
     /// # Panics
     /// If `offset` lies before what has come already.
-    pub fn update(&mut self, offset: u64, bytes: &[u8]) {
+    pub fn update(&mut self, offset: u64, mut bytes: &[u8]) {
         assert!(offset >= self.at, "bytes of a chunk come in order");
+        if bytes.is_empty() {
+            return;
+        }
         self.skip_to(offset);
-        self.hasher.update(bytes);
-        self.hollow &= bytes.is_empty();
-        self.at += bytes.len() as u64;
+        while !bytes.is_empty() {
+            let (now, rest) = bytes.split_at(bytes.len().min(self.room()));
+            self.group.update(now);
+            self.at += now.len() as u64;
+            bytes = rest;
+        }
     }
 
+    /// Skips a hole. At least a byte follows.
     fn skip_to(&mut self, offset: u64) {
         while self.at < offset {
-            let zeros = (offset - self.at).min(ZEROS.len() as u64);
-            self.hasher.update(&ZEROS[..zeros as usize]);
-            self.at += zeros;
+            let (left, place) = (offset - self.at, self.at / GROUP);
+            if self.at.is_multiple_of(GROUP) && left >= GROUP {
+                self.room();
+                let level = (left / GROUP).ilog2().min(place.trailing_zeros());
+                self.push(level, hollow(level, place >> level));
+                self.at += GROUP << level;
+            } else {
+                let zeros = self.room().min(left as usize);
+                self.group.update(&ZEROS[..zeros]);
+                self.at += zeros as u64;
+            }
         }
     }
 
-    /// The digest of a chunk of `length` bytes; what has not come is a hole. A whole chunk that is nothing but hole
-    /// is not hashed again each time.
+    /// How many bytes the group still takes, of which one comes at least. A whole one makes room for the next.
+    fn room(&mut self) -> usize {
+        if self.at.is_multiple_of(GROUP) {
+            if self.group.count() > 0 {
+                self.push(0, self.group.finalize_non_root());
+            }
+            self.group = blake3::Hasher::new();
+            self.group.set_input_offset(self.at);
+        }
+        (GROUP - self.at % GROUP) as usize
+    }
+
+    /// Adds a tree over the next `1 << level` groups. Bytes follow, so two trees of one size make a larger one.
+    fn push(&mut self, level: u32, value: ChainingValue) {
+        let (mut level, mut value) = (level, value);
+        while let Some((_, left)) = self.before.pop_if(|(before, _)| *before == level) {
+            (level, value) = (level + 1, merge_subtrees_non_root(&left, &value, Mode::Hash));
+        }
+        self.before.push((level, value));
+    }
+
+    /// The digest of a chunk of `length` bytes; what has not come is a hole.
     #[must_use]
     pub fn finish(mut self, length: u64) -> Digest {
-        static HOLLOW: [OnceLock<Digest>; (LARGEST - SMALLEST + 1) as usize] =
-            [const { OnceLock::new() }; (LARGEST - SMALLEST + 1) as usize];
-        let known = self.known_hollow(length);
-        let zeros = |mut hasher: Self| {
-            hasher.skip_to(length);
-            *hasher.hasher.finalize().as_bytes()
-        };
-        if let Some(known) = known {
-            return *HOLLOW[known].get_or_init(|| zeros(self));
+        // The last group has a byte at least.
+        self.skip_to(length.saturating_sub(1) / GROUP * GROUP);
+        if self.at < length {
+            let zeros = (length - self.at).min(self.room() as u64);
+            self.group.update(&ZEROS[..zeros as usize]);
         }
-        self.skip_to(length);
-        *self.hasher.finalize().as_bytes()
+        let Some((_, mut left)) = self.before.pop() else { return *self.group.finalize().as_bytes() };
+        let mut right = self.group.finalize_non_root();
+        while let Some((_, before)) = self.before.pop() {
+            right = merge_subtrees_non_root(&left, &right, Mode::Hash);
+            left = before;
+        }
+        *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes()
     }
+}
 
-    /// How many zeros [`finish`](Self::finish) will hash.
-    #[must_use]
-    pub fn zeros_to(&self, length: u64) -> u64 {
-        if self.known_hollow(length).is_some() { 0 } else { length.saturating_sub(self.at) }
-    }
-
-    /// Where the digest of a chunk that is nothing but hole is kept, if this is one.
-    fn known_hollow(&self, length: u64) -> Option<usize> {
-        let whole = length.is_power_of_two() && self.hollow && self.at == 0;
-        let log2 = whole.then(|| length.trailing_zeros())?;
-        (u32::from(SMALLEST)..=u32::from(LARGEST))
-            .contains(&log2)
-            .then(|| (log2 - u32::from(SMALLEST)) as usize)
-    }
+/// The value of a tree over zeros, `1 << level` groups from group `index << level` on. Each is computed once.
+fn hollow(level: u32, index: u64) -> ChainingValue {
+    type Values = OnceLock<Box<[OnceLock<ChainingValue>]>>;
+    /// By the number of a tree, which counts from the left: those of the first chunks' sizes are few.
+    static KNOWN: [Values; (LARGEST as usize) + 1] = [const { OnceLock::new() }; (LARGEST as usize) + 1];
+    let number = (2 * index + 1) << level;
+    let row = number.ilog2();
+    let row_values = KNOWN[row as usize].get_or_init(|| (0..1 << row).map(|_| OnceLock::new()).collect());
+    *row_values[(number - (1 << row)) as usize].get_or_init(|| match level.checked_sub(1) {
+        Some(half) => {
+            let (left, right) = (hollow(half, 2 * index), hollow(half, 2 * index + 1));
+            merge_subtrees_non_root(&left, &right, Mode::Hash)
+        }
+        None => blake3::Hasher::new().set_input_offset(index * GROUP).update(&ZEROS).finalize_non_root(),
+    })
 }
 
 #[cfg(test)]
@@ -219,7 +255,44 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_hole_of_any_length_costs_little() {
+        let length = 1 << LARGEST;
+        // The values of the largest holes are computed once.
+        let all = ChunkHasher::default().finish(length);
+        let began = host::Clock::start();
+        for _ in 0..100 {
+            assert_eq!(ChunkHasher::default().finish(length), all);
+            let mut hasher = ChunkHasher::default();
+            hasher.update(length / 3, b"x");
+            assert_ne!(hasher.finish(length), all);
+        }
+        // Of 800 GiB of holes.
+        assert!(began.now().since(units::Time::ZERO) < units::Span::from_secs(10));
+    }
+
     proptest! {
+        #[test]
+        fn pieces_and_holes_hash_as_the_whole_does(
+            length in 1_usize..(3 << 20) + 5,
+            pieces in prop::collection::vec((0_usize..3 << 20, 1_usize..200_000), 0..6),
+            whole_groups in any::<bool>(),
+        ) {
+            let unit = if whole_groups { GROUP as usize } else { 1 };
+            let length = length.next_multiple_of(unit);
+            let (mut bytes, mut hasher) = (vec![0; length], ChunkHasher::default());
+            let mut pieces: Vec<_> = pieces.iter().map(|&(at, size)| (at / unit * unit, size.next_multiple_of(unit))).collect();
+            pieces.sort_unstable();
+            for (number, (at, size)) in pieces.into_iter().enumerate() {
+                let (at, end) = (at.max(hasher.at() as usize), (at + size).min(length));
+                if at < end {
+                    bytes[at..end].fill(number as u8 + 1);
+                    hasher.update(at as u64, &bytes[at..end]);
+                }
+            }
+            prop_assert_eq!(hasher.finish(length as u64), *blake3::hash(&bytes).as_bytes());
+        }
+
         #[test]
         fn a_small_files_digest_is_the_same_by_both_ways(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             let chunks = Chunks::new(bytes.len() as u64);

@@ -1,7 +1,9 @@
 //! For the fuzz targets only (`--cfg fuzzing`): the private parts that they reach.
 
-use crate::channel::script::Segment;
+pub(crate) mod script;
+
 use host::{Behind, Clock};
+use script::Segment;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,8 +21,16 @@ units::fuzzing_checks!();
 /// # Panics
 /// If a record does not read back as it was written: the test.
 #[must_use]
-pub fn journal(bytes: &[u8]) -> usize {
-    crate::journal::whole(bytes)
+pub fn journal(mut bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some((record, length)) = crate::journal::read(&mut bytes).expect("memory can be read") {
+        let body = postcard::to_stdvec(&record).expect("a record can be written to memory");
+        let again: crate::journal::Record =
+            postcard::from_bytes(&body).expect("a written record can be read");
+        assert_eq!(postcard::to_stdvec(&again).as_ref(), Ok(&body));
+        at += length;
+    }
+    at
 }
 
 /// An input, read from its front.

@@ -38,7 +38,7 @@ const PARTIAL: usize = 800;
 const CHUNK: usize = 128;
 
 #[derive(Debug, Serialize, Deserialize)]
-enum Record {
+pub(crate) enum Record {
     /// A folder to finish at the end.
     Folder(Name, Finish),
     /// An entry that has its name; the second key is the one that it had while it was under way.
@@ -243,6 +243,16 @@ impl Journal {
         self.stored.get(&name)
     }
 
+    /// All that this session stored, by the keys of the names offered.
+    pub(crate) fn all_stored(&self) -> impl Iterator<Item = (Key, &Stored)> {
+        self.stored.iter().map(|(&name, stored)| (name, stored))
+    }
+
+    /// The file that was begun last under each name, and may be under way.
+    pub(crate) fn all_begun(&self) -> impl Iterator<Item = (Key, Key)> {
+        self.begun.iter().map(|(&name, &key)| (name, key))
+    }
+
     /// The chunks that the log says are there of a file under way.
     pub(crate) fn chunks(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
         self.partial.get(&key).map(|partial| &partial.chunks)
@@ -271,7 +281,7 @@ fn checksum(body: &[u8]) -> [u8; 4] {
 }
 
 /// The next record, and its length; `None` if it is not whole.
-fn read(log: &mut impl Read) -> io::Result<Option<(Record, usize)>> {
+pub(crate) fn read(log: &mut impl Read) -> io::Result<Option<(Record, usize)>> {
     let mut head = [0; HEAD];
     if !fill(log, &mut head)? {
         return Ok(None);
@@ -294,19 +304,6 @@ fn fill(log: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// See [`crate::fuzzing::journal`].
-#[cfg(fuzzing)]
-pub(crate) fn whole(mut bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some((record, length)) = read(&mut bytes).expect("memory can be read") {
-        let body = postcard::to_stdvec(&record).expect("a record can be written to memory");
-        let again: Record = postcard::from_bytes(&body).expect("a written record can be read");
-        assert_eq!(postcard::to_stdvec(&again).as_ref(), Ok(&body));
-        at += length;
-    }
-    at
 }
 
 #[cfg(test)]

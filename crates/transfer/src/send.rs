@@ -32,15 +32,16 @@ mod tree;
 
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
+use control::Control;
 use host::Clock;
 pub use listing::{Listed, Shape, Totals, list};
 use retry::{Earlier, Retry};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use transfer::Transfer;
 use units::{Rate, Span};
 
@@ -102,26 +103,33 @@ impl Task<'_> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
         // As many as it came to before.
         let streams = options.streams.max(earlier.streams);
-        let connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
+        let mut connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
         retry.reached();
-        let transfer = Transfer::new(connections, options, clock, earlier);
-        std::thread::scope(|threads| {
+        let echoer = connections.echoer.take();
+        let transfer = Transfer::new(connections, options, clock, earlier)?;
+        let history = std::mem::take(&mut earlier.history);
+        let told = std::thread::scope(|threads| {
             let transfer = &transfer;
             let serve = move |channel: Arc<Channel>| {
                 threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, &channel, observer)));
             };
             transfer.channels().into_iter().for_each(serve);
-            threads.spawn(move || lanes::widen(transfer, observer, serve));
-            threads.spawn(|| echo::serve(transfer));
+            let (wants, wanted) = channel();
+            threads.spawn(move || lanes::widen(transfer, &wanted, observer, serve));
+            if let Some(echoer) = echoer {
+                threads.spawn(|| echo::serve(transfer, echoer));
+            }
             threads.spawn(|| transfer.guard_other(|| offer::serve(transfer, count, sources, observer)));
-            transfer.guard(|| control::serve(transfer, count, observer));
+            let mut control = Control::new(transfer, count, observer, history, wants);
+            transfer.guard(|| control.run());
             transfer.close();
+            control.into_told()
         });
         transfer.unsaid().iter().for_each(|line| observer.say(line));
         if transfer.not_shown() > 0 {
             observer.say(&format!("and {} more that the receiver could not store", transfer.not_shown()));
         }
-        retry.got(&locked(&transfer.last).0, (transfer.queue.offers(), count.so_far().bytes));
-        transfer.result(earlier)
+        retry.got(&told.progress, (transfer.queue.offers(), count.so_far().bytes));
+        transfer.result(told, earlier)
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     }
     // A dump of this process would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
+    ticket::hide(options);
     let (paths, ticket) = ticket::find(options)?;
     let how = transfer::SendOptions {
         streams: options.streams.unwrap_or(0),

@@ -49,6 +49,35 @@ fn no_core_dump_can_hold_a_ticket() {
 }
 
 #[test]
+fn a_ticket_stays_neither_in_the_list_of_processes_nor_in_an_environment() {
+    for variable in [false, true] {
+        let place = Place::new();
+        place.write("file", vec![7; 4_000_000]);
+        let receiving = Receiving::of(place.program(&["receive", "there", "--listen", "127.0.0.1:0"]));
+        let ticket = receiving.ticket.clone();
+        let mut command = if variable {
+            let mut command = place.program(&["send", "file", "--limit", "10Mbit/s"]);
+            command.env("TIGHTLINK_TICKET", &ticket);
+            command
+        } else {
+            place.program(&["send", "file", &ticket, "--limit", "10Mbit/s"])
+        };
+        let mut sending = command.spawn().unwrap();
+        let own = format!("/proc/{}", sending.id());
+        let partial = place.path().join("there/.tightlink/partial");
+        assert!(within(SOON, || partial.read_dir().is_ok_and(|mut files| files.next().is_some())));
+        let line = fs::read_to_string(format!("{own}/cmdline")).unwrap();
+        assert!(line.contains("--limit") && !line.contains(&ticket), "{line}");
+        // Root alone may read the environment of a program that cannot be dumped.
+        if let Ok(environment) = fs::read(format!("{own}/environ")) {
+            assert!(!String::from_utf8_lossy(&environment).contains(&ticket));
+        }
+        assert!(sending.wait().unwrap().success());
+        receiving.ended().well();
+    }
+}
+
+#[test]
 fn modes_go_through_the_umask_unless_they_are_to_be_preserved() {
     let place = Place::new();
     fs::create_dir(place.path().join("tree")).unwrap();

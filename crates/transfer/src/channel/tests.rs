@@ -4,38 +4,45 @@ use super::*;
 use crate::keys::{Key, receiver_tls, sender_tls, server_name};
 use crate::ticket::Secret;
 use rustls::{ClientConnection, ServerConnection};
+use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
-fn pair(clock: Clock) -> (Channel, Channel) {
+/// Two ends of a connection, each with what carries it.
+fn pair(clock: Clock) -> ((Arc<Tls>, Channel), (Arc<Tls>, Channel)) {
     let (key, secret) = (Key::new(&[1; 32]), Secret([2; 16]));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let until = clock.now() + Span::from_secs(10);
+    let end = move |tcp: TcpStream, tls: Connection| {
+        let peer = tcp.peer_addr().unwrap();
+        let (tls, early) = Tls::establish(Arc::new(tcp), tls, clock, until).unwrap();
+        assert!(early.is_empty());
+        let tls = Arc::new(tls);
+        (Arc::clone(&tls), Channel::over(tls, peer, clock))
+    };
     let client = ClientConnection::new(sender_tls(&secret, key.fingerprint()), server_name()).unwrap();
-    let near = std::thread::spawn(move || {
-        Channel::establish(TcpStream::connect(address).unwrap(), client, clock, until).unwrap()
-    });
+    let near = std::thread::spawn(move || end(TcpStream::connect(address).unwrap(), client.into()));
     let server = ServerConnection::new(receiver_tls(&key, &secret)).unwrap();
-    let far = Channel::establish(listener.accept().unwrap().0, server, clock, until).unwrap();
+    let far = end(listener.accept().unwrap().0, server.into());
     (near.join().unwrap(), far)
 }
 
 #[test]
 fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
     let clock = Clock::start();
-    let (near, far) = pair(clock);
+    let ((tls, _), (_, far)) = pair(clock);
     let stuck = Span::from_millis(300);
     // More than all buffers on the way hold.
-    near.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
+    tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
     let began = clock.now();
-    let error = near.hand_over(Time::NEVER, stuck).unwrap_err();
+    let error = tls.hand_over(Time::NEVER, stuck).unwrap_err();
     assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
     assert!(clock.now().since(began) >= stuck);
     // What is left of it goes when the peer reads, however slowly.
     let began = clock.now();
     std::thread::scope(|threads| {
-        let sending = threads.spawn(|| near.hand_over(Time::NEVER, stuck));
+        let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck));
         let mut inlet = Inlet::new(&far);
         while !sending.is_finished() {
             // Five times slower than the path; the kernel gives room in large steps.
@@ -51,7 +58,7 @@ fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
 #[test]
 fn a_peer_that_never_ends_is_drained_no_longer_than_until_then() {
     let clock = Clock::start();
-    let (near, far) = pair(clock);
+    let ((_, near), (_, far)) = pair(clock);
     std::thread::scope(|threads| {
         threads.spawn(|| while near.write(&[0; 1 << 16]).is_ok() {});
         let until = clock.now() + Span::from_millis(200);
@@ -64,7 +71,7 @@ fn a_peer_that_never_ends_is_drained_no_longer_than_until_then() {
 #[test]
 fn a_message_whose_bytes_trickle_in_is_not_waited_for_longer_than_until_then() {
     let clock = Clock::start();
-    let (near, far) = pair(clock);
+    let ((_, near), (_, far)) = pair(clock);
     std::thread::scope(|threads| {
         threads.spawn(|| {
             let _ = near.write(&(4u32 << 20).to_le_bytes());
@@ -81,7 +88,7 @@ fn a_message_whose_bytes_trickle_in_is_not_waited_for_longer_than_until_then() {
 #[test]
 fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
     let clock = Clock::start();
-    let (near, far) = pair(clock);
+    let ((_, near), (_, far)) = pair(clock);
     std::thread::scope(|threads| {
         threads.spawn(|| far.drain(Time::NEVER));
         near.pace(Some(Rate::from_bps(4_000_000)));
@@ -109,4 +116,45 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
         assert!(clock.now().since(began) < Span::from_secs(4));
     });
+}
+
+#[test]
+fn a_reader_does_not_take_a_slow_path_for_a_broken_one() {
+    let clock = Clock::start();
+    let ((tls, near), (_, far)) = pair(clock);
+    // A writer that waits for the path: more than all buffers on the way hold.
+    tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
+    let mut inlet = Inlet::new(&near);
+    for _ in 0..3 {
+        far.write(b"an answer").unwrap();
+        let began = clock.now();
+        while inlet.more(clock.now() + Span::from_millis(5)).expect("nothing is broken") == Got::Nothing {}
+        assert!(clock.now().since(began) < Span::from_secs(5), "it waits for no writer");
+    }
+}
+
+#[test]
+fn the_end_of_a_connection_whose_pace_lets_nothing_out_costs_no_processor_time() {
+    let clock = Clock::start();
+    let ((_, near), (_, far)) = pair(clock);
+    near.pace(Some(Rate::from_bps(1)));
+    let nanos = || {
+        let of_this_thread = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        of_this_thread.split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let (before, began) = (nanos(), clock.now());
+    near.finish();
+    let used = Span::from_nanos(nanos() - before);
+    assert!(used < Span::from_millis(200), "{used}");
+    assert!(clock.now().since(began) < Span::from_secs(5));
+    drop(far);
+}
+
+#[test]
+fn a_pause_ends_when_the_peer_leaves() {
+    let clock = Clock::start();
+    let ((_, near), (_, far)) = pair(clock);
+    near.pause(clock.now() + Span::from_millis(20)).unwrap();
+    drop(far);
+    assert!(near.pause(clock.now() + Span::from_secs(20)).is_err());
 }

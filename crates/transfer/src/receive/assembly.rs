@@ -2,7 +2,7 @@
 //!
 //! Here: what it keeps account of. `assembly/offers.rs` has the answers to offers, `assembly/rules.rs` the user's
 //! decisions about names, `assembly/bytes.rs` bytes into files. `assembly/naming.rs` gives a whole file its name, and
-//! `assembly/holes.rs` limits the hashing of holes.
+//! `assembly/holes.rs` finds and makes holes.
 
 mod bytes;
 #[cfg(test)]
@@ -16,11 +16,12 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(super) use holes::Holes;
+pub(super) use naming::Faults;
+use offers::MOST_OPEN;
 pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
 pub(super) use rules::Rules;
 
-use super::incoming::Incoming;
+use super::incoming::{Incoming, name_key};
 use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
 use crate::lock::locked;
@@ -75,11 +76,8 @@ pub(super) struct Assembly {
     rules: Rules,
     journal: Mutex<Journal>,
     open: Mutex<Open>,
-    /// Whole files without their names yet.
-    waiting: Mutex<Waiting>,
     /// One thread at a time gives names.
     naming: Mutex<()>,
-    holes: Holes,
     entries: AtomicU64,
     bytes: AtomicU64,
     arriving: Arc<AtomicU64>,
@@ -90,13 +88,10 @@ pub(super) struct Assembly {
     read: AtomicU64,
     /// The sender session is over: what is only read for its answers need not be read any further.
     stopped: AtomicBool,
-    listed: Mutex<Vec<Name>>,
-    /// What became of entries, for who wants to be told of each.
-    news: Mutex<Vec<(Name, Moved)>>,
     clock: Clock,
 }
 
-/// Files that were asked for.
+/// Files that were asked for, and what became of others.
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<Id, Arc<Incoming>>,
@@ -110,9 +105,27 @@ struct Open {
     reserved: HashSet<Id>,
     /// Files of which nothing more comes and that do not wait for their names yet.
     claimed: usize,
+    /// A file was asked for since it was said last that none is missing.
+    asked: bool,
+    /// Whole files without their names yet.
+    waiting: Waiting,
+    /// The names of the files that are there, for their digests.
+    listed: Vec<Name>,
+    /// What became of entries, for who wants to be told of each.
+    news: Vec<(Name, Moved)>,
 }
 
 impl Open {
+    /// Nothing that was asked for is missing.
+    fn is_settled(&self) -> bool {
+        self.files.is_empty() && self.reserved.is_empty() && self.claimed == 0
+    }
+
+    /// No more fit in.
+    fn is_crowded(&self) -> bool {
+        self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
+    }
+
     /// Nothing more comes for it. Its key stays while it has no name.
     fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
         let ended = self.files.remove(&id)?;
@@ -129,9 +142,7 @@ impl Assembly {
             rules,
             journal: Mutex::new(journal),
             open: Mutex::default(),
-            waiting: Mutex::default(),
             naming: Mutex::default(),
-            holes: Holes::new(clock),
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             arriving: Arc::default(),
@@ -140,8 +151,6 @@ impl Assembly {
             came: AtomicU64::new(0),
             read: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
-            listed: Mutex::default(),
-            news: Mutex::default(),
             clock,
         }
     }
@@ -151,12 +160,14 @@ impl Assembly {
     pub(super) fn begin(&self) -> Result<bool, TransferError> {
         // Whole files that the sender before left without their names.
         self.name_waiting()?;
-        *self.open_files() = Open::default();
+        let mut open = self.open_files();
+        let (waiting, news) = (std::mem::take(&mut open.waiting), std::mem::take(&mut open.news));
+        *open = Open { waiting, news, ..Open::default() };
+        drop(open);
         self.stopped.store(false, Relaxed);
         for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);
         }
-        locked(&self.listed).clear();
         Ok(!self.journal().is_empty())
     }
 
@@ -192,17 +203,17 @@ impl Assembly {
 
     fn list(&self, name: &Name) {
         if self.rules.listed {
-            locked(&self.listed).push(name.clone());
+            self.open_files().listed.push(name.clone());
         }
     }
 
     fn tell(&self, name: &Name, fate: Moved) {
-        locked(&self.news).push((name.clone(), fate));
+        self.open_files().news.push((name.clone(), fate));
     }
 
     /// What became of entries since this was asked last.
     pub(super) fn news(&self) -> Vec<(Name, Moved)> {
-        std::mem::take(&mut *locked(&self.news))
+        std::mem::take(&mut self.open_files().news)
     }
 
     /// Counts an entry that cannot be had, and says why.
@@ -241,6 +252,18 @@ impl Assembly {
         self.stopped.store(true, Relaxed);
     }
 
+    /// The entries that this session has stored, or has under way: the keys of their names, and their bytes.
+    pub(super) fn present(&self) -> Vec<(Key, u64)> {
+        let journal = self.journal();
+        let folders = journal.folders().into_iter().map(|(name, _)| (name_key(&name), 0));
+        let stored = journal.all_stored().map(|(name, stored)| (name, stored.there.size));
+        let under_way = journal.all_begun().filter_map(|(name, key)| {
+            let there = self.store.reopen(key).ok()?.metadata().ok()?;
+            Some((name, there.len()))
+        });
+        folders.chain(stored).chain(under_way).collect()
+    }
+
     /// Whether nothing was ever received in this session.
     pub(super) fn is_untouched(&self) -> bool {
         self.journal().is_empty()
@@ -248,8 +271,13 @@ impl Assembly {
 
     /// Whether nothing that was asked for is missing.
     pub(super) fn is_settled(&self) -> bool {
-        let open = self.open_files();
-        open.files.is_empty() && open.reserved.is_empty() && open.claimed == 0
+        self.open_files().is_settled()
+    }
+
+    /// The same, said once each time.
+    pub(super) fn settles(&self) -> bool {
+        let mut open = self.open_files();
+        open.is_settled() && std::mem::take(&mut open.asked)
     }
 
     /// Hands the journal to the kernel.
@@ -280,7 +308,7 @@ impl Assembly {
 
     /// The names of the files that are there, if they were to be listed.
     pub(super) fn take_listed(&self) -> Vec<Name> {
-        let mut listed = std::mem::take(&mut *locked(&self.listed));
+        let mut listed = std::mem::take(&mut self.open_files().listed);
         listed.sort_unstable();
         listed.dedup();
         listed

@@ -6,11 +6,12 @@
 //! sender that continues the session after an interruption, without a second question.
 
 use super::Accept;
+use super::incoming::name_key;
 use crate::error::TransferError;
 use crate::progress::Question;
+use crate::store::Key;
 use crate::wire::control::{Counted, Entry, Kind};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::path::Path;
 use units::{Bytes, Time};
@@ -69,10 +70,24 @@ pub(super) struct Spent {
     offered: (u64, u64),
     /// Entries and bytes that a person accepted.
     granted: Option<(u64, u64)>,
-    /// The largest size of each, by a hash of its name, and how often it was offered: a file that changed is offered
+    /// The largest size of each, by the key of its name, and how often it was offered: a file that changed is offered
     /// again.
-    sizes: HashMap<u64, (u64, u32)>,
-    hasher: RandomState,
+    sizes: HashMap<Key, (u64, u32)>,
+}
+
+impl Spent {
+    /// On what lies there of an interrupted session: the keys of names, with bytes. A limit holds for a session,
+    /// however often its receiver is started.
+    pub(super) fn on(there: impl IntoIterator<Item = (Key, u64)>) -> Self {
+        let mut spent = Self::default();
+        for (name, bytes) in there {
+            let largest = spent.sizes.entry(name).or_default();
+            largest.0 = largest.0.max(bytes);
+        }
+        let bytes = spent.sizes.values().fold(0, |sum: u64, &(bytes, _)| sum.saturating_add(bytes));
+        spent.offered = (spent.sizes.len() as u64, bytes);
+        spent
+    }
 }
 
 impl Consent {
@@ -173,7 +188,7 @@ impl Consent {
     pub(super) fn admit(&mut self, entry: &Entry) -> Admission {
         let Some(granted) = self.granted else { return Admission::Wait };
         let size = self.size(entry);
-        let key = self.spent.hasher.hash_one(&entry.name);
+        let key = name_key(&entry.name);
         let before = self.spent.sizes.get(&key).copied();
         let (largest, times) = before.unwrap_or_default();
         if times >= MOST_OFFERS || times > 0 && !matches!(entry.kind, Kind::File { .. }) {

@@ -3,7 +3,6 @@
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::lock::locked;
 use crate::name::Name;
-use crate::receive::assembly::Holes;
 use crate::store::{Key, Taken};
 use crate::wire::control::{Entry, Id};
 use rustix::fs::SeekFrom;
@@ -98,13 +97,13 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read, and hashed
-/// as `holes` allows. Ends with an error when `stopped` is set.
+/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read. Ends with an
+/// error when `stopped` is set.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
     indices: impl IntoIterator<Item = u32>,
-    (read, holes): (&AtomicU64, &Holes),
+    read: &AtomicU64,
     stopped: &AtomicBool,
 ) -> io::Result<BTreeMap<u32, Digest>> {
     let mut buffer = vec![0; 256 << 10];
@@ -114,7 +113,6 @@ pub(super) fn hashed(
         let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
         while at < range.end {
             let data = next_data(file, at, range.end);
-            holes.take(hasher.zeros_to(data.start - range.start));
             at = data.start;
             while at < data.end {
                 if stopped.load(Relaxed) {
@@ -127,9 +125,10 @@ pub(super) fn hashed(
                 read.fetch_add(length as u64, Relaxed);
             }
         }
-        let length = range.end - range.start;
-        holes.take(hasher.zeros_to(length));
-        found.insert(index, hasher.finish(length));
+        if stopped.load(Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        found.insert(index, hasher.finish(range.end - range.start));
     }
     Ok(found)
 }

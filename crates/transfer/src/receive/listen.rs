@@ -15,29 +15,26 @@ pub(super) use socket::{bind, own_addresses};
 pub(super) use standing::Standing;
 
 use super::Receiver;
-use super::sender;
-use super::shared::Shared;
+use super::book::{Book, Link};
+use super::session::{self, Event};
 use super::stream;
-use super::windows::{self, Windows};
-use crate::channel::{Channel, Inlet, Message, STUCK};
+use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
-use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
-use crate::wire::Greeting;
+use crate::wire::control::ToSender;
+use crate::wire::{Greeting, frame};
 use host::{PollFd, PollFlags};
-use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver as Events, channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 use turns::Busy;
-pub(super) use turns::Complete;
 use units::{Span, Time};
 pub(super) use unproved::Unproved;
-use unproved::{PATIENCE, Stranger};
+use unproved::{PATIENCE, PendingConnection};
 
 /// For a sender that is turned away to read why.
 const LAST_WORD: Span = Span::from_secs(2);
@@ -45,36 +42,36 @@ const LAST_WORD: Span = Span::from_secs(2);
 const AT_ONCE: usize = 16;
 /// When no more sockets can be opened, the listener waits so long before it tries again.
 const SCARCITY: Duration = Duration::from_millis(50);
-/// The listener checks this often whether it is done.
-const END_CHECK: Span = Span::from_millis(50);
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
 pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
-    let shared = Shared::new(receiver, observer);
+    let book = Book::new(receiver, observer)?;
     std::thread::scope(|threads| {
-        while !shared.is_done() {
-            shared.wait();
-            shared.hear_strangers(threads);
-            shared.accept();
-            shared.look();
+        while !book.is_done() {
+            let due = book.look();
+            book.wait(due);
+            book.hear_newcomers(threads);
+            book.accept();
         }
-        shared.unproved.close();
-        for socket in locked(&shared.sockets).values() {
-            let _ = socket.shutdown(Shutdown::Both);
-        }
-        shared.left.notify_all();
+        book.close();
     });
-    locked(&shared.result).take().expect("a receiver that is done has a result")
+    book.take_result().expect("a receiver that is done has a result")
 }
 
-impl Shared<'_> {
-    /// Until somebody connects, or says the first word, or it is time to look around.
-    fn wait(&self) {
-        let silent = self.unproved.silent();
-        let mut sockets = vec![PollFd::new(&self.receiver.listener, PollFlags::IN)];
+impl Book<'_> {
+    /// Waits until somebody connects, or says the first word, or leaves, or it is time to look around.
+    fn wait(&self, due: Time) {
+        let (silent, due) = {
+            let entries = self.open();
+            (entries.unproved.silent(), due.min(entries.unproved.due()))
+        };
+        let mut sockets =
+            vec![PollFd::new(&self.receiver.listener, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
         sockets.extend(silent.iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
+        let limit = (due != Time::NEVER).then(|| due.since(self.receiver.clock.now()));
         // Interrupted or not: it is looked again.
-        let _ = host::wait(&mut sockets, Some(END_CHECK));
+        let _ = host::wait(&mut sockets, limit);
+        self.wake.clear();
     }
 
     /// Accepts the connections that wait.
@@ -84,7 +81,8 @@ impl Shared<'_> {
                 Ok(accepted) => accepted,
                 Err(error) if is_scarcity(&error) => {
                     self.limited(&format!("a connection cannot be accepted: {error}"));
-                    if let Some(closed) = self.unproved.give_way() {
+                    let closed = self.open().unproved.give_way();
+                    if let Some(closed) = closed {
                         self.turned_away(closed, "its place is needed");
                     }
                     // The connection still waits, and the listener would be ready at once.
@@ -93,44 +91,48 @@ impl Shared<'_> {
                 }
                 Err(_) => return,
             };
-            // As at the sender's end: a path that is cut shows.
-            let _ = set_tcp_user_timeout(&socket, STUCK.as_nanos() as u32 / 1_000_000);
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
             let now = self.receiver.clock.now();
-            if let Some(closed) = self.unproved.admit(number, Arc::new(socket), peer, now) {
+            let closed = {
+                let mut entries = self.open();
+                entries.next += 1;
+                let number = entries.next;
+                entries.unproved.admit(number, Arc::new(socket), peer, now)
+            };
+            if let Some(closed) = closed {
                 self.turned_away(closed, "too many connections are trying at once");
             }
         }
     }
 
-    /// A thread for each connection that has sent something.
-    fn hear_strangers<'s>(&'s self, threads: &'s Scope<'s, '_>) {
-        let changes = self.unproved.changes(self.receiver.clock.now());
+    /// Starts a thread for each connection that has sent something.
+    fn hear_newcomers<'s>(&'s self, threads: &'s Scope<'s, '_>) {
+        let changes = self.open().unproved.changes(self.receiver.clock.now());
         for (peer, reason) in changes.closed {
             self.turned_away(peer, reason);
         }
-        for stranger in changes.speaking {
-            let (number, peer) = (stranger.number, stranger.peer);
-            if let Err(error) = Builder::new().spawn_scoped(threads, move || self.serve_stranger(stranger)) {
-                self.unproved.leave(number);
+        for newcomer in changes.speaking {
+            let (number, peer) = (newcomer.number, newcomer.peer);
+            if let Err(error) = Builder::new().spawn_scoped(threads, move || self.serve_connection(newcomer))
+            {
+                self.open().unproved.leave(number);
                 self.turned_away(peer, &format!("no thread can be started: {error}"));
             }
         }
     }
 
-    /// From the handshake to the end of a connection.
-    fn serve_stranger(&self, stranger: Stranger) {
-        let Stranger { number, peer, since, socket, .. } = stranger;
-        locked(&self.sockets).insert(number, Arc::clone(&socket));
+    /// Serves a connection from the handshake to its end.
+    fn serve_connection(&self, newcomer: PendingConnection) {
+        let PendingConnection { number, peer, since, socket, .. } = newcomer;
+        self.open().sockets.insert(number, Arc::clone(&socket));
         let known = self.authenticate(socket, since);
         // One that was closed to make room has its line already.
-        let was_there = self.unproved.leave(number);
+        let was_there = self.open().unproved.leave(number);
         match known {
             Ok((channel, greeting)) => self.serve_peer(&Arc::new(channel), greeting),
             Err(_) if self.is_done() || !was_there => {}
             Err(error) => self.turned_away(peer, &why(&error)),
         }
-        locked(&self.sockets).remove(&number);
+        self.open().sockets.remove(&number);
     }
 
     /// The handshake, in which it proves that it holds the ticket, and the first message.
@@ -160,37 +162,45 @@ impl Shared<'_> {
     }
 
     /// Serves a sender that holds the ticket: a control connection, or one for data.
-    pub(super) fn serve_peer(&self, channel: &Arc<Channel>, greeting: Greeting) {
+    fn serve_peer(&self, channel: &Arc<Channel>, greeting: Greeting) {
         match greeting {
-            Greeting::Control { version, streams, echo } => match self.begin(channel, version, streams, echo)
-            {
-                // Without a thread for the windows: there is no path, and no second thread.
-                Ok(sender) if cfg!(fuzzing) => self.end(&sender, sender::serve(self, &sender, channel)),
-                Ok(sender) => std::thread::scope(|threads| {
-                    let (choice, clock) = (self.receiver.window, &self.receiver.clock);
-                    if windows::wants_quiet(&sender, choice) {
-                        sender.begin_quiet();
-                    }
-                    let windows = Windows { sender: &sender, control: channel, clock };
-                    if let Err(error) = Builder::new().spawn_scoped(threads, move || windows.hold(choice)) {
-                        sender.end_quiet();
-                        self.observer.say(&format!("the window is left to the kernel: {error}"));
-                    }
-                    let ended = sender::serve(self, &sender, channel);
-                    self.end(&sender, ended);
-                }),
-                Err(Busy { reason, crowded }) => {
-                    self.limited(&format!("{} must wait: {reason}", host::plain(channel.peer())));
-                    let patience = if crowded { Span::ZERO } else { LAST_WORD };
-                    sender::turn_away(channel, reason, self.receiver.clock.now() + patience);
+            Greeting::Control { version, streams, echo } => {
+                if let Some((link, events)) = self.admit(channel, version, streams, echo) {
+                    let (replaced, ended) = session::serve(self, &link, channel, &events);
+                    self.end(&link, replaced, ended);
                 }
+            }
+            Greeting::Data { token, .. } => match self.join(&token, channel) {
+                Some(link) => {
+                    stream::serve(&self.receiver.assembly, &link.events, channel);
+                    self.leave(channel);
+                }
+                None => self.turned_away(channel.peer(), "its control connection has ended"),
             },
-            Greeting::Data { token, .. } => {
-                let sender = locked(&self.sender).clone().filter(|sender| sender.is(&token));
-                match sender {
-                    Some(sender) => stream::serve(self, &sender, channel),
-                    None => self.turned_away(channel.peer(), "its control connection has ended"),
-                }
+        }
+    }
+
+    /// Lets a sender in when it is its turn, or tells it why not.
+    pub(super) fn admit(
+        &self,
+        control: &Arc<Channel>,
+        version: u16,
+        streams: u16,
+        echo: u16,
+    ) -> Option<(Arc<Link>, Events<Event>)> {
+        let (sender, events) = channel();
+        match self.begin(control, (version, streams, echo), sender) {
+            Ok(link) => Some((link, events)),
+            Err(Busy { reason, crowded }) => {
+                self.limited(&format!("{} must wait: {reason}", host::plain(control.peer())));
+                let patience = if crowded { Span::ZERO } else { LAST_WORD };
+                let mut out = Vec::new();
+                frame::append(&mut out, &ToSender::Busy(reason));
+                let _ = control.write(&out);
+                control.finish();
+                // Time for it to read that.
+                control.drain(self.receiver.clock.now() + patience);
+                None
             }
         }
     }

@@ -1,32 +1,28 @@
 //! One data connection: frames and bytes into files.
 
-use super::assembly::Trouble;
+use super::assembly::{Assembly, Trouble};
 use super::incoming::OpenChunk;
-use super::sender::SenderSession;
-use super::shared::Shared;
+use super::session::Event;
+use super::session::workers::name;
 use crate::channel::{Channel, Got, Inlet, Message};
 use crate::error::TransferError;
 use crate::wire::control::Id;
 use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use units::Time;
 
-/// Takes in what comes until the connection ends. Faults are told to the sender session.
-pub(super) fn serve(shared: &Shared<'_>, sender: &SenderSession, channel: &Arc<Channel>) {
-    if !sender.join(channel) {
-        return;
-    }
-    let result = Stream { shared, sender, inlet: Inlet::new(channel), open: None }.run();
-    channel.over();
-    if let Err(trouble) = result {
-        sender.trouble(trouble, 0);
-    }
-    sender.leave(channel);
+/// Takes in what comes until the connection ends. The session is told what happens.
+pub(super) fn serve(assembly: &Assembly, events: &Sender<Event>, channel: &Arc<Channel>) {
+    let _ = events.send(Event::StreamBegan(Arc::clone(channel)));
+    let ended = Stream { assembly, events, inlet: Inlet::new(channel), open: None }.run();
+    channel.over_now();
+    let _ = events.send(Event::StreamEnded(Arc::clone(channel), ended));
 }
 
 struct Stream<'a> {
-    shared: &'a Shared<'a>,
-    sender: &'a SenderSession,
+    assembly: &'a Assembly,
+    events: &'a Sender<Event>,
     inlet: Inlet<'a>,
     open: Option<(Id, u32, OpenChunk)>,
 }
@@ -36,8 +32,8 @@ impl Stream<'_> {
         loop {
             let message = match self.inlet.message::<Data>(Time::NEVER) {
                 Ok(Message::Is(message)) => message,
-                Ok(Message::Nothing | Message::End) | Err(TransferError::PeerGone { .. }) => return Ok(()),
-                Err(error) => return Err(error.into()),
+                Ok(Message::Nothing | Message::End) => return Ok(()),
+                Err(error) => return Err(broke(error)),
             };
             let id = match message {
                 Data::Small { id, .. }
@@ -47,20 +43,22 @@ impl Stream<'_> {
                 | Data::Gone { id } => id,
             };
             let taken = self.take(message);
-            if self.shared.receiver.assembly.is_full() {
-                super::sender::name_all(self.shared, self.sender);
+            if self.assembly.is_full() {
+                name(self.assembly, self.events);
             }
             match taken {
                 // This file is lost, the others are not.
-                Err(trouble @ Trouble::File(_)) => self.sender.trouble(trouble, id),
-                Err(Trouble::Session(TransferError::PeerGone { .. })) => return Ok(()),
+                Err(Trouble::File(reason)) => drop(self.events.send(Event::FileLost(id, reason))),
                 other => other?,
+            }
+            if !matches!(message, Data::Piece { .. }) && self.assembly.settles() {
+                let _ = self.events.send(Event::ChunkDone);
             }
         }
     }
 
     fn take(&mut self, message: Data) -> Result<(), Trouble> {
-        let assembly = &self.shared.receiver.assembly;
+        let assembly = self.assembly;
         match message {
             Data::Small { id, length, digest } => {
                 let length = length as usize;
@@ -95,7 +93,7 @@ impl Stream<'_> {
         if length > LONGEST_PIECE {
             return Err(Trouble::Protocol(format!("a piece of {length} bytes")));
         }
-        let assembly = &self.shared.receiver.assembly;
+        let assembly = self.assembly;
         let mut fate = Ok(());
         if self.open.as_ref().is_none_or(|(file, index, _)| (*file, *index) != (id, chunk)) {
             self.open = match assembly.chunk(id, chunk) {
@@ -131,9 +129,20 @@ impl Stream<'_> {
     }
 
     fn more(&mut self) -> Result<(), Trouble> {
-        match self.inlet.more(Time::NEVER)? {
-            Got::End => Err(TransferError::gone("closed within a file").into()),
-            Got::Bytes | Got::Nothing => Ok(()),
+        match self.inlet.more(Time::NEVER).map_err(broke)? {
+            Got::End => Err(broke(TransferError::gone("closed within a file"))),
+            Got::Bytes | Got::Last | Got::Nothing => Ok(()),
         }
+    }
+}
+
+/// A data connection that breaks alone breaks the sender session: what was on its way is lost, and neither side would
+/// wait for anything else.
+fn broke(error: TransferError) -> Trouble {
+    match error {
+        TransferError::PeerGone { reason } => {
+            TransferError::gone(format!("a data connection broke: {reason}")).into()
+        }
+        other => other.into(),
     }
 }

@@ -3,31 +3,27 @@
 //! There is one SOBAS for all of a sender's data connections: they share a path, and what fits into it is
 //! theirs together (`live::SizedGroup`).
 
-use super::sender::SenderSession;
+use super::book::Link;
+use super::session::Event;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::PhaseEntry;
-use crate::lock::locked;
 use crate::window::WindowChoice;
-use crate::wire::control::{Report, ToSender};
-use crate::wire::frame;
-use host::{Clock, PollFd, PollFlags, TcpInfo};
+use crate::wire::control::Report;
+use host::{Clock, PollFd, PollFlags, TcpInfo, Wake};
 use live::{Pilot, SETTLING, SizedGroup, Window, WindowControl};
 use probe::{ProbeKey, Prober};
 use sizing::{Input, Regret, SenderReport, SizerConfig, USUAL_MAXIMUM};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use units::{Bytes, Rate, Span, Time};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use units::{Bytes, Span, Time};
 
 /// A fixed window is set again at these intervals: soon after the beginning, when the kernel overwrites it, and later.
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
-/// No wait is longer: the end of the sender session is looked for this often.
-const END_CHECK: Span = Span::from_millis(50);
 /// Phases that wait to be told, at most.
 const MOST_UNTOLD: usize = 16;
-/// Between looks for data connections that are still to come.
-const JOINING: Span = Span::from_millis(5);
 
 /// Where a sender echoes probes.
 #[derive(Clone, Debug)]
@@ -36,8 +32,8 @@ pub(super) struct Echo {
     pub(super) key: ProbeKey,
 }
 
-/// The window over all data connections, for who asks.
-#[derive(Clone, Debug, Default)]
+/// The window over all data connections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowState {
     /// In force; `None`: the maximum.
     pub(super) window: Option<Bytes>,
@@ -48,94 +44,170 @@ pub(super) struct WindowState {
 }
 
 impl WindowState {
-    /// It is in `phase` now, `at` from the beginning. A machine that never rests is not followed without end.
-    fn enter(&mut self, phase: &str, reason: String, at: Span) {
-        if self.phase != phase && self.entered.len() < MOST_UNTOLD {
+    /// Becomes another one, `at` from the beginning. A machine that never rests is not followed without end.
+    pub(super) fn become_(&mut self, new: Self, at: Span) {
+        if !new.phase.is_empty() && self.phase != new.phase && self.entered.len() < MOST_UNTOLD {
             let at_ms = at.as_nanos() / 1_000_000;
-            self.entered.push(PhaseEntry { at_ms, phase: phase.to_owned(), reason: reason.clone() });
+            let (phase, reason) = (new.phase.clone(), new.reason.clone());
+            self.entered.push(PhaseEntry { at_ms, phase, reason });
         }
-        phase.clone_into(&mut self.phase);
-        self.reason = reason;
+        *self = Self { entered: std::mem::take(&mut self.entered), ..new };
+    }
+}
+
+/// What the holder of the windows is told.
+#[derive(Debug)]
+pub(super) enum Note {
+    /// A data connection has begun.
+    Began(Arc<Channel>),
+    /// A data connection has ended.
+    Ended(Arc<Channel>),
+    /// There are or will soon be so many data connections.
+    Streams(u16),
+    /// What the sender says of its connections.
+    Report(Report),
+}
+
+/// The session's end of the notes to the holder of the windows, who ends with it.
+#[derive(Debug)]
+pub(super) struct Notes {
+    notes: Option<Sender<Note>>,
+    wake: Arc<Wake>,
+}
+
+impl Notes {
+    /// A way to tell the holder of the windows something.
+    ///
+    /// # Errors
+    /// The receiver has no room for another descriptor: the sender may come back when it has.
+    pub(super) fn new() -> Result<(Self, Receiver<Note>), TransferError> {
+        let (notes, heard) = channel();
+        let wake = Arc::new(Wake::new().map_err(TransferError::gone)?);
+        Ok((Self { notes: Some(notes), wake }, heard))
+    }
+
+    pub(super) fn wake(&self) -> Arc<Wake> {
+        Arc::clone(&self.wake)
+    }
+
+    pub(super) fn tell(&self, note: Note) {
+        if let Some(notes) = &self.notes
+            && notes.send(note).is_ok()
+        {
+            self.wake.wake();
+        }
+    }
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        self.notes = None;
+        self.wake.wake();
     }
 }
 
 /// The windows of a sender's data connections, and what it takes to hold them.
+#[derive(Debug)]
 pub(super) struct Windows<'a> {
-    pub(super) sender: &'a SenderSession,
-    /// The control connection: what the sender is asked for goes there at once.
-    pub(super) control: &'a Channel,
-    pub(super) clock: &'a Clock,
+    choice: WindowChoice,
+    link: &'a Link,
+    /// The control connection, for its address.
+    control: &'a Channel,
+    clock: &'a Clock,
+    notes: Receiver<Note>,
+    wake: Arc<Wake>,
+    members: Vec<Arc<Channel>>,
+    /// How many data connections there are or will soon be.
+    streams: u16,
+    report: Report,
+    said: WindowState,
+    /// The session is told that the path has been measured.
+    measured: bool,
 }
 
 /// Whether the data waits until the path was measured without it.
-pub(super) fn wants_quiet(sender: &SenderSession, choice: WindowChoice) -> bool {
-    choice == WindowChoice::Sobas && !sender.peer.ip().is_loopback() && sender.echo.is_some()
+pub(super) fn wants_quiet(link: &Link, choice: WindowChoice) -> bool {
+    choice == WindowChoice::Sobas && !link.peer.ip().is_loopback() && link.echo.is_some()
 }
 
-impl Windows<'_> {
-    /// Holds the windows until the sender session ends.
-    pub(super) fn hold(&self, choice: WindowChoice) {
-        let kept = match choice {
+impl<'a> Windows<'a> {
+    pub(super) fn new(
+        (choice, link): (WindowChoice, &'a Link),
+        control: &'a Channel,
+        clock: &'a Clock,
+        (notes, wake): (Receiver<Note>, Arc<Wake>),
+    ) -> Self {
+        let (members, report, said) = Default::default();
+        let streams = link.streams;
+        Self { choice, link, control, clock, notes, wake, members, streams, report, said, measured: false }
+    }
+
+    /// Holds the windows until the session ends.
+    pub(super) fn hold(mut self) {
+        let kept = match self.choice {
             // There is no path to size, and a probe would only find out how busy the machine is.
-            WindowChoice::Sobas if self.sender.peer.ip().is_loopback() => {
-                self.note(|state| "loopback: nothing to size".clone_into(&mut state.reason));
+            WindowChoice::Sobas if self.link.peer.ip().is_loopback() => {
+                self.note(WindowState {
+                    reason: "loopback: nothing to size".into(),
+                    ..WindowState::default()
+                });
                 self.fixed(None)
             }
             WindowChoice::Sobas => self.sized(),
             WindowChoice::Max => self.fixed(None),
             WindowChoice::Size(size) => {
-                self.note(|state| state.window = Some(size));
+                self.note(WindowState { window: Some(size), ..WindowState::default() });
                 self.fixed(Some(size))
             }
         };
-        self.sender.end_quiet();
+        self.end_quiet();
         // A window that cannot be held is no reason to stop; the kernel's own is in force then.
         if let Err(error) = kept {
-            self.note(|state| {
-                state.window = None;
-                state.reason = format!("the window is left to the kernel: {}", error.complaint().head());
-            });
+            let reason = format!("the window is left to the kernel: {}", error.complaint().head());
+            self.note(WindowState { window: None, reason, ..self.said.clone() });
         }
     }
 
-    /// One size over all data connections, in equal parts; `None`: the maximum.
-    fn fixed(&self, size: Option<Bytes>) -> Result<(), TransferError> {
+    /// Holds one size over all data connections, in equal parts; `None`: the maximum.
+    fn fixed(&mut self, size: Option<Bytes>) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
         let mut parts = 0;
-        while !self.sender.is_closed() {
+        while self.hear() {
             let now = self.clock.now();
-            let streams = u64::from(self.sender.streams());
+            let streams = u64::from(self.streams);
             let window = size.map_or(Window::Max, |size| Window::AtMost(size / streams));
             if std::mem::replace(&mut parts, streams) != streams {
                 held.iter_mut().for_each(|(_, control, _)| control.request(window));
             }
-            held.retain(|(channel, ..)| !channel.is_over());
-            for channel in self.sender.channels() {
-                if !channel.is_over() && held.iter().all(|(known, ..)| !Arc::ptr_eq(known, &channel)) {
+            held.retain(|(channel, ..)| self.members.iter().any(|member| Arc::ptr_eq(member, channel)));
+            for channel in &self.members {
+                if held.iter().all(|(known, ..)| !Arc::ptr_eq(known, channel)) {
                     let control = WindowControl::take(channel.tcp(), window)?;
-                    held.push((channel, control, now));
+                    held.push((Arc::clone(channel), control, now));
                 }
             }
             for (channel, control, _) in &mut held {
                 control.assert(channel.tcp())?;
             }
             let settling = held.iter().any(|&(.., since)| now.since(since) < SETTLING);
-            let pause = if !self.is_complete(held.len()) {
-                JOINING
-            } else if settling {
-                SOON
-            } else {
-                LATER
+            // The kernel makes a window that is as large as it may be no larger.
+            let until = match (settling, size) {
+                (true, _) => now + SOON,
+                (false, Some(_)) if !held.is_empty() => now + LATER,
+                (false, _) => Time::NEVER,
             };
-            self.wait(None, now + pause);
+            self.wait(None, until);
         }
         Ok(())
     }
 
-    fn sized(&self) -> Result<(), TransferError> {
-        let Some(first) = self.first() else { return Ok(()) };
+    fn sized(&mut self) -> Result<(), TransferError> {
+        while self.hear() && self.members.is_empty() {
+            self.wait(None, Time::NEVER);
+        }
+        let Some(first) = self.members.first().cloned() else { return Ok(()) };
         let mut prober = None;
-        if let Some(echo) = &self.sender.echo {
+        if let Some(echo) = &self.link.echo {
             // From the address that the sender sees: it answers no other.
             let local = self.control.tcp().local_addr().ok();
             prober = local.and_then(|local| {
@@ -149,92 +221,90 @@ impl Windows<'_> {
         let sizer = Regret::new(SizerConfig { can_pace: true, trains, ..config });
         let group = SizedGroup::new(Box::new(sizer), segment, USUAL_MAXIMUM, self.clock.now());
         let mut pilot = Pilot::new(group, prober);
-        let mut members: Vec<Arc<Channel>> = Vec::new();
-        let (mut seen, mut rate_based, began) = (None, false, self.clock.now());
-        let mut pace = None;
-        while !self.sender.is_closed() {
+        // Those that the sizer knows, in its order.
+        let mut known: Vec<Arc<Channel>> = Vec::new();
+        let (mut seen, mut rate_based, mut pace) = (None, false, None);
+        while self.hear() {
             let now = self.clock.now();
-            while let Some(over) = members.iter().position(|channel| channel.is_over()) {
-                members.remove(over);
-                pilot.group.leave(over, &members)?;
+            let is_member = |channel: &Arc<Channel>| self.members.iter().any(|one| Arc::ptr_eq(one, channel));
+            while let Some(over) = known.iter().position(|channel| !is_member(channel)) {
+                known.remove(over);
+                pilot.group.leave(over, &known)?;
             }
-            for channel in self.sender.channels() {
-                if !channel.is_over() && members.iter().all(|known| !Arc::ptr_eq(known, &channel)) {
-                    members.push(channel);
-                    pilot.group.join(&members)?;
+            for channel in &self.members {
+                if known.iter().all(|other| !Arc::ptr_eq(other, channel)) {
+                    known.push(Arc::clone(channel));
+                    pilot.group.join(&known)?;
                     // The pace is divided anew.
                     if pace.is_some() {
-                        self.pace(pace);
+                        self.tell(Event::Pace(pace));
                     }
                 }
             }
-            let report = locked(&self.sender.report).clone();
-            let word = sum(&report);
-            if report.rate_based && !rate_based {
+            let word = sum(&self.report);
+            if self.report.rate_based && !rate_based {
                 rate_based = true;
-                pilot.group.tell(&members, now, Input::RateBased)?;
+                pilot.group.tell(&known, now, Input::RateBased)?;
             }
             if word.is_some() && word != seen {
                 seen = word;
-                pilot.group.tell(&members, now, Input::Sender(word.unwrap_or_default()))?;
+                pilot.group.tell(&known, now, Input::Sender(word.unwrap_or_default()))?;
             }
-            if let Some(rate) = pilot.poll(&members, self.clock)? {
+            if let Some(rate) = pilot.poll(&known, self.clock)? {
                 pace = rate;
-                self.pace(rate);
+                self.tell(Event::Pace(rate));
             }
-            if self.is_complete(members.len()) && !pilot.wants_quiet() {
-                self.sender.end_quiet();
+            if known.len() >= usize::from(self.streams) && !pilot.wants_quiet() {
+                self.end_quiet();
             }
             let state = pilot.group.sizer().state();
-            self.note(|kept| {
-                kept.window = pilot.group.window();
-                kept.enter(state.phase, state.reason, now.since(began));
-            });
-            let join = if self.is_complete(members.len()) { Time::NEVER } else { now + JOINING };
-            self.wait(pilot.prober(), pilot.wakeup().min(join));
+            let (window, phase) = (pilot.group.window(), state.phase.to_owned());
+            self.note(WindowState { window, phase, reason: state.reason, entered: Vec::new() });
+            self.wait(pilot.prober(), pilot.wakeup());
         }
         Ok(())
     }
 
-    /// Waits for the first data connection; `None` if the sender session ends before.
-    fn first(&self) -> Option<Arc<Channel>> {
+    /// Hears what the session says; false if it is over.
+    fn hear(&mut self) -> bool {
         loop {
-            if let Some(first) = self.sender.channels().into_iter().find(|channel| !channel.is_over()) {
-                return Some(first);
+            match self.notes.try_recv() {
+                Ok(Note::Began(channel)) => self.members.push(channel),
+                Ok(Note::Ended(channel)) => self.members.retain(|other| !Arc::ptr_eq(other, &channel)),
+                Ok(Note::Streams(streams)) => self.streams = streams,
+                Ok(Note::Report(report)) => self.report = report,
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
             }
-            if self.sender.is_closed() {
-                return None;
-            }
-            self.wait(None, self.clock.now() + JOINING);
         }
     }
 
-    fn is_complete(&self, members: usize) -> bool {
-        members >= usize::from(self.sender.streams())
-    }
-
-    /// Asks the sender to pace, each connection at its part. If that cannot be said, the sender session is about to end.
-    fn pace(&self, rate: Option<Rate>) {
-        let streams = self.sender.streams();
-        let bps = rate.map(|rate| (rate.as_bps() / u64::from(streams)).max(1));
-        let mut out = Vec::new();
-        for stream in 0..streams {
-            frame::append(&mut out, &ToSender::Pace { stream, bps });
+    fn end_quiet(&mut self) {
+        if !std::mem::replace(&mut self.measured, true) {
+            self.tell(Event::PathMeasured);
         }
-        let _ = self.control.write(&out);
     }
 
-    fn note(&self, change: impl FnOnce(&mut WindowState)) {
-        change(&mut locked(&self.sender.window));
+    /// Tells the session how the windows are, if that is new.
+    fn note(&mut self, state: WindowState) {
+        if self.said != state {
+            self.said = state.clone();
+            self.tell(Event::WindowChanged(state));
+        }
     }
 
-    /// Until the prober has something to read, or `until`.
+    fn tell(&self, event: Event) {
+        let _ = self.link.events.send(event);
+    }
+
+    /// Waits until the prober has something to read, the session says something, or `until`.
     fn wait(&self, prober: Option<&Prober>, until: Time) {
-        let left = until.since(self.clock.now()).min(END_CHECK);
-        let mut sockets: Vec<PollFd<'_>> =
-            prober.iter().map(|prober| PollFd::new(*prober, PollFlags::IN)).collect();
+        let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
+        let mut sockets = vec![PollFd::new(&*self.wake, PollFlags::IN)];
+        sockets.extend(prober.map(|prober| PollFd::new(prober, PollFlags::IN)));
         // Interrupted or not: it is looked again.
-        let _ = host::wait(&mut sockets, Some(left));
+        let _ = host::wait(&mut sockets, limit);
+        self.wake.clear();
     }
 }
 

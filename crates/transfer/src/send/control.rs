@@ -1,18 +1,20 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
+use super::lanes::Wanted;
 use super::meter::Meter;
 use super::queue::Offered;
 use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
+use crate::history::History;
 use crate::limits::LimitTimes;
-use crate::lock::locked;
-use crate::progress::{Moved, Observer, Snapshot};
+use crate::progress::{Moved, Observer, PathRate, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// Between reports.
@@ -25,71 +27,11 @@ const LAST_WORD: Span = Span::from_secs(1);
 const COUNT_INTERVAL: Span = Span::from_secs(1);
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
+/// No receiver of ours asks for a lower pace of a data connection. A lower one would only hold the sender.
+const LEAST_PACE: Rate = Rate::from_bps(8_000);
 
-/// Says how much there is to send, and hears the receiver until its last word.
-pub(super) fn serve(
-    transfer: &Transfer,
-    count: &Count,
-    observer: &dyn Observer,
-) -> Result<(), TransferError> {
-    let now = transfer.clock.now();
-    let said = (Counted::default(), now);
-    let mut control = Control {
-        transfer,
-        count,
-        observer,
-        heard: now,
-        failures: 0,
-        said,
-        all: None,
-        there: None,
-        meter: Meter::default(),
-    };
-    let mut inlet = Inlet::new(&transfer.control);
-    // Nothing can be said any more; the receiver may have said why.
-    let mut broken: Option<TransferError> = None;
-    let mut due = transfer.clock.now();
-    if let Err(error) = control.announce() {
-        (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
-    }
-    loop {
-        #[cfg(fuzzing)]
-        observer.turn();
-        let message = match (inlet.message(due), broken.take()) {
-            (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
-            (message, was) => {
-                broken = was;
-                message?
-            }
-        };
-        match message {
-            Message::Is(message) => {
-                control.heard = transfer.clock.now();
-                if control.hear(message, &inlet)? {
-                    return Ok(());
-                }
-            }
-            Message::Nothing if transfer.clock.now().since(control.heard) > SILENCE => {
-                return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
-            }
-            Message::Nothing => {}
-            Message::End => return Err(TransferError::gone("the receiver left before the end")),
-        }
-        if transfer.clock.now() >= due {
-            transfer.unsaid().iter().for_each(|line| observer.say(line));
-            // The receiver may be waiting for the totals.
-            due = transfer.clock.now()
-                + if control.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
-            if broken.is_none()
-                && let Err(error) = control.tell()
-            {
-                (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
-            }
-        }
-    }
-}
-
-struct Control<'a> {
+/// The control connection at work. Its thread owns what both sides say of the transfer.
+pub(super) struct Control<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
@@ -100,15 +42,106 @@ struct Control<'a> {
     said: (Counted, Time),
     /// Entries and bytes, once all are counted.
     all: Option<(u64, u64)>,
-    /// Bytes that the receiver's kernel has, when, and their rate. Not the receiver's bytes: files that it had already
-    /// are no progress, and its disk may take much at once.
-    there: Option<(Time, u64, f64)>,
+    /// Bytes that the receiver's kernel has. Not the receiver's bytes: files that it had already are no progress, and
+    /// its disk may take much at once.
+    there: PathRate,
+    rate_bps: f64,
     meter: Meter,
+    /// Asks for more data connections.
+    wanted: Sender<Wanted>,
+    told: Told,
 }
 
-impl Control<'_> {
+/// What both sides said of a transfer last, and it against time.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) progress: Progress,
+    pub(super) report: Report,
+    pub(super) limits: LimitTimes,
+    pub(super) history: History,
+}
+
+impl<'a> Control<'a> {
+    pub(super) fn new(
+        transfer: &'a Transfer,
+        count: &'a Count,
+        observer: &'a dyn Observer,
+        history: History,
+        wanted: Sender<Wanted>,
+    ) -> Self {
+        let now = transfer.clock.now();
+        Self {
+            transfer,
+            observer,
+            count,
+            heard: now,
+            failures: 0,
+            said: (Counted::default(), now),
+            all: None,
+            there: PathRate::default(),
+            rate_bps: 0.0,
+            meter: Meter::default(),
+            wanted,
+            told: Told { history, ..Told::default() },
+        }
+    }
+
+    /// Says how much there is to send, and hears the receiver until its last word.
+    pub(super) fn run(&mut self) -> Result<(), TransferError> {
+        let transfer = self.transfer;
+        let mut inlet = Inlet::new(&transfer.control);
+        // Nothing can be said any more; the receiver may have said why.
+        let mut broken: Option<TransferError> = None;
+        let mut due = transfer.clock.now();
+        if let Err(error) = self.announce() {
+            (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
+        }
+        loop {
+            let message = match (inlet.message(due), broken.take()) {
+                (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
+                (message, was) => {
+                    broken = was;
+                    message?
+                }
+            };
+            match message {
+                Message::Is(message) => {
+                    if self.hear(message)? {
+                        return Ok(());
+                    }
+                }
+                Message::Nothing => {}
+                Message::End => return Err(TransferError::gone("the receiver left before the end")),
+            }
+            if transfer.clock.now() >= due {
+                // The receiver may be waiting for the totals.
+                due = transfer.clock.now()
+                    + if self.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
+                if broken.is_none()
+                    && let Err(error) = self.look_around()
+                {
+                    (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
+                }
+            }
+        }
+    }
+
+    /// A few times a second: what was lost, how the connections are doing.
+    pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
+        self.transfer.unsaid().iter().for_each(|line| self.observer.say(line));
+        if self.transfer.clock.now().since(self.heard) > SILENCE {
+            return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+        }
+        self.tell()?;
+        self.transfer.look_after_lanes()
+    }
+
+    pub(super) fn into_told(self) -> Told {
+        self.told
+    }
+
     /// The first message, before any offer: how much there is.
-    fn announce(&mut self) -> Result<(), TransferError> {
+    pub(super) fn announce(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         self.announced(self.count.at_first(), &mut out);
         let written = self.transfer.control.write(&out);
@@ -124,18 +157,14 @@ impl Control<'_> {
 
     /// What the kernel says of the data connections, which is kept.
     fn read(&mut self) -> (Report, LimitTimes) {
-        let (report, limits) = self.meter.read(self.transfer);
+        let (report, limits, wanted) = self.meter.read(self.transfer, self.told.progress.window);
+        if let Some(wanted) = wanted {
+            let _ = self.wanted.send(wanted);
+        }
         let now = self.transfer.clock.now();
         let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
-        let rate_bps = self.there.map_or(0.0, |(then, before, rate)| {
-            let passed = now.since(then).as_secs_f64().max(1e-3);
-            let last = there.saturating_sub(before) as f64 * 8.0 / passed;
-            // Three quarters of it within half a second: steady enough to read.
-            (rate * 3.0 + last) / 4.0
-        });
-        self.there = Some((now, there, rate_bps));
-        let mut last = locked(&self.transfer.last);
-        (last.1, last.2) = (report.clone(), limits);
+        self.rate_bps = self.there.observe(now, there);
+        (self.told.report, self.told.limits) = (report.clone(), limits);
         (report, limits)
     }
 
@@ -156,21 +185,23 @@ impl Control<'_> {
     }
 
     /// Whether this was the last word.
-    fn hear(&mut self, message: ToSender, inlet: &Inlet<'_>) -> Result<bool, TransferError> {
+    pub(super) fn hear(&mut self, message: ToSender) -> Result<bool, TransferError> {
+        self.heard = self.transfer.clock.now();
         match message {
-            ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(inlet.protocol("a second welcome")),
+            ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(self.protocol("a second welcome")),
             ToSender::Answer { id, verdict } => {
-                self.answer(id, verdict).map_err(|reason| inlet.protocol(reason))?;
+                self.answer(id, verdict).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Failed { id, reason } => {
                 if let Some(Offered::File(file)) = self.transfer.queue.end(id) {
                     file.give_up();
                 }
-                self.lost(&reason).map_err(|reason| inlet.protocol(reason))?;
+                self.lost(&reason).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
-            ToSender::Finished(finished) => {
+            ToSender::Finished(mut finished) => {
+                self.at_most_all(&mut finished.entries, &mut finished.bytes);
                 self.read();
                 self.transfer.finished(finished);
                 let mut out = Vec::new();
@@ -184,6 +215,11 @@ impl Control<'_> {
             ToSender::GivesUp { why: Why::Disk, reason } => return Err(TransferError::ReceiversDisk(reason)),
         }
         Ok(false)
+    }
+
+    /// The receiver broke the rules.
+    fn protocol(&self, reason: impl Into<String>) -> TransferError {
+        TransferError::Protocol { peer: self.transfer.control.peer(), reason: reason.into() }
     }
 
     /// Does what an answer asks for. An answer to an offer that is not open any more asks for nothing.
@@ -227,7 +263,7 @@ impl Control<'_> {
     /// Paces one data connection. The kernel keeps to `--limit` besides.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         if let Some(channel) = self.transfer.channels().get(usize::from(stream)) {
-            channel.pace(rate);
+            channel.pace(rate.map(|rate| rate.max(LEAST_PACE)));
         }
     }
 
@@ -244,7 +280,15 @@ impl Control<'_> {
         Ok(())
     }
 
+    /// What a receiver may have, and may have failed to have, of entries and bytes: no more than there are.
+    fn at_most_all(&self, entries: &mut u64, bytes: &mut u64) {
+        let all = self.count.so_far();
+        *entries = (*entries).min(all.entries.max(self.transfer.queue.offers()));
+        *bytes = (*bytes).min(all.bytes);
+    }
+
     fn progress(&mut self, mut progress: Progress) {
+        self.at_most_all(&mut progress.entries, &mut progress.bytes);
         // Words of the other side, which are shown and kept.
         let shown = |text: &mut String| *text = Foreign::new(text).to_string();
         shown(&mut progress.phase);
@@ -254,22 +298,18 @@ impl Control<'_> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let rtt = locked(&self.transfer.last).1.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        let rtt = self.told.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
-        {
-            let mut last = locked(&self.transfer.last);
-            last.0 = progress.clone();
-            let mut history = locked(&self.transfer.history);
-            history.add(now, sample(elapsed, &progress, &last.1));
-            history.entered(&progress.entered);
-        }
+        self.told.history.add(now, sample(elapsed, &progress, &self.told.report));
+        self.told.history.entered(&progress.entered);
+        self.told.progress = progress.clone();
         self.observer.progress(&Snapshot {
             elapsed,
             entries: progress.entries,
             bytes: progress.bytes,
             all_entries: self.all.map(|all| all.0),
             all_bytes: self.all.map(|all| all.1),
-            rate_bps: self.there.map_or(0.0, |(_, _, rate)| rate),
+            rate_bps: self.rate_bps,
             rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
             window: progress.window.map(Bytes::new),
             phase: progress.phase,

@@ -2,20 +2,15 @@
 
 use super::rate_limit::RateLimit;
 use super::transfer::Transfer;
-use crate::lock::locked;
 use host::{Clock, PollFd, PollFlags};
 use probe::Echoer;
-use units::Span;
-
-/// Between checks whether the transfer has ended.
-const END_CHECK: Span = Span::from_millis(50);
 
 /// Answers until the transfer ends.
-pub(super) fn serve(transfer: &Transfer) {
-    let Some(mut echoer) = locked(&transfer.echoer).take() else { return };
+pub(super) fn serve(transfer: &Transfer, mut echoer: Echoer) {
     while !transfer.queue.is_closed() {
+        let mut sockets = [PollFd::new(&echoer, PollFlags::IN), PollFd::new(&transfer.over, PollFlags::IN)];
         // Interrupted or not: it is looked again.
-        let _ = host::wait(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(END_CHECK));
+        let _ = host::wait(&mut sockets, None);
         answer(&mut echoer, &transfer.limit, &transfer.clock);
     }
 }
@@ -30,7 +25,7 @@ mod tests {
     use super::*;
     use estimate::LONG_TRAIN_PACKETS;
     use probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
-    use units::Rate;
+    use units::{Rate, Span};
 
     /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.
     fn twenty_trains(limit: Option<Rate>, enough: fn(EchoCounts) -> bool) -> (EchoCounts, Span) {

@@ -4,24 +4,27 @@
 mod tree;
 
 use super::connect::Connections;
+use super::control::Control;
 use super::count::Count;
 use super::offer::Offering;
 use super::retry::Earlier;
+use super::stream::Stream;
 use super::transfer::Transfer;
-use super::{SendOptions, control, sources, stream};
-use crate::channel::Channel;
-use crate::channel::script::Segment;
+use super::{SendOptions, sources};
+use crate::error::TransferError;
+use crate::fuzzing::script::{Script, Segment};
 use crate::fuzzing::{Input, clock, pass, segments};
-use crate::lock::locked;
+use crate::history::History;
 use crate::name::Name;
 use crate::progress::{Moved, Observer, Silent, Snapshot};
-use crate::wire::control::{Entry, Id, Kind, ToReceiver};
+use crate::wire::control::{Entry, Id, Kind, ToReceiver, ToSender};
 use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
 use crate::wire::frame::{self, Framed};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::channel;
 use tree::Tree;
 use units::Span;
 
@@ -44,57 +47,96 @@ pub fn sender_control(input: &[u8]) {
     });
 }
 
-fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
+fn run(tree: &mut Tree, streams: usize, segments: Vec<Segment>) {
     let sources = sources::sources(&tree.paths()).expect("the tree is there");
     let clock = clock();
     let count = Count::new(&clock);
     count.run(&sources);
-    let data = (0..streams).map(|_| Channel::scripted([])).collect();
-    let connections = Connections { control: Channel::scripted(script), data, opener: None, echoer: None };
+    let (script, control) = Script::channel([]);
+    let (scripts, data): (Vec<_>, Vec<_>) = (0..streams).map(|_| Script::channel([])).unzip();
+    let own = |channel| Arc::try_unwrap(channel).expect("nobody else has it");
+    let data = data.into_iter().map(own).collect();
+    let connections = Connections { control: own(control), data, opener: None, echoer: None };
     let mut earlier = Earlier::new(clock.now());
-    let transfer = Transfer::new(connections, &SendOptions::default(), &clock, &mut earlier);
-    let beside = Beside {
-        transfer: &transfer,
-        sources: &sources,
-        state: Mutex::new(State {
-            tree,
-            offering: Offering::new(&transfer, &count, &Silent),
-            begun: false,
-            over: false,
-        }),
-        lines: AtomicU64::new(0),
-    };
-    transfer.guard(|| control::serve(&transfer, &count, &beside));
+    let transfer =
+        Transfer::new(connections, &SendOptions::default(), &clock, &earlier).expect("a descriptor");
+    let ear = Ear::default();
+    let (wants, _wanted) = channel();
+    let mut control = Control::new(&transfer, &count, &ear, History::default(), wants);
+    transfer.guard(|| play(&transfer, &mut control, (tree, &sources, &count), segments));
     transfer.close();
-    assert!(beside.lines.load(Relaxed) <= MOST_LINES, "the receiver fills the screen");
-    drop(beside);
-    let offered = offered(&transfer.control.take_written());
-    for channel in transfer.channels() {
-        check_data(&channel.take_written(), &offered, tree);
+    let told = control.into_told();
+    assert!(ear.0.load(Relaxed) <= MOST_LINES, "the receiver fills the screen");
+    let offered = offered(&script.take_written());
+    for script in scripts {
+        check_data(&script.take_written(), &offered, tree);
     }
     assert!(transfer.unsaid().len() <= offered.len());
     let _ = transfer.not_shown();
-    let _ = transfer.result(&mut earlier);
+    let _ = transfer.result(told, &mut earlier);
 }
 
-/// What threads do otherwise.
-struct Beside<'a> {
-    transfer: &'a Transfer,
-    sources: &'a [sources::Source],
-    state: Mutex<State<'a>>,
-    lines: AtomicU64,
+/// Plays what the receiver says, and what the other threads do when the script says so.
+fn play(
+    transfer: &Transfer,
+    control: &mut Control<'_>,
+    (tree, sources, count): (&mut Tree, &[sources::Source], &Count),
+    segments: Vec<Segment>,
+) -> Result<(), TransferError> {
+    let mut offering = Offering::new(transfer, count, &Silent);
+    let (mut left, mut over) = (Vec::new(), false);
+    control.announce()?;
+    offering.trees(sources).expect("nothing breaks");
+    for segment in segments {
+        match segment {
+            Segment::Bytes(bytes) => {
+                left.extend(bytes);
+                loop {
+                    let first = frame::first::<ToSender>(&left).map_err(|error| TransferError::Protocol {
+                        peer: transfer.control.peer(),
+                        reason: error.to_string(),
+                    })?;
+                    let Some((message, length)) = first else { break };
+                    left.drain(..length);
+                    if control.hear(message)? {
+                        return Ok(());
+                    }
+                }
+            }
+            Segment::Turn(0, about) => {
+                let about = about.first().copied().unwrap_or(4);
+                let channels = transfer.channels();
+                let channel = &channels[usize::from(about & 1) % channels.len()];
+                let mut stream = Stream::new(transfer, channel, &Silent);
+                for _ in 0..about / 2 {
+                    let Some(job) = transfer.queue.take_now() else { break };
+                    stream.work(&job).expect("nothing breaks");
+                }
+                stream.flush().expect("nothing breaks");
+            }
+            Segment::Turn(1, about) => tree.meddle(about.first().copied().unwrap_or_default()),
+            Segment::Turn(2, about) => {
+                pass(Span::from_millis(20 << about.first().copied().unwrap_or_default().min(11)));
+                control.look_around()?;
+            }
+            Segment::Turn(..) => {}
+        }
+        while !over && let Some(again) = transfer.queue.rest() {
+            over = again.is_empty();
+            let said = if over { offering.complete() } else { offering.again(again) };
+            said.expect("nothing breaks");
+        }
+    }
+    Err(TransferError::gone("the receiver left before the end"))
 }
 
-struct State<'a> {
-    tree: &'a mut Tree,
-    offering: Offering<'a>,
-    begun: bool,
-    over: bool,
-}
+/// Hears what the sender's user is told.
+#[derive(Default)]
+struct Ear(AtomicU64);
 
-impl Observer for Beside<'_> {
+impl Observer for Ear {
     fn say(&self, line: &str) {
-        self.lines.fetch_add(1, Relaxed);
+        self.0.fetch_add(1, Relaxed);
         shown(line);
     }
 
@@ -105,33 +147,6 @@ impl Observer for Beside<'_> {
 
     fn moved(&self, name: &Name, _fate: Moved) {
         assert!(Tree::has(name), "{name} was not sent");
-    }
-
-    fn turn(&self) {
-        let state = &mut *locked(&self.state);
-        if !std::mem::replace(&mut state.begun, true) {
-            state.offering.trees(self.sources).expect("nothing breaks");
-        }
-        match self.transfer.control.turn() {
-            Some((0, about)) => {
-                let about = about.first().copied().unwrap_or(4);
-                let channels = self.transfer.channels();
-                let channel = &channels[usize::from(about & 1) % channels.len()];
-                stream::turn(self.transfer, channel, &Silent, about / 2).expect("nothing breaks");
-            }
-            Some((1, about)) => state.tree.meddle(about.first().copied().unwrap_or_default()),
-            Some((2, about)) => {
-                pass(Span::from_millis(20 << about.first().copied().unwrap_or_default().min(11)));
-            }
-            _ => {}
-        }
-        let queue = &self.transfer.queue;
-        while !state.over && !queue.is_busy() {
-            let again = queue.rest();
-            state.over = again.is_empty();
-            let said = if state.over { state.offering.complete() } else { state.offering.again(again) };
-            said.expect("nothing breaks");
-        }
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::transfer::Transfer;
 use crate::channel::Channel;
-use crate::lock::locked;
 use crate::progress::Observer;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use units::Time;
 
 /// A data connection.
@@ -14,6 +14,8 @@ pub(super) struct Lane {
     pub(super) channel: Arc<Channel>,
     /// It is there since then.
     pub(super) since: Time,
+    /// Something was sent on it.
+    pub(super) used: bool,
 }
 
 /// All data connections.
@@ -25,7 +27,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) fn new(channels: Vec<Channel>, since: Time) -> Self {
-        let lane = |channel| Lane { channel: Arc::new(channel), since };
+        let lane = |channel| Lane { channel: Arc::new(channel), since, used: false };
         Self { all: channels.into_iter().map(lane).collect(), over: false }
     }
 
@@ -40,8 +42,14 @@ impl Lanes {
             channel.cut();
             return None;
         }
-        self.all.push(Lane { channel: Arc::clone(&channel), since: now });
+        self.all.push(Lane { channel: Arc::clone(&channel), since: now, used: false });
         Some(channel)
+    }
+
+    /// Something is about to be sent on this one.
+    pub(super) fn uses(&mut self, channel: &Channel) {
+        let lane = self.all.iter_mut().find(|lane| std::ptr::eq(&*lane.channel, channel));
+        lane.into_iter().for_each(|lane| lane.used = true);
     }
 
     /// Ends them at once, and whoever still joins.
@@ -54,48 +62,25 @@ impl Lanes {
 }
 
 /// How many data connections there shall be, and why more than before.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Wanted {
-    state: Mutex<Asked>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Asked {
-    streams: u16,
-    why: String,
-    over: bool,
-}
-
-impl Wanted {
-    /// Asks for `streams` in all.
-    pub(super) fn ask(&self, streams: u16, why: String) {
-        let mut state = locked(&self.state);
-        (state.streams, state.why) = (streams, why);
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    /// No more are to be opened.
-    pub(super) fn close(&self) {
-        locked(&self.state).over = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits until more than `there` are asked for: how many, and why. `None` at the end.
-    fn more_than(&self, there: u16) -> Option<(u16, String)> {
-        let waits = |asked: &mut Asked| asked.streams <= there && !asked.over;
-        let state = self.changed.wait_while(locked(&self.state), waits);
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        (!state.over).then(|| (state.streams, state.why.clone()))
-    }
+    pub(super) streams: u16,
+    pub(super) why: String,
 }
 
 /// Opens data connections that are asked for, and has each served, until the transfer ends.
-pub(super) fn widen(transfer: &Transfer, observer: &dyn Observer, serve: impl Fn(Arc<Channel>)) {
+pub(super) fn widen(
+    transfer: &Transfer,
+    wanted: &Receiver<Wanted>,
+    observer: &dyn Observer,
+    serve: impl Fn(Arc<Channel>),
+) {
     let Some(opener) = &transfer.opener else { return };
     let mut there = transfer.channels().len() as u16;
-    while let Some((streams, why)) = transfer.wanted.more_than(there) {
+    for Wanted { streams, why } in wanted {
+        if streams <= there || transfer.queue.is_closed() {
+            continue;
+        }
         let opened = opener.open_more(there..streams);
         // Those that a receiver or a firewall does not let in are not asked for again.
         there = streams;

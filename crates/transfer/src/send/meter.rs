@@ -1,10 +1,9 @@
 //! [`Meter`]: what the kernel says of the data connections. Where their ends are the limit, and not the path, it raises
 //! the send buffers, and asks for more connections once no larger buffer is to be had.
 
-use super::lanes::Lane;
+use super::lanes::{Lane, Wanted};
 use super::transfer::Transfer;
 use crate::limits::{LimitTimes, SenderTimes};
-use crate::lock::locked;
 use crate::wire::control::{Report, StreamReport};
 use estimate::limits::{Account, LimitedTimes, Reading};
 use host::{TcpInfo, options};
@@ -72,7 +71,11 @@ struct Interval {
 
 impl Meter {
     /// What the kernel says of each data connection, what limited them, and what their threads waited for.
-    pub(super) fn read(&mut self, transfer: &Transfer) -> (Report, LimitTimes) {
+    pub(super) fn read(
+        &mut self,
+        transfer: &Transfer,
+        window: Option<u64>,
+    ) -> (Report, LimitTimes, Option<Wanted>) {
         let lanes = transfer.lanes();
         self.gauges.resize_with(lanes.len(), Gauge::default);
         let rate_based = lanes
@@ -87,7 +90,7 @@ impl Meter {
         let mut all = Interval { free: true, largest: true, ..Interval::default() };
         let mut limits = LimitTimes::default();
         let mut reports = Vec::with_capacity(lanes.len());
-        let sized = locked(&transfer.last).0.window.map(Bytes::new);
+        let sized = window.map(Bytes::new);
         for (gauge, lane) in self.gauges.iter_mut().zip(&lanes) {
             let Ok(info) = TcpInfo::of(lane.channel.tcp()) else {
                 reports.push(StreamReport::default());
@@ -104,12 +107,18 @@ impl Meter {
             add(&mut limits, times, now.since(lane.since));
             reports.push(stream_report(&info));
         }
-        self.widen(transfer, &all, sized, now);
-        (Report { streams: reports, rate_based, times: sender_times(transfer, &lanes) }, limits)
+        let wanted = self.widen(transfer, &all, sized, now);
+        (Report { streams: reports, rate_based, times: sender_times(transfer, &lanes) }, limits, wanted)
     }
 
-    /// Asks for more data connections where the ends limit those that are there.
-    fn widen(&mut self, transfer: &Transfer, all: &Interval, sized: Option<Bytes>, now: Time) {
+    /// More data connections, where the ends limit those that are there.
+    fn widen(
+        &mut self,
+        transfer: &Transfer,
+        all: &Interval,
+        sized: Option<Bytes>,
+        now: Time,
+    ) -> Option<Wanted> {
         let count = self.gauges.len();
         let share = all.ends.as_secs_f64() / (all.length.as_secs_f64() * count as f64).max(1e-9);
         // A receive window that is held small on purpose limits as it should.
@@ -117,23 +126,23 @@ impl Meter {
             && self.gauges.iter().all(|gauge| gauge.buffer > sized.unwrap_or_default() / count as u64 * 2);
         if share < MOSTLY || on_purpose || !all.free || !all.largest || all.round_trip < LONG {
             self.limited = None;
-            return;
+            return None;
         }
         let since = *self.limited.get_or_insert(now);
-        let Some(&streams) = STEPS.get(self.steps) else { return };
+        let &streams = STEPS.get(self.steps)?;
         let rate = Rate::of(all.moved, all.length);
         let left = Bytes::new(transfer.queue.bulk());
         if now.since(since) < PATIENCE + all.round_trip || rate.volume(WORTH) > left {
-            return;
+            return None;
         }
         self.steps += 1;
         self.limited = None;
-        if usize::from(streams) > count && transfer.opener.is_some() {
-            let each = if count == 1 { "one connection" } else { "these connections" };
-            let why =
-                format!("the buffers of {each} carry {} over {}", rate.rounded(), all.round_trip.rounded());
-            transfer.wanted.ask(streams, why);
+        if usize::from(streams) <= count || transfer.opener.is_none() {
+            return None;
         }
+        let each = if count == 1 { "one connection" } else { "these connections" };
+        let why = format!("the buffers of {each} carry {} over {}", rate.rounded(), all.round_trip.rounded());
+        Some(Wanted { streams, why })
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) fn serve(
     }
     offering.trees(sources)?;
     loop {
-        let again = transfer.queue.rest();
+        transfer.queue.wait_for_rest();
+        let again = transfer.queue.rest().unwrap_or_default();
         if transfer.queue.is_closed() {
             return Ok(());
         }

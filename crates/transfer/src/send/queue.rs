@@ -195,19 +195,15 @@ impl Queue {
         self.room.notify_all();
     }
 
-    /// What is to be offered again; waits until there is something, and is empty when nothing is open any more.
-    pub(super) fn rest(&self) -> Vec<Arc<Outgoing>> {
-        let mut state = self
-            .room
-            .wait_while(locked(&self.state), |state| state.is_busy())
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut state.again)
+    /// Waits until something is to be offered again, or nothing is open any more.
+    pub(super) fn wait_for_rest(&self) {
+        let _state = self.room.wait_while(locked(&self.state), |state| state.is_busy());
     }
 
-    /// Whether [`rest`](Self::rest) would wait.
-    #[cfg(fuzzing)]
-    pub(super) fn is_busy(&self) -> bool {
-        locked(&self.state).is_busy()
+    /// What is to be offered again; empty when nothing is open any more, and `None` while neither is so.
+    pub(super) fn rest(&self) -> Option<Vec<Arc<Outgoing>>> {
+        let mut state = locked(&self.state);
+        (!state.is_busy()).then(|| std::mem::take(&mut state.again))
     }
 
     /// Bytes of the files that are wanted and sent in chunks, at least: as far as they were not given out.

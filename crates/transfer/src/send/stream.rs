@@ -22,7 +22,7 @@ use units::Foreign;
 /// Handed to TLS at once: sixteen full records, and one system call.
 const GATHER: usize = 256 << 10;
 
-struct Stream<'a> {
+pub(super) struct Stream<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     channel: &'a Channel,
@@ -51,8 +51,8 @@ pub(super) fn serve(
     channel: &Channel,
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
-    let out = Vec::with_capacity(GATHER * 2);
-    let mut stream = Stream { transfer, observer, channel, out };
+    let mut stream = Stream::new(transfer, channel, observer);
+    let mut used = false;
     loop {
         let job = match transfer.queue.take_now() {
             Some(job) => job,
@@ -64,6 +64,9 @@ pub(super) fn serve(
                 }
             }
         };
+        if !std::mem::replace(&mut used, true) {
+            transfer.uses(channel);
+        }
         stream.work(&job)?;
         if stream.out.len() >= GATHER.min(transfer.limit.burst()) {
             stream.flush()?;
@@ -73,24 +76,12 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// Does up to this many jobs, without waiting for one.
-#[cfg(fuzzing)]
-pub(super) fn turn(
-    transfer: &Transfer,
-    channel: &Channel,
-    observer: &dyn Observer,
-    most: u8,
-) -> Result<(), TransferError> {
-    let mut stream = Stream { transfer, observer, channel, out: Vec::new() };
-    for _ in 0..most {
-        let Some(job) = transfer.queue.take_now() else { break };
-        stream.work(&job)?;
+impl<'a> Stream<'a> {
+    pub(super) fn new(transfer: &'a Transfer, channel: &'a Channel, observer: &'a dyn Observer) -> Self {
+        Self { transfer, observer, channel, out: Vec::with_capacity(GATHER * 2) }
     }
-    stream.flush()
-}
 
-impl Stream<'_> {
-    fn work(&mut self, job: &Job) -> Result<(), TransferError> {
+    pub(super) fn work(&mut self, job: &Job) -> Result<(), TransferError> {
         let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = job;
         let result = match *job {
             Job::Small(_) => self.small(file),
@@ -228,7 +219,7 @@ impl Stream<'_> {
         result.map_err(fault)
     }
 
-    fn flush(&mut self) -> Result<(), TransferError> {
+    pub(super) fn flush(&mut self) -> Result<(), TransferError> {
         if !self.out.is_empty() {
             self.transfer.limit.take(self.out.len() as u64);
             self.channel.write(&self.out)?;

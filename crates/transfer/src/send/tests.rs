@@ -377,3 +377,36 @@ fn what_grows_after_it_was_counted_is_announced_before_it_is_offered() {
     });
     sent.unwrap();
 }
+
+#[test]
+fn a_receiver_that_asks_for_a_bit_per_second_gets_no_less_than_the_least_pace() {
+    let bench = tempfile::tempdir().unwrap();
+    let file = bench.path().join("file");
+    fs::write(&file, content(6000, 4)).unwrap();
+    let began = Clock::start();
+    let sent = against(&file, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        peer.say(&ToSender::Pace { stream: 0, bps: Some(1) });
+        peer.answer(id(&offers, "file"), Verdict::Want);
+        // The first quantum leaves at once, the rest takes some seconds.
+        assert!(matches!(peer.data(), Data::Small { length: 6000, .. }));
+        peer.finish();
+    });
+    assert_eq!(sent.unwrap().sent, Some(6000));
+    assert!(began.now().since(units::Time::ZERO) < SOON);
+}
+
+#[test]
+fn a_receiver_cannot_claim_more_than_there_is() {
+    let bench = tempfile::tempdir().unwrap();
+    let file = bench.path().join("file");
+    fs::write(&file, content(6000, 5)).unwrap();
+    let sent = against(&file, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        peer.answer(id(&offers, "file"), Verdict::Have);
+        while !matches!(peer.hear_within(SOON).expect("the end"), ToReceiver::Complete { .. }) {}
+        peer.say(&ToSender::Finished(Finished { entries: u64::MAX, bytes: u64::MAX, failed: 0 }));
+    });
+    let sent = sent.unwrap();
+    assert_eq!((sent.entries, sent.bytes), (1, 6000));
+}

@@ -2,22 +2,20 @@
 
 use super::SendOptions;
 use super::connect::{Connections, Opener};
-use super::lanes::{Lane, Lanes, Wanted};
+use super::control::Told;
+use super::lanes::{Lane, Lanes};
 use super::outgoing::Outgoing;
 use super::queue::Queue;
 use super::rate_limit::RateLimit;
 use super::retry::Earlier;
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::history::History;
-use crate::limits::LimitTimes;
 use crate::lock::locked;
 use crate::summary::{Said, Side, Summary};
-use crate::wire::control::{Finished, Progress, Report};
-use host::Clock;
-use probe::Echoer;
+use crate::wire::control::Finished;
+use host::{Clock, Wake};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
@@ -31,12 +29,8 @@ const MOST_LINES: u64 = 1000;
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub(super) control: Channel,
-    /// The data connections, and since when each is there.
-    lanes: Mutex<Lanes>,
-    /// Opens more of them.
+    /// Opens more data connections.
     pub(super) opener: Option<Opener>,
-    /// How many there shall be.
-    pub(super) wanted: Wanted,
     pub(super) queue: Queue,
     pub(super) limit: RateLimit,
     pub(super) clock: Clock,
@@ -44,27 +38,33 @@ pub(super) struct Transfer {
     pub(super) began: Time,
     /// When this one did.
     connected: Time,
-    pub(super) echoer: Mutex<Option<Echoer>>,
+    /// The transfer has ended, for those who wait for descriptors.
+    pub(super) over: Wake,
     /// Bytes of files handed to the network.
     pub(super) sent: AtomicU64,
     /// Entries that the receiver had.
     pub(super) skipped: AtomicU64,
     /// Nanoseconds spent in reading files.
     pub(super) disk: AtomicU64,
-    /// Data connections that have nothing to send.
-    pub(super) idle: Mutex<Idle>,
     /// When everything had been handed to the network.
     pub(super) handed_over: OnceLock<Time>,
     /// Files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
-    pub(super) history: Mutex<History>,
-    /// What the receiver and this side said last.
-    pub(super) last: Mutex<(Progress, Report, LimitTimes)>,
-    told: Condvar,
-    lost: Mutex<Lost>,
-    /// Entries of `lost` that were not reported yet.
-    unsaid: Mutex<Vec<String>>,
-    ended: Mutex<Option<Result<Finished, TransferError>>>,
+    shared: Mutex<Shared>,
+    ended: Condvar,
+}
+
+/// What all threads of a transfer change.
+#[derive(Debug)]
+struct Shared {
+    /// The data connections, and since when each is there.
+    lanes: Lanes,
+    /// Data connections that have nothing to send.
+    idle: Idle,
+    lost: Lost,
+    /// Entries that cannot be read and were not reported yet.
+    unsaid: Vec<String>,
+    ended: Option<Result<Finished, TransferError>>,
 }
 
 /// What cannot be had. The receiver may say without an end that entries are lost: only the first is kept.
@@ -108,35 +108,39 @@ impl Transfer {
         connections: Connections,
         options: &SendOptions,
         clock: &Clock,
-        earlier: &mut Earlier,
-    ) -> Self {
+        earlier: &Earlier,
+    ) -> Result<Self, TransferError> {
         let connected = clock.now();
         // What limited it is known of this attempt only.
         let since = if earlier.sent == 0 { earlier.began } else { connected };
-        Self {
+        let shared = Shared {
+            lanes: Lanes::new(connections.data, since),
+            idle: Idle::default(),
+            lost: Lost { first: None, lines: earlier.lines },
+            unsaid: Vec::new(),
+            ended: None,
+        };
+        Ok(Self {
             control: connections.control,
-            lanes: Mutex::new(Lanes::new(connections.data, since)),
             opener: connections.opener.filter(|_| options.streams == 0 && options.limit.is_none()),
-            wanted: Wanted::default(),
             queue: Queue::default(),
             limit: RateLimit::new(options.limit, *clock),
             clock: *clock,
             began: earlier.began,
             connected,
-            echoer: Mutex::new(connections.echoer),
-            history: Mutex::new(std::mem::take(&mut earlier.history)),
-            last: Mutex::default(),
+            over: Wake::new().map_err(TransferError::system("make an event descriptor"))?,
             sent: AtomicU64::new(earlier.sent),
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
-            idle: Mutex::default(),
             handed_over: OnceLock::new(),
             unreadable: AtomicU64::new(0),
-            told: Condvar::new(),
-            lost: Mutex::new(Lost { first: None, lines: earlier.lines }),
-            unsaid: Mutex::default(),
-            ended: Mutex::default(),
-        }
+            shared: Mutex::new(shared),
+            ended: Condvar::new(),
+        })
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        locked(&self.shared)
     }
 
     /// Runs the control connection's work; if it fails, everything ends, and the first reason counts.
@@ -155,15 +159,15 @@ impl Transfer {
         self.close();
         let patience =
             if matches!(error, TransferError::PeerGone { .. }) { patience } else { Duration::ZERO };
-        let (mut ended, _) = self
-            .told
-            .wait_timeout_while(locked(&self.ended), patience, |ended| ended.is_none())
+        let (mut shared, _) = self
+            .ended
+            .wait_timeout_while(self.shared(), patience, |shared| shared.ended.is_none())
             .unwrap_or_else(PoisonError::into_inner);
-        ended.get_or_insert(Err(error));
-        drop(ended);
-        self.told.notify_all();
+        shared.ended.get_or_insert(Err(error));
+        shared.lanes.cut();
+        drop(shared);
+        self.ended.notify_all();
         self.control.cut();
-        locked(&self.lanes).cut();
     }
 
     /// The data connections.
@@ -173,20 +177,47 @@ impl Transfer {
 
     /// The data connections, and since when each is there.
     pub(super) fn lanes(&self) -> Vec<Lane> {
-        locked(&self.lanes).all().to_vec()
+        self.shared().lanes.all().to_vec()
+    }
+
+    /// Looks whether a data connection has ended. Its thread may be waiting for something to send, and nobody reads
+    /// from it. One that a receiver has closed before it was used, to make room, is no loss while there are others.
+    ///
+    /// # Errors
+    /// A data connection has ended that was used, or all have.
+    pub(super) fn look_after_lanes(&self) -> Result<(), TransferError> {
+        let now = self.clock.now();
+        let mut alive = 0;
+        let mut ended = None;
+        for lane in self.lanes() {
+            match lane.channel.pause(now) {
+                Ok(()) => alive += 1,
+                Err(error) if lane.used => return Err(broke(error)),
+                Err(error) => ended = Some(error),
+            }
+        }
+        match ended {
+            Some(error) if alive == 0 => Err(broke(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something is about to be sent on a data connection for the first time.
+    pub(super) fn uses(&self, channel: &Channel) {
+        self.shared().lanes.uses(channel);
     }
 
     /// One more data connection, unless the transfer has ended.
     pub(super) fn join(&self, channel: Channel) -> Option<Arc<Channel>> {
-        locked(&self.lanes).join(channel, self.clock.now())
+        self.shared().lanes.join(channel, self.clock.now())
     }
 
     /// `wait`, for something to send.
     pub(super) fn idle_for<T>(&self, wait: impl FnOnce() -> T) -> T {
         let began = self.clock.now();
-        locked(&self.idle).since.push(began);
+        self.shared().idle.since.push(began);
         let result = wait();
-        let mut idle = locked(&self.idle);
+        let idle = &mut self.shared().idle;
         idle.past += self.clock.now().since(began);
         let at = idle.since.iter().position(|since| *since == began).expect("it was put there");
         idle.since.swap_remove(at);
@@ -197,58 +228,58 @@ impl Transfer {
     pub(super) fn waits(&self) -> (Span, Span) {
         let now = self.clock.now();
         let at_the_end = self.handed_over.get().map_or(Span::ZERO, |then| now.since(*then));
-        let idle = locked(&self.idle).total(now - at_the_end);
-        (idle, at_the_end * locked(&self.lanes).all().len() as u64)
+        let shared = self.shared();
+        (shared.idle.total(now - at_the_end), at_the_end * shared.lanes.all().len() as u64)
     }
 
     /// Nothing more is to be sent.
     pub(super) fn close(&self) {
         self.queue.close();
-        self.wanted.close();
         self.limit.close();
+        self.over.wake();
     }
 
     /// The receiver has said its last word.
     pub(super) fn finished(&self, finished: Finished) {
-        locked(&self.ended).get_or_insert(Ok(finished));
-        self.told.notify_all();
+        self.shared().ended.get_or_insert(Ok(finished));
+        self.ended.notify_all();
     }
 
     /// An entry cannot be had.
     pub(super) fn lost(&self, reason: String) {
-        locked(&self.lost).first.get_or_insert(reason);
+        self.shared().lost.first.get_or_insert(reason);
     }
 
     /// An entry cannot be had, as the receiver says; whether that is shown.
     pub(super) fn lost_there(&self, reason: String) -> bool {
-        locked(&self.lost).add(reason)
+        self.shared().lost.add(reason)
     }
 
     /// Lines of the receiver's about lost entries that were not shown.
     pub(super) fn not_shown(&self) -> u64 {
-        locked(&self.lost).not_shown()
+        self.shared().lost.not_shown()
     }
 
     /// A file that was wanted cannot be read.
     pub(super) fn lost_file(&self, file: &Outgoing, reason: String) {
         self.unreadable.fetch_add(1, Relaxed);
-        locked(&self.unsaid).push(reason.clone());
+        self.shared().unsaid.push(reason.clone());
         self.lost(reason);
         self.queue.end(file.id);
     }
 
     /// What was lost since this was asked last, and is still to be told.
     pub(super) fn unsaid(&self) -> Vec<String> {
-        std::mem::take(&mut locked(&self.unsaid))
+        std::mem::take(&mut self.shared().unsaid)
     }
 
     /// How this attempt ended; the next one finds in `earlier` what it needs to know of it.
-    pub(super) fn result(self, earlier: &mut Earlier) -> Result<Summary, TransferError> {
+    pub(super) fn result(self, told: Told, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let sent = self.sent.load(Relaxed);
-        let streams = locked(&self.lanes).all().len() as u16;
-        let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Told { progress, report, limits, history } = told;
+        let Shared { lanes, lost, ended, .. } =
+            self.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let streams = lanes.all().len() as u16;
         let finished = match ended {
             Some(Ok(finished)) => finished,
             failed => {
@@ -269,7 +300,6 @@ impl Transfer {
             let first = "the receiver did not say which".to_owned();
             return Err(TransferError::Incomplete { failed: finished.failed, all, first });
         }
-        let (progress, report, limits) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         let elapsed = now.since(self.began);
         let said = Said { progress: &progress, report: &report, limits: Some(limits) };
@@ -285,6 +315,15 @@ impl Transfer {
             goodput_bps: Rate::of(Bytes::new(sent), elapsed).as_bps_f64(),
             ..Summary::new(limited, sent, &said, history)
         })
+    }
+}
+
+fn broke(error: TransferError) -> TransferError {
+    match error {
+        TransferError::PeerGone { reason } => {
+            TransferError::gone(format!("a data connection broke: {reason}"))
+        }
+        other => other,
     }
 }
 

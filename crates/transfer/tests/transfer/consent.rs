@@ -67,6 +67,35 @@ fn no_keeps_everything_out_and_both_sides_are_told() {
 }
 
 #[test]
+fn a_limit_holds_for_a_session_however_often_its_receiver_is_started() {
+    let bench = Bench::new();
+    let paths = [bench.write("one", noise(700, 1)), bench.write("taken", "it is")];
+    fs::create_dir(bench.to()).unwrap();
+    fs::write(bench.to().join("taken"), "by another file").unwrap();
+    let limited = |limit| {
+        let accept = Accept { limit: Some(Bytes::new(limit)), ..Accept::default() };
+        ReceiveOptions { accept, ..Bench::options() }
+    };
+    // Something is missing in the end: the session goes on.
+    let first = bench.transfer_to(&limited(1000), &paths, &SendOptions::default());
+    assert!(matches!(first.received, Err(TransferError::Incomplete { failed: 1, .. })));
+    let more = [bench.write("two", noise(600, 2))];
+    let second = bench.transfer_to(&limited(1000), &more, &SendOptions::default());
+    assert_eq!(second.sent.unwrap_err().ending(), Ending::Partial);
+    assert!(
+        second.there.heard().contains("two: it is more than --accept allows"),
+        "{}",
+        second.there.heard()
+    );
+    assert!(!bench.to().join("two").exists());
+    // The same again costs nothing.
+    let third =
+        bench.transfer_to(&limited(1300), &[paths[0].clone(), more[0].clone()], &SendOptions::default());
+    third.received.unwrap();
+    assert!(fs::read(bench.to().join("two")).unwrap() == noise(600, 2));
+}
+
+#[test]
 fn more_than_the_limit_is_refused_before_anything_is_stored() {
     let bench = Bench::new();
     let path = bench.write("file", noise(200_000, 1));

@@ -49,6 +49,13 @@ impl Proxy {
         self.shared.cut_at.store(self.shared.passed.load(Relaxed).saturating_add(bytes), Relaxed);
     }
 
+    /// Cuts one connection, by its number since all were cut last, and leaves the others.
+    pub fn cut(&self, number: usize) {
+        let sockets = self.shared.sockets.lock().unwrap();
+        let ends = sockets.chunks(2).nth(number).expect("there are so many connections");
+        ends.iter().for_each(|socket| socket.shutdown(Shutdown::Both).unwrap());
+    }
+
     pub fn passed(&self) -> u64 {
         self.shared.passed.load(Relaxed)
     }

@@ -3,8 +3,11 @@
 use crate::bench::{Bench, Ear, noise};
 use crate::proxy::Proxy;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tightlink_transfer::{SendOptions, Silent, TransferError, send};
+use tightlink_transfer::{
+    Accept, Observer, Question, ReceiveOptions, Receiver, SendOptions, Silent, Snapshot, TransferError, send,
+};
 use units::{Rate, Span};
 
 const AGAIN: &str = "connecting again";
@@ -55,6 +58,59 @@ fn one_call_gets_through_a_path_that_breaks_several_times() {
         assert!((all..=most).contains(&sent.sent.unwrap()), "{:?} of {all}", sent.sent);
         let elapsed = bench.clock.now().since(began);
         assert!(sent.elapsed <= elapsed && sent.elapsed * 10 > elapsed * 8, "{} of {elapsed}", sent.elapsed);
+    }
+}
+
+/// Answers yes when it is asked again, after the data connection has died.
+struct Slow<'a>(&'a Proxy, AtomicBool);
+
+impl Observer for Slow<'_> {
+    fn say(&self, _line: &str) {}
+    fn progress(&self, _snapshot: &Snapshot) {}
+    fn accept(&self, _question: &Question, is_over: &dyn Fn() -> bool) -> bool {
+        if !self.1.swap(true, Ordering::Relaxed) {
+            self.0.cut(1);
+            while !is_over() {
+                std::thread::park_timeout(Duration::from_millis(10));
+            }
+        }
+        true
+    }
+}
+
+#[test]
+fn a_data_connection_that_dies_alone_is_made_again_with_the_session() {
+    // Without a limit all has been handed to the kernel when it dies, and the sender has nothing to write any more.
+    let limit = Some(Rate::from_bps(40_000_000));
+    for (asks, limit, length) in [(true, None, 1000), (false, None, 3 << 20), (false, limit, 3 << 20)] {
+        let bench = Bench::new();
+        let path = bench.write("file", noise(length, 23));
+        let accept = Accept { ask: asks, ..Accept::default() };
+        let options = ReceiveOptions { accept, ..Bench::options() };
+        let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
+        let mut ticket = receiver.ticket().clone();
+        let proxy = Proxy::new(ticket.sockets().next().unwrap());
+        ticket.port = proxy.port;
+        proxy.allow(u64::MAX);
+        let ear = Ear::default();
+        let options = SendOptions { limit, retry: Span::from_secs(60), ..SendOptions::default() };
+        let began = bench.clock.now();
+        std::thread::scope(|threads| {
+            let person = Slow(&proxy, AtomicBool::new(false));
+            let receiving = threads.spawn(move || receiver.run(&person));
+            let sending = threads.spawn(|| send(&[path], &ticket, &options, &bench.clock, &ear));
+            if !asks {
+                while proxy.passed() < length as u64 / 3 {
+                    std::thread::park_timeout(Duration::from_millis(1));
+                }
+                proxy.cut(1);
+            }
+            sending.join().unwrap().unwrap();
+            receiving.join().unwrap().unwrap();
+        });
+        assert!(fs::read(bench.to().join("file")).unwrap() == noise(length, 23));
+        assert!(ear.heard().contains(AGAIN), "{}", ear.heard());
+        assert!(bench.clock.now().since(began) < Span::from_secs(30), "asks: {asks}, {limit:?}");
     }
 }
 

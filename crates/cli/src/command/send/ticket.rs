@@ -1,16 +1,19 @@
 //! Where the ticket comes from: the last word, a file, standard input, the environment, or the terminal.
 //!
-//! It is a secret. Only the last word of the command line is seen by other users, and kept in a shell's history.
+//! It is a secret. A word of the command line would be seen by other users as long as the program runs, and a variable
+//! would be handed to children. So the program begins anew without either ([`hide`]), with the ticket as its input.
 
 use crate::args::SendOptions;
 use crate::print;
 use crate::problem::Problem;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use transfer::{Ticket, TransferError};
 use units::{Complaint, Foreign};
 use zeroize::Zeroizing;
@@ -24,6 +27,42 @@ const INTERRUPTED: u8 = 130;
 
 const ACCEPTED: &str = "the ticket as the last word, --ticket-file FILE, the environment variable TIGHTLINK_TICKET, or \"-\" for \
                         standard input";
+
+/// Begins this program anew if the ticket is a word of its command line or a variable, with the ticket as standard
+/// input. Returns if there is nothing to hide, or if the system does not let the program begin anew.
+pub(super) fn hide(options: &SendOptions) {
+    let words = ordered(&options.words);
+    let last = words.last().expect("the command line asks for one");
+    let word = as_ticket(last).is_some().then(|| last.as_os_str().to_owned());
+    // With a mistake in it the program ends at once, and says where it found that.
+    let variable = std::env::var_os(VARIABLE).filter(|text| as_ticket(Path::new(text)).is_some());
+    // Two tickets are a mistake, too.
+    let (Some(ticket), None) = (word.as_ref().xor(variable.as_ref()), &options.ticket_file) else { return };
+    // A file may be called so.
+    if word.is_some() && (words.len() == 1 || fs::symlink_metadata(last).is_ok()) {
+        return;
+    }
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(place) = word.as_ref().and_then(|word| arguments.iter().rposition(|one| one == word)) {
+        arguments.remove(place);
+    }
+    arguments.push("-".into());
+    // A program that the dynamic linker was called with is not what would begin anew.
+    let linker =
+        |path: PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"ld"));
+    if std::env::current_exe().is_ok_and(linker) {
+        return;
+    }
+    let Ok((from, mut into)) = io::pipe() else { return };
+    if into.write_all(ticket.as_encoded_bytes()).is_err() {
+        return;
+    }
+    drop(into);
+    let mut again = Command::new("/proc/self/exe");
+    again.args(&arguments[1..]).arg0(&arguments[0]).env_remove(VARIABLE).stdin(from);
+    // It returns only if it fails, and then the ticket stays where it was.
+    let _ = again.exec();
+}
 
 /// The words that are paths, where no ticket is needed.
 pub(super) fn paths(options: &SendOptions) -> Vec<PathBuf> {

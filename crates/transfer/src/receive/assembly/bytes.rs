@@ -113,7 +113,6 @@ impl Assembly {
         if offset < chunk.hasher.at() || end.is_none_or(|end| end > length) {
             return Err(Trouble::Protocol(format!("bytes at {offset} of a chunk of {length}")));
         }
-        self.holes.take(chunk.hasher.zeros_to(offset));
         let began = self.clock.now();
         let at = chunk.incoming.chunks.range(chunk.index).start + offset;
         let written = chunk.file.write_all_at(bytes, at);
@@ -131,7 +130,6 @@ impl Assembly {
     pub(in crate::receive) fn chunk_end(&self, chunk: OpenChunk, digest: &Digest) -> Result<(), Trouble> {
         let OpenChunk { incoming, index, hasher, .. } = chunk;
         let length = incoming.chunks.length(index);
-        self.holes.take(hasher.zeros_to(length));
         if hasher.finish(length) != *digest {
             return self.damaged(&incoming);
         }

@@ -68,7 +68,7 @@ impl Assembly {
         let written = match there {
             Ok((there, origin)) => {
                 self.journal().whole(incoming.key, origin)?;
-                locked(&self.waiting).push(Ready { incoming: Arc::clone(incoming), digest, there });
+                self.open_files().waiting.push(Ready { incoming: Arc::clone(incoming), digest, there });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -88,14 +88,15 @@ impl Assembly {
 
     /// Whether enough files wait for their names.
     pub(in crate::receive) fn is_full(&self) -> bool {
-        let waiting = locked(&self.waiting);
+        let open = self.open_files();
+        let waiting = &open.waiting;
         waiting.ready.len() >= MOST_WAITING || waiting.bytes >= MOST_BYTES
     }
 
     /// Brings what waits to the disk and gives it its names; what could not have them, and why.
     pub(in crate::receive) fn name_waiting(&self) -> Result<Vec<(Id, String)>, TransferError> {
         let _one = locked(&self.naming);
-        let batch = std::mem::take(&mut *locked(&self.waiting)).ready;
+        let batch = std::mem::take(&mut self.open_files().waiting).ready;
         if batch.is_empty() {
             return Ok(Vec::new());
         }
@@ -111,7 +112,7 @@ impl Assembly {
                     Err(Trouble::File(reason)) => lost.push((ready.incoming.id, reason)),
                     Err(Trouble::Session(error)) => {
                         named = Err(error);
-                        locked(&self.waiting).push(ready);
+                        self.open_files().waiting.push(ready);
                         break;
                     }
                     Err(Trouble::Protocol(reason)) => unreachable!("no sender is asked: {reason}"),
@@ -119,7 +120,7 @@ impl Assembly {
             }
         }
         // They are whole, and may have their names when there is room again.
-        rest.for_each(|ready| locked(&self.waiting).push(ready));
+        rest.for_each(|ready| self.open_files().waiting.push(ready));
         self.spent(began);
         self.checkpoint()?;
         named.map(|()| lost)
@@ -199,8 +200,7 @@ impl Assembly {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
         for index in 0..chunks.count() {
-            let Ok(one) = hashed(file, chunks, [index], (&self.read, &self.holes), &AtomicBool::new(false))
-            else {
+            let Ok(one) = hashed(file, chunks, [index], &self.read, &AtomicBool::new(false)) else {
                 return false;
             };
             if came.get(&index).is_some_and(|came| one.get(&index) != Some(came)) {

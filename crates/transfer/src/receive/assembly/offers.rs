@@ -16,8 +16,9 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// Our sender keeps at most this many offers open (`send/queue.rs`); a peer with more breaks the protocol.
-const MOST_OPEN: usize = 1 << 16;
+/// No more offers are read while this many are open. Our sender waits for the end of at most 16 384 (`send/queue.rs`),
+/// so those beyond have their bytes under way, and need nothing that is still to be read.
+pub(super) const MOST_OPEN: usize = 1 << 16;
 /// Nor do their names take more memory.
 pub(in crate::receive) const MOST_HELD: usize = 32 << 20;
 /// What an open offer takes beside its name.
@@ -257,17 +258,23 @@ impl Assembly {
         verdict
     }
 
+    /// Whether no more offers may be open. Files whose bytes are under way are open here, and not any more at their
+    /// sender, so an honest one may have offered more.
+    pub(in crate::receive) fn is_crowded(&self) -> bool {
+        self.open_files().is_crowded()
+    }
+
     /// Takes a place among the open offers before anything is read or asked for. So no file is under way twice, and
     /// the number of offers is limited. Why it is refused, if it is.
     fn reserve(&self, id: Id, entry: &Entry, (key, name): (Key, Key)) -> Result<Option<Verdict>, Trouble> {
         let mut open = self.open_files();
-        let many = open.files.len() + open.reserved.len() >= MOST_OPEN || open.held >= MOST_HELD;
-        if many || open.files.contains_key(&id) || open.reserved.contains(&id) {
+        if open.is_crowded() || open.files.contains_key(&id) || open.reserved.contains(&id) {
             return Err(Trouble::Protocol("more offers than may be open".into()));
         }
         if open.keys.contains(&key) || open.names.contains(&name) {
             return Ok(Some(Verdict::Refused(self.refuse(&entry.name, TWICE))));
         }
+        open.asked = true;
         open.keys.insert(key);
         open.names.insert(name);
         open.held += weight(entry);
@@ -284,7 +291,7 @@ impl Assembly {
         };
         claimed.retain(|&index, _| index < chunks.count());
         let indices = claimed.keys().copied();
-        let found = match hashed(&file, chunks, indices, (&self.read, &self.holes), &self.stopped) {
+        let found = match hashed(&file, chunks, indices, &self.read, &self.stopped) {
             Err(_) if self.stopped.load(Relaxed) => {
                 return Err(TransferError::gone("the sender left while the existing file was read").into());
             }

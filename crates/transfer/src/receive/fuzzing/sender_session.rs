@@ -3,17 +3,21 @@
 use super::assembly::RULES;
 use super::model::Model;
 use super::place::Place;
-use crate::channel::Channel;
-use crate::channel::script::Segment;
 use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
-use crate::fuzzing::{Input, clock, segments};
+use crate::error::TransferError;
+use crate::fuzzing::script::{Script, Segment};
+use crate::fuzzing::{Input, clock, pass, segments};
 use crate::keys::{Key, receiver_tls};
 use crate::progress::{Observer, Question, Snapshot};
 use crate::receive::assembly::{Assembly, Rules};
-use crate::receive::shared::Shared;
+use crate::receive::book::{Book, Link};
+use crate::receive::session::workers::{self, Beside, Storing};
+use crate::receive::session::{Event, Session};
 use crate::receive::state::State;
+use crate::receive::stream;
 use crate::receive::{Accept, Origins, PATIENCE, Receiver};
 use crate::store::Store;
+use crate::summary::Summary;
 use crate::ticket::{Secret, Ticket};
 use crate::window::WindowChoice;
 use crate::wire::Greeting;
@@ -25,9 +29,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver as Events;
 use units::{Bytes, Span};
 
-/// Turns that are not the sender session's own (`sender/workers.rs`). One is a data connection whose digests are made
+/// Turns that are not the session's own (`Play::turn`). One is a data connection whose digests are made
 /// right. The other is the end of a control connection, after which the next one comes.
 const CORRECTED: u8 = 1;
 const HANG_UP: u8 = 6;
@@ -103,20 +108,16 @@ fn run(setup: &mut Setup, form: u8, sessions: &[&mut [Segment]], model: &Model) 
         patience: PATIENCE,
     };
     let user = User { agrees: form & 128 == 0 };
-    let shared = Shared::new(&receiver, &user);
+    let book = Book::new(&receiver, &user).expect("a descriptor");
     for segments in sessions {
-        let channel = Arc::new(Channel::scripted(segments.iter().cloned()));
-        if let Ok(greeting) = shared.greeting(&channel, clock.now()) {
-            shared.serve_peer(&channel, greeting);
-        }
-        check_written(&channel.take_written());
+        serve(&book, segments);
         assert_eq!(receiver.assembly.counts().arriving, 0, "nothing arrives any more");
-        if shared.is_done() {
+        if book.is_done() {
             break;
         }
     }
-    let done = shared.is_done();
-    drop(shared);
+    let done = book.is_done();
+    drop(book);
     let Receiver { assembly, state, .. } = receiver;
     drop(assembly);
     if done {
@@ -125,6 +126,139 @@ fn run(setup: &mut Setup, form: u8, sessions: &[&mut [Segment]], model: &Model) 
         drop(state);
     }
     setup.place.check(model, rules);
+}
+
+/// Serves a control connection on which these segments come.
+fn serve(book: &Book<'_>, segments: &[Segment]) {
+    let (script, channel) = Script::channel([]);
+    let first = segments.iter().position(|segment| matches!(segment, Segment::Turn(..)));
+    let (before, after) = segments.split_at(first.unwrap_or(segments.len()));
+    let bytes =
+        before.iter().map(|segment| if let Segment::Bytes(bytes) = segment { &bytes[..] } else { &[] });
+    let mut left = bytes.collect::<Vec<_>>().concat();
+    if let Ok(Some((Greeting::Control { version, streams, echo }, length))) = frame::first(&left)
+        && let Some((link, events)) = book.admit(&channel, version, streams, echo)
+    {
+        left.drain(..length);
+        let (mut session, beside) = Session::begin(book, &link, &channel).expect("the disk is whole");
+        let mut play = Play { book, link: &link, events: &events, session: &mut session, beside, left };
+        let ended = play.all(after);
+        let Play { session: _, .. } = play;
+        if let Err(error) = &ended {
+            // It hears that, and leaves.
+            let _ = link.events.send(Event::SenderLeft(TransferError::gone("it read why")));
+            session.take_leave(error, &events);
+        }
+        session.end();
+        book.receiver.assembly.name_waiting().expect("the disk is whole");
+        book.receiver.assembly.checkpoint().expect("the disk is whole");
+        book.end(&link, false, ended);
+    }
+    check_written(&script.take_written());
+}
+
+/// A session, and what happens beside it when the script says so.
+struct Play<'a, 'b> {
+    book: &'a Book<'a>,
+    link: &'b Link,
+    events: &'b Events<Event>,
+    session: &'b mut Session<'a>,
+    beside: Beside<'a>,
+    /// Bytes of the control connection that are no whole message yet.
+    left: Vec<u8>,
+}
+
+impl Play<'_, '_> {
+    /// Plays all, and then the sender leaves.
+    fn all(&mut self, segments: &[Segment]) -> Result<Option<Summary>, TransferError> {
+        self.hear()?;
+        for segment in segments {
+            match segment {
+                Segment::Bytes(bytes) => self.left.extend(bytes),
+                Segment::Turn(kind, about) => self.turn(*kind, about)?,
+            }
+            self.hear()?;
+            if let Some(ended) = self.session.ended() {
+                return ended;
+            }
+        }
+        self.session.handle(Event::SenderLeft(TransferError::gone("the script is over")))?;
+        unreachable!("nobody is served who has left")
+    }
+
+    /// Has the session hear all whole messages, and do what follows from them.
+    fn hear(&mut self) -> Result<(), TransferError> {
+        let mut messages = Vec::new();
+        let fault = loop {
+            match frame::first::<ToReceiver>(&self.left) {
+                Ok(Some((message, length))) => {
+                    self.left.drain(..length);
+                    messages.push(message);
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        self.session.handle(Event::Messages(messages))?;
+        self.settle()?;
+        match fault {
+            Some(reason) => {
+                let error = TransferError::Protocol { peer: self.link.peer, reason };
+                self.session.handle(Event::SenderLeft(error))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Until nothing follows any more.
+    fn settle(&mut self) -> Result<(), TransferError> {
+        let assembly = &self.book.receiver.assembly;
+        loop {
+            self.session.proceed()?;
+            match self.beside.store.try_recv() {
+                Ok(Storing::Names) => workers::name(assembly, &self.link.events),
+                Ok(Storing::All(streams)) => {
+                    let _ = self.link.events.send(Event::Stored(assembly.finish(streams)));
+                }
+                Err(_) => {}
+            }
+            match self.events.try_recv() {
+                Ok(event) => self.session.handle(event)?,
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// A data connection, whose bytes come in parts of a given size, or names, passing time, an answer, an examination.
+    fn turn(&mut self, kind: u8, about: &[u8]) -> Result<(), TransferError> {
+        let (assembly, events) = (&self.book.receiver.assembly, &self.link.events);
+        let first = about.first().copied().unwrap_or_default();
+        match kind {
+            0 => {
+                let size = if first == 0 { 4096 } else { first.into() };
+                let pieces = about.get(1..).unwrap_or_default().chunks(size).map(<[u8]>::to_vec);
+                stream::serve(assembly, events, &Script::channel(pieces).1);
+            }
+            2 => workers::name(assembly, events),
+            3 => {
+                pass(Span::from_millis(60 << first.min(9)));
+                self.session.handle(Event::Tick)?;
+            }
+            4 => {
+                for question in self.beside.ask.try_iter() {
+                    let answer = self.book.observer.accept(&question, &|| false);
+                    let _ = events.send(Event::Answer(answer));
+                }
+            }
+            _ => {
+                for examination in self.beside.examine.try_iter().take(1) {
+                    let id = examination.id();
+                    let _ = events.send(Event::Examined(id, assembly.examine(*examination)));
+                }
+            }
+        }
+        self.settle()
+    }
 }
 
 /// The receiver's user.

@@ -21,19 +21,17 @@ pub(in crate::receive) struct Standing {
     /// What [`Standing::counted`] made of entries and bytes then.
     worth: AtomicU64,
     finished: AtomicBool,
-    replaced: AtomicBool,
 }
 
 impl Standing {
     /// Of the sender on this control connection, which has just begun.
-    pub(super) fn new(control: Arc<Channel>, clock: Clock) -> Self {
+    pub(in crate::receive) fn new(control: Arc<Channel>, clock: Clock) -> Self {
         Self {
             control,
             clock,
             progressed: AtomicU64::new(clock.now().as_nanos()),
             worth: AtomicU64::new(0),
             finished: AtomicBool::new(false),
-            replaced: AtomicBool::new(false),
         }
     }
 
@@ -55,13 +53,8 @@ impl Standing {
         }
     }
 
-    /// Another sender has taken the place of this one.
-    pub(in crate::receive) fn is_replaced(&self) -> bool {
-        self.replaced.load(Ordering::Acquire)
-    }
-
     /// It has been told that all is there, and only its last word is missing.
-    pub(super) fn finish(&self) {
+    pub(in crate::receive) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
     }
 
@@ -74,11 +67,6 @@ impl Standing {
     /// Whether another sender may take its place: nothing has moved for `patience`, or all is there.
     pub(super) fn yields(&self, patience: Span) -> bool {
         self.finished.load(Ordering::Acquire) || self.stands_still(patience)
-    }
-
-    /// Another sender takes its place.
-    pub(super) fn replace(&self) {
-        self.replaced.store(true, Ordering::Release);
     }
 
     /// Ends its control connection, whatever its thread is doing.

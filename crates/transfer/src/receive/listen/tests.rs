@@ -1,11 +1,13 @@
 //! Senders that hold the ticket and do not behave, played by hand; and times that run out.
 
 use crate::channel::{Channel, Inlet, Message};
+use crate::chunks::{ChunkHasher, Chunks, small_file_digest};
 use crate::keys::{sender_tls, server_name};
 use crate::lock::locked;
 use crate::name::Name;
 use crate::progress::{Observer, Snapshot};
-use crate::wire::control::{Entry, Kind, Report, Stamp, ToReceiver, ToSender};
+use crate::wire::control::{Counted, Entry, Id, Kind, Report, Stamp, ToReceiver, ToSender, Verdict};
+use crate::wire::data::Data;
 use crate::wire::{Greeting, VERSION, frame};
 use crate::{Accept, ReceiveOptions, Receiver, SendOptions, Silent, Summary, Ticket, TransferError};
 use host::Clock;
@@ -50,15 +52,20 @@ impl Bench {
         Self::new(ReceiveOptions { patience, ..ReceiveOptions::default() })
     }
 
-    /// A control connection that has sent its greeting.
-    fn control(&self) -> Sender {
+    /// A connection that has proved that it holds the ticket.
+    fn connection(&self) -> Sender {
         let address = self.ticket.sockets().next().unwrap();
         let tls = sender_tls(&self.ticket.secret, self.ticket.fingerprint);
         let tls = ClientConnection::new(tls, server_name()).unwrap();
         let until = self.clock.now() + Span::from_secs(10);
         let socket = TcpStream::connect(address).unwrap();
         let channel = Channel::establish(socket, tls, self.clock, until).unwrap();
-        let sender = Sender { channel, clock: self.clock };
+        Sender { channel, clock: self.clock }
+    }
+
+    /// A control connection that has sent its greeting.
+    fn control(&self) -> Sender {
+        let sender = self.connection();
         sender.say(&Greeting::Control { version: VERSION, streams: 1, echo: 0 });
         sender
     }
@@ -280,4 +287,87 @@ fn the_largest_numbers_of_a_sender_do_no_harm() {
     sender.say(&ToReceiver::Bye);
     let error = bench.receiving.join().unwrap().unwrap_err();
     assert!(matches!(error, TransferError::Incomplete { failed: u64::MAX, .. }), "{error}");
+}
+
+/// An offer of a file of this size.
+fn offer(id: Id, size: u64) -> ToReceiver {
+    let name = Name::new(format!("file-{id}").into()).unwrap();
+    let kind = Kind::File { size, chunk: Chunks::new(size).log2(), version: [7; 16] };
+    ToReceiver::Offer { id, entry: Entry { name, kind, mode: 0o644, modified: Stamp::default() } }
+}
+
+#[test]
+fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
+    let bench = Bench::new(ReceiveOptions::default());
+    // Chunks of 128 MiB.
+    let size = 5 << 40;
+    let control = bench.control();
+    let ToSender::Welcome { token, .. } = control.hear() else { panic!("not let in") };
+    let data = bench.connection();
+    data.say(&Greeting::Data { token, stream: 0 });
+    control.say(&ToReceiver::Counted(Counted { entries: 1, bytes: size, disk: 1, complete: true }));
+    control.say(&offer(0, size));
+    let answer = control.hear();
+    // A file system may not have files of this size.
+    if matches!(answer, ToSender::Answer { verdict: Verdict::Want, .. }) {
+        let mut hasher = ChunkHasher::default();
+        hasher.update(0, b"x");
+        let digest = hasher.finish(Chunks::new(size).length(0));
+        let mut out = Vec::new();
+        for chunk in 0..1000 {
+            frame::append(&mut out, &Data::Piece { id: 0, chunk, offset: 0, length: 1 });
+            out.push(b'x');
+            frame::append(&mut out, &Data::ChunkEnd { id: 0, chunk, digest });
+        }
+        // 50 kB, and 125 GiB of holes.
+        data.channel.write(&out).unwrap();
+    }
+    drop((control, data));
+    let began = bench.clock.now();
+    bench.send().unwrap();
+    assert!(since(bench.clock, began) < Span::from_secs(20), "{}", since(bench.clock, began));
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn offers_beyond_what_may_be_open_wait_until_files_have_come() {
+    let bench = Bench::new(ReceiveOptions::default());
+    let control = bench.control();
+    let ToSender::Welcome { token, .. } = control.hear() else { panic!("not let in") };
+    let data = bench.connection();
+    data.say(&Greeting::Data { token, stream: 0 });
+    // An honest sender may be so far ahead: the bytes of the first files are still on their way.
+    let all = 70_000;
+    control.say(&ToReceiver::Totals { entries: all, bytes: 0 });
+    std::thread::scope(|threads| {
+        let offering = threads.spawn(|| {
+            for id in 0..all {
+                control.say(&offer(id, 0));
+            }
+            control.say(&ToReceiver::Complete { offers: all, failed: 0 });
+        });
+        let mut inlet = Inlet::new(&control.channel);
+        let until = bench.clock.now() + Span::from_secs(60);
+        let (mut wanted, mut sent) = (0, false);
+        let finished = loop {
+            match inlet.message(until).unwrap() {
+                Message::Is(ToSender::Answer { verdict: Verdict::Want, .. }) => wanted += 1,
+                Message::Is(ToSender::Progress(_)) if wanted >= 60_000 && !sent => {
+                    sent = true;
+                    threads.spawn(|| {
+                        for id in 0..all {
+                            data.say(&Data::Small { id, length: 0, digest: small_file_digest(b"").0 });
+                        }
+                    });
+                }
+                Message::Is(ToSender::Finished(finished)) => break finished,
+                Message::Is(ToSender::Progress(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((finished.entries, finished.failed), (all, 0));
+        offering.join().unwrap();
+    });
+    control.say(&ToReceiver::Bye);
+    bench.receiving.join().unwrap().unwrap();
 }

@@ -7,10 +7,9 @@
 //! proves itself.
 
 use crate::keys::fill_random;
-use crate::lock::locked;
 use rustix::net::{RecvFlags, recv};
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use units::{Span, Time};
 
 /// Connections in all.
@@ -24,7 +23,7 @@ pub(super) const PATIENCE: Span = Span::from_secs(10);
 
 /// A connection whose proof is awaited.
 #[derive(Clone, Debug)]
-pub(super) struct Stranger {
+pub(super) struct PendingConnection {
     pub(super) number: u64,
     pub(super) peer: SocketAddr,
     pub(super) since: Time,
@@ -35,13 +34,13 @@ pub(super) struct Stranger {
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(in crate::receive) struct Unproved(Mutex<Vec<Stranger>>);
+pub(in crate::receive) struct Unproved(Vec<PendingConnection>);
 
 /// What is to be done about connections that nothing had come from.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// These have sent something.
-    pub(super) speaking: Vec<Stranger>,
+    pub(super) speaking: Vec<PendingConnection>,
     /// These have left, or waited too long, and are closed.
     pub(super) closed: Vec<(SocketAddr, &'static str)>,
 }
@@ -49,49 +48,49 @@ pub(super) struct Changes {
 impl Unproved {
     /// Takes a newcomer in; returns the address of the connection that was closed for it, if one had to be.
     pub(super) fn admit(
-        &self,
+        &mut self,
         number: u64,
         socket: Arc<TcpStream>,
         peer: SocketAddr,
         now: Time,
     ) -> Option<SocketAddr> {
-        let mut all = self.lock();
+        let all = &mut self.0;
         let newcomer = origin(peer.ip());
-        let victim = if count(&all, newcomer) >= SHARE {
-            Some(choose(&all, &[newcomer]))
+        let victim = if count(all, newcomer) >= SHARE {
+            Some(choose(all, &[newcomer]))
         } else if all.len() >= ROOM {
-            let most = all.iter().map(|one| count(&all, origin(one.peer.ip()))).max().unwrap_or(0);
+            let most = all.iter().map(|one| count(all, origin(one.peer.ip()))).max().unwrap_or(0);
             let mut crowded: Vec<IpAddr> = all.iter().map(|one| origin(one.peer.ip())).collect();
-            crowded.retain(|&address| count(&all, address) == most);
-            Some(choose(&all, &crowded))
+            crowded.retain(|&address| count(all, address) == most);
+            Some(choose(all, &crowded))
         } else {
             None
         };
-        let closed = victim.map(|at| close(&mut all, at));
-        all.push(Stranger { number, peer, since: now, socket, speaks: false });
+        let closed = victim.map(|at| close(all, at));
+        all.push(PendingConnection { number, peer, since: now, socket, speaks: false });
         closed
     }
 
     /// Closes one to free a file descriptor, if there is one; its address.
-    pub(super) fn give_way(&self) -> Option<SocketAddr> {
-        let mut all = self.lock();
+    pub(super) fn give_way(&mut self) -> Option<SocketAddr> {
+        let all = &mut self.0;
         if all.is_empty() {
             return None;
         }
         let everyone: Vec<IpAddr> = all.iter().map(|one| origin(one.peer.ip())).collect();
-        let at = choose(&all, &everyone);
-        Some(close(&mut all, at))
+        let at = choose(all, &everyone);
+        Some(close(all, at))
     }
 
     /// The sockets that nothing has come from.
     pub(super) fn silent(&self) -> Vec<Arc<TcpStream>> {
-        self.lock().iter().filter(|one| !one.speaks).map(|one| Arc::clone(&one.socket)).collect()
+        self.0.iter().filter(|one| !one.speaks).map(|one| Arc::clone(&one.socket)).collect()
     }
 
     /// Looks at those that nothing had come from.
-    pub(super) fn changes(&self, now: Time) -> Changes {
+    pub(super) fn changes(&mut self, now: Time) -> Changes {
         let mut changes = Changes::default();
-        self.lock().retain_mut(|one| {
+        self.0.retain_mut(|one| {
             if one.speaks {
                 return true;
             }
@@ -115,22 +114,24 @@ impl Unproved {
     }
 
     /// Connection `number` has proved itself, or failed to. False if it was closed before, to make room.
-    pub(super) fn leave(&self, number: u64) -> bool {
-        let mut all = self.lock();
+    pub(super) fn leave(&mut self, number: u64) -> bool {
+        let all = &mut self.0;
         let before = all.len();
         all.retain(|one| one.number != number);
         all.len() < before
     }
 
     /// Closes all.
-    pub(super) fn close(&self) {
-        for one in self.lock().drain(..) {
+    pub(in crate::receive) fn close(&mut self) {
+        for one in self.0.drain(..) {
             let _ = one.socket.shutdown(Shutdown::Both);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Stranger>> {
-        locked(&self.0)
+    /// When a connection from which nothing has come is closed next.
+    pub(super) fn due(&self) -> Time {
+        let silent = self.0.iter().filter(|one| !one.speaks).map(|one| one.since + FIRST_BYTE);
+        silent.min().unwrap_or(Time::NEVER)
     }
 }
 
@@ -142,12 +143,12 @@ fn origin(address: IpAddr) -> IpAddr {
     }
 }
 
-fn count(all: &[Stranger], address: IpAddr) -> usize {
+fn count(all: &[PendingConnection], address: IpAddr) -> usize {
     all.iter().filter(|one| origin(one.peer.ip()) == address).count()
 }
 
 /// Which connection of these addresses is closed: the oldest that has sent nothing, or a random one.
-fn choose(all: &[Stranger], addresses: &[IpAddr]) -> usize {
+fn choose(all: &[PendingConnection], addresses: &[IpAddr]) -> usize {
     let of_these = || (0..all.len()).filter(|&at| addresses.contains(&origin(all[at].peer.ip())));
     // The oldest come first.
     let silent = of_these().find(|&at| !all[at].speaks && heard(&all[at].socket) != Heard::Bytes);
@@ -159,7 +160,7 @@ fn choose(all: &[Stranger], addresses: &[IpAddr]) -> usize {
     })
 }
 
-fn close(all: &mut Vec<Stranger>, at: usize) -> SocketAddr {
+fn close(all: &mut Vec<PendingConnection>, at: usize) -> SocketAddr {
     let one = all.remove(at);
     let _ = one.socket.shutdown(Shutdown::Both);
     one.peer
@@ -241,13 +242,13 @@ mod tests {
             let most = if address == 2 { SHARE } else { SHARE - 1 };
             open.extend((0..most).map(|_| bench.connect(&format!("192.0.2.{address}"), b"x")));
         }
-        while bench.unproved.lock().len() < ROOM {
+        while bench.unproved.0.len() < ROOM {
             let other = format!("198.51.100.{}", bench.next);
             open.push(bench.connect(&other, b""));
         }
         let closed = bench.connect("203.0.113.1", b"").1.unwrap();
         assert_eq!(closed.ip().to_string(), "192.0.2.2", "although others were silent for longer");
-        assert_eq!(bench.unproved.lock().len(), ROOM);
+        assert_eq!(bench.unproved.0.len(), ROOM);
     }
 
     #[test]

@@ -7,16 +7,14 @@
 use super::{Failure, HANDSHAKE, dial, handshake};
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::lock::locked;
 use crate::ticket::{Host, Ticket};
 use host::Clock;
 use rustls::ClientConfig;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 use units::{Span, Time};
@@ -32,33 +30,16 @@ const MOST: usize = 32;
 enum Event {
     /// A host's name was looked up.
     Known(String, io::Result<Vec<SocketAddr>>),
+    /// An attempt has a socket.
+    Dialed(SocketAddr, Arc<TcpStream>),
     /// An attempt has ended.
     Ended(SocketAddr, Result<Box<Channel>, TransferError>),
-}
-
-/// What the threads of a race share.
-#[derive(Debug, Default)]
-struct Shared {
-    over: AtomicBool,
-    sockets: Mutex<Vec<(SocketAddr, Arc<TcpStream>)>>,
-}
-
-impl Shared {
-    /// Closes all sockets but that of the winner.
-    fn end(&self, winner: Option<SocketAddr>) {
-        self.over.store(true, Ordering::SeqCst);
-        for (address, socket) in locked(&self.sockets).drain(..) {
-            if Some(address) != winner {
-                let _ = socket.shutdown(Shutdown::Both);
-            }
-        }
-    }
 }
 
 struct Race<'a> {
     tls: &'a Arc<ClientConfig>,
     clock: Clock,
-    shared: Arc<Shared>,
+    sockets: Vec<(SocketAddr, Arc<TcpStream>)>,
     events: Sender<Event>,
     /// Addresses to try.
     waiting: VecDeque<SocketAddr>,
@@ -79,7 +60,7 @@ pub(super) fn race(
     let mut race = Race {
         tls,
         clock: *clock,
-        shared: Arc::default(),
+        sockets: Vec::new(),
         events,
         waiting: interleaved(ticket.sockets().collect()),
         started: Vec::new(),
@@ -95,7 +76,7 @@ pub(super) fn race(
     // If the best host is a name, it gets a moment to become known.
     let name_first = matches!(ticket.addresses.first(), Some(Host::Name(_)));
     let winner = race.run(&heard, name_first);
-    race.shared.end(winner.as_ref().map(|(_, address)| *address));
+    race.end(&heard, winner.as_ref().map(|(_, address)| *address));
     winner.ok_or_else(|| race.failure())
 }
 
@@ -125,6 +106,7 @@ impl Race<'_> {
             // Every attempt has its own limit and tells its end.
             let wait = next.min(resolved).since(self.clock.now()).min(RESOLVE);
             match heard.recv_timeout(Duration::from_nanos(wait.as_nanos())) {
+                Ok(Event::Dialed(address, socket)) => self.sockets.push((address, socket)),
                 Ok(Event::Ended(address, Ok(channel))) => return Some((*channel, address)),
                 Ok(Event::Ended(address, Err(error))) => {
                     self.running -= 1;
@@ -143,6 +125,19 @@ impl Race<'_> {
                     }
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+        }
+    }
+
+    /// Closes all sockets but that of the winner.
+    fn end(&mut self, heard: &Receiver<Event>, winner: Option<SocketAddr>) {
+        let late = heard.try_iter().filter_map(|event| match event {
+            Event::Dialed(address, socket) => Some((address, socket)),
+            _ => None,
+        });
+        for (address, socket) in self.sockets.drain(..).chain(late) {
+            if Some(address) != winner {
+                let _ = socket.shutdown(Shutdown::Both);
             }
         }
     }
@@ -175,10 +170,9 @@ impl Race<'_> {
 
     fn start(&mut self, address: SocketAddr) {
         self.started.push(address);
-        let (events, shared) = (self.events.clone(), Arc::clone(&self.shared));
-        let (tls, clock) = (Arc::clone(self.tls), self.clock);
+        let (events, tls, clock) = (self.events.clone(), Arc::clone(self.tls), self.clock);
         let trying = Builder::new().spawn(move || {
-            let _ = events.send(Event::Ended(address, attempt(address, &tls, &clock, &shared).map(Box::new)));
+            let _ = events.send(Event::Ended(address, attempt(address, &tls, &clock, &events).map(Box::new)));
         });
         match trying {
             Ok(_) => self.running += 1,
@@ -212,11 +206,10 @@ fn attempt(
     address: SocketAddr,
     tls: &Arc<ClientConfig>,
     clock: &Clock,
-    shared: &Shared,
+    events: &Sender<Event>,
 ) -> Result<Channel, TransferError> {
     let socket = Arc::new(dial(address).map_err(TransferError::gone)?);
-    locked(&shared.sockets).push((address, Arc::clone(&socket)));
-    if shared.over.load(Ordering::SeqCst) {
+    if events.send(Event::Dialed(address, Arc::clone(&socket))).is_err() {
         return Err(TransferError::gone("another address was sooner"));
     }
     let began = clock.now();

@@ -1,0 +1,415 @@
+//! [`Session`]: one sender's session, from its greeting to its end.
+//!
+//! One thread owns it, and takes what happens ([`Event`]) from a channel, in the order in which it comes. Connections,
+//! workers and the holder of the windows have a sender of that channel, and no part of the session itself. So whatever a
+//! session decides, it decides here: `session/offers.rs` has offers and their answers, `session/telling.rs` what both
+//! users are told, `session/ending.rs` the end. `session/workers.rs` has the threads beside it.
+
+mod ending;
+mod offers;
+mod telling;
+pub(super) mod workers;
+
+use super::assembly::{Assembly, Faults, Trouble};
+use super::book::{Book, Link};
+use super::consent::Consent;
+use super::windows::{self, Note, WindowState};
+use crate::channel::Channel;
+use crate::error::TransferError;
+use crate::history::History;
+use crate::limits::LimitTimes;
+use crate::progress::PathRate;
+use crate::summary::Summary;
+use crate::wire::control::{Entry, Id, Progress, Report, ToReceiver, ToSender, Verdict};
+use crate::wire::{TAKEN_OVER, frame};
+use host::Clock;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver as Events, SyncSender};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
+use units::{Rate, Span, Time};
+use workers::{Beside, Jobs};
+
+/// A sender says something at least this often, or it is gone.
+const SILENCE: Span = Span::from_secs(30);
+/// Between two times at which both users are told how far it is, and the journal is handed to the kernel.
+const TELLING: Span = Span::from_millis(200);
+/// Whole files wait no longer for their names.
+const NAMING: Span = Span::from_secs(5);
+/// The data waits no longer than this for the path to be measured without it.
+const QUIET: Span = Span::from_secs(2);
+/// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
+const QUIET_WORTH: u64 = 4_000_000;
+/// Answers are gathered up to this many bytes.
+const GATHER: usize = 32 << 10;
+
+/// What happens to a session.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// The sender said these on its control connection. Whoever reads it waits until more are asked for.
+    Messages(Vec<ToReceiver>),
+    /// The control connection has ended.
+    SenderLeft(TransferError),
+    /// A data connection has begun.
+    StreamBegan(Arc<Channel>),
+    /// A data connection has ended.
+    StreamEnded(Arc<Channel>, Result<(), Trouble>),
+    /// A chunk or a file came, and nothing that was asked for is missing.
+    ChunkDone,
+    /// This file cannot be had.
+    FileLost(Id, String),
+    /// An offer is answered for which something was read.
+    Examined(Id, Result<Verdict, Trouble>),
+    /// The session cannot go on.
+    Broke(TransferError),
+    /// Everything is on the disk.
+    Stored(Result<Faults, TransferError>),
+    /// The receiver's user has answered.
+    Answer(bool),
+    /// The windows of the data connections, or their phase, changed.
+    WindowChanged(WindowState),
+    /// The path was measured without the data, which may flow now.
+    PathMeasured,
+    /// The data connections are to be paced, all together.
+    Pace(Option<Rate>),
+    /// Another sender takes the place of this one.
+    Replaced,
+    /// Nothing happened in time.
+    Tick,
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Entries are offered, and files come.
+    Open,
+    /// Everything has come, and is brought to the disk.
+    Storing,
+    /// The sender knows that everything is there. Its last word is waited for until then.
+    Told(Time),
+}
+
+/// Serves a sender until its session is finished (what was received), or it leaves before that. Also returns whether
+/// another sender took its place.
+pub(super) fn serve(
+    book: &Book<'_>,
+    link: &Link,
+    channel: &Channel,
+    events: &Events<Event>,
+) -> (bool, Result<Option<Summary>, TransferError>) {
+    let mut replaced = false;
+    let ended = serve_until(book, link, channel, events, &mut replaced);
+    (replaced, ended)
+}
+
+fn serve_until(
+    book: &Book<'_>,
+    link: &Link,
+    channel: &Channel,
+    events: &Events<Event>,
+    replaced: &mut bool,
+) -> Result<Option<Summary>, TransferError> {
+    let (assembly, observer, told) = (&book.receiver.assembly, book.observer, &link.events);
+    let (mut session, beside) = Session::begin(book, link, channel)?;
+    let Beside { examine, store, ask, over, asked, windows } = beside;
+    let ended = std::thread::scope(|threads| {
+        let started = start(threads, move || workers::read(channel, &asked, told))
+            .and_then(|()| start(threads, move || workers::examine(assembly, &examine, told)))
+            .and_then(|()| start(threads, move || workers::store(assembly, &store, told)))
+            .and_then(|()| start(threads, move || workers::ask(observer, &ask, &over, told)))
+            .and_then(|()| start(threads, move || windows.hold()))
+            .map_err(TransferError::system("start a thread"));
+        let ended = started.and_then(|()| session.run(events));
+        if let Err(error) = &ended {
+            session.take_leave(error, events);
+        }
+        *replaced = session.replaced;
+        assembly.stop();
+        channel.cut();
+        session.end();
+        ended
+    });
+    // Whole files that wait for their names get them, whatever ended the session.
+    let named = assembly.name_waiting();
+    assembly.checkpoint()?;
+    let ended = ended?;
+    named?;
+    Ok(ended)
+}
+
+fn start<'s>(threads: &'s Scope<'s, '_>, work: impl FnOnce() + Send + 's) -> io::Result<()> {
+    Builder::new().spawn_scoped(threads, work).map(drop)
+}
+
+/// One sender's session.
+pub(super) struct Session<'a> {
+    book: &'a Book<'a>,
+    assembly: &'a Assembly,
+    clock: &'a Clock,
+    link: &'a Link,
+    channel: &'a Channel,
+    jobs: Jobs,
+    /// Asks the reader of the control connection for more messages.
+    more: SyncSender<()>,
+    /// Messages that came and were not heard yet.
+    pending: VecDeque<ToReceiver>,
+    /// The reader waits to be asked for more.
+    hungry: bool,
+    stage: Stage,
+    out: Vec<u8>,
+    began: Time,
+    heard: Time,
+    told: Time,
+    named: Time,
+    consent: Consent,
+    resumed: bool,
+    /// Offers that wait for an announcement, an answer or room, and the memory that they take.
+    held: VecDeque<(Id, Entry)>,
+    held_weight: usize,
+    /// Offers that have come.
+    offers: u64,
+    /// Offers that are being looked into.
+    examined: u64,
+    /// Entries that failed at the sender, once it has said all.
+    complete: Option<u64>,
+    /// Entries that cannot be had and were not told yet.
+    lost: Vec<(Id, String)>,
+    first_lost: Option<String>,
+    skipped: u64,
+    /// Data connections: those that are there, the most that there were or were announced, and what those that have
+    /// ended waited for and received.
+    data: Vec<Arc<Channel>>,
+    streams: u16,
+    past_waited: u64,
+    past_received: u64,
+    came: PathRate,
+    report: Report,
+    limits: Option<LimitTimes>,
+    window: WindowState,
+    /// Answers that let the data flow wait for the path to be measured.
+    quiet: bool,
+    history: History,
+    last: (Progress, Report),
+    /// Lines about what the sender does.
+    lines: u64,
+    replaced: bool,
+    /// How the session ended.
+    ended: Option<Result<Option<Summary>, TransferError>>,
+}
+
+impl<'a> Session<'a> {
+    /// A sender was let in. Also returns what the threads beside the session need.
+    pub(super) fn begin(
+        book: &'a Book<'a>,
+        link: &'a Link,
+        channel: &'a Channel,
+    ) -> Result<(Self, Beside<'a>), TransferError> {
+        let resumed = book.receiver.assembly.begin()?;
+        let word = if resumed { "goes on with the session" } else { "begins" };
+        book.observer.say(&format!("{} {word}", link.peer));
+        let (jobs, more, beside) = workers::beside(book, link, channel)?;
+        let quiet = windows::wants_quiet(link, book.receiver.window);
+        let receiver = book.receiver;
+        let now = receiver.clock.now();
+        let consent = Consent::new(receiver.accept, link.peer, book.take_spent());
+        let mut session = Self {
+            book,
+            assembly: &receiver.assembly,
+            clock: &receiver.clock,
+            link,
+            channel,
+            jobs,
+            more,
+            pending: VecDeque::new(),
+            hungry: false,
+            stage: Stage::Open,
+            out: Vec::new(),
+            began: now,
+            heard: now,
+            told: now,
+            named: now,
+            consent,
+            resumed,
+            held: VecDeque::new(),
+            held_weight: 0,
+            offers: 0,
+            examined: 0,
+            complete: None,
+            lost: Vec::new(),
+            first_lost: None,
+            skipped: 0,
+            data: Vec::new(),
+            streams: link.streams,
+            past_waited: 0,
+            past_received: 0,
+            came: PathRate::default(),
+            report: Report::default(),
+            limits: None,
+            window: WindowState::default(),
+            quiet,
+            history: History::default(),
+            last: Default::default(),
+            lines: 0,
+            replaced: false,
+            ended: None,
+        };
+        frame::append(&mut session.out, &ToSender::Welcome { token: link.token, resumed });
+        session.flush()?;
+        Ok((session, beside))
+    }
+
+    /// Runs the session on what happens, until it is finished or its sender has left.
+    pub(super) fn run(&mut self, events: &Events<Event>) -> Result<Option<Summary>, TransferError> {
+        loop {
+            self.proceed()?;
+            if let Some(ended) = self.ended() {
+                return ended;
+            }
+            let wait = Duration::from_nanos(self.due().since(self.clock.now()).as_nanos());
+            self.handle(events.recv_timeout(wait).unwrap_or(Event::Tick))?;
+        }
+    }
+
+    /// How the session ended, once.
+    pub(super) fn ended(&mut self) -> Option<Result<Option<Summary>, TransferError>> {
+        self.ended.take()
+    }
+
+    /// When something is to be done even if nothing happens.
+    fn due(&self) -> Time {
+        match self.stage {
+            Stage::Told(until) => until,
+            _ if self.is_quiet() => self.began + QUIET,
+            _ => self.told + TELLING,
+        }
+    }
+
+    /// Takes what happened.
+    pub(super) fn handle(&mut self, event: Event) -> Result<(), TransferError> {
+        match event {
+            Event::Messages(messages) => {
+                self.heard = self.clock.now();
+                self.pending.extend(messages);
+                self.hungry = true;
+            }
+            Event::SenderLeft(error) => return Err(self.left(error)),
+            Event::StreamBegan(channel) => {
+                self.jobs.tell_windows(Note::Began(Arc::clone(&channel)));
+                self.data.push(channel);
+                self.streams = self.streams.max(self.data.len() as u16);
+                self.jobs.tell_windows(Note::Streams(self.streams));
+            }
+            Event::StreamEnded(channel, ended) => {
+                self.past_waited += channel.waited_to_receive().as_nanos();
+                self.past_received += telling::came(&channel);
+                self.data.retain(|other| !Arc::ptr_eq(other, &channel));
+                self.jobs.tell_windows(Note::Ended(channel));
+                if self.stage == Stage::Open {
+                    ended.map_err(|trouble| self.fault(trouble))?;
+                }
+            }
+            Event::ChunkDone => {}
+            // Nothing waits to be taken, and the reader of the control connection was asked for more.
+            Event::Tick
+                if !self.hungry
+                    && !matches!(self.stage, Stage::Told(_))
+                    && self.clock.now().since(self.heard) > SILENCE =>
+            {
+                return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
+            }
+            Event::Tick => {}
+            Event::FileLost(id, reason) => self.lost.push((id, reason)),
+            Event::Examined(id, verdict) => {
+                self.examined -= 1;
+                match verdict {
+                    Ok(verdict) => self.answer(id, verdict, true),
+                    Err(Trouble::File(reason)) => self.answer(id, Verdict::Refused(reason), true),
+                    Err(trouble) => return Err(self.fault(trouble)),
+                }
+            }
+            Event::Broke(error) => return Err(error),
+            Event::Stored(faults) => self.stored(faults?)?,
+            Event::Answer(yes) => {
+                let step = self.consent.answered(yes);
+                self.step(step)?;
+            }
+            Event::WindowChanged(state) => self.window.become_(state, self.clock.now().since(self.began)),
+            Event::PathMeasured => self.quiet = false,
+            Event::Pace(rate) => self.pace(rate)?,
+            Event::Replaced => {
+                self.replaced = true;
+                return Err(TransferError::gone(TAKEN_OVER));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what can be done now.
+    pub(super) fn proceed(&mut self) -> Result<(), TransferError> {
+        let now = self.clock.now();
+        if let Stage::Told(until) = self.stage {
+            self.hear_the_last_word()?;
+            if now >= until && self.ended.is_none() {
+                return Err(TransferError::gone("it left before the last word"));
+            }
+            return Ok(());
+        }
+        self.hear_all()?;
+        let quiet = self.is_quiet();
+        if !quiet {
+            self.flush()?;
+        }
+        if now.since(self.told) >= TELLING && !quiet {
+            if self.stage == Stage::Storing {
+                self.link.standing.touch();
+            }
+            self.tell()?;
+        }
+        if now.since(self.named) >= NAMING {
+            self.named = now;
+            self.jobs.name();
+        }
+        if let Some(failed) = self.complete
+            && self.stage == Stage::Open
+            && self.held.is_empty()
+            && self.examined == 0
+            && self.assembly.is_settled()
+        {
+            self.store(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The error that a trouble of a connection or worker is for the session.
+    fn fault(&self, trouble: Trouble) -> TransferError {
+        match trouble {
+            Trouble::Session(error) => error,
+            Trouble::Protocol(reason) => self.protocol(reason),
+            Trouble::File(reason) => unreachable!("it ends a file only: {reason}"),
+        }
+    }
+
+    /// The sender broke the rules.
+    fn protocol(&self, reason: impl Into<String>) -> TransferError {
+        TransferError::Protocol { peer: self.link.peer, reason: reason.into() }
+    }
+
+    /// Asks the sender to pace, each connection at its part.
+    fn pace(&mut self, rate: Option<Rate>) -> Result<(), TransferError> {
+        let bps = rate.map(|rate| (rate.as_bps() / u64::from(self.streams)).max(1));
+        for stream in 0..self.streams {
+            frame::append(&mut self.out, &ToSender::Pace { stream, bps });
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), TransferError> {
+        if !self.out.is_empty() {
+            self.channel.write(&self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! How a session ends: everything is on the disk and its sender knows, or its sender is told why not.
+
+use super::{Event, Session, Stage};
+use crate::error::{Ending, TransferError};
+use crate::receive::assembly::{Counts, Faults};
+use crate::summary::{Said, Side, Summary};
+use crate::wire::control::{Finished, ToReceiver, ToSender, Why};
+use crate::wire::{TAKEN_OVER, frame};
+use std::sync::mpsc::Receiver as Events;
+use std::time::Duration;
+use units::{Span, Time};
+
+/// What a sender had sent before it left may still arrive, and what it is told last has to.
+const LINGER: Span = Span::from_secs(2);
+
+impl Session<'_> {
+    /// All has come. It is brought to the disk, which may take minutes: a sender that hears nothing leaves.
+    pub(super) fn store(&mut self, failed: u64) -> Result<(), TransferError> {
+        self.tell()?;
+        self.stage = Stage::Storing;
+        self.complete = Some(failed);
+        self.jobs.store(self.streams);
+        Ok(())
+    }
+
+    /// All is on the disk. The session is over when the sender knows, or had time to ask again.
+    pub(super) fn stored(&mut self, faults: Faults) -> Result<(), TransferError> {
+        self.lost.extend(faults.lost);
+        for fault in faults.folders {
+            self.lose(fault);
+        }
+        self.tell()?;
+        let (ended, counts) = (self.clock.now(), self.assembly.counts());
+        let finished = Finished {
+            entries: counts.entries,
+            bytes: counts.bytes,
+            failed: counts.failed.saturating_add(self.complete.unwrap_or_default()),
+        };
+        frame::append(&mut self.out, &ToSender::Finished(finished));
+        self.flush()?;
+        let result = self.result(finished, ended, counts);
+        self.stage = Stage::Told(self.book.complete(self.link, result));
+        Ok(())
+    }
+
+    /// The sender has said that it knows, if it did.
+    pub(super) fn hear_the_last_word(&mut self) -> Result<(), TransferError> {
+        if self.pending.drain(..).any(|message| matches!(message, ToReceiver::Bye)) {
+            self.ended = Some(self.book.confirmed());
+        }
+        self.ask_for_more();
+        Ok(())
+    }
+
+    /// Why the session cannot go on when the control connection has ended with `error`.
+    pub(super) fn left(&self, error: TransferError) -> TransferError {
+        match (self.stage, error) {
+            (Stage::Storing | Stage::Told(_), TransferError::PeerGone { .. }) => {
+                TransferError::gone("it left before the last word")
+            }
+            (_, error) => error,
+        }
+    }
+
+    fn result(&mut self, finished: Finished, ended: Time, counts: Counts) -> Result<Summary, TransferError> {
+        if finished.failed > 0 {
+            return Err(TransferError::Incomplete {
+                failed: finished.failed,
+                all: counts.entries.saturating_add(finished.failed),
+                first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
+            });
+        }
+        let (progress, report) = &self.last;
+        let said = Said { progress, report, limits: self.limits };
+        Ok(Summary {
+            side: Side::Received,
+            entries: counts.entries,
+            bytes: counts.bytes,
+            skipped: self.skipped,
+            streams: self.streams,
+            ..Summary::new(ended.since(self.began), counts.came, &said, std::mem::take(&mut self.history))
+        })
+    }
+
+    /// Takes in what a dead sender's kernel had sent, before the next one begins; tells one that is there why the
+    /// session ends.
+    pub(in crate::receive) fn take_leave(&mut self, error: &TransferError, events: &Events<Event>) {
+        let gone = matches!(error, TransferError::PeerGone { .. }) && !self.replaced;
+        if !gone {
+            // What was not said yet is of no interest any more.
+            self.out.clear();
+            let last = self.last_word(error);
+            frame::append(&mut self.out, &last);
+            let _ = self.flush();
+            self.channel.finish();
+        }
+        self.ask_for_more();
+        let until = self.clock.now() + LINGER;
+        // Closed with something unread, the connection would be reset, and the reason lost.
+        let mut heard_all = false;
+        while if gone { !self.data.is_empty() } else { !heard_all } {
+            let left = until.since(self.clock.now());
+            let Ok(event) = events.recv_timeout(Duration::from_nanos(left.as_nanos())) else { return };
+            match event {
+                Event::Messages(_) => drop(self.more.try_send(())),
+                Event::SenderLeft(_) => heard_all = true,
+                Event::StreamBegan(channel) => self.data.push(channel),
+                Event::StreamEnded(channel, _) => {
+                    self.data.retain(|other| !std::sync::Arc::ptr_eq(other, &channel));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the sender is told when the session ends by `error`.
+    fn last_word(&self, error: &TransferError) -> ToSender {
+        match error {
+            _ if self.replaced => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
+            TransferError::NotAccepted(reason) if self.link.version >= 2 => {
+                ToSender::GivesUp { why: Why::Declined, reason: reason.clone() }
+            }
+            full if full.ending() == Ending::Disk && self.link.version >= 2 => {
+                ToSender::GivesUp { why: Why::Disk, reason: full.for_the_other_side() }
+            }
+            other => ToSender::Abort { reason: other.for_the_other_side() },
+        }
+    }
+
+    /// Hands back what the limit or a person's answer has been spent on.
+    pub(in crate::receive) fn end(self) {
+        self.book.give_spent(self.consent.into_spent());
+    }
+}

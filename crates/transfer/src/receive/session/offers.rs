@@ -1,0 +1,172 @@
+//! Offers and their answers.
+
+use super::{GATHER, QUIET, QUIET_WORTH, Session, Stage};
+use crate::error::TransferError;
+use crate::receive::assembly::{MOST_HELD, Offered, Trouble, weight};
+use crate::receive::consent::{Admission, Step, patience_is_over};
+use crate::wire::control::{Counted, Entry, Id, Kind, ToReceiver, ToSender, Verdict};
+use crate::wire::frame;
+
+impl Session<'_> {
+    /// Hears the messages that have come, as far as there is room for what they ask for, and asks for more then.
+    pub(super) fn hear_all(&mut self) -> Result<(), TransferError> {
+        self.admit_held()?;
+        // While no more offers may be open, the sender's next ones wait in the connection until files have come.
+        while !self.assembly.is_crowded()
+            && let Some(message) = self.pending.pop_front()
+        {
+            self.hear(message)?;
+            if self.out.len() >= GATHER && !self.is_quiet() {
+                self.flush()?;
+            }
+        }
+        self.announce_late()?;
+        if self.pending.is_empty() {
+            self.ask_for_more();
+        }
+        Ok(())
+    }
+
+    /// Asks the reader of the control connection for more messages, if it waits for that.
+    pub(super) fn ask_for_more(&mut self) {
+        if std::mem::take(&mut self.hungry) {
+            // Silence counts from now on. If the reader has ended, that is the next event.
+            self.heard = self.clock.now();
+            let _ = self.more.try_send(());
+        }
+    }
+
+    fn hear(&mut self, message: ToReceiver) -> Result<(), TransferError> {
+        match message {
+            ToReceiver::Offer { id, entry } => {
+                self.offers += 1;
+                let waits = if self.held.is_empty() { self.admit(id, entry)? } else { Some(entry) };
+                let Some(entry) = waits else { return Ok(()) };
+                self.held_weight += weight(&entry);
+                if self.held_weight > MOST_HELD {
+                    return Err(self.protocol("more offers than may be open"));
+                }
+                self.held.push_back((id, entry));
+            }
+            ToReceiver::Totals { entries, bytes } => {
+                self.announced(Counted { entries, bytes, disk: bytes, complete: true })?;
+            }
+            ToReceiver::Counted(counted) => self.announced(counted)?,
+            ToReceiver::Report(report) => {
+                self.jobs.tell_windows(crate::receive::windows::Note::Report(report.clone()));
+                self.report = report;
+            }
+            ToReceiver::Limits(limits) => self.limits = Some(limits),
+            ToReceiver::Complete { offers, failed } => {
+                if offers != self.offers {
+                    let reason = format!("it says that it made {offers} offers, and {} came", self.offers);
+                    return Err(self.protocol(reason));
+                }
+                self.complete = Some(failed);
+            }
+            ToReceiver::Bye => {}
+            ToReceiver::Abort { reason } => return Err(TransferError::Aborted(reason)),
+        }
+        Ok(())
+    }
+
+    fn announced(&mut self, counted: Counted) -> Result<(), TransferError> {
+        let step =
+            self.consent.announce(counted, self.assembly.free(), self.resumed, self.assembly.store().path());
+        self.step(step)?;
+        self.admit_held()
+    }
+
+    pub(super) fn step(&mut self, step: Step) -> Result<(), TransferError> {
+        match step {
+            Step::None => {}
+            Step::Say(line) => self.say(&line),
+            Step::Ask(question) => self.jobs.ask(question),
+            Step::Refuse(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Looks at the offers that wait, until one has to wait on.
+    fn admit_held(&mut self) -> Result<(), TransferError> {
+        while !self.assembly.is_crowded()
+            && let Some((id, entry)) = self.held.pop_front()
+        {
+            let held = weight(&entry);
+            if let Some(entry) = self.admit(id, entry)? {
+                self.held.push_front((id, entry));
+                break;
+            }
+            self.held_weight -= held;
+        }
+        Ok(())
+    }
+
+    /// Takes what waits as announced: a sender of version 1 announces late, and has announced what it offers until then.
+    fn announce_late(&mut self) -> Result<(), TransferError> {
+        if self.link.version >= 2 || self.held.is_empty() || !patience_is_over(self.began, self.clock.now()) {
+            return Ok(());
+        }
+        let size = |entry: &Entry| if let Kind::File { size, .. } = entry.kind { size } else { 0 };
+        let bytes = self.held.iter().map(|(_, entry)| size(entry)).fold(0, u64::saturating_add);
+        match self.consent.unannounced((self.held.len() as u64, bytes)) {
+            Some(known) => self.announced(known),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at an offer, or refuses it. Returns it if it has to wait.
+    fn admit(&mut self, id: Id, entry: Entry) -> Result<Option<Entry>, TransferError> {
+        match self.consent.admit(&entry) {
+            Admission::Yes => self.offer(id, entry)?,
+            Admission::Wait => return Ok(Some(entry)),
+            Admission::No(reason) => {
+                let reason = self.assembly.refuse(&entry.name, reason);
+                self.answer(id, Verdict::Refused(reason), false);
+            }
+        }
+        Ok(None)
+    }
+
+    fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
+        let is_file = matches!(entry.kind, Kind::File { .. });
+        let verdict = match self.assembly.offer(id, entry) {
+            Ok(Offered::Now(verdict)) => verdict,
+            Ok(Offered::Later(examination)) => {
+                self.examined += 1;
+                self.jobs.examine(examination);
+                return Ok(());
+            }
+            Err(Trouble::File(reason)) => Verdict::Refused(reason),
+            Err(trouble) => return Err(self.fault(trouble)),
+        };
+        self.answer(id, verdict, is_file);
+        Ok(())
+    }
+
+    pub(super) fn answer(&mut self, id: Id, verdict: Verdict, is_file: bool) {
+        match &verdict {
+            Verdict::Refused(reason) => self.lose(reason.clone()),
+            Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
+            Verdict::Want | Verdict::Rest(_) => self.book.goes_on(),
+            _ => {}
+        }
+        // A sender of version 1 knows of nothing that is kept.
+        let verdict = if verdict == Verdict::Kept && self.link.version < 2 { Verdict::Have } else { verdict };
+        frame::append(&mut self.out, &ToSender::Answer { id, verdict });
+    }
+
+    /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+            && self.stage == Stage::Open
+            && self.all().is_none_or(|all| all.bytes > QUIET_WORTH)
+            && !self.consent.is_asking()
+            && self.clock.now().since(self.began) < QUIET
+    }
+
+    /// All that there is, once the sender has counted it.
+    pub(super) fn all(&self) -> Option<Counted> {
+        self.consent.announced().filter(|counted| counted.complete)
+    }
+}

@@ -1,0 +1,163 @@
+//! The threads beside a session, each with a queue of jobs: one reads the control connection, one looks into existing
+//! files, one brings whole files to the disk and gives them their names, one asks the receiver's user. Each tells the
+//! session what came of it.
+
+use super::Event;
+use crate::channel::{Channel, Inlet};
+use crate::error::TransferError;
+use crate::progress::{Observer, Question};
+use crate::receive::assembly::{Assembly, Examination};
+use crate::receive::book::{Book, Link};
+use crate::receive::windows::{Note, Notes, Windows};
+use crate::wire::control::ToReceiver;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel as queue, sync_channel};
+use units::Time;
+
+/// Messages of a sender that may wait for the session: those of two readings.
+pub(in crate::receive) const AHEAD: usize = 2;
+
+/// Something to bring to the disk.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::receive) enum Storing {
+    /// The whole files that wait for their names.
+    Names,
+    /// Everything, at the end, for which so many data connections wait.
+    All(u16),
+}
+
+/// The session's ends of the queues. With it the workers end.
+#[derive(Debug)]
+pub(in crate::receive) struct Jobs {
+    examine: Sender<Box<Examination>>,
+    store: Sender<Storing>,
+    ask: Sender<Question>,
+    windows: Notes,
+    over: Arc<AtomicBool>,
+}
+
+/// What the threads beside a session need.
+#[derive(Debug)]
+pub(in crate::receive) struct Beside<'a> {
+    pub(in crate::receive) examine: Receiver<Box<Examination>>,
+    pub(in crate::receive) store: Receiver<Storing>,
+    pub(in crate::receive) ask: Receiver<Question>,
+    /// The session is over: nobody waits for an answer any more.
+    pub(in crate::receive) over: Arc<AtomicBool>,
+    /// The session asks for more messages.
+    pub(in crate::receive) asked: Receiver<()>,
+    pub(in crate::receive) windows: Windows<'a>,
+}
+
+/// Makes the queues between a session and the threads beside it.
+pub(super) fn beside<'a>(
+    book: &Book<'a>,
+    link: &'a Link,
+    channel: &'a Channel,
+) -> Result<(Jobs, SyncSender<()>, Beside<'a>), TransferError> {
+    let ((examine, to_examine), (store, to_store), (ask, to_ask)) = (queue(), queue(), queue());
+    let (more, asked) = sync_channel(AHEAD);
+    // The reader may be a reading ahead.
+    let _ = more.send(());
+    let (windows, notes) = Notes::new()?;
+    let holder =
+        Windows::new((book.receiver.window, link), channel, &book.receiver.clock, (notes, windows.wake()));
+    let over = Arc::new(AtomicBool::new(false));
+    let beside = Beside {
+        examine: to_examine,
+        store: to_store,
+        ask: to_ask,
+        over: Arc::clone(&over),
+        asked,
+        windows: holder,
+    };
+    Ok((Jobs { examine, store, ask, windows, over }, more, beside))
+}
+
+impl Jobs {
+    pub(super) fn examine(&self, examination: Box<Examination>) {
+        let _ = self.examine.send(examination);
+    }
+
+    pub(super) fn name(&self) {
+        let _ = self.store.send(Storing::Names);
+    }
+
+    pub(super) fn store(&self, streams: u16) {
+        let _ = self.store.send(Storing::All(streams));
+    }
+
+    pub(super) fn ask(&self, question: Question) {
+        let _ = self.ask.send(question);
+    }
+
+    pub(super) fn tell_windows(&self, note: Note) {
+        self.windows.tell(note);
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+    }
+}
+
+/// Reads the control connection. After each reading it waits until the session asks for more.
+pub(super) fn read(channel: &Channel, more: &Receiver<()>, events: &Sender<Event>) {
+    let mut inlet = Inlet::new(channel);
+    let error = loop {
+        match inlet.messages::<ToReceiver>(Time::NEVER) {
+            Ok(Some(messages)) => drop(events.send(Event::Messages(messages))),
+            Ok(None) => break TransferError::gone("it left before the end"),
+            Err(error) => break error,
+        }
+        if more.recv().is_err() {
+            return;
+        }
+    };
+    let _ = events.send(Event::SenderLeft(error));
+}
+
+/// Answers the offers for which something has to be read.
+pub(super) fn examine(assembly: &Assembly, jobs: &Receiver<Box<Examination>>, events: &Sender<Event>) {
+    for examination in jobs {
+        let id = examination.id();
+        let _ = events.send(Event::Examined(id, assembly.examine(*examination)));
+    }
+}
+
+/// Brings whole files to the disk and gives them their names.
+pub(super) fn store(assembly: &Assembly, jobs: &Receiver<Storing>, events: &Sender<Event>) {
+    for storing in jobs {
+        match storing {
+            Storing::Names => name(assembly, events),
+            Storing::All(streams) => drop(events.send(Event::Stored(assembly.finish(streams)))),
+        }
+    }
+}
+
+/// Gives the whole files that wait their names.
+pub(in crate::receive) fn name(assembly: &Assembly, events: &Sender<Event>) {
+    match assembly.name_waiting() {
+        Ok(lost) => {
+            for (id, reason) in lost {
+                let _ = events.send(Event::FileLost(id, reason));
+            }
+        }
+        Err(error) => drop(events.send(Event::Broke(error))),
+    }
+}
+
+/// Asks the receiver's user.
+pub(super) fn ask(
+    observer: &dyn Observer,
+    questions: &Receiver<Question>,
+    over: &AtomicBool,
+    events: &Sender<Event>,
+) {
+    for question in questions {
+        let yes = observer.accept(&question, &|| over.load(Ordering::Acquire));
+        let _ = events.send(Event::Answer(yes));
+    }
+}
