@@ -53,7 +53,8 @@ fn linux_paces_lower_and_probes_for_the_rtt_though_it_sees_the_least_again() {
 }
 
 /// A product of 10.5 segments and three more are 14 segments in Linux: the drain ends earlier than the draft's, which ends at 13.5.
-/// Twice the product and three more are 24 segments, and 26 while Linux probes for bandwidth (a pace of 1.25 times 0.99 of the rate).
+/// Twice the product, three more and the ten that arrive together are 34 segments. They are 36 while Linux probes for bandwidth (a
+/// pace of 1.25 times 0.99 of the rate). The draft has 24.
 #[test]
 fn linux_has_an_even_number_of_segments_in_flight_and_two_more_while_it_probes() {
     let filled = "
@@ -66,14 +67,14 @@ fn linux_has_an_even_number_of_segments_in_flight_and_two_more_while_it_probes()
         500ms | ack 10 rate 105 flight 13 | 24 avoidance
         ";
     let linux = "
-        400ms | ack 10 rate 105 flight 14 | 24 avoidance
-        501ms  | ack 10 rate 105 flight 14 | 24
-        602ms  | ack 10 rate 105 flight 14 | 24
-        703ms  | ack 10 rate 105 flight 14 | 24
-        804ms  | ack 10 rate 105 flight 14 | 24
-        905ms  | ack 10 rate 105 flight 14 | 24
-        1006ms | ack 10 rate 105 flight 14 | 26 pacing 1.0395Mbit/s
-        1107ms | ack 10 rate 105 flight 14 | 24
+        400ms | ack 10 rate 105 flight 14 | 34 avoidance
+        501ms  | ack 10 rate 105 flight 14 | 34
+        602ms  | ack 10 rate 105 flight 14 | 34
+        703ms  | ack 10 rate 105 flight 14 | 34
+        804ms  | ack 10 rate 105 flight 14 | 34
+        905ms  | ack 10 rate 105 flight 14 | 34
+        1006ms | ack 10 rate 105 flight 14 | 36 pacing 1.0395Mbit/s
+        1107ms | ack 10 rate 105 flight 14 | 34
         ";
     let tuning = Tuning { linux_bbr: true, ..Tuning::default() };
     play(&setup("bbr"), &format!("{filled}{draft}"));

@@ -24,8 +24,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::Complaint;
 
-/// Repetitions per candidate: at least, at most, and how many are added at a time.
+/// Repetitions per candidate: at least, at most, and how many are added at a time. The answer has the most of them.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
+/// If an answer misses the target with all repetitions, this many larger (or smaller) values are tried in its place, each
+/// by this factor further.
+const FURTHER: (u32, f64) = (40, 1.1);
 /// So many doublings in a row that change nothing, or lead away from the target, end the search for a bracket.
 const ENOUGH: u32 = 3;
 /// How often an undecided value is doubled or halved in search of one that surely meets the target, and how near to each
@@ -90,7 +93,7 @@ pub fn search(
         Err(SearchError::NoAnswer(_)) => (Sought::Largest, search.bracket(&scale, Sought::Largest)?),
         Err(error) => return Err(error),
     };
-    let Bracket { mut meets, mut misses, mut best } = bracket;
+    let Bracket { mut meets, mut misses } = bracket;
     let between = |meets: f64, misses: f64| (meets.min(misses), meets.max(misses));
     let steps = |(low, high): (f64, f64)| scale.steps(low, high);
     let first = steps(between(meets, misses)).max(1.0);
@@ -99,21 +102,32 @@ pub fn search(
     {
         search.tell_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
         let middle = scale.middle(low, high);
-        let tried = search.tries(&scale, middle)?;
-        if tried.met {
-            (meets, best) = (middle, tried);
-        } else {
-            misses = middle;
-        }
+        *if search.tries(&scale, middle)?.met { &mut meets } else { &mut misses } = middle;
     }
     // The metric need not move one way with every step: what lies beyond a value that misses may meet.
     let mut beyond = scale.beyond(meets, sought);
     while let Some(further) = beyond.next() {
-        let tried = search.tries(&scale, further)?;
-        if tried.met {
-            (meets, best) = (further, tried);
+        if search.tries(&scale, further)?.met {
+            meets = further;
             beyond = scale.beyond(meets, sought);
         }
+    }
+    let mut best = search.confirm(&scale, meets)?;
+    let (further, factor) = FURTHER;
+    for _ in 0..further {
+        if best.met {
+            break;
+        }
+        let next = match sought {
+            Sought::Smallest if scale.is_whole() => (meets * factor).round().max(meets + 1.0),
+            Sought::Smallest => meets * factor,
+            Sought::Largest if scale.is_whole() => (meets / factor).round().min(meets - 1.0),
+            Sought::Largest => meets / factor,
+        };
+        if next < 1.0 && scale.is_whole() {
+            break;
+        }
+        (meets, best) = (next, search.confirm(&scale, next)?);
     }
     let mut misses_near = Vec::new();
     for value in scale.within(meets, sought) {
@@ -122,7 +136,7 @@ pub fn search(
             misses_near.push((scale.text(value), search.shown(tried.estimate.mean)));
         }
     }
-    let sure = if best.decided { None } else { search.sure(&scale, meets, sought)? };
+    let sure = if best.decided && best.met { None } else { search.sure(&scale, meets, sought)? };
     let value = scale.text(meets);
     let summary = search.summary(&value, search.seed)?;
     let (misses_above, misses_below) = match sought {
@@ -138,7 +152,7 @@ pub fn search(
         value,
         metric: search.shown(best.estimate.mean),
         half_width: best.estimate.half_width,
-        decided: best.decided,
+        decided: best.decided && best.met,
         sure,
         misses_above,
         misses_below,
@@ -148,11 +162,10 @@ pub fn search(
     })
 }
 
-/// Two values around the answer, and what was found at the one that meets the target.
+/// Two values around the answer.
 struct Bracket {
     meets: f64,
     misses: f64,
-    best: Tried,
 }
 
 /// What the repetitions at one value found.
@@ -223,14 +236,14 @@ impl Search<'_, '_> {
             if next < 1.0 && scale.is_whole() {
                 if sought == Sought::Smallest {
                     self.nears(scale, sought, (value, tried), first)?;
-                    return Ok(Bracket { meets: value, misses: 0.0, best: tried });
+                    return Ok(Bracket { meets: value, misses: 0.0 });
                 }
                 break;
             }
             let now = self.tries(scale, next)?;
             if now.met != started_meeting {
-                let (meets, misses, best) = if now.met { (next, value, now) } else { (value, next, tried) };
-                return Ok(Bracket { meets, misses, best });
+                let (meets, misses) = if now.met { (next, value) } else { (value, next) };
+                return Ok(Bracket { meets, misses });
             }
             // Away from the change that is looked for.
             let (was, is) = (tried.estimate, now.estimate);
@@ -272,7 +285,7 @@ impl Search<'_, '_> {
             if next < 1.0 && scale.is_whole() {
                 break;
             }
-            let tried = self.tries(scale, next)?;
+            let tried = self.confirm(scale, next)?;
             if tried.met && tried.decided {
                 found = Some((next, tried));
                 break;
@@ -285,7 +298,7 @@ impl Search<'_, '_> {
             && scale.has_between(low, high)
         {
             let middle = scale.middle(low, high);
-            let tried = self.tries(scale, middle)?;
+            let tried = self.confirm(scale, middle)?;
             if tried.met && tried.decided { (sure, best) = (middle, tried) } else { unsure = middle }
         }
         Ok(Some(Sure {
@@ -320,9 +333,28 @@ impl Search<'_, '_> {
         Err(SearchError::NoAnswer(Complaint::new(key, found)))
     }
 
-    /// What the target's metric is at `value`, with confidence where repetitions allow.
+    /// Returns what the target's metric is at `value`, with as many repetitions as decide it.
     fn tries(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
-        let (least, most, step) = REPETITIONS;
+        self.repeat(scale, value, REPETITIONS)
+    }
+
+    /// Returns the same with all repetitions, unless all are alike: four that are alike by chance decide nothing where one
+    /// run in ten waits for a timeout.
+    fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
+        let (_, most, step) = REPETITIONS;
+        let tried = self.tries(scale, value)?;
+        if tried.silent.0 > 0 || tried.estimate.half_width == 0.0 || tried.silent.1 as u64 >= most {
+            return Ok(tried);
+        }
+        self.repeat(scale, value, (most, most, step))
+    }
+
+    fn repeat(
+        &mut self,
+        scale: &Scale,
+        value: f64,
+        (least, most, step): (u64, u64, u64),
+    ) -> Result<Tried, SearchError> {
         let mut samples = Vec::new();
         let mut wanted = least;
         loop {

@@ -139,7 +139,10 @@ impl Sender {
         let Some(sample) = sample else { return self.rtt.fall_back() };
         self.rtt.observe(sample);
         self.control.on_established(now, sample);
-        self.adopt::<Full>();
+        // A pace by the window begins with the first acknowledgement.
+        if self.control.allowance().pacing.is_some() {
+            self.adopt::<Full>();
+        }
     }
 
     /// When the next of its timers expires.
