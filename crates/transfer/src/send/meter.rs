@@ -13,8 +13,9 @@ use units::{Bytes, Rate, Span, Time};
 /// A send buffer is raised to this many windows. A writer is woken when a third is free, and the kernel counts its
 /// bookkeeping in.
 const WINDOWS: u64 = 4;
-/// It is raised when it has room for less than this, in tenths of the window.
-const TIGHT: u64 = 18;
+/// It is raised when it is smaller than this many windows. Two thirds of a buffer are payload, and of these two thirds
+/// are left when a writer is woken: a buffer of 2.25 windows is just not the limit.
+const TIGHT: u64 = 3;
 /// No send buffer is raised above this: room for 1 Gbit/s over 350 ms.
 const MOST_BUFFER: Bytes = Bytes::new(64 << 20);
 /// Data connections are asked for in these steps.
@@ -154,7 +155,7 @@ impl Gauge {
         self.buffer = buffer;
         let window = info.send_window();
         // Below its greatest size autotuning does it.
-        if buffer < autotuned - autotuned / 10 || window * TIGHT / 10 <= buffer || self.largest {
+        if buffer < autotuned - autotuned / 10 || window * TIGHT <= buffer || self.largest {
             return;
         }
         let wanted = (window * WINDOWS).min(MOST_BUFFER);
