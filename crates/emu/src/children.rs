@@ -18,12 +18,12 @@ pub fn keep_ends() {
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
 }
 
-/// Whether a child has ended. Its end stays to be collected, so that its number stays its own.
+/// Returns true if a child has ended. The exit status is not collected, so that the kernel keeps the child's number.
 pub(crate) fn has_ended(child: &Child) -> bool {
     !matches!(look(child), Ok(WaitStatus::StillAlive))
 }
 
-/// Whether a child has ended and failed. Its end stays to be collected.
+/// Returns true if a child has ended and failed. The exit status is not collected.
 pub(crate) fn has_failed(child: &Child) -> bool {
     matches!(look(child), Ok(WaitStatus::Signaled(..) | WaitStatus::Exited(_, 1..)))
 }

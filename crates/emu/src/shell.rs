@@ -225,7 +225,8 @@ fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
 
 /// The program at the far end.
 struct Server {
-    /// Its end is collected last: until then its number, which is also its group's, is no other program's.
+    /// The server's process. Its exit status is collected last, so that the kernel gives its number, which is also its
+    /// group's, to no other program before.
     child: Child,
     ended: bool,
 }

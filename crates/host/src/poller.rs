@@ -50,7 +50,7 @@ impl Wake {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// Causes it: whoever waits for it wakes up.
+    /// Wakes the thread that waits for this event.
     pub fn wake(&self) {
         // It fails only if it has been caused 2^64 - 2 times.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());

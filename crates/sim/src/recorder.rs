@@ -49,7 +49,7 @@ pub trait Recorder {
     fn pulse(&self) -> Option<Span> {
         None
     }
-    /// Whether the run takes more memory than it may, asked every 16 384 events. That ends it.
+    /// Returns true if the run takes more memory than it may, which ends it. The simulator asks every 16 384 events.
     fn is_too_large(&mut self) -> bool {
         false
     }

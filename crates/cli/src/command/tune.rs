@@ -46,7 +46,8 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
             (tuner, None)
         }
         None => {
-            // What the command starts and leaves behind becomes ours, so it is found, and its end is ours to collect.
+            // This process adopts the processes that the command leaves behind: it finds them, and collects their exit
+            // statuses.
             let _ = set_child_subreaper(true);
             children::keep_ends();
             let tuner = Tuner::attach(std::process::id(), config)?;

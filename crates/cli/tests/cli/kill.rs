@@ -116,7 +116,7 @@ fn the_next_run_clears_what_killed_runs_left_and_nothing_of_others() {
     fs::write(folder.join(".under-way-sim-ab.new/summary.json"), "{").unwrap();
     fs::write(folder.join(".under-way-manifest.json-cd"), "{").unwrap();
     fs::write(results.join(".under-way-page.html-ef"), "<").unwrap();
-    // What versions before 0.3 left, and what no program makes.
+    // Files that versions before 0.3 left, and files that no version makes.
     fs::create_dir(folder.join(".under-way-sim-4294967295")).unwrap();
     symlink("/dev/zero", results.join(".under-way-link")).unwrap();
     // A program holds the locks of these two.

@@ -1,4 +1,4 @@
-//! What other users, other programs and files of others may not do to whoever runs the program.
+//! Attacks by other users, by their programs and by their files on the user who runs the program.
 
 use crate::place::{Ended, Place, SOON, alone, end, root, within};
 use std::fs;
@@ -111,7 +111,7 @@ fn links_of_other_users_on_the_way_are_not_followed() {
     if !root() {
         return;
     }
-    // What a folder that everybody may write to can have in it, here seen by a user who is not root.
+    // A folder that everybody may write to can hold these. The user who reads it here is not root.
     let place = shared();
     let theirs = place.path().join("theirs");
     fs::write(theirs.join("small.toml"), crate::place::SMALL).unwrap();
@@ -162,7 +162,7 @@ fn programs_in_process_namespaces_of_their_own_do_not_end_each_others_runs() {
     Ended::from(many.wait_with_output().unwrap()).well();
 }
 
-/// Whether the process has ended; its end stays to be collected.
+/// Returns true if the process has ended. The exit status is not collected.
 fn has_ended(child: &Child) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", child.id())).is_ok_and(|stat| stat.contains(") Z "))
 }

@@ -118,7 +118,7 @@ fn a_point_that_is_not_as_it_was_kept_is_run_again() {
         assert_eq!(place.run(&["sweep", "sweep.toml"]).well().out, whole);
         assert_eq!(fs::metadata(&path).unwrap().uid(), 0, "it is kept anew");
     }
-    // What cannot be replaced is an error, and nothing of it is taken.
+    // A kept point that cannot be replaced is an error, and the sweep takes no number from it.
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     place.run(&["sweep", "sweep.toml"]).failed(3, &["cannot keep a result", first]);

@@ -129,6 +129,10 @@ pub fn search(
         }
         (meets, best) = (next, search.confirm(&scale, next)?);
     }
+    if !best.met {
+        let found = format!("no value meets {target} with all repetitions: at {} {}", scale.text(meets), search.said(&best));
+        return Err(SearchError::NoAnswer(Complaint::new(key, found)));
+    }
     let mut misses_near = Vec::new();
     for value in scale.within(meets, sought) {
         let tried = search.tries(&scale, value)?;
@@ -136,7 +140,7 @@ pub fn search(
             misses_near.push((scale.text(value), search.shown(tried.estimate.mean)));
         }
     }
-    let sure = if best.decided && best.met { None } else { search.sure(&scale, meets, sought)? };
+    let sure = if best.decided { None } else { search.sure(&scale, meets, sought)? };
     let value = scale.text(meets);
     let summary = search.summary(&value, search.seed)?;
     let (misses_above, misses_below) = match sought {
@@ -152,7 +156,7 @@ pub fn search(
         value,
         metric: search.shown(best.estimate.mean),
         half_width: best.estimate.half_width,
-        decided: best.decided && best.met,
+        decided: best.decided,
         sure,
         misses_above,
         misses_below,

@@ -79,7 +79,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })
 }
 
-/// What is said of a run that ended at `at` for want of memory.
+/// Returns the error of a run that ended at `at` for want of memory.
 fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
     let megabytes = |bytes: u64| format!("{} MB", bytes / 1_000_000);
     let (taken, allowed) = exceeded.map_or((0, 0), |Exceeded { taken, allowed }| (taken, allowed));

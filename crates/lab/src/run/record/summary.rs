@@ -26,7 +26,7 @@ pub struct Summary {
     /// Length of the measured interval: duration less warm-up.
     pub measured_s: f64,
     /// Length of the interval over which `goodput_bps` of all is counted, where that is not the measured one: in a run
-    /// without a duration it begins when the first connection is established; on the kernel it lasts until the scenario's end.
+    /// without a duration it begins when the first connection is established.
     #[serde(default)]
     pub delivering_s: Option<f64>,
     /// Packets the tight link sent over the whole run, warm-up included.
