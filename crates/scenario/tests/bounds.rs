@@ -1,4 +1,4 @@
-//! What a small file may ask for: no more than fits into memory, and no text that looks like a line of the program.
+//! Bounds on a scenario: it asks for no more than fits into memory, and no text of it looks like a line of the program.
 
 mod common;
 

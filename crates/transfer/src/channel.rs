@@ -23,7 +23,7 @@ use units::{Rate, Span, Time};
 /// Bytes read from the kernel at once: sixteen full records.
 pub(crate) const RAW: usize = 256 << 10;
 
-/// What carries the bytes of a connection.
+/// The carrier of a connection's bytes.
 pub(crate) trait Carrier: Debug + Send + Sync {
     /// The socket, for its options.
     fn tcp(&self) -> &TcpStream;
@@ -45,7 +45,7 @@ pub(crate) trait Carrier: Debug + Send + Sync {
     fn pace(&self, rate: Option<Rate>);
     /// Whether there is a pace.
     fn is_paced(&self) -> bool;
-    /// Whether a thread waits right now until the network takes more.
+    /// Returns true while a thread waits until the network takes more.
     fn is_held(&self) -> bool;
     /// Time spent waiting for the network: until it took more, and until it brought more.
     fn waited(&self) -> [Span; 2];
@@ -120,7 +120,7 @@ impl Channel {
         self.carrier.waited()[1]
     }
 
-    /// Whether a thread waits right now until the network takes more.
+    /// Returns true while a thread waits until the network takes more.
     pub(crate) fn is_held(&self) -> bool {
         self.carrier.is_held()
     }

@@ -126,7 +126,7 @@ impl Place {
     }
 }
 
-/// Whom the way may belong to.
+/// The users whose folders a way may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caution {
     /// The process is not root, or has taken over the rights of the owner.
@@ -149,7 +149,7 @@ impl Caution {
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// What the way to a folder led to.
+/// The end of the way to a folder.
 enum Opened {
     /// The folder, to be written to with the rights that this thread has.
     Ours(OwnedFd),

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// A buffer that is full takes twice as much at once.
 const SHARE: f64 = 0.5;
 
-/// What this process takes, and what it may take, bytes, once that is exceeded.
+/// The memory that this process takes, and the bound that it exceeds, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exceeded {
     pub(crate) taken: u64,
@@ -38,7 +38,7 @@ fn taken() -> Option<[u64; 2]> {
     Some([pages.next()?? * page, pages.next()?? * page])
 }
 
-/// What the machine could give, and the control group, bytes.
+/// Returns the memory that the machine and the control group could give, bytes.
 fn free() -> Option<u64> {
     let machine = available(&read_to_string("/proc/meminfo").ok()?)?;
     Some(machine.min(in_group().unwrap_or(u64::MAX)))
@@ -53,7 +53,7 @@ fn available(text: &str) -> Option<u64> {
     Some((value("MemAvailable:")? + value("SwapFree:").unwrap_or(0)) * 1024)
 }
 
-/// What the control group of this process, or one above it, leaves.
+/// Returns the memory that the control group of this process, or one above it, leaves.
 fn in_group() -> Option<u64> {
     let groups = read_to_string("/proc/self/cgroup").ok()?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;

@@ -130,7 +130,11 @@ pub fn search(
         (meets, best) = (next, search.confirm(&scale, next)?);
     }
     if !best.met {
-        let found = format!("no value meets {target} with all repetitions: at {} {}", scale.text(meets), search.said(&best));
+        let found = format!(
+            "no value meets {target} with all repetitions: at {} {}",
+            scale.text(meets),
+            search.said(&best)
+        );
         return Err(SearchError::NoAnswer(Complaint::new(key, found)));
     }
     let mut misses_near = Vec::new();

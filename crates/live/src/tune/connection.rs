@@ -347,7 +347,7 @@ impl TunedConnection {
         });
     }
 
-    /// Whether the window was fixed before, by the program or by a tuner that was killed.
+    /// True if the window was fixed before, by the program or by a tuner that was killed.
     #[must_use]
     pub fn was_fixed(&self) -> bool {
         self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK != 0)

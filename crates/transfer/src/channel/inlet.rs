@@ -107,7 +107,7 @@ impl Inlet<'_> {
     }
 }
 
-/// What became of waiting for a message.
+/// The outcome of waiting for a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message<M> {
     /// Here it is.

@@ -29,7 +29,7 @@ pub(crate) struct Tls {
     connection: Mutex<Connection>,
     peer: SocketAddr,
     clock: Clock,
-    /// What the other side's sizer asks for.
+    /// The request of the other side's sizer.
     pace: Mutex<Pace>,
     /// The pace has changed, for a thread that waits for it.
     another_pace: OnceLock<Wake>,

@@ -38,7 +38,7 @@ pub(super) struct Link {
     /// Where probes are echoed.
     pub(super) echo: Option<Echo>,
     pub(super) events: Sender<Event>,
-    /// Whether it keeps its place when another sender comes.
+    /// The rule by which it keeps its place when another sender comes.
     pub(super) standing: Standing,
 }
 
@@ -80,7 +80,7 @@ impl Present {
     }
 }
 
-/// What is written in the book.
+/// The entries of the book.
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) sender: Option<Present>,

@@ -45,7 +45,7 @@ const QUIET_WORTH: u64 = 4_000_000;
 /// Answers are gathered up to this many bytes.
 const GATHER: usize = 32 << 10;
 
-/// What happens to a session.
+/// An event of a session.
 #[derive(Debug)]
 pub(super) enum Event {
     /// The sender said these on its control connection. Whoever reads it waits until more are asked for.

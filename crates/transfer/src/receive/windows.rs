@@ -55,7 +55,7 @@ impl WindowState {
     }
 }
 
-/// What the holder of the windows is told.
+/// A message to the holder of the windows.
 #[derive(Debug)]
 pub(super) enum Note {
     /// A data connection has begun.
@@ -64,7 +64,7 @@ pub(super) enum Note {
     Ended(Arc<Channel>),
     /// There are or will soon be so many data connections.
     Streams(u16),
-    /// What the sender says of its connections.
+    /// The sender's report on its connections.
     Report(Report),
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Transfer {
     ended: Condvar,
 }
 
-/// What all threads of a transfer change.
+/// The state that all threads of a transfer change.
 #[derive(Debug)]
 struct Shared {
     /// The data connections, and since when each is there.

@@ -23,7 +23,7 @@ pub(crate) struct Kept {
     pub(super) notes: Vec<Note>,
 }
 
-/// What a point is looked for by.
+/// The identity of a kept point.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
     /// The program: its successor may compute the point otherwise.

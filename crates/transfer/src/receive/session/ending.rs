@@ -113,7 +113,7 @@ impl Session<'_> {
         }
     }
 
-    /// What the sender is told when the session ends by `error`.
+    /// Returns the last message to the sender when the session ends by `error`.
     fn last_word(&self, error: &TransferError) -> ToSender {
         match error {
             _ if self.replaced => ToSender::Abort { reason: TAKEN_OVER.to_owned() },

@@ -14,7 +14,7 @@ use units::{Bytes, Span};
 
 /// Lines about one sender.
 const MOST_LINES: u64 = 1000;
-/// What the sender's user is told while the receiver's is asked.
+/// The line that the sender's user sees while the receiver's user is asked.
 const ASKING: &str = "asking";
 
 impl Session<'_> {

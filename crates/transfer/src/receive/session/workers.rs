@@ -37,7 +37,7 @@ pub(in crate::receive) struct Jobs {
     over: Arc<AtomicBool>,
 }
 
-/// What the threads beside a session need.
+/// The ends of the queues that the threads of a session hold.
 #[derive(Debug)]
 pub(in crate::receive) struct Beside<'a> {
     pub(in crate::receive) examine: Receiver<Box<Examination>>,
