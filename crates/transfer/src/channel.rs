@@ -17,7 +17,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use tls::Tls;
+use tls::{STALLED, STUCK, Tls};
 use units::{Rate, Span, Time};
 
 /// Bytes read from the kernel at once: sixteen full records.
@@ -29,8 +29,9 @@ pub(crate) trait Carrier: Debug + Send + Sync {
     fn tcp(&self) -> &TcpStream;
     /// 32 bytes that only the two ends of this connection know [rfc9846:7.5].
     fn exporter(&self, label: &str) -> Result<[u8; 32], TransferError>;
-    /// Hands `bytes` over. The other side is gone if it takes nothing for [`tls::STUCK`].
-    fn write(&self, bytes: &[u8]) -> Result<(), TransferError>;
+    /// Hands `bytes` over. The other side is gone if it takes nothing for [`STUCK`], or for `closed` while it keeps its
+    /// receive window closed.
+    fn write(&self, bytes: &[u8], closed: Span) -> Result<(), TransferError>;
     /// Reads once, and appends what came to `plain`.
     fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError>;
     /// Says that nothing more comes, properly.
@@ -135,9 +136,15 @@ impl Channel {
         self.carrier.pace(rate);
     }
 
-    /// Hands `bytes` over. The other side is gone if it takes nothing for 30 s.
+    /// Hands `bytes` over. The other side is gone if it takes nothing for [`STUCK`].
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
-        self.carrier.write(bytes)
+        self.carrier.write(bytes, STUCK)
+    }
+
+    /// Hands `bytes` over that the other side writes to its disk. The disk may stall, as after the `syncfs` of a full
+    /// cache, and the window is closed meanwhile. The other side is gone if that takes [`STALLED`].
+    pub(crate) fn write_data(&self, bytes: &[u8]) -> Result<(), TransferError> {
+        self.carrier.write(bytes, STALLED)
     }
 
     /// Reads once; what came is appended to `plain`.
@@ -197,4 +204,5 @@ impl AsFd for Channel {
 }
 
 #[cfg(test)]
+#[path = "../tests/within/channel.rs"]
 mod tests;

@@ -4,6 +4,7 @@
 //! with a backslash. Paths are bytes; `b3sum` itself takes UTF-8 only.
 
 #[cfg(test)]
+#[path = "../tests/within/digests.rs"]
 mod tests;
 
 use crate::beneath::{self, READ, reason};

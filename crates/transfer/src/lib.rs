@@ -27,6 +27,7 @@ pub mod chunks;
 pub mod digests;
 mod error;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
 pub mod fuzzing;
 mod history;
 mod journal;

@@ -8,6 +8,7 @@ mod assembly;
 mod book;
 mod consent;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/receive/harness.rs"]
 pub(crate) mod fuzzing;
 mod incoming;
 mod listen;

@@ -13,6 +13,7 @@ mod control;
 mod count;
 mod echo;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/send/harness.rs"]
 pub(crate) mod fuzzing;
 mod lanes;
 mod listing;
@@ -26,6 +27,7 @@ mod root;
 mod sources;
 mod stream;
 #[cfg(test)]
+#[path = "../tests/within/send.rs"]
 mod tests;
 mod transfer;
 mod tree;

@@ -17,6 +17,8 @@ use units::{Rate, Span, Time};
 /// A peer that takes nothing for this time is gone; a slow one takes something now and then. The kernel ends a
 /// connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
+/// A receiver whose disk has stalled for this time is gone, too. Its kernel answers meanwhile that the window is closed.
+pub(crate) const STALLED: Span = Span::from_secs(150);
 
 /// The time after which the kernel asks whether the peer of an idle connection is still there, and the time between two
 /// such questions, in seconds. They also keep the connection in the memory of routers and firewalls on the path.
@@ -39,6 +41,8 @@ pub(crate) struct Tls {
     taken: AtomicU64,
     /// A thread waits until the network, or a pace, lets more out.
     held: AtomicBool,
+    /// The kernel waits longer than usual, since the peer keeps its window closed.
+    patient: AtomicBool,
 }
 
 impl Tls {
@@ -67,6 +71,7 @@ impl Tls {
             waited: Default::default(),
             taken: AtomicU64::new(0),
             held: AtomicBool::new(false),
+            patient: AtomicBool::new(false),
         };
         let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
         loop {
@@ -83,12 +88,20 @@ impl Tls {
     }
 
     fn flush(&self, until: Time) -> Result<(), TransferError> {
-        self.hand_over(until, Span::MAX)
+        self.hand_over(until, Span::MAX, Span::MAX)
     }
 
     /// Hands over what is encrypted. Waits until `until` at most, and as long as the peer takes something within each
-    /// `stuck`, whichever thread brings it.
-    pub(super) fn hand_over(&self, until: Time, stuck: Span) -> Result<(), TransferError> {
+    /// `stuck`, or within each `closed` while its window is closed, whichever thread brings it.
+    pub(super) fn hand_over(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
+        let done = self.hand_over_while(until, stuck, closed);
+        if self.patient.swap(false, Ordering::Relaxed) {
+            self.let_the_kernel_wait(stuck)?;
+        }
+        done
+    }
+
+    fn hand_over_while(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
         let began = self.clock.now();
         // What the peer's kernel had when this thread last looked.
         let mut acknowledged = None;
@@ -108,19 +121,31 @@ impl Tls {
             }
             let last = began.max(Time::from_nanos(self.taken.load(Ordering::Relaxed)));
             // The kernel makes room in large steps, which take long on a slow path: then the peer is asked about.
-            let look = if acknowledged.is_some() { stuck } else { stuck / 8 };
-            if self.wait(PollFlags::OUT, until.min(last + look))? {
+            if self.wait(PollFlags::OUT, until.min(now + stuck / 8))? {
                 continue;
             }
-            let there = TcpInfo::of(&self.tcp)?.bytes_acked;
+            let peer = TcpInfo::of(&self.tcp)?;
+            let is_closed = peer.snd_wnd.is_some_and(|window| window < peer.snd_mss);
+            let limit = if is_closed { closed } else { stuck };
+            if self.patient.swap(limit != stuck, Ordering::Relaxed) != (limit != stuck) {
+                self.let_the_kernel_wait(limit)?;
+            }
+            let there = peer.bytes_acked;
             match acknowledged.replace(there) {
-                Some(before) if there == before && self.clock.now() >= last + stuck => {
-                    return Err(TransferError::gone(format!("the other side took nothing for {stuck}")));
+                Some(before) if there == before && self.clock.now() >= last + limit => {
+                    return Err(TransferError::gone(format!("the other side took nothing for {limit}")));
                 }
                 Some(before) if there > before => self.took(),
                 _ => {}
             }
         }
+    }
+
+    /// Has the kernel end the connection if the peer takes nothing for `limit`, be it that its window is closed.
+    fn let_the_kernel_wait(&self, limit: Span) -> Result<(), TransferError> {
+        let millis = (limit.as_nanos() / 1_000_000).try_into().unwrap_or(u32::MAX);
+        sockopt::set_tcp_user_timeout(&self.tcp, millis)
+            .map_err(TransferError::system("have the kernel watch a connection"))
     }
 
     /// Hands over what the kernel takes without waiting. Returns true if nothing is left.
@@ -216,9 +241,9 @@ impl Carrier for Tls {
         self.lock().export_keying_material([0; 32], label.as_bytes(), None).map_err(self.tls_error())
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
+    fn write(&self, bytes: &[u8], closed: Span) -> Result<(), TransferError> {
         self.lock().writer().write_all(bytes).map_err(TransferError::gone)?;
-        self.hand_over(Time::NEVER, STUCK)
+        self.hand_over(Time::NEVER, STUCK, closed)
     }
 
     fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {

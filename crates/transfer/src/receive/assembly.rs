@@ -6,14 +6,17 @@
 
 mod bytes;
 #[cfg(test)]
+#[path = "../../tests/within/fuzz.rs"]
 mod fuzz;
 mod holes;
 #[cfg(test)]
+#[path = "../../tests/within/hostile.rs"]
 mod hostile;
 mod naming;
 mod offers;
 mod rules;
 #[cfg(test)]
+#[path = "../../tests/within/assembly.rs"]
 mod tests;
 
 pub(super) use naming::Faults;

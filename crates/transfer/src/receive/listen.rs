@@ -7,6 +7,7 @@
 mod socket;
 mod standing;
 #[cfg(test)]
+#[path = "../../tests/within/listen.rs"]
 mod tests;
 mod turns;
 mod unproved;

@@ -222,7 +222,7 @@ impl<'a> Stream<'a> {
     pub(super) fn flush(&mut self) -> Result<(), TransferError> {
         if !self.out.is_empty() {
             self.transfer.limit.take(self.out.len() as u64);
-            self.channel.write(&self.out)?;
+            self.channel.write_data(&self.out)?;
             self.out.clear();
         }
         Ok(())

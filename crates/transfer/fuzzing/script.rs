@@ -56,7 +56,7 @@ impl Carrier for Script {
         Ok([3; 32])
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
+    fn write(&self, bytes: &[u8], _closed: Span) -> Result<(), TransferError> {
         locked(&self.written).extend(bytes);
         Ok(())
     }

@@ -104,7 +104,11 @@ impl Sender {
 
     /// The next message but progress.
     fn hear(&self) -> ToSender {
-        let until = self.clock.now() + Span::from_secs(20);
+        self.hear_within(Span::from_secs(20))
+    }
+
+    fn hear_within(&self, time: Span) -> ToSender {
+        let until = self.clock.now() + time;
         loop {
             let mut inlet = Inlet::new(&self.channel);
             let message = inlet.message(until).unwrap();
@@ -243,6 +247,19 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
         assert_eq!(holding.join().unwrap(), "another sender took over");
     });
     assert!(bench.heard().contains("another sender took over"));
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_sender_that_says_nothing_for_half_a_minute_is_gone() {
+    let bench = Bench::patient_for(Span::from_secs(60));
+    // Its connection stays: the kernel answers the keepalive probes.
+    let silent = bench.admitted();
+    let began = bench.clock.now();
+    let ToSender::Abort { reason } = silent.hear_within(Span::from_secs(40)) else { panic!("not sent away") };
+    assert!(reason.contains("said nothing for 30 s"), "{reason}");
+    assert!(since(bench.clock, began) >= Span::from_secs(29), "{}", since(bench.clock, began));
+    bench.send().unwrap();
     bench.receiving.join().unwrap().unwrap();
 }
 

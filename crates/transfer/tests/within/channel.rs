@@ -36,13 +36,13 @@ fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
     // More than all buffers on the way hold.
     tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
     let began = clock.now();
-    let error = tls.hand_over(Time::NEVER, stuck).unwrap_err();
+    let error = tls.hand_over(Time::NEVER, stuck, stuck).unwrap_err();
     assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
     assert!(clock.now().since(began) >= stuck);
     // What is left of it goes when the peer reads, however slowly.
     let began = clock.now();
     std::thread::scope(|threads| {
-        let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck));
+        let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck, stuck));
         let mut inlet = Inlet::new(&far);
         while !sending.is_finished() {
             // Five times slower than the path; the kernel gives room in large steps.
@@ -53,6 +53,28 @@ fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
         sending.join().unwrap().unwrap();
     });
     assert!(clock.now().since(began) > stuck, "it was not slow: {}", clock.now().since(began));
+}
+
+#[test]
+fn a_peer_whose_disk_stalls_is_not_gone_while_its_window_is_closed() {
+    let clock = Clock::start();
+    let ((tls, near), (_, far)) = pair(clock);
+    let (stuck, closed) = (Span::from_millis(400), Span::from_secs(20));
+    let kernel = || rustix::net::sockopt::tcp_user_timeout(near.tcp()).unwrap();
+    tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
+    std::thread::scope(|threads| {
+        let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck, closed));
+        std::thread::park_timeout(Duration::from_millis(1500));
+        assert!(!sending.is_finished(), "{:?}", sending.join());
+        assert_eq!(kernel(), 20_000, "the kernel waits as long");
+        let mut inlet = Inlet::new(&far);
+        while !sending.is_finished() {
+            inlet.more(clock.now() + Span::from_millis(50)).unwrap();
+            inlet.consume(inlet.held().len());
+        }
+        sending.join().unwrap().unwrap();
+    });
+    assert_eq!(kernel(), 400, "and afterwards as before");
 }
 
 #[test]
