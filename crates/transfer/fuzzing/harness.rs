@@ -1,4 +1,4 @@
-//! For the fuzz targets only (`--cfg fuzzing`): the private parts that they reach.
+//! Access to private parts for the fuzz targets only (`--cfg fuzzing`).
 
 pub(crate) mod script;
 
@@ -15,11 +15,11 @@ pub use crate::send::fuzzing::sender_control;
 
 units::fuzzing_checks!();
 
-/// How many of `bytes` are whole records of a journal, behind which it is cut when it is opened. Each record is
-/// written and read again.
+/// Returns the number of `bytes` in complete records of a journal, after which opening cuts it. Each record is written
+/// and read again.
 ///
 /// # Panics
-/// If a record does not read back as it was written: the test.
+/// If a record does not read back as it was written; that is the purpose of the test.
 #[must_use]
 pub fn journal(mut bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -38,26 +38,26 @@ pub fn journal(mut bytes: &[u8]) -> usize {
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Input<'a> {
-    /// The next byte; `None` at the end.
+    /// Takes the next byte; `None` at the end.
     pub(crate) fn byte(&mut self) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(first)
     }
 
-    /// The next bytes, so many or as there are.
+    /// Takes the next `count` bytes, or all that are left.
     pub(crate) fn take(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;
         taken
     }
 
-    /// One of these, by the next byte.
+    /// Picks one of these, by the next byte.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         Some(from[usize::from(self.byte()?) % from.len()])
     }
 
-    /// A number of eight bytes; those that are missing are zeros.
+    /// Takes a number of eight bytes; missing ones are zeros.
     pub(crate) fn number(&mut self) -> u64 {
         let mut bytes = [0; 8];
         let taken = self.take(8);
@@ -66,9 +66,9 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A script: segments, each with a byte of kind, a byte of length, and its bytes. The kind's upper four bits count in
-/// the length, times 256. Its lower four: 0, bytes as they are; 1, the body of a frame; 2 and more, a turn of that
-/// number less 2.
+/// Splits a script into segments, each with a byte of kind, a byte of length, and its bytes. The kind's upper four bits
+/// count in the length, times 256. Its lower four: 0, bytes as they are; 1, the body of a frame; 2 and more, a turn of
+/// that number less 2.
 pub(crate) fn segments(mut input: Input<'_>) -> Vec<Segment> {
     let mut segments = Vec::new();
     while let (Some(kind), Some(length)) = (input.byte(), input.byte()) {
@@ -82,10 +82,10 @@ pub(crate) fn segments(mut input: Input<'_>) -> Vec<Segment> {
     segments
 }
 
-/// Nanoseconds on [`clock`].
+/// The time passed on [`clock`], in nanoseconds.
 static PASSED: AtomicU64 = AtomicU64::new(0);
 
-/// A path on which time passes when a script says so.
+/// A time base on which time passes when a script demands it.
 #[derive(Debug)]
 struct Still(Instant);
 
@@ -100,23 +100,23 @@ impl Behind for Still {
     }
 }
 
-/// The one clock of a fuzzing process, which stands still but for [`pass`].
+/// Returns the one clock of a fuzzing process, which stands still except for [`pass`].
 #[expect(clippy::disallowed_methods, reason = "a moment in the past, which is not looked at")]
 pub(crate) fn clock() -> Clock {
     static CLOCK: OnceLock<Clock> = OnceLock::new();
     *CLOCK.get_or_init(|| {
-        // Decades behind the real one: it never reaches that.
+        // The start is decades before the real time, which it never reaches.
         let start = Instant::now() - std::time::Duration::from_secs(1 << 30);
         Clock::following(start, Still(start))
     })
 }
 
-/// Time passes on [`clock`].
+/// Advances [`clock`].
 pub(crate) fn pass(span: Span) {
     PASSED.fetch_add(span.as_nanos(), Relaxed);
 }
 
-/// An empty folder of this process, in memory if that can be. Those of processes that have ended are removed.
+/// Makes an empty folder of this process, in memory if possible. Removes those of processes that have ended.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let memory = Path::new("/dev/shm");
     let all = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() }.join("tightlink-fuzz");

@@ -1,4 +1,5 @@
-//! [`Script`]: carries a channel without a connection, whose incoming bytes it says. Nothing on it waits.
+//! [`Script`]: a carrier of a channel without a connection, whose incoming bytes it contains. No read or write on it
+//! waits.
 
 use super::clock;
 use crate::channel::{Carrier, Channel, Got, RAW};
@@ -9,16 +10,16 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 use units::{Rate, Span, Time};
 
-/// What comes next.
+/// The next step of a script.
 #[derive(Clone, Debug)]
 pub(crate) enum Segment {
-    /// Bytes, all at once.
+    /// Bytes that come all at once.
     Bytes(Vec<u8>),
-    /// Something happens apart from the channel: a kind, and more about it.
+    /// An event apart from the channel: its kind, and its parameters.
     Turn(u8, Vec<u8>),
 }
 
-/// The bytes that come on a channel, and what was written to it.
+/// The bytes that come on a channel, and those that were written to it.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     left: Mutex<VecDeque<Vec<u8>>>,
@@ -26,7 +27,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// A channel on which these bytes come.
+    /// Makes a channel on which these bytes come.
     pub(crate) fn channel(pieces: impl IntoIterator<Item = Vec<u8>>) -> (Arc<Self>, Arc<Channel>) {
         let left = Mutex::new(pieces.into_iter().collect());
         let script = Arc::new(Self { left, written: Mutex::default() });
@@ -34,7 +35,7 @@ impl Script {
         (script, Arc::new(Channel::over(carrier, ([192, 0, 2, 7], 5).into(), clock())))
     }
 
-    /// All that was written to it.
+    /// Takes everything that was written to it.
     pub(crate) fn take_written(&self) -> Vec<u8> {
         std::mem::take(&mut locked(&self.written))
     }
@@ -42,7 +43,7 @@ impl Script {
 
 impl Carrier for Script {
     fn tcp(&self) -> &TcpStream {
-        /// Both ends of a connection on which nothing passes, for who asks the kernel.
+        /// Both ends of a connection on which nothing passes, for callers that query the kernel.
         static SOCKETS: OnceLock<(TcpStream, TcpStream)> = OnceLock::new();
         let (tcp, _) = SOCKETS.get_or_init(|| {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,4 +1,4 @@
-//! Opening what lies beneath an open folder, without following a link.
+//! Functions that open an entry beneath an open folder without following a link.
 //!
 //! `openat2` resolves a path beneath a folder in one call and fails at the first link. Where the kernel or a sandbox
 //! has no `openat2`, the parts of the path are opened one by one.
@@ -11,29 +11,29 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A folder to resolve names in; the right to list it is not needed.
+/// Flags for a folder in which names are resolved; they need no right to list it.
 pub(crate) const HOLD: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// A file to read, and nothing that would make an open wait.
+/// Flags for a file to read; no open with them waits.
 pub(crate) const READ: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const BENEATH: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// Whether `openat2` has been found missing.
+/// True once `openat2` has been found missing.
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
 
 /// Opens `path` beneath `top`.
 ///
 /// # Errors
-/// `ELOOP` if a part of the path is a link, and what opening can end with otherwise.
+/// Returns `ELOOP` if a part of the path is a link, and any other error of opening.
 pub(crate) fn open(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     if !NO_OPENAT2.load(Relaxed) {
-        // Every link is an error here: with the flag, one in the last place would be taken for a file.
+        // Every link must be an error here. With this flag, `openat2` would open a link in the last place as a file.
         let flags = flags.difference(OFlags::NOFOLLOW);
         match rustix::fs::openat2(top, path, flags, Mode::empty(), BENEATH) {
             Err(Errno::NOSYS) => NO_OPENAT2.store(true, Relaxed),
-            // A sandbox may say this of the call instead of the path; the other way shows which.
+            // A sandbox may refuse the call itself and not the path; opening part by part shows which.
             Err(Errno::PERM) => {}
             result => return result,
         }
@@ -41,7 +41,7 @@ pub(crate) fn open(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::
     part_by_part(top, path, flags)
 }
 
-/// What `openat2` does, with the calls that were there before it.
+/// Does the work of `openat2` with older system calls.
 fn part_by_part(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let (folders, last) = match path.as_bytes().iter().rposition(|&byte| byte == b'/') {
         Some(at) => (Some(&path.as_bytes()[..at]), &path.as_bytes()[at + 1..]),
@@ -54,10 +54,10 @@ fn part_by_part(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::io:
     open_at(at.as_ref().map_or(top, AsFd::as_fd), OsStr::from_bytes(last), flags)
 }
 
-/// Opens what is called `last` in an open folder, and no link.
+/// Opens the entry `last` of an open folder, unless it is a link.
 ///
 /// # Errors
-/// `ELOOP` if it is a link, and what opening can end with otherwise.
+/// Returns `ELOOP` if it is a link, and any other error of opening.
 pub(crate) fn open_at(
     folder: BorrowedFd<'_>,
     last: impl rustix::path::Arg + Copy,
@@ -73,7 +73,7 @@ pub(crate) fn open_at(
     })
 }
 
-/// Why an entry beneath a folder cannot be had, in words.
+/// Describes for a person why an entry beneath a folder cannot be opened.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::LOOP) => "a folder on its way became a link; left out".into(),

@@ -1,29 +1,29 @@
-//! How a file is cut into chunks, and what its digest is.
+//! [`Chunks`] and [`ChunkHasher`]: the division of a file into chunks, and its digest.
 //!
-//! A chunk is the checkpoint: once it is whole, verified and written it is never sent again. Chunks are 1 MiB, larger
-//! for files that would have more than [`MOST_CHUNKS`] of them. A chunk's digest is BLAKE3 of its bytes, holes read
-//! as zeros. A file's digest is BLAKE3 of its length and its chunks' digests. So chunks may arrive in any order, over
-//! any connection, before and after an interruption. The whole file is still verified.
+//! A chunk is the checkpoint: once it is complete, verified and written, it is never sent again. Chunks are 1 MiB,
+//! larger for files that would have more than [`MOST_CHUNKS`] of them. A chunk's digest is BLAKE3 of its bytes, holes
+//! read as zeros. A file's digest is BLAKE3 of its length and its chunks' digests. So chunks may arrive in any order,
+//! over any connection, before and after an interruption. The whole file is still verified.
 
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// BLAKE3, 256 bits.
+/// A BLAKE3 digest of 256 bits.
 pub type Digest = [u8; 32];
 
-/// Exponent of a chunk's size.
+/// The exponent of a chunk's size.
 pub type Log2 = u8;
 
-/// 1 MiB: at 10 Mbit/s less than a second is lost by an interruption.
+/// The exponent of the smallest chunk size, 1 MiB: at 10 Mbit/s an interruption loses less than a second.
 pub const SMALLEST: Log2 = 20;
-/// 256 TiB in the most chunks there may be.
+/// The exponent of the largest chunk size; the greatest number of such chunks makes 256 TiB.
 const LARGEST: Log2 = 32;
-/// So many digests fit into one message.
+/// The greatest number of chunks; their digests fit into one message.
 pub const MOST_CHUNKS: u64 = 1 << 16;
 
-/// A file's size and how it is cut.
+/// A file's size and its division into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunks {
     size: u64,
@@ -31,7 +31,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// How a file of `size` bytes is cut.
+    /// Divides a file of `size` bytes.
     #[must_use]
     pub fn new(size: u64) -> Self {
         let mut log2 = SMALLEST;
@@ -41,7 +41,8 @@ impl Chunks {
         Self { size, log2 }
     }
 
-    /// As the other side says; `None` if no file is cut like that: there is one way to cut a file.
+    /// Checks the division that the other side claims. Returns `None` if it is not the only one that this size can
+    /// have.
     #[must_use]
     pub fn checked(size: u64, log2: Log2) -> Option<Self> {
         let chunks = Self::new(size);
@@ -49,32 +50,32 @@ impl Chunks {
         (sane && i64::try_from(size).is_ok()).then_some(chunks)
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     #[must_use]
     pub const fn size(self) -> u64 {
         self.size
     }
 
-    /// Exponent of the chunks' size.
+    /// Returns the exponent of the chunks' size.
     #[must_use]
     pub const fn log2(self) -> Log2 {
         self.log2
     }
 
-    /// How many there are; an empty file has none.
+    /// Returns the number of chunks, which is 0 for an empty file.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.size.div_ceil(1 << self.log2) as u32
     }
 
-    /// The bytes of chunk `index`; empty if there is none.
+    /// Returns the range of bytes of chunk `index`; empty if there is no such chunk.
     #[must_use]
     pub fn range(self, index: u32) -> Range<u64> {
         let start = (u64::from(index) << self.log2).min(self.size);
         start..(start + (1 << self.log2)).min(self.size)
     }
 
-    /// Bytes of chunk `index`.
+    /// Returns the length of chunk `index` in bytes.
     #[must_use]
     pub fn length(self, index: u32) -> u64 {
         let range = self.range(index);
@@ -82,7 +83,7 @@ impl Chunks {
     }
 }
 
-/// The digest of a file of `size` bytes from those of its chunks, in order.
+/// Computes the digest of a file of `size` bytes from those of its chunks, in order.
 #[must_use]
 pub fn file_digest<'a>(size: u64, chunks: impl IntoIterator<Item = &'a Digest>) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("tightlink 2026-11 file digest");
@@ -93,38 +94,38 @@ pub fn file_digest<'a>(size: u64, chunks: impl IntoIterator<Item = &'a Digest>) 
     *hasher.finalize().as_bytes()
 }
 
-/// The digest of a file that is one chunk, or empty, and that of the chunk.
+/// Computes the digest of a file that is one chunk, or empty, and that of the chunk.
 #[must_use]
 pub fn small_file_digest(bytes: &[u8]) -> (Digest, Option<Digest>) {
     let chunk = (!bytes.is_empty()).then(|| *blake3::hash(bytes).as_bytes());
     (file_digest(bytes.len() as u64, &chunk), chunk)
 }
 
-/// A part of BLAKE3's tree that is hashed at once. A hole costs no more than two of them, however long it is.
+/// The size of a part of BLAKE3's tree that is hashed at once. A hole of any length costs at most two of them.
 const GROUP: u64 = 64 << 10;
 static ZEROS: [u8; GROUP as usize] = [0; GROUP as usize];
 
-/// The digest of a chunk as its bytes come along, in order.
+/// The digest of a chunk, computed as its bytes arrive in order.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkHasher {
-    /// The last group that has begun. It ends when it is known that bytes follow it.
+    /// The group begun last. It is closed only once bytes are known to follow it.
     group: blake3::Hasher,
-    /// The trees over the groups before it, each with the exponent of its number of groups: larger ones come first.
+    /// The trees over the groups before it, each with the exponent of its number of groups; larger ones come first.
     before: Vec<(u32, ChainingValue)>,
     at: u64,
 }
 
 impl ChunkHasher {
-    /// How many bytes have come along, holes included.
+    /// Returns the number of bytes taken so far, holes included.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at
     }
 
-    /// Takes bytes that come at `offset`; what lies before them is a hole.
+    /// Takes the bytes at `offset`. The gap before them is a hole.
     ///
     /// # Panics
-    /// If `offset` lies before what has come already.
+    /// If `offset` lies before bytes taken already.
     pub fn update(&mut self, offset: u64, mut bytes: &[u8]) {
         assert!(offset >= self.at, "bytes of a chunk come in order");
         if bytes.is_empty() {
@@ -139,7 +140,7 @@ impl ChunkHasher {
         }
     }
 
-    /// Skips a hole. At least a byte follows.
+    /// Skips a hole up to `offset`. At least one byte must follow.
     fn skip_to(&mut self, offset: u64) {
         while self.at < offset {
             let (left, place) = (offset - self.at, self.at / GROUP);
@@ -156,7 +157,8 @@ impl ChunkHasher {
         }
     }
 
-    /// How many bytes the group still takes, of which one comes at least. A whole one makes room for the next.
+    /// Returns the number of bytes that the group still takes, and closes a full group first. At least one byte must
+    /// follow.
     fn room(&mut self) -> usize {
         if self.at.is_multiple_of(GROUP) {
             if self.group.count() > 0 {
@@ -177,10 +179,10 @@ impl ChunkHasher {
         self.before.push((level, value));
     }
 
-    /// The digest of a chunk of `length` bytes; what has not come is a hole.
+    /// Returns the digest of a chunk of `length` bytes. The bytes that have not arrived are a hole.
     #[must_use]
     pub fn finish(mut self, length: u64) -> Digest {
-        // The last group has a byte at least.
+        // The last group must have at least one byte.
         self.skip_to(length.saturating_sub(1) / GROUP * GROUP);
         if self.at < length {
             let zeros = (length - self.at).min(self.room() as u64);
@@ -196,10 +198,11 @@ impl ChunkHasher {
     }
 }
 
-/// The value of a tree over zeros, `1 << level` groups from group `index << level` on. Each is computed once.
+/// Returns the value of a tree over `1 << level` groups of zeros, from group `index << level` on. Each is computed
+/// once.
 fn hollow(level: u32, index: u64) -> ChainingValue {
     type Values = OnceLock<Box<[OnceLock<ChainingValue>]>>;
-    /// By the number of a tree, which counts from the left: those of the first chunks' sizes are few.
+    /// Known values by a tree's in-order number; row r has the numbers from 2^r on. Small chunks need few rows.
     static KNOWN: [Values; (LARGEST as usize) + 1] = [const { OnceLock::new() }; (LARGEST as usize) + 1];
     let number = (2 * index + 1) << level;
     let row = number.ilog2();
@@ -258,7 +261,7 @@ mod tests {
     #[test]
     fn a_hole_of_any_length_costs_little() {
         let length = 1 << LARGEST;
-        // The values of the largest holes are computed once.
+        // The values of the largest holes are computed only once.
         let all = ChunkHasher::default().finish(length);
         let began = host::Clock::start();
         for _ in 0..100 {
@@ -267,7 +270,7 @@ mod tests {
             hasher.update(length / 3, b"x");
             assert_ne!(hasher.finish(length), all);
         }
-        // Of 800 GiB of holes.
+        // The limit covers 800 GiB of holes.
         assert!(began.now().since(units::Time::ZERO) < units::Span::from_secs(10));
     }
 

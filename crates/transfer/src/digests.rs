@@ -1,6 +1,6 @@
 //! Files of digests, as `b3sum` writes and checks them: `<64 hexadecimal digits>  <path>`, a line for each file.
 //!
-//! A path with a backslash, a line feed or a carriage return has them escaped (`\\`, `\n`, `\r`), and its line begins
+//! In a path, a backslash, a line feed or a carriage return is escaped (`\\`, `\n`, `\r`), and the line then begins
 //! with a backslash. Paths are bytes; `b3sum` itself takes UTF-8 only.
 
 #[cfg(test)]
@@ -19,51 +19,51 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::{Complaint, Foreign};
 
-/// The longest line: a name with every byte escaped, the digest, and what stands between.
+/// The length of the longest line: a name with every byte escaped, the digest, and the separators.
 const LONGEST: usize = 2 * 4095 + 70;
-/// Bytes of a digest, in hexadecimal digits.
+/// The length of a digest in hexadecimal digits.
 const DIGITS: usize = 64;
-/// Read at once.
+/// The number of bytes read at once.
 const PIECE: usize = 256 << 10;
 
-/// What a check found of one file.
+/// The result of checking one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// Its content has the digest.
+    /// The content has the digest.
     Same,
-    /// It has another one.
+    /// The content has another digest.
     Differs,
     /// There is no such file.
     Missing,
-    /// It cannot be checked, and why: it cannot be read, or its line is none of a file of digests.
+    /// The check failed, for this reason: the file cannot be read, or its line is not that of a file of digests.
     Failed(String),
 }
 
-/// What a check found in all.
+/// The counts of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Files whose content has the digest.
     pub same: u64,
-    /// Files with another one.
+    /// Files whose content has another digest.
     pub differ: u64,
-    /// Files that are not there.
+    /// Files that do not exist.
     pub missing: u64,
     /// Files that could not be checked, and lines that could not be read.
     pub failed: u64,
 }
 
 impl Report {
-    /// Whether all is as it was.
+    /// Returns true if every file has its digest.
     #[must_use]
     pub const fn is_good(&self) -> bool {
         self.differ == 0 && self.missing == 0 && self.failed == 0
     }
 }
 
-/// Whether `file` can be written: nothing has its name.
+/// Checks that `file` can be written because nothing has its name.
 ///
 /// # Errors
-/// [`TransferError::Usage`] if something has.
+/// Returns [`TransferError::Usage`] if something has its name.
 pub(crate) fn is_free(file: &Path) -> Result<(), TransferError> {
     match std::fs::symlink_metadata(file) {
         Ok(_) => Err(taken(file)),
@@ -71,13 +71,13 @@ pub(crate) fn is_free(file: &Path) -> Result<(), TransferError> {
     }
 }
 
-/// Whether `file` lies elsewhere than below `folder`, where a sender may take its name.
+/// Checks that `file` does not lie below `folder`, where a sender may take its name.
 ///
 /// # Errors
-/// [`TransferError::Usage`] if it does not.
+/// Returns [`TransferError::Usage`] if it does.
 pub(crate) fn is_outside(file: &Path, folder: &Path) -> Result<(), TransferError> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // One that does not exist is found when the file is written.
+    // A missing folder is reported when the file is written.
     let (Ok(parent), Ok(folder)) = (parent.canonicalize(), folder.canonicalize()) else { return Ok(()) };
     if !parent.starts_with(folder) {
         return Ok(());
@@ -93,11 +93,11 @@ fn taken(file: &Path) -> TransferError {
     TransferError::Usage(complaint.help("choose another file, or remove this one"))
 }
 
-/// Writes the digests of the files called `names` beneath `folder` to the new `file`. The file has its name when it
-/// is whole and on the disk. How many there are. A file that cannot be read is left out.
+/// Writes the digests of the files called `names` beneath `folder` to the new `file`, and returns their number. The
+/// file gets its name when it is complete and on the disk. A file that cannot be read is left out.
 ///
 /// # Errors
-/// [`TransferError::Incomplete`] if files were left out; otherwise `file` cannot be written, and nothing is left of it.
+/// Returns [`TransferError::Incomplete`] if files were left out. With any other error nothing of `file` remains.
 pub(crate) fn write<'a>(
     folder: &OwnedFd,
     names: impl Iterator<Item = &'a Name>,
@@ -131,7 +131,7 @@ pub(crate) fn write<'a>(
     }
 }
 
-/// A file beside the one that it becomes, and gone if it does not.
+/// A temporary file in the folder of the final one. It is removed unless it gets the final name.
 struct Temporary {
     file: File,
     path: PathBuf,
@@ -150,12 +150,13 @@ impl Temporary {
         Ok(Self { file: file.into(), path, kept: false })
     }
 
-    /// Gives it its name, if that is still free.
+    /// Gives the file its name, if that is still free.
     fn keep(mut self, name: &Path) -> Result<(), TransferError> {
         self.file.sync_all().map_err(TransferError::file(name, "write the digests"))?;
         match rustix::fs::renameat_with(CWD, &self.path, CWD, name, RenameFlags::NOREPLACE) {
             Ok(()) => self.kept = true,
-            // A file system without it: a second name is as good, and the first one goes.
+            // The file system lacks this kind of rename. A second name does as well, and dropping `self` removes the
+            // first one.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 rustix::fs::linkat(CWD, &self.path, CWD, name, AtFlags::empty()).map_err(failed(name))?;
             }
@@ -205,7 +206,7 @@ fn hash(mut file: &File) -> io::Result<blake3::Hash> {
     }
 }
 
-/// A line, with its end.
+/// Formats a line, with its end.
 fn line(digest: &blake3::Hash, name: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(name.len() + DIGITS + 3);
     if name.iter().any(|byte| b"\\\n\r".contains(byte)) {
@@ -225,7 +226,7 @@ fn line(digest: &blake3::Hash, name: &[u8]) -> Vec<u8> {
     line
 }
 
-/// What a line says, without its end.
+/// Parses a line without its end.
 fn parse(line: &[u8]) -> Result<(blake3::Hash, Name), String> {
     let (escaped, rest) = match line.strip_prefix(b"\\") {
         Some(rest) => (true, rest),
@@ -262,11 +263,11 @@ fn unescaped(name: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-/// Checks the digests in `file`, whose paths lie below `folder`. `each` gets every line: the path, or the line's
-/// number if it cannot be read, and the finding. Links below the folder are not followed.
+/// Checks the digests in `file`, whose paths lie below `folder`. `each` gets every line: the path, or the line's number
+/// if it cannot be read, and the result. Links below the folder are not followed.
 ///
 /// # Errors
-/// `file` or `folder` cannot be read.
+/// If `file` or `folder` cannot be read.
 pub fn check(
     file: &Path,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! [`TransferError`]: why a transfer ended, and what to do about it.
+//! [`TransferError`]: the reason for which a transfer ended, and the remedy.
 
 use std::fmt;
 use std::io;
@@ -7,89 +7,89 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use units::{Complaint, Foreign};
 
-/// The kind of an ending, for programs: what somebody who automates transfers would do next.
+/// The kind of an ending, for programs. It suggests the next step to anyone who automates transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The command line or the ticket is not right.
+    /// A command line or ticket that is not valid.
     Usage,
-    /// This machine or this user's rights lack something.
+    /// A machine or user that lacks something.
     Environment,
-    /// Some entries are there, and some are not.
+    /// A transfer that lacks some entries.
     Partial,
-    /// The network or the other program's end: the same commands go on.
+    /// A failure of the network or of the other program; the same commands continue the transfer.
     Network,
-    /// The other side does not want it, or the receiver's user does not.
+    /// A refusal by the other side or by the receiver's user.
     Refused,
-    /// A disk is full, or fails.
+    /// A disk that is full, or fails.
     Disk,
 }
 
-/// Why a transfer could not begin, or ended before it was done. What had arrived by then is kept at the receiver.
+/// The reason for which a transfer could not begin, or ended early. The receiver keeps the data that had arrived.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TransferError {
     /// The ticket's text is not a ticket.
     Ticket(#[from] crate::ticket::TicketError),
-    /// What is asked for makes no sense; nothing was started.
+    /// The request makes no sense; nothing was started.
     Usage(Complaint),
     /// Nobody answers at the ticket's addresses.
     Unreachable {
-        /// The addresses tried, each with what happened.
+        /// The addresses tried, each with its result.
         tried: String,
     },
-    /// Who answers does not hold the key that the ticket names.
+    /// The machine that answers does not hold the key that the ticket names.
     OtherReceiver {
-        /// Who answered.
+        /// The address that answered.
         address: SocketAddr,
     },
     /// The receiver does not accept the ticket's secret.
     TicketRefused {
-        /// Who refused.
+        /// The address that refused.
         address: SocketAddr,
     },
-    /// The receiver turned the sender away.
+    /// The receiver rejected the sender.
     Refused(String),
-    /// The receiver's user, or its options, do not accept what was announced.
+    /// The receiver's user, or its options, do not accept the announced amount.
     NotAccepted(String),
-    /// The receiver's user, or its options, do not accept it, as the receiver says.
+    /// The receiver says that its user, or its options, do not accept the announced amount.
     Declined(String),
-    /// The receiver's disk is full, or fails, as the receiver says.
+    /// The receiver says that its disk is full, or fails.
     ReceiversDisk(String),
-    /// The ticket's time is over, and no sender came.
+    /// The ticket has expired, and no sender came.
     Expired(String),
-    /// No sender came, or came back, in the time that was given.
+    /// No sender came, or came back, in the given time.
     NobodyCame {
-        /// How long it was waited.
+        /// The time waited.
         wait: units::Span,
     },
     /// The connection broke, or nothing came for a long time.
     PeerGone {
-        /// How it showed.
+        /// The symptom.
         reason: String,
     },
-    /// The other side gave up and said why.
+    /// The other side gave up, for this reason.
     Aborted(String),
-    /// What came does not follow the protocol.
+    /// The received bytes do not follow the protocol.
     Protocol {
-        /// Who.
+        /// The other side's address.
         peer: SocketAddr,
-        /// What was found.
+        /// The violation.
         reason: String,
     },
-    /// TLS failed after the handshake, or in it.
+    /// TLS failed, in the handshake or after it.
     Tls {
-        /// Who.
+        /// The other side's address.
         peer: SocketAddr,
-        /// What went wrong.
+        /// The error that rustls reports.
         source: rustls::Error,
     },
     /// A file or folder of this machine cannot be read or written.
     File {
-        /// Which.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The folder is in use by another receiver.
@@ -99,34 +99,34 @@ pub enum TransferError {
     },
     /// The session's files cannot be read.
     State {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the file.
         reason: String,
     },
-    /// What lies where a session's files belong is not this user's own, or is open to others.
+    /// A file where the session's files belong is not this user's own, or is open to others.
     NotOwn {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Whose it is, or who may use it.
+        /// Its owner, or those who may use it.
         reason: String,
     },
     /// The disk has less room than was announced; nothing was written.
     NoRoom {
         /// The folder.
         path: PathBuf,
-        /// How much is to come.
+        /// The amount announced.
         announced: units::Bytes,
-        /// How much room there is.
+        /// The free room.
         free: units::Bytes,
     },
-    /// Some of what was to be sent is not there.
+    /// Some entries that were to be sent are missing.
     Incomplete {
-        /// How many.
+        /// The number of missing entries.
         failed: u64,
-        /// Of how many.
+        /// The number of all entries.
         all: u64,
-        /// One of them, and why.
+        /// One of the missing entries, and the reason.
         first: String,
     },
     /// A socket's option was refused.
@@ -135,16 +135,16 @@ pub enum TransferError {
     Probe(#[from] probe::ProbeError),
     /// A window could not be held.
     Live(#[from] live::LiveError),
-    /// A system call failed that should not.
+    /// A system call failed unexpectedly.
     System {
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
 
-/// What to do about what the kernel said, if there is a common way.
+/// Suggests a remedy for the kernel's error, if there is a common one.
 fn help(source: &io::Error) -> Option<String> {
     let help = match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -166,7 +166,7 @@ impl fmt::Display for TransferError {
 }
 
 impl TransferError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the fault, the accepted values, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         let found = |text: String| Complaint::new("", text);
@@ -238,24 +238,24 @@ impl TransferError {
         }
     }
 
-    /// For `map_err`: `doing` failed on `path`.
+    /// Makes the error for `map_err`: `doing` failed on `path`.
     pub(crate) fn file<E: Into<io::Error>>(path: &Path, doing: &'static str) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, doing, source: source.into() }
     }
 
-    /// For `map_err`: a system call failed while `doing`.
+    /// Makes the error for `map_err`: a system call failed while `doing`.
     pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { doing, source: source.into() }
     }
 
-    /// The other side is gone.
+    /// Makes the error that the other side is gone.
     #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
     pub(crate) fn gone(reason: impl ToString) -> Self {
         Self::PeerGone { reason: reason.to_string() }
     }
 
-    /// Why this side gives up, for the other one: in one line, without paths of this machine and without the help.
+    /// Describes this side's error for the other side: in one line, without paths of this machine and without the help.
     pub(crate) fn for_the_other_side(&self) -> String {
         match self {
             Self::File { doing, source, .. } => format!("cannot {doing}: {source}"),
@@ -267,7 +267,7 @@ impl TransferError {
         }
     }
 
-    /// What kind of an ending this is.
+    /// Returns the kind of this ending.
     #[must_use]
     pub fn ending(&self) -> Ending {
         match self {
@@ -303,7 +303,7 @@ fn lacks_room(announced: units::Bytes, free: units::Bytes) -> String {
     format!("{} are announced, and {} are free", announced.rounded(), free.rounded())
 }
 
-/// Whether an error is one of a disk, which every file would meet.
+/// Returns true if an error is one of a disk, which every file would meet.
 pub(crate) fn is_of_the_disk(error: &io::Error) -> bool {
     let full = matches!(
         error.kind(),

@@ -1,46 +1,46 @@
-//! [`History`]: a transfer against time, for its report. It takes bounded memory: when it is full every other sample
-//! goes, and from then on samples are taken half as often.
+//! [`History`]: the course of a transfer, for its report. It takes bounded memory: when it is full, it drops every
+//! other sample and takes samples half as often.
 
 use estimate::limits::window_below_congestion;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span, Time};
 
-/// More than a page draws.
+/// The greatest number of samples and of phases, more than a page draws.
 const MOST: usize = 4000;
 
-/// One moment.
+/// The state of a transfer at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
-    /// Seconds since the beginning.
+    /// Time since the beginning, in seconds.
     pub t_s: f64,
     /// Bytes of files at the receiver.
     pub bytes: u64,
-    /// Smoothed round-trip time of the first data connection, seconds; 0 if unknown.
+    /// The smoothed round-trip time of the first data connection, in seconds; 0 if unknown.
     pub rtt_s: f64,
-    /// Receive window asked for, over all data connections; `None`: the maximum.
+    /// The requested receive window, over all data connections; `None` for the maximum.
     pub window: Option<u64>,
-    /// Bytes that the receiver's kernel has acknowledged, over all data connections that are there.
+    /// Bytes that the receiver's kernel has acknowledged, over all present data connections.
     pub acknowledged: u64,
-    /// Congestion window, over all data connections; 0 if unknown.
+    /// The congestion window, over all data connections; 0 if unknown.
     pub congestion_window: u64,
-    /// Segments sent again so far.
+    /// The number of retransmitted segments so far.
     pub retransmits: u64,
 }
 
-/// The window's decider has entered a phase.
+/// A phase that the window's sizer has entered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseEntry {
     /// Milliseconds since the sender was let in.
     pub at_ms: u64,
-    /// Which phase.
+    /// The name of the phase.
     #[serde(with = "crate::wire::bounded::text")]
     pub phase: String,
-    /// Why.
+    /// The reason for entering it.
     #[serde(with = "crate::wire::bounded::text")]
     pub reason: String,
 }
 
-/// Samples and phases, oldest first.
+/// The samples and phases of a transfer, oldest first.
 #[derive(Clone, Debug)]
 pub struct History {
     samples: Vec<Sample>,
@@ -56,7 +56,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Keeps `sample`, if one is due at `now`.
+    /// Adds `sample`, if one is due at `now`.
     pub(crate) fn add(&mut self, now: Time, sample: Sample) {
         if now < self.due {
             return;
@@ -73,20 +73,20 @@ impl History {
         self.samples.push(sample);
     }
 
-    /// The decider has entered these.
+    /// Adds phases that the sizer has entered.
     pub(crate) fn entered(&mut self, phases: &[PhaseEntry]) {
         let room = MOST.saturating_sub(self.phases.len());
         self.phases.extend(phases.iter().take(room).cloned());
     }
 
-    /// [`estimate::limits::window_below_congestion`] of the samples.
+    /// Computes [`estimate::limits::window_below_congestion`] of the samples.
     #[must_use]
     pub fn window_below_congestion(&self) -> f64 {
         let moment = |sample: &Sample| (sample.window.map(Bytes::new), Bytes::new(sample.congestion_window));
         window_below_congestion(self.samples.iter().map(moment))
     }
 
-    /// Mean of the smoothed round-trip times in the samples, seconds; `None` without any.
+    /// Returns the mean of the smoothed round-trip times in the samples, in seconds; `None` if there are none.
     #[must_use]
     pub fn mean_rtt(&self) -> Option<f64> {
         let known: Vec<f64> =
@@ -94,13 +94,13 @@ impl History {
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
-    /// The samples.
+    /// Returns the samples.
     #[must_use]
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// The phases.
+    /// Returns the phases.
     #[must_use]
     pub fn phases(&self) -> &[PhaseEntry] {
         &self.phases

@@ -1,13 +1,13 @@
-//! [`Journal`]: what the receiver has of a session, kept on disk as it grows.
+//! [`Journal`]: the receiver's record of a session's data, kept on disk as it grows.
 //!
-//! A log of records, each a length, a checksum and a message. Records are appended after what they tell of was written,
-//! so a process that is killed at any point claims too little at worst. A record that was cut off is dropped when the
-//! log is opened.
+//! The journal is a log of records, each a length, a checksum and a message. A record is appended after the data that
+//! it describes was written, so a process that is killed at any point claims too little at worst. An incomplete last
+//! record is dropped when the log is opened.
 //!
 //! The log itself is not forced to the disk. So after a power cut it may claim bytes that never reached the disk, or
-//! miss some that did. Nothing rests on the log alone. The present bytes of a file under way are hashed again
-//! whenever the file is taken up. A file gets its name only after its bytes have reached the disk
-//! (`receive/naming.rs`).
+//! miss some that did. Nothing rests on the log alone. The present bytes of a file under way are hashed again whenever
+//! the file is taken up. A file gets its name only after its bytes have reached the disk
+//! (`receive/assembly/naming.rs`).
 
 use crate::chunks::Digest;
 use crate::error::TransferError;
@@ -21,83 +21,84 @@ use std::io;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A record is a length (two bytes would do for all but none), a checksum and a message.
+/// The length of a record's head: four bytes of length, of which two would do, and four of checksum.
 const HEAD: usize = 8;
 const LONGEST: usize = 16 << 10;
-/// Records wait in memory up to this many bytes, or until [`Journal::flush`].
+/// The number of bytes up to which records wait in memory, unless [`Journal::flush`] comes first.
 const GATHER: usize = 16 << 10;
-/// What the session remembers takes no more memory: some ten million files.
+/// The greatest memory for the session's records, in bytes: some ten million files.
 const MOST_MEMORY: usize = 2 << 30;
-/// Of that a folder takes so much beside its name, a stored file beside another name, a file under way, and each of
-/// its chunks.
+/// The estimated memory of entries: a folder and a stored file, each without its names; the mark of a file begun; a
+/// file under way.
 const FOLDER: usize = 160;
 const STORED: usize = 120;
 const BEGUN: usize = 48;
 const PARTIAL: usize = 800;
-/// While the file is open its digests are in memory twice.
+/// The estimated memory of a chunk's digest, which is in memory twice while the file is open.
 const CHUNK: usize = 128;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Record {
-    /// A folder to finish at the end.
+    /// A folder whose rights and time are set at the end.
     Folder(Name, Finish),
-    /// An entry that has its name; the second key is the one that it had while it was under way.
+    /// An entry that has its name; the second key is that of the entry while it was under way.
     Stored(Key, Key, Stored),
-    /// A file under way is begun: the first key is that of its name.
+    /// A file that is begun under a name; the first key is that of the name.
     Begun(Key, Key),
     /// A chunk of a file under way.
     Chunk(Key, u32, Digest),
-    /// A file under way is whole, and gets its name next: this one, and no other of its name, is the session's.
+    /// A file under way that is complete and gets its name next. Only the file of this origin is the session's, no
+    /// other one of its name.
     Whole(Key, Origin),
-    /// A file under way that is of no use.
+    /// A file under way that is useless.
     Dropped(Key),
 }
 
-/// A file or link that this session stored.
+/// A file or link that this session has stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stored {
-    /// The sender's stamp; zeros for a link.
+    /// The sender's version of the file; zeros for a link.
     pub(crate) version: [u8; 16],
-    /// How it looked when it got its name: as long as it looks so, it is the same file with the same content.
+    /// The state in which it got its name. As long as that is unchanged, it is the same file with the same content.
     pub(crate) there: There,
-    /// Its name, if it is not the one that was offered.
+    /// Its name, if it differs from the offered one.
     pub(crate) other: Option<Name>,
 }
 
 impl Stored {
-    /// Bytes that it takes in memory, about.
+    /// Estimates its memory in bytes.
     fn memory(&self) -> usize {
         STORED + self.other.as_ref().map_or(0, |other| other.bytes().len())
     }
 }
 
-/// What is there of a file under way.
+/// The stored part of a file under way.
 #[derive(Debug, Default)]
 struct Partial {
     chunks: BTreeMap<u32, Digest>,
-    /// Which file it is, once it is whole.
+    /// The file's identity, once it is complete.
     whole: Option<Origin>,
 }
 
-/// The log, and what it says.
+/// The log, and its content in memory.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
     waiting: Vec<u8>,
-    /// By the key of the name offered.
+    /// Stored entries by the key of the offered name.
     stored: HashMap<Key, Stored>,
-    /// What is there of a file under way, by the key of name, version and size.
+    /// Files under way by the key of name, version and size.
     partial: HashMap<Key, Partial>,
-    /// The file that was begun last under a name.
+    /// The file begun last under each name.
     begun: HashMap<Key, Key>,
     folders: BTreeMap<Name, Finish>,
-    /// Bytes that all this takes in memory, about.
+    /// The estimated memory of all these, in bytes.
     memory: usize,
 }
 
 impl Journal {
-    /// Reads the log in `file`, which lies at `path`, and goes on with it.
+    /// Reads the log in `file`, whose path is `path`, and prepares to append to it.
     pub(crate) fn open(file: File, path: &Path) -> Result<Self, TransferError> {
         let fault = |doing| TransferError::file(path, doing);
         let mut log = BufReader::new(file.try_clone().map_err(fault("read the journal"))?);
@@ -160,12 +161,12 @@ impl Journal {
         })
     }
 
-    /// Whether it remembers as much as it may.
+    /// Returns true if the records take as much memory as they may.
     pub(crate) const fn is_full(&self) -> bool {
         self.memory >= MOST_MEMORY
     }
 
-    /// Learns a record, and writes it.
+    /// Writes a record and adds its content.
     fn add(&mut self, record: Record) -> Result<(), TransferError> {
         self.write(&record)?;
         self.learn(record);
@@ -180,7 +181,7 @@ impl Journal {
         if self.waiting.len() >= GATHER { self.flush() } else { Ok(()) }
     }
 
-    /// Hands what waits to the kernel: a process that is killed after that has not lost it.
+    /// Hands waiting records to the kernel, so that they survive the end of the process.
     pub(crate) fn flush(&mut self) -> Result<(), TransferError> {
         if !self.waiting.is_empty() {
             self.file
@@ -191,7 +192,7 @@ impl Journal {
         Ok(())
     }
 
-    /// A folder is there and must be finished at the end.
+    /// Records a folder whose rights and time are set at the end.
     pub(crate) fn folder(&mut self, name: &Name, finish: Finish) -> Result<(), TransferError> {
         if self.folders.get(name) == Some(&finish) {
             return Ok(());
@@ -199,22 +200,22 @@ impl Journal {
         self.add(Record::Folder(name.clone(), finish))
     }
 
-    /// What is to be done to a folder at the end, if it is one of the session.
+    /// Returns the rights and time that a folder gets at the end, if it belongs to the session.
     pub(crate) fn known_folder(&self, name: &Name) -> Option<Finish> {
         self.folders.get(name).copied()
     }
 
-    /// The entry offered under the name with the key `name` has its name; `partial` is its key while it was under way.
+    /// Records that the entry offered under the key `name` has its name; `partial` was its key while it was under way.
     pub(crate) fn stored(&mut self, name: Key, partial: Key, stored: Stored) -> Result<(), TransferError> {
         self.add(Record::Stored(name, partial, stored))
     }
 
-    /// A chunk of a file under way is written and verified.
+    /// Records a chunk of a file under way that is written and verified.
     pub(crate) fn chunk(&mut self, key: Key, index: u32, digest: Digest) -> Result<(), TransferError> {
         self.add(Record::Chunk(key, index, digest))
     }
 
-    /// A file under way is begun, of this name. The one that was begun under the name before, if another one is.
+    /// Records that a file is begun under a name. Returns the file begun before under that name, if it is another one.
     pub(crate) fn begin(&mut self, name: Key, key: Key) -> Result<Option<Key>, TransferError> {
         let before = self.begun.get(&name).copied();
         if before != Some(key) {
@@ -223,52 +224,52 @@ impl Journal {
         Ok(before.filter(|before| *before != key))
     }
 
-    /// A file under way is whole.
+    /// Records that a file under way is complete.
     pub(crate) fn whole(&mut self, key: Key, origin: Origin) -> Result<(), TransferError> {
         self.add(Record::Whole(key, origin))
     }
 
-    /// Which file it is that was under way, if it was whole.
+    /// Returns the identity of a file under way, if it is complete.
     pub(crate) fn find_whole(&self, key: Key) -> Option<Origin> {
         self.partial.get(&key)?.whole
     }
 
-    /// What there was of a file under way is of no use.
+    /// Records that a file under way is useless.
     pub(crate) fn dropped(&mut self, key: Key) -> Result<(), TransferError> {
         if self.partial.contains_key(&key) { self.add(Record::Dropped(key)) } else { Ok(()) }
     }
 
-    /// What this session stored for the name with this key.
+    /// Returns the entry that this session stored for the name with this key.
     pub(crate) fn find_stored(&self, name: Key) -> Option<&Stored> {
         self.stored.get(&name)
     }
 
-    /// All that this session stored, by the keys of the names offered.
+    /// Returns all entries that this session stored, with the keys of the offered names.
     pub(crate) fn all_stored(&self) -> impl Iterator<Item = (Key, &Stored)> {
         self.stored.iter().map(|(&name, stored)| (name, stored))
     }
 
-    /// The file that was begun last under each name, and may be under way.
+    /// Returns the file begun last under each name; it may be under way.
     pub(crate) fn all_begun(&self) -> impl Iterator<Item = (Key, Key)> {
         self.begun.iter().map(|(&name, &key)| (name, key))
     }
 
-    /// The chunks that the log says are there of a file under way.
+    /// Returns the chunks of a file under way that the log claims.
     pub(crate) fn chunks(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
         self.partial.get(&key).map(|partial| &partial.chunks)
     }
 
-    /// Files under way.
+    /// Returns the keys of the files under way.
     pub(crate) fn partials(&self) -> impl Iterator<Item = Key> + '_ {
         self.partial.keys().copied()
     }
 
-    /// The folders, inner ones after those they lie in.
+    /// Returns the folders, each before the folders inside it.
     pub(crate) fn folders(&self) -> Vec<(Name, Finish)> {
         self.folders.iter().map(|(name, &finish)| (name.clone(), finish)).collect()
     }
 
-    /// Whether anything was ever received.
+    /// Returns true if nothing was ever received.
     pub(crate) fn is_empty(&self) -> bool {
         self.stored.is_empty() && self.partial.is_empty() && self.folders.is_empty()
     }
@@ -280,7 +281,7 @@ fn checksum(body: &[u8]) -> [u8; 4] {
     sum
 }
 
-/// The next record, and its length; `None` if it is not whole.
+/// Reads the next record, and returns it with its length; `None` if it is incomplete.
 pub(crate) fn read(log: &mut impl Read) -> io::Result<Option<(Record, usize)>> {
     let mut head = [0; HEAD];
     if !fill(log, &mut head)? {
@@ -297,7 +298,7 @@ pub(crate) fn read(log: &mut impl Read) -> io::Result<Option<(Record, usize)>> {
     Ok(postcard::from_bytes(&body).ok().map(|record| (record, HEAD + length)))
 }
 
-/// Whether there was enough to fill `bytes`.
+/// Fills `bytes`. Returns false if the log ends before.
 fn fill(log: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(bytes) {
         Ok(()) => Ok(true),

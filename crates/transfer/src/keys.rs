@@ -1,8 +1,8 @@
-//! Who is who: the receiver's key, pinned by the ticket, and the sender's, derived from the ticket's secret.
+//! The identities of both sides: the receiver's key, pinned by the ticket, and the sender's, derived from its secret.
 //!
 //! Both are Ed25519 keys that prove themselves inside the TLS 1.3 handshake as raw public keys (RFC 7250, no
 //! certificates). TLS has each side sign the transcript of this very handshake. So neither proof is worth anything in
-//! another connection, and there is nothing else to bind.
+//! another connection, and nothing else needs to be bound to it.
 
 use crate::ticket::{Fingerprint, Secret};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -20,7 +20,7 @@ use rustls::{
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// What an Ed25519 private key looks like in PKCS #8 before its 32 bytes [rfc8410:7].
+/// The bytes before the 32 bytes of an Ed25519 private key in PKCS #8 [rfc8410:7].
 const PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /// A key made from 32 secret bytes.
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key of `seed`.
+    /// Makes the key whose private part is `seed`.
     ///
     /// # Panics
     /// Never: every 32 bytes are a key.
@@ -46,12 +46,12 @@ impl Key {
         Self(Arc::new(CertifiedKey::new(vec![public], signing)))
     }
 
-    /// The key of the sender that holds `secret`.
+    /// Derives the key of the sender that holds `secret`.
     pub(crate) fn of_sender(secret: &Secret) -> Self {
         Self::new(&Zeroizing::new(blake3::derive_key("tightlink 2026-11 sender key", &secret.0)))
     }
 
-    /// The public half, as SubjectPublicKeyInfo.
+    /// Returns the public half, as SubjectPublicKeyInfo.
     pub(crate) fn public(&self) -> &[u8] {
         &self.0.cert[0]
     }
@@ -61,7 +61,8 @@ impl Key {
     }
 }
 
-/// AES first: with instructions for it, as on every machine that moves gigabits, it is twice as fast as ChaCha20.
+/// Makes the provider of ciphers, AES first. Machines that move gigabits have instructions for AES, with which it is
+/// twice as fast as ChaCha20.
 fn provider() -> Arc<CryptoProvider> {
     use ring::cipher_suite as suite;
     let suites = vec![
@@ -75,12 +76,12 @@ fn provider() -> Arc<CryptoProvider> {
 /// Fills `bytes` from the operating system's entropy.
 ///
 /// # Panics
-/// If the system has none: there is no safe way on.
+/// If the system has none, because there is no safe way to go on.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     host::fill_random(bytes).expect("the system gives entropy");
 }
 
-/// TLS for a receiver that lets in only the holder of `secret`.
+/// Makes the TLS configuration of a receiver that lets in only the holder of `secret`.
 pub(crate) fn receiver_tls(key: &Key, secret: &Secret) -> Arc<ServerConfig> {
     let provider = provider();
     let verifier = Pinned::new(Expected::Key(Key::of_sender(secret).public().to_vec()), &provider);
@@ -89,13 +90,13 @@ pub(crate) fn receiver_tls(key: &Key, secret: &Secret) -> Arc<ServerConfig> {
         .expect("the suites are TLS 1.3's")
         .with_client_cert_verifier(Arc::new(verifier))
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::clone(&key.0))));
-    // Every connection proves itself anew.
+    // No session is resumed, so every connection proves its identity anew.
     config.send_tls13_tickets = 0;
     config.session_storage = Arc::new(NoServerSessionStorage {});
     Arc::new(config)
 }
 
-/// TLS for the holder of `secret`, who talks only to the receiver with `fingerprint`.
+/// Makes the TLS configuration of the holder of `secret`, who talks only to the receiver with `fingerprint`.
 pub(crate) fn sender_tls(secret: &Secret, fingerprint: Fingerprint) -> Arc<ClientConfig> {
     let provider = provider();
     let verifier = Pinned::new(Expected::Fingerprint(fingerprint), &provider);
@@ -112,20 +113,20 @@ pub(crate) fn sender_tls(secret: &Secret, fingerprint: Fingerprint) -> Arc<Clien
     Arc::new(config)
 }
 
-/// A name for what TLS wants one for; it is not sent, and nothing is checked against it.
+/// Returns a placeholder for the server's name that rustls requires. It is not sent, and nothing is checked against it.
 pub(crate) fn server_name() -> ServerName<'static> {
     ServerName::try_from("tightlink").expect("a name")
 }
 
 #[derive(Debug)]
 enum Expected {
-    /// The whole key is known.
+    /// The whole public key.
     Key(Vec<u8>),
-    /// Half of its hash is.
+    /// Half of the hash of the public key.
     Fingerprint(Fingerprint),
 }
 
-/// Accepts one key.
+/// A verifier that accepts exactly one key.
 #[derive(Debug)]
 struct Pinned {
     expected: Expected,
@@ -137,7 +138,8 @@ impl Pinned {
         Self { expected, algorithms: provider.signature_verification_algorithms }
     }
 
-    /// Hashes are compared, in constant time: how far a guess was right cannot be timed.
+    /// Checks that `key` is the expected one. Hashes are compared in constant time, so that timing does not reveal how
+    /// far a guess is right.
     fn check(&self, key: &[u8]) -> Result<(), Error> {
         let same = match &self.expected {
             Expected::Key(expected) => blake3::hash(expected) == blake3::hash(key),

@@ -1,8 +1,8 @@
 //! Bulk transfer of files and trees: over TLS, resumable, verified, with a receive window that is sized while it runs.
 //!
-//! A [`Receiver`] listens and gives out a [`Ticket`]; [`send`] takes paths and a ticket. What lives here:
-//! authentication, the protocol, the receiver's state on disk, reading and writing trees. What does not: how a window
-//! is sized (`sizing`) and set in the kernel (`live`), and what is printed.
+//! A [`Receiver`] listens and gives out a [`Ticket`]; [`send`] takes paths and a ticket. This crate has the
+//! authentication, the protocol, the receiver's state on disk, and the reading and writing of trees. Other crates size
+//! a window (`sizing`), set it in the kernel (`live`) and print results.
 //!
 //! Reading order:
 //! - `ticket.rs` and `keys.rs`: identities; `wire.rs`: the messages; `chunks.rs`: how a file is cut and verified;

@@ -1,5 +1,5 @@
-//! Where a transfer's time went on both sides, and the sentence that says what limited it. The verdict is in
-//! `estimate/src/limits.rs`, `limits/sentence.rs` has the words.
+//! [`Limits`]: where a transfer's time went on both sides, and what limited it. The verdict is reached in
+//! `estimate/src/limits.rs`; `limits/sentence.rs` puts it into words.
 
 mod sentence;
 
@@ -9,116 +9,116 @@ use estimate::limits::{
 use serde::{Deserialize, Serialize, Serializer};
 use units::Span;
 
-/// Below this nothing can be said.
+/// The shortest transfer for which a verdict is given.
 const SHORT: Span = Span::from_millis(200);
 
-/// Where the sender's data connections spent their time, nanoseconds, all together.
+/// The time of the sender's data connections by activity, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderTimes {
-    /// Until the network took more, and at the end until the receiver had stored all.
+    /// Time until the network took more data, and at the end until the receiver had stored everything.
     pub network: u64,
-    /// In reading files.
+    /// Time spent reading files.
     pub disk: u64,
-    /// For what `--limit` allows.
+    /// Time spent waiting because of `--limit`.
     pub limit: u64,
-    /// Without anything to send.
+    /// Time without anything to send.
     pub idle: u64,
 }
 
-/// Where the receiver's data connections spent their time, nanoseconds, all together.
+/// The time of the receiver's data connections by activity, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverTimes {
-    /// Until the network brought more.
+    /// Time until the network brought more data.
     pub network: u64,
-    /// In writing files, and at the end until all of them lay on the disk.
+    /// Time spent writing files, and at the end until all of them were on the disk.
     pub disk: u64,
 }
 
-/// What limited the data connections according to their sender, nanoseconds, all together.
+/// Times in which the sender saw its data connections limited, by cause, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitTimes {
-    /// For how long they were there.
+    /// The connections' lifetime.
     pub lived: u64,
-    /// Slow start.
+    /// Time limited by slow start.
     pub slow_start: u64,
-    /// The receive window.
+    /// Time limited by the receive window.
     pub window: u64,
-    /// The send buffer.
+    /// Time limited by the send buffer.
     pub buffer: u64,
-    /// The congestion window.
+    /// Time limited by the congestion window.
     pub congestion: u64,
 }
 
-/// Where the data connections spent their time according to the sender's kernel, nanoseconds, all together.
+/// Times of the data connections according to the sender's kernel, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelTimes {
-    /// With data in flight or waiting.
+    /// Time with data in flight or waiting.
     pub busy: u64,
-    /// Of that, held back by the receive window.
+    /// The part of `busy` limited by the receive window.
     pub window: u64,
-    /// Of that, held back by the send buffer.
+    /// The part of `busy` limited by the send buffer.
     pub buffer: u64,
 }
 
-/// The measurements a verdict rests on, as shares of the transfer's time.
+/// The measurements on which a verdict rests, as shares of the transfer's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
     /// The verdict.
     #[serde(serialize_with = "name")]
     pub limited_by: LimitedBy,
-    /// Its share.
+    /// The share of time for which the verdict holds.
     pub share: f64,
-    /// The sender waited for the network.
+    /// The sender's wait for the network.
     pub sender_network: f64,
-    /// It waited for its disk.
+    /// The sender's wait for its disk.
     pub sender_disk: f64,
-    /// It kept to a limit.
+    /// The sender's wait because of `--limit`.
     pub sender_limit: f64,
-    /// It had nothing to send.
+    /// The sender's time without anything to send.
     pub sender_idle: f64,
-    /// The receiver waited for the network.
+    /// The receiver's wait for the network.
     pub receiver_network: f64,
-    /// It waited for its disk.
+    /// The receiver's wait for its disk.
     pub receiver_disk: f64,
-    /// The connections had data in flight or waiting.
+    /// Time in which the connections had data in flight or waiting.
     pub busy: f64,
-    /// Slow start went on.
+    /// Time in slow start.
     pub slow_start: f64,
-    /// The receive window held them back.
+    /// Time in which the receive window limited the connections.
     pub receive_window: f64,
-    /// The send buffer did.
+    /// Time in which the send buffer limited them.
     pub send_buffer: f64,
-    /// The congestion window did, or the rate that congestion control measures.
+    /// Time in which the congestion window limited them, or the rate that congestion control measures.
     pub congestion_window: f64,
-    /// Of the time with a limited receive window, the share in which the congestion window was no smaller. In that
-    /// time the receive window or its pace limited the sender, not congestion control.
+    /// The share of the time limited by the receive window in which the congestion window was not smaller. In that time
+    /// the receive window or its pace limited the sender, not congestion control.
     pub window_below_congestion: f64,
-    /// Segments sent again.
+    /// The number of retransmitted segments.
     pub retransmits: u64,
-    /// SOBAS or a fixed size limits the receive window on purpose.
+    /// True if SOBAS or a fixed size limits the receive window on purpose.
     #[serde(skip)]
     pub sized: bool,
-    /// What the sentence needs besides.
+    /// Further measurements that the sentence quotes.
     #[serde(skip)]
     pub measured: Measured,
 }
 
-/// What both sides say of a transfer's time.
+/// The times that both sides report of a transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Times {
     pub(crate) sender: SenderTimes,
     pub(crate) receiver: ReceiverTimes,
     pub(crate) kernel: KernelTimes,
-    /// From a sender that keeps account.
+    /// The sender's own account, if it keeps one.
     pub(crate) limits: Option<LimitTimes>,
     /// As in [`History::window_below_congestion`](crate::History::window_below_congestion).
     pub(crate) window_below_congestion: f64,
-    /// The receive window is kept below the kernel's maximum on purpose.
+    /// True if the receive window is kept below the kernel's maximum on purpose.
     pub(crate) sized: bool,
 }
 
 impl Limits {
-    /// The verdict on a transfer that took `elapsed`.
+    /// Computes the verdict on a transfer that took `elapsed`.
     pub(crate) fn new(elapsed: Span, times: &Times, measured: Measured) -> Self {
         let Times { sender, receiver, kernel, limits: account, window_below_congestion: below, sized } =
             *times;

@@ -1,4 +1,4 @@
-//! [`Name`]: where an entry goes below the receiver's folder, as bytes that cannot lead out of it.
+//! [`Name`]: the path of an entry below the receiver's folder, as bytes that cannot lead out of it.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -8,38 +8,38 @@ use std::path::Path;
 use thiserror::Error;
 use units::Foreign;
 
-/// The receiver's own folder, at the top of the one it receives into. No part of a received name may be it: a later
-/// receiver may be started in any folder of what arrived.
+/// The receiver's own folder, at the top of the one that it receives into. No part of a received name may equal it,
+/// because a later receiver may be started in any folder that arrived.
 pub const RESERVED: &str = ".tightlink";
-/// How FAT and its kin write it in eight letters: this, and a number.
+/// The beginning of its short name in FAT and related file systems; a number follows.
 const RESERVED_SHORT: &str = "tightl~";
-/// What Linux takes in one system call.
+/// The length of the longest path that a Linux system call takes, in bytes.
 const LONGEST: usize = 4095;
-/// What its file systems take as one part.
+/// The length of the longest part that Linux's file systems take, in bytes.
 const LONGEST_PART: usize = 255;
 
-/// A relative path of plain parts, separated by single slashes: none empty, `.` or `..`, no NUL. The parts are bytes:
-/// file systems do not ask for UTF-8.
+/// A relative path of plain parts, separated by single slashes: none empty, `.` or `..`, no NUL. The parts are bytes,
+/// because file systems do not require UTF-8.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "serde_bytes::ByteBuf", into = "serde_bytes::ByteBuf")]
 pub struct Name(Vec<u8>);
 
-/// Why bytes are no [`Name`].
+/// The reason for which bytes are not a [`Name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NameError {
-    /// Nothing at all, or an empty part: a leading, trailing or double slash.
+    /// An empty name, or an empty part: a leading, trailing or double slash.
     #[error("a part of the name is empty")]
     Empty,
-    /// It would lead elsewhere.
+    /// A part that leads elsewhere.
     #[error("the name has a part \"{0}\", which leads elsewhere")]
     Leads(&'static str),
-    /// No path has this.
+    /// A NUL byte, which no path has.
     #[error("the name has a NUL byte")]
     Nul,
-    /// Longer than any path.
+    /// A name longer than any path, or a part longer than any.
     #[error("the name is longer than 4095 bytes, or a part of it than 255")]
     Long,
-    /// The receiver's own folder.
+    /// A part that names the receiver's own folder.
     #[error("a part of the name is {RESERVED}, or the same to some file systems; it belongs to tightlink")]
     Reserved,
 }
@@ -48,7 +48,7 @@ impl Name {
     /// Checks `bytes`.
     ///
     /// # Errors
-    /// [`NameError`]: what is wrong with them.
+    /// Returns a [`NameError`] that says what is wrong with them.
     pub fn new(bytes: Vec<u8>) -> Result<Self, NameError> {
         if bytes.len() > LONGEST {
             return Err(NameError::Long);
@@ -69,7 +69,7 @@ impl Name {
         Ok(Self(bytes))
     }
 
-    /// This name with one more part.
+    /// Appends one more part to this name.
     ///
     /// # Errors
     /// As [`Name::new`].
@@ -81,7 +81,7 @@ impl Name {
         Self::new(bytes)
     }
 
-    /// The folder it lies in, if that is not the top, and its last part.
+    /// Splits off the last part. Returns the folder before it, if that is not the top, and the last part.
     #[must_use]
     pub fn split(&self) -> (Option<&[u8]>, &OsStr) {
         match self.0.iter().rposition(|&byte| byte == b'/') {
@@ -90,10 +90,10 @@ impl Name {
         }
     }
 
-    /// This name with a number before its extension: `a/photo (1).jpg`.
+    /// Puts a number before the extension of this name: `a/photo (1).jpg`.
     ///
     /// # Errors
-    /// [`NameError::Long`].
+    /// Returns [`NameError::Long`] if that is too long.
     pub fn numbered(&self, number: u32) -> Result<Self, NameError> {
         let start = self.0.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         let dot = self.0[start..].iter().rposition(|&byte| byte == b'.').filter(|&at| at > 0);
@@ -101,12 +101,12 @@ impl Name {
         Self::new([stem, format!(" ({number})").as_bytes(), extension].concat())
     }
 
-    /// Whether a symbolic link of this name with this target may lead out of the tree that it came with. The tree is
-    /// below the name's first part, or, for a name of one part, below the folder received into.
+    /// Returns true if a symbolic link of this name with this target may lead out of the tree that it came with. The
+    /// tree is below the name's first part, or, for a name of one part, below the folder received into.
     ///
-    /// An absolute target does. So does a target that goes up further than the link lies deep. So does one that goes
-    /// up after it went down, because the part that it went down may be a link. And so does one into the receiver's
-    /// own folder.
+    /// An absolute target leads out. So does a target with more steps up than the link lies deep. So does one that goes
+    /// up after it went down, because the part that it went down may be a link. And so does one into the receiver's own
+    /// folder.
     #[must_use]
     pub fn leads_out(&self, target: &[u8]) -> bool {
         if target.starts_with(b"/") {
@@ -118,13 +118,13 @@ impl Name {
         ups > deep || parts.by_ref().skip(ups).any(|part| part == b".." || is_reserved(part))
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the name.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// It as a relative path.
+    /// Returns the name as a relative path.
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
@@ -137,8 +137,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Whether a part of a path is [`RESERVED`] to some file system. Case and invisible letters do not matter. Nor do
-/// dots, blanks or a stream's name behind it, or its short form.
+/// Returns true if a part of a path is [`RESERVED`] to some file system. Case and invisible letters are ignored, as are
+/// dots, blanks or a stream's name at the end. The short form counts, too.
 #[must_use]
 pub fn is_reserved(part: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(part) else { return false };
@@ -150,7 +150,7 @@ pub fn is_reserved(part: &[u8]) -> bool {
     folded == RESERVED || short.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Letters that file systems which fold case leave out (Unicode's Default_Ignorable_Code_Point).
+/// Returns true for letters that case-folding file systems ignore (Unicode's Default_Ignorable_Code_Point).
 fn is_unseen(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -159,7 +159,7 @@ fn is_unseen(letter: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// For a person, as [`Foreign`] shows it; in single quotes if it could pass for a sentence.
+/// The name for a person, as [`Foreign`] shows it; in single quotes if it could pass for a sentence.
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = Foreign::new(&self.0).to_string();

@@ -1,11 +1,11 @@
-//! [`Origin`]: what tells a file or folder from another one that later has its name.
+//! [`Origin`]: the identity of a file or folder, which differs from that of a later one with the same name.
 
 use rustix::fs::{AtFlags, StatxFlags};
 use serde::{Deserialize, Serialize};
 use std::os::fd::AsFd;
 
-/// The inode of a file or folder and, where the file system knows it, the time at which it was made, which nobody can
-/// choose. An inode alone is not enough: file systems use inodes again.
+/// The inode of a file or folder and, where the file system knows it, its birth time, which nobody can choose. An inode
+/// alone is not enough because file systems use inodes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     inode: u64,
@@ -21,7 +21,7 @@ impl Origin {
                 let born = known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec));
                 Ok(Self { inode: found.stx_ino, born })
             }
-            // A sandbox without it.
+            // A sandbox may lack `statx`.
             Err(_) => Ok(Self { inode: rustix::fs::fstat(&folder)?.st_ino, born: None }),
         }
     }

@@ -1,62 +1,63 @@
-//! [`Observer`]: who is told how a transfer goes, and asked whether it shall; [`Snapshot`]: what it is told.
+//! [`Observer`]: the caller's part that follows a transfer and decides whether to accept it; [`Snapshot`]: its
+//! progress.
 
 use crate::name::Name;
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
-/// How far a transfer is.
+/// The progress of a transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Since the session's connections stood.
+    /// The time since the session's connections were established.
     pub elapsed: Span,
-    /// Entries at the receiver.
+    /// The number of entries at the receiver.
     pub entries: u64,
     /// Bytes of files at the receiver.
     pub bytes: u64,
-    /// Entries in all, so far as they are counted.
+    /// The total number of entries counted so far.
     pub all_entries: Option<u64>,
-    /// Bytes in all, so far as they are counted.
+    /// The total number of bytes counted so far.
     pub all_bytes: Option<u64>,
-    /// Bits per second that the data connections carried over the last second or so.
+    /// The rate of the data connections over about the last second, in bits per second.
     pub rate_bps: f64,
-    /// Smoothed round-trip time.
+    /// The smoothed round-trip time.
     pub rtt: Option<Span>,
-    /// The receive window in force over all data connections; `None`: as large as the kernel allows.
+    /// The receive window in force over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<Bytes>,
-    /// The window's phase.
+    /// The phase of the window's sizer.
     pub phase: String,
-    /// Why it is in it.
+    /// The reason for this phase.
     pub reason: String,
 }
 
-/// What became of an entry.
+/// The outcome for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
-    /// It went from one side to the other.
+    /// The entry was transferred.
     Sent,
-    /// It was there before.
+    /// The entry existed before.
     There,
-    /// Another one of its name was kept.
+    /// Another entry of this name was kept.
     Kept,
 }
 
-/// What a sender wants to send, for the receiver's user to decide about.
+/// A sender's announcement, for the receiver's user to decide on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// One sentence: from which address, how many files, how much, and what is unusual about it.
+    /// One sentence with the sender's address, the number of files, their size, and anything unusual.
     pub text: String,
 }
 
-/// Who is told how a transfer goes. Threads may tell it.
+/// The part of a program that gets the reports of a transfer. Several threads may call it.
 pub trait Observer: Sync {
-    /// One line for a person.
+    /// Takes one line for a person.
     fn say(&self, line: &str);
-    /// How far it is, several times a second.
+    /// Takes the progress, several times a second.
     fn progress(&self, snapshot: &Snapshot);
-    /// What became of an entry.
+    /// Takes the outcome for an entry.
     fn moved(&self, _name: &Name, _fate: Moved) {}
-    /// Whether the receiver's user wants it. May take as long as a person takes; `is_over` says that the sender has
-    /// left and nobody waits for the answer any more.
+    /// Asks whether the receiver's user accepts. The answer may take as long as a person takes. `is_over` returns true
+    /// once the sender has left and nobody waits for the answer any more.
     fn accept(&self, _question: &Question, _is_over: &dyn Fn() -> bool) -> bool {
         true
     }
@@ -65,13 +66,13 @@ pub trait Observer: Sync {
 /// The time over which a rate is taken: several round trips of a long path, whose bytes come in bursts.
 const RATE_OVER: Span = Span::from_secs(1);
 
-/// The rate at which the data connections' bytes grow. They are the kernel's: what a program takes in at once has come
-/// at the path's rate.
+/// The rate at which the data connections' bytes grow. The bytes are counted by the kernel, because a program reads at
+/// once what arrived at the path's rate.
 #[derive(Debug, Default)]
 pub(crate) struct PathRate(VecDeque<(Time, u64)>);
 
 impl PathRate {
-    /// Observes that `bytes` have passed in all, and returns the rate over the last second, in bits per second.
+    /// Records that `bytes` have passed in all, and returns the rate over the last second, in bits per second.
     pub(crate) fn observe(&mut self, now: Time, bytes: u64) -> f64 {
         self.0.push_back((now, bytes));
         while self.0.get(1).is_some_and(|&(then, _)| now.since(then) >= RATE_OVER) {
@@ -86,7 +87,7 @@ impl PathRate {
     }
 }
 
-/// Hears nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -104,7 +105,7 @@ mod tests {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut rate = PathRate::default();
         assert!(rate.observe(at(1000), 0).abs() < 1e-9, "of one look nothing is known");
-        // 1 Mbit/s, in bursts of a round trip of 300 ms, and looks at any time.
+        // Bytes come at 1 Mbit/s, in bursts of a round trip of 300 ms, and the rate is read at any time.
         let mut most: f64 = 0.0;
         for look in 1..2000 {
             let now = at(1000 + look * 7);
@@ -115,7 +116,7 @@ mod tests {
             }
         }
         assert!(most <= 1.3e6, "{most}");
-        // Two looks at once, as at the end.
+        // The rate is read twice at the same time, as happens at the end.
         let twice = [rate.observe(at(15_000), 37_500 * 47), rate.observe(at(15_000), 37_500 * 47)];
         assert!(twice.iter().all(|shown| *shown <= 1.3e6), "{twice:?}");
     }

@@ -33,66 +33,66 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// What becomes of an entry whose name a file or link has already that this session did not store. In any case an
-/// entry counts as already there if a file has the same content, or the same size and time. So does a link to the
-/// same target.
+/// The treatment of an entry whose name belongs to a file or link that this session did not store. In any case an entry
+/// counts as present if a file has the same content, or the same size and time. So does a link to the same target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// The entry is refused.
     #[default]
     Refuse,
-    /// The entry gets a number behind its name.
+    /// The entry gets a number after its name.
     Rename,
-    /// The one with the later time stays, or comes.
+    /// The one with the later time gets the name.
     Update,
-    /// The entry takes its place.
+    /// The entry replaces it.
     Replace,
 }
 
-/// How much is accepted, and who decides.
+/// The amount that is accepted, and the party that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accept {
-    /// The observer is asked about what is announced; otherwise the ticket is the consent.
+    /// True if the observer is asked about an announcement; otherwise the ticket is the consent.
     pub ask: bool,
-    /// Whatever is announced is accepted, unasked.
+    /// True if every announcement is accepted without a question.
     pub all: bool,
-    /// So many bytes of files are accepted unasked, and no more without being asked for.
+    /// The number of bytes in files that is accepted without a question; more needs one.
     pub limit: Option<Bytes>,
 }
 
-/// How to receive.
+/// The options of a receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiveOptions {
-    /// Where to listen; `None`: on every address, any free port.
+    /// The address to listen on; `None` for every address and any free port.
     pub listen: Option<SocketAddr>,
-    /// Addresses and host names to put into the ticket; none: this machine's addresses.
+    /// Addresses and host names for the ticket; if empty, this machine's addresses.
     pub addresses: Vec<Host>,
     /// The receive window.
     pub window: WindowChoice,
-    /// Begin a new session although an earlier one is not finished.
+    /// True to begin a new session although an earlier one is not finished.
     pub new: bool,
-    /// What becomes of names that are taken.
+    /// The treatment of names that are taken.
     pub existing: Existing,
-    /// The sender's permission bits are kept as they are; otherwise the umask takes its bits from them.
+    /// True if the sender's permission bits are kept unchanged; otherwise the umask removes its bits from them.
     pub preserve_mode: bool,
-    /// Links that point outside the tree they came with are stored, too.
+    /// True if links that point outside the tree that they came with are stored, too.
     pub outside_links: bool,
-    /// How much is accepted.
+    /// The amount that is accepted.
     pub accept: Accept,
-    /// For how long the ticket lets a sender in that comes for the first time, or comes back.
+    /// The time for which the ticket lets a sender in that comes for the first time, or comes back.
     pub expire: Span,
-    /// How long it is waited without a sender; `None`: until the ticket expires.
+    /// The time to wait without a sender; with `None`, the wait ends when the ticket expires.
     pub wait: Option<Span>,
-    /// Keep the BLAKE3 digests of the received files in this new file.
+    /// A new file for the BLAKE3 digests of the received files.
     pub digests: Option<PathBuf>,
-    /// For tests: how long the end of a session stays unconfirmed, and a sender without progress keeps its place.
+    /// The time for which the end of a session stays unconfirmed, and a sender without progress keeps its place; for
+    /// tests.
     #[doc(hidden)]
     pub patience: Span,
 }
 
 const PATIENCE: Span = Span::from_secs(60);
 
-/// A day: who was told a ticket in the evening can send in the morning.
+/// A day, so that the holder of an evening's ticket can send in the morning.
 const EXPIRE: Span = Span::from_secs(24 * 3600);
 
 impl Default for ReceiveOptions {
@@ -132,11 +132,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Listens, for files to be put into `folder`, which is made if need be. If a session there was interrupted, this
-    /// takes it up: the same ticket holds.
+    /// Listens for files to be put into `folder`, which is created if necessary. If a session there was interrupted,
+    /// this resumes it with the same ticket.
     ///
     /// # Errors
-    /// The folder cannot be used, or the address not be listened on.
+    /// If the folder cannot be used, or the address cannot be listened on.
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
         options.digests.as_deref().map_or(Ok(()), digests::is_free)?;
         let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
@@ -188,37 +188,37 @@ impl Receiver {
         })
     }
 
-    /// What the sender needs.
+    /// Returns the ticket that the sender needs.
     #[must_use]
     pub const fn ticket(&self) -> &Ticket {
         &self.ticket
     }
 
-    /// Whether this takes up a session that was interrupted.
+    /// Returns true if this resumes an interrupted session.
     #[must_use]
     pub fn resumed(&self) -> bool {
         self.origins != Origins::New
     }
 
-    /// Whether the session's earlier ticket has expired, and this one is new.
+    /// Returns true if the session's earlier ticket has expired and this one is new.
     #[must_use]
     pub fn renewed(&self) -> bool {
         self.origins == Origins::Renewed
     }
 
-    /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that
-    /// goes away is waited for.
+    /// Receives until the session is finished, and then forgets it, so that its ticket is useless. If a sender leaves,
+    /// waits until one comes back.
     ///
     /// # Errors
-    /// What ends a session before it is finished; the same call on the same folder goes on with it then.
+    /// Returns the error that ends a session before it is finished. The same call on the same folder then continues it.
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = match listen::serve(&self, observer) {
             Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
-                // Nothing is there to go on with, and the ticket's holder is not wanted.
+                // Nothing is stored that could be continued, and the ticket's holder is not wanted.
                 self.state.finish()?;
                 return Err(error);
             }
-            // The session stays, for what is missing. What could be had is there.
+            // The session stays for the missing entries. All others are stored.
             Err(error @ TransferError::Incomplete { .. }) => {
                 write_digests(&self.assembly, self.digests.as_deref())?;
                 return Err(error);

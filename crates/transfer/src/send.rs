@@ -1,12 +1,12 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (the entries and their names), `root.rs` and `tree.rs` (how they are found),
-//! `count.rs` (their number and size), `connect.rs`. Then come the threads of a transfer. `offer.rs` offers entries,
-//! and `control.rs` hears the answers. `stream.rs` (one thread per data connection) sends wanted bytes, and compares
-//! the receiver's. Between them `transfer.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one
-//! file) and `rate_limit.rs` (how fast). `meter.rs` reads what the kernel says of the data connections, raises their
-//! send buffers and asks for more connections, which `lanes.rs` has and opens. `echo.rs` answers the receiver's probes. `retry.rs` says when a connection
-//! that broke is made again. `listing.rs` lists what would be sent.
+//! Reading order: `sources.rs` (the entries and their names), `root.rs` and `tree.rs` (how they are found), `count.rs`
+//! (their number and size), `connect.rs`. Then come the threads of a transfer. `offer.rs` offers entries, and
+//! `control.rs` handles the answers. `stream.rs` (one thread per data connection) sends wanted bytes with their
+//! digests. Between them are `transfer.rs` (the shared state), `queue.rs` (the entries to be sent), `outgoing.rs` (one
+//! file) and `rate_limit.rs` (the rate). `meter.rs` reads the kernel's state of the data connections, raises their send
+//! buffers and requests more connections, which `lanes.rs` opens. `echo.rs` answers the receiver's probes. `retry.rs`
+//! decides when a broken connection is made again. `listing.rs` lists the entries that would be sent.
 
 mod connect;
 mod control;
@@ -47,24 +47,25 @@ use std::sync::mpsc::channel;
 use transfer::Transfer;
 use units::{Rate, Span};
 
-/// How to send.
+/// The options of a sender.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// Parallel data connections; 0: one, and more where buffers and windows of one do not fill the path.
+    /// The number of parallel data connections; 0 for one, and more where buffers and windows of one do not fill the
+    /// path.
     pub streams: u16,
-    /// The congestion control; `None`: the kernel's choice.
+    /// The congestion control; `None` for the kernel's choice.
     pub control: Option<String>,
-    /// No faster than this, over all data connections.
+    /// The greatest rate over all data connections.
     pub limit: Option<Rate>,
-    /// For how long without progress a connection that broke is made again; zero: not at all.
+    /// The time without progress for which a broken connection is made again; zero for not at all.
     pub retry: Span,
 }
 
 /// Sends files and trees to the receiver that gave out `ticket`.
 ///
 /// # Errors
-/// [`TransferError::Incomplete`] if some entries could not be sent or stored, and the others were; what a transfer
-/// cannot begin or go on with otherwise. The same call goes on where an interrupted one ended.
+/// Returns [`TransferError::Incomplete`] if some entries could not be sent or stored, and the others were. Any other
+/// error means that the transfer could not begin or continue. The same call continues an interrupted one.
 pub fn send(
     paths: &[PathBuf],
     ticket: &Ticket,
@@ -89,7 +90,7 @@ pub fn send(
     })
 }
 
-/// What is to be sent, where, and how.
+/// A task of sending: sources, receiver and options.
 struct Task<'a> {
     sources: &'a [sources::Source],
     count: &'a count::Count,
@@ -100,10 +101,10 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Sends until all is there or the connection breaks.
+    /// Sends until everything is stored or the connection breaks.
     fn attempt(&self, retry: &mut Retry, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
-        // As many as it came to before.
+        // An earlier attempt may have opened more of them.
         let streams = options.streams.max(earlier.streams);
         let mut connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
         retry.reached();

@@ -2,9 +2,8 @@
 //! following a symbolic link. So no received name and no received link leads out of the folder, or into its state
 //! folder.
 //!
-//! A file grows under a temporary name in `.tightlink/partial`. When it is whole, verified and on the disk, one
-//! rename gives it its own name. Whether it may take the place of a file or link is said with the rename; it never
-//! takes that of a folder.
+//! A file grows under a temporary name in `.tightlink/partial`. When it is complete, verified and on the disk, one
+//! rename gives it its own name. [`Taken`] decides whether it may replace a file or link; it never replaces a folder.
 
 use crate::beneath;
 use crate::error::TransferError;
@@ -26,20 +25,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use units::{Span, Time};
 
-/// Folders kept open: files come folder by folder.
+/// The number of folders kept open, because files come folder by folder.
 const OPEN_FOLDERS: usize = 128;
-/// For so long a folder's name is not looked up again. It may be moved at any time, and what comes later is not for it.
+/// The time for which an open folder is used without looking up its name again. The folder may be moved at any time,
+/// and files that come after that do not belong into it.
 const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Set-user-id and set-group-id are not taken over: a sender does not decide with whose rights a program runs here.
+/// The permission bits that are taken over. Set-user-id and set-group-id are not among them, because a sender must not
+/// decide with whose rights a program runs here.
 const MODE: u32 = 0o1777;
-/// Numbers tried behind a name that is taken.
+/// The greatest number tried after a name that is taken.
 const MOST_NUMBERS: u32 = 9999;
 
-/// Names a file's content under way: of its name and version.
+/// The key of a file's content under way, a hash of its name and version.
 pub(crate) type Key = u128;
 
-/// How a file or link looks. As long as nobody touches it, it looks the same.
+/// The state of a file or link. It stays the same as long as nobody changes the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct There {
     pub(crate) size: u64,
@@ -47,7 +48,7 @@ pub(crate) struct There {
     pub(crate) inode: u64,
 }
 
-/// What has a name.
+/// The entry that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -61,42 +62,42 @@ pub(crate) enum Found {
     Other,
 }
 
-/// What a name that is taken means for the entry that wants it.
+/// The rule for an entry whose name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// It does not get it.
+    /// The entry does not get the name.
     Refuse,
-    /// It gets it.
+    /// The entry gets the name.
     Replace,
-    /// It gets it as long as that which has it looks like this.
+    /// The entry gets the name if the present file or link has this state.
     ReplaceThis(There),
-    /// It gets it with a number.
+    /// The entry gets the name with a number.
     Number,
 }
 
-/// What became of a name.
+/// The outcome of naming an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// The entry has it.
+    /// The entry has the name.
     Here,
-    /// The entry has this one.
+    /// The entry has this other name.
     As(Name),
-    /// Another entry has it.
+    /// Another entry has the name.
     Not,
 }
 
-/// How a folder was come by.
+/// A folder that was made or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
     pub(crate) origin: Origin,
-    /// The time that it had, if it was there before.
+    /// The time that it had, if it existed before.
     pub(crate) there: Option<Stamp>,
 }
 
-/// What is to be done to a folder when nothing more is put into it.
+/// The rights and time that a folder gets when nothing more is put into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finish {
-    /// The folder that is meant. Another one of its name stays as it is.
+    /// The identity of the folder. Another folder of its name stays unchanged.
     pub(crate) origin: Origin,
     /// The rights that it gets, if the session made it.
     pub(crate) mode: Option<u32>,
@@ -104,7 +105,7 @@ pub(crate) struct Finish {
     pub(crate) modified: Stamp,
 }
 
-/// A folder below the one received into, and when it was found under its name.
+/// An open folder below the one received into, and the time at which its name was looked up.
 #[derive(Debug)]
 struct Opened {
     folder: Arc<OwnedFd>,
@@ -121,14 +122,14 @@ pub(crate) struct Store {
     own: [(u64, u64); 2],
     /// Permission bits that new files and folders do not get.
     mask: u32,
-    /// Folders that were found a moment ago.
+    /// Folders whose names were looked up a moment ago.
     open: Mutex<HashMap<Vec<u8>, Opened>>,
     clock: Clock,
 }
 
 impl Store {
-    /// The folder `top`, which lies at `path`, with the state folder `own` in it. `preserve`: permission bits are
-    /// taken over as they come, without the umask.
+    /// Opens the store of the folder `top`, whose path is `path`, with the state folder `own` in it. `preserve`:
+    /// permission bits are taken over unchanged, without the umask.
     pub(crate) fn open(
         path: &Path,
         top: &OwnedFd,
@@ -155,7 +156,7 @@ impl Store {
         opened().map_err(TransferError::file(path, "open the folder"))
     }
 
-    /// The folder called `name`, which must exist.
+    /// Returns the folder called `name`, which must exist.
     fn folder(&self, name: Option<&[u8]>) -> io::Result<Arc<OwnedFd>> {
         let Some(name) = name else { return Ok(Arc::clone(&self.top)) };
         let now = self.clock.now();
@@ -177,7 +178,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Makes a folder, or takes the one that is there. If that is this session's `own`, its rights allow to fill it
+    /// Makes a folder, or takes the existing one. If that is this session's `own`, it gets the rights to be filled
     /// until [`Store::finish_folder`].
     pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<Made> {
         let (folder, last) = name.split();
@@ -187,7 +188,8 @@ impl Store {
             Err(Errno::EXIST) => false,
             Err(error) => return Err(error.into()),
         };
-        // A link to a folder is not a folder: it may lead out. One that may not be read can still be held.
+        // A link to a folder is not accepted, because it may lead out. An unreadable folder can still be opened like
+        // this.
         let held = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
             .map_err(|_| io::Error::other("something that is no folder has this name"))?;
         let (origin, stat) = (Origin::of(&held)?, rustix::fs::fstat(&held)?);
@@ -198,7 +200,7 @@ impl Store {
         Ok(Made { origin, there: (!new).then(|| stamp(&stat)) })
     }
 
-    /// Gives a folder its time, and its rights if it is this session's, when nothing more is put into it.
+    /// Gives a folder its time, and its rights if the session made it, when nothing more is put into it.
     pub(crate) fn finish_folder(&self, name: &Name, finish: Finish) -> io::Result<()> {
         locked(&self.open).remove(name.bytes());
         let folder = self.folder(Some(name.bytes()))?;
@@ -212,7 +214,7 @@ impl Store {
         Ok(())
     }
 
-    /// What has this name.
+    /// Finds the entry with this name.
     pub(crate) fn find(&self, name: &Name) -> io::Result<Found> {
         let (folder, last) = name.split();
         let folder = match self.folder(folder) {
@@ -234,7 +236,7 @@ impl Store {
         })
     }
 
-    /// Makes a symbolic link; how it looks.
+    /// Makes a symbolic link. Also returns its state.
     pub(crate) fn make_link(
         &self,
         name: &Name,
@@ -256,7 +258,7 @@ impl Store {
         Ok((named?, there(&stat)))
     }
 
-    /// Opens a file under way, to go on with it: it must be there.
+    /// Opens a file under way to continue it; it must exist.
     pub(crate) fn reopen(&self, key: Key) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.partial, partial_name(key), flags, Mode::empty())?.into())
@@ -276,7 +278,7 @@ impl Store {
         }
     }
 
-    /// Throws a file under way away.
+    /// Removes a file under way.
     pub(crate) fn discard(&self, key: Key) {
         let _ = self.remove(&partial_name(key));
     }
@@ -288,14 +290,14 @@ impl Store {
         }
     }
 
-    /// Gives a whole file under way its rights and time; how it looks then, and which one it is.
+    /// Gives a complete file under way its rights and time. Returns its state after that, and its identity.
     pub(crate) fn dress(&self, file: &File, mode: u32, modified: Stamp) -> io::Result<(There, Origin)> {
         rustix::fs::fchmod(file, self.mode(mode))?;
         rustix::fs::futimens(file, &times(modified))?;
         Ok((there(&rustix::fs::fstat(file)?), Origin::of(file)?))
     }
 
-    /// Which file has this name.
+    /// Returns the identity of the file with this name.
     pub(crate) fn origin(&self, name: &Name) -> io::Result<Origin> {
         let (folder, last) = name.split();
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -306,14 +308,14 @@ impl Store {
         Mode::from_raw_mode(mode & MODE & !self.mask)
     }
 
-    /// Gives a whole file or link its name.
+    /// Gives a complete file or link its name.
     pub(crate) fn place(&self, key: Key, name: &Name, taken: Taken) -> io::Result<Named> {
         let under_way = partial_name(key);
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
         let replaces = match taken {
             Taken::Replace => true,
-            // Somebody may have changed it since it was decided that it may go.
+            // The file may have changed since the decision to replace it.
             Taken::ReplaceThis(this) => matches!(
                 self.find(name)?, Found::File(there) | Found::Link { there, .. } if there == this
             ),
@@ -336,13 +338,13 @@ impl Store {
         Ok(Named::Not)
     }
 
-    /// Whether it could be had: nothing had the name.
+    /// Renames a file under way if nothing has the new name. Returns false if something has it.
     fn rename_new(&self, under_way: &str, folder: &OwnedFd, last: &OsStr) -> io::Result<bool> {
         let partial = &self.partial;
         match rustix::fs::renameat_with(partial, under_way, folder, last, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(true),
             Err(Errno::EXIST) => return Ok(false),
-            // A file system that cannot say so.
+            // This file system lacks this kind of rename.
             Err(Errno::INVAL | Errno::NOSYS) => {}
             Err(error) => return Err(fault(error)),
         }
@@ -352,7 +354,7 @@ impl Store {
                 return Ok(true);
             }
             Err(Errno::EXIST) => return Ok(false),
-            // Nor that: then another program may come between the two.
+            // It has no hard links either. From here on another program may come between the check and the rename.
             Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {}
             Err(error) => return Err(fault(error)),
         }
@@ -382,13 +384,13 @@ impl Store {
         Ok(rustix::fs::openat(&*self.folder(folder)?, last, flags, Mode::empty())?.into())
     }
 
-    /// Waits until all that was written lies on the disk.
+    /// Waits until everything written is on the disk.
     pub(crate) fn sync(&self) -> Result<(), TransferError> {
         rustix::fs::syncfs(&*self.top)
             .map_err(TransferError::file(&self.path, "write the folder to its disk"))
     }
 
-    /// Bytes that this user may still write.
+    /// Returns the number of bytes that this user may still write.
     pub(crate) fn free(&self) -> Option<u64> {
         let free = rustix::fs::fstatvfs(&*self.top).ok()?;
         Some(free.f_bavail.saturating_mul(free.f_frsize))
@@ -403,7 +405,7 @@ impl Store {
     }
 }
 
-/// Why a rename failed, in words.
+/// Describes why a rename failed.
 fn fault(error: Errno) -> io::Error {
     match error {
         Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => io::Error::other("a folder has this name"),
@@ -436,10 +438,10 @@ fn times(modified: Stamp) -> Timestamps {
     }
 }
 
-/// The process's umask, read where that does not change it.
+/// Reads the process's umask without changing it.
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let said = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    // A kernel that does not say it has the usual one.
+    // An old kernel does not report it; the usual one is assumed.
     said.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }

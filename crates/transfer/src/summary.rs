@@ -1,4 +1,4 @@
-//! [`Summary`]: what there is to say of a transfer that has ended, the same on both sides.
+//! [`Summary`]: the account of a transfer that has ended, of the same form on both sides.
 
 use crate::history::{History, Sample};
 use crate::limits::{KernelTimes, LimitTimes, Limits, Times};
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
-/// Who says so.
+/// The side that reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -18,7 +18,7 @@ pub enum Side {
     Received,
 }
 
-/// What both sides said last of a transfer.
+/// The last reports of both sides on a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) progress: &'a Progress,
@@ -26,42 +26,43 @@ pub(crate) struct Said<'a> {
     pub(crate) limits: Option<LimitTimes>,
 }
 
-/// A transfer that has ended.
+/// The account of a transfer that has ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Who says so.
+    /// The side that reports.
     pub side: Side,
-    /// Files, folders and links at the receiver.
+    /// The number of files, folders and links at the receiver.
     pub entries: u64,
     /// Bytes of files at the receiver, holes included.
     pub bytes: u64,
-    /// Bytes of files that this run sent, holes left out; only the sender knows.
+    /// Bytes of files that this run sent, holes left out; known to the sender only.
     pub sent: Option<u64>,
-    /// Files that were there before, from an interrupted run.
+    /// The number of files that existed before, from an interrupted run.
     pub skipped: u64,
-    /// From the first connection to the last word.
+    /// The time from the first connection to the last message.
     #[serde(rename = "elapsed_s", serialize_with = "seconds")]
     pub elapsed: Span,
-    /// Bytes of files moved in this run over that time, bits per second, holes left out.
+    /// The rate at which this run moved bytes of files, in bits per second, holes left out.
     pub goodput_bps: f64,
-    /// Data connections.
+    /// The number of data connections.
     pub streams: u16,
-    /// Least and last round-trip time of the first data connection, seconds; `None` if unknown.
+    /// The least round-trip time of the first data connection, in seconds; `None` if unknown.
     #[serde(serialize_with = "some_seconds")]
     pub min_rtt_s: Option<Span>,
-    /// Mean of the round-trip times in the samples, seconds; `None` if unknown.
+    /// The mean of the round-trip times in the samples, in seconds; `None` if unknown.
     pub mean_rtt_s: Option<f64>,
-    /// The receive window at the end, over all data connections; `None`: as large as the kernel allows.
+    /// The receive window at the end, over all data connections; `None` if it is as large as the kernel allows.
     pub window_bytes: Option<u64>,
-    /// What limited it.
+    /// The verdict on what limited the transfer.
     pub limits: Limits,
-    /// It against time.
+    /// The course of the transfer.
     #[serde(skip)]
     pub history: History,
 }
 
 impl Summary {
-    /// From what both sides `said` last, and the bytes `moved` by this run; the counts are still to be filled in.
+    /// Makes a summary from the last reports of both sides and the bytes `moved` by this run. The caller fills in the
+    /// counts.
     pub(crate) fn new(elapsed: Span, moved: u64, said: &Said<'_>, history: History) -> Self {
         let Said { progress, report, limits } = *said;
         let sum = |part| sum(report, part);
@@ -109,7 +110,7 @@ impl Summary {
     }
 }
 
-/// What both sides said of one moment, for the history.
+/// Makes a sample for the history from the reports of both sides at one moment.
 pub(crate) fn sample(elapsed: Span, progress: &Progress, report: &Report) -> Sample {
     Sample {
         t_s: elapsed.as_secs_f64(),
@@ -122,7 +123,7 @@ pub(crate) fn sample(elapsed: Span, progress: &Progress, report: &Report) -> Sam
     }
 }
 
-/// Over all data connections. The other side said the numbers: their sum may be none.
+/// Adds up a value over all data connections. The other side chose the numbers, so the sum saturates.
 fn sum(report: &Report, part: fn(&StreamReport) -> u64) -> u64 {
     report.streams.iter().map(part).fold(0, u64::saturating_add)
 }
@@ -135,7 +136,7 @@ fn some_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::
     span.map(Span::as_secs_f64).serialize(serializer)
 }
 
-/// In millions, or in less where that would be nothing.
+/// Formats a count in millions, or in a smaller unit where that would show nothing.
 fn mega(count: f64, units: [&str; 3]) -> String {
     match count {
         few if few < 1e3 => format!("{few:.0} {}", units[0]),
@@ -144,7 +145,7 @@ fn mega(count: f64, units: [&str; 3]) -> String {
     }
 }
 
-/// For a person: what this run moved, what is there now, and what limited it.
+/// The summary for a person: the moved bytes, the entries now present, and the limiting factor.
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = match self.side {
@@ -152,7 +153,7 @@ impl fmt::Display for Summary {
             Side::Received => "received",
         };
         let seconds = self.elapsed.as_secs_f64();
-        // Whole to the last bit per second: what both sides count as moved.
+        // The goodput is exact to one bit per second, so this agrees with the bytes that both sides count.
         let moved = self.sent.map_or(self.goodput_bps * seconds / 8.0, |sent| sent as f64);
         let bytes = |count: f64| mega(count, ["B", "kB", "MB"]);
         write!(

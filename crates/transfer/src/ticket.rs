@@ -1,9 +1,9 @@
-//! [`Ticket`]: where a receiver listens, which key it has, and the secret that lets one session's sender in.
+//! [`Ticket`]: the addresses of a receiver, its key, and the secret that lets one session's sender in.
 //!
-//! Its text is `tl1` and the base-32 form ([`text`]) of six parts. They are the number of addresses, the port, and
-//! each host (4 or 16 bytes of an address, or a host name, behind its length). Then 16 bytes of key fingerprint, 16
-//! bytes of secret and 4 bytes of checksum follow. It goes through a shell and a chat window as one word, and a
-//! typing error is found before anything is connected.
+//! The text of a ticket is `tl1` and the base-32 form ([`text`]) of six parts. They are the number of addresses, the
+//! port, and each host (4 or 16 bytes of an address, or a host name, after its length). Then 16 bytes of key
+//! fingerprint, 16 bytes of secret and 4 bytes of checksum follow. The text passes through a shell and a chat window as
+//! one word, and a typing error is found before anything is connected.
 
 mod host;
 mod text;
@@ -17,21 +17,21 @@ use thiserror::Error;
 use units::Complaint;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What the text begins with: the kind and its version.
+/// The beginning of the text: the kind and its version.
 const PREFIX: &str = "tl1";
-/// More would be no ticket but a list.
+/// The greatest number of addresses in a ticket.
 const MOST_ADDRESSES: usize = 8;
 const CHECKSUM: usize = 4;
-/// Bytes of a ticket at most: number of hosts, port, hosts, fingerprint, secret, checksum.
+/// The greatest length of a ticket in bytes: number of hosts, port, hosts, fingerprint, secret, checksum.
 const LONGEST: usize = 1 + 2 + MOST_ADDRESSES * 255 + 16 + 16 + CHECKSUM;
 
-/// 128 bits of a key's BLAKE3 hash: enough against a second key of the same fingerprint, which is the only thing an
-/// impostor could use.
+/// 128 bits of a key's BLAKE3 hash. They suffice against a second key of the same fingerprint, which is the only thing
+/// that an impostor could use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub(crate) [u8; 16]);
 
 impl Fingerprint {
-    /// The fingerprint of a public key (SubjectPublicKeyInfo).
+    /// Computes the fingerprint of a public key (SubjectPublicKeyInfo).
     pub(crate) fn of(key: &[u8]) -> Self {
         let hash = blake3::derive_key("tightlink 2026-11 receiver key fingerprint", key);
         let mut half = [0; 16];
@@ -40,11 +40,11 @@ impl Fingerprint {
     }
 }
 
-/// 128 random bits that only the receiver and who holds the ticket know. Never shown by `Debug`.
+/// 128 random bits that only the receiver and the ticket's holder know. `Debug` never shows them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub(crate) [u8; 16]);
 
-/// Nothing of it stays in memory.
+/// Wipes the secret from memory.
 impl Drop for Secret {
     fn drop(&mut self) {
         self.0.zeroize();
@@ -57,39 +57,39 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a sender must hold to be let in, once.
+/// The credentials and addresses that a sender needs for one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// Where the receiver may be reached, at least one, best first.
+    /// The hosts at which the receiver may be reached: at least one, best first.
     pub addresses: Vec<Host>,
-    /// Its port, for TCP and for UDP probes.
+    /// The receiver's port, for TCP and for UDP probes.
     pub port: u16,
-    /// Its key.
+    /// The fingerprint of the receiver's key.
     pub fingerprint: Fingerprint,
     /// The session's secret.
     pub secret: Secret,
 }
 
-/// Why a text is no ticket.
+/// The reason for which a text is not a ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TicketError {
-    /// It does not begin like one.
+    /// The text begins differently.
     Prefix(String),
-    /// A letter that no ticket has.
+    /// The text has a letter that no ticket has.
     Letter {
-        /// Which letter, counted from one.
+        /// The letter's place, counted from one.
         at: usize,
-        /// What stands there.
+        /// The letter found.
         found: char,
     },
-    /// The checksum does not agree.
+    /// The checksum does not match.
     Checksum,
-    /// The checksum agrees, and yet it makes no sense: of another version.
+    /// The checksum matches, but the content is not valid; it may be of another version.
     Content(&'static str),
 }
 
 impl TicketError {
-    /// What is wrong with the text, and what to do.
+    /// Returns the fault of the text, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         let not_a_ticket = |found: String| Complaint::new("", format!("not a ticket: {found}"));
@@ -117,7 +117,7 @@ impl fmt::Display for TicketError {
 }
 
 impl Ticket {
-    /// The sockets of the hosts that are addresses, best first.
+    /// Returns the sockets of the hosts that are addresses, best first.
     pub fn sockets(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.addresses.iter().filter_map(|host| match host {
             Host::Ip(address) => Some(SocketAddr::new(*address, self.port)),
@@ -129,7 +129,7 @@ impl Ticket {
 impl fmt::Display for Ticket {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let addresses = &self.addresses[..self.addresses.len().min(MOST_ADDRESSES)];
-        // Room for all of it: what a growing vector leaves behind would not be wiped.
+        // The capacity suffices for everything, because a growing vector would leave unwiped copies behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST));
         bytes.push(addresses.len() as u8);
         bytes.extend(self.port.to_be_bytes());
@@ -191,7 +191,7 @@ fn checksum(content: &[u8]) -> [u8; CHECKSUM] {
     sum
 }
 
-/// What is not read yet.
+/// The bytes that are not read yet.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_ticket_with_addresses_stays_as_it_was() {
-        // Tickets of interrupted sessions lie in chats.
+        // Tickets of interrupted sessions are kept in chats.
         assert_eq!(
             ticket().to_string(),
             "tl10896e1600010e410046vg00000000000000000070w3ge1r70w3ge1r70w3ge1r70w4gj289144gj289144gj289144mdwcze8"

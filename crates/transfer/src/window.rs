@@ -1,17 +1,17 @@
-//! [`WindowChoice`]: how large a receive window the receiver offers.
+//! [`WindowChoice`]: the size of the receive window that the receiver offers.
 
 use std::str::FromStr;
 use units::{Bytes, Complaint};
 
-/// What decides on the receive window.
+/// The rule that decides on the receive window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowChoice {
-    /// SOBAS finds it while the transfer runs.
+    /// A size that SOBAS finds while the transfer runs.
     #[default]
     Sobas,
-    /// As large as the kernel allows.
+    /// The largest size that the kernel allows.
     Max,
-    /// This much, over all data connections.
+    /// A fixed size, over all data connections.
     Size(Bytes),
 }
 

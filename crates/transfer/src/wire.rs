@@ -1,12 +1,12 @@
-//! What the two sides say to each other.
+//! The messages that the two sides exchange.
 //!
 //! A session is one control connection and one or more data connections, each TLS 1.3 with both keys proved
-//! (`keys.rs`). What travels on them are frames ([`frame`]): a length and a message, the messages in `postcard`'s
-//! form. [`control`] has the messages of the control connection in both directions. [`data`] has those of the data
-//! connections, which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
+//! (`keys.rs`). They carry frames ([`frame`]): a length and a message in `postcard`'s form. [`control`] has the
+//! messages of the control connection in both directions. [`data`] has those of the data connections, which go from
+//! sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
 //!
-//! Every message is untrusted, and reading one never panics. A frame ([`frame::Framed`]), the lists and the texts in
-//! it have a greatest length for each kind of message.
+//! Every message is untrusted, and reading one never panics. A frame ([`frame::Framed`]), and the lists and texts in
+//! it, have a greatest length for each kind of message.
 
 pub(crate) mod bounded;
 pub mod control;
@@ -15,15 +15,15 @@ pub mod frame;
 
 use serde::{Deserialize, Serialize};
 
-/// What the control connection's exporter is asked for the probes' key by.
+/// The label for which the control connection's exporter yields the probes' key.
 pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
 
-/// The reason of a receiver that turns a sender away because of another one.
+/// The reason of a receiver that rejects a sender because of another one.
 pub(crate) const ANOTHER_SENDER: &str = "another sender is using this ticket";
 /// The reason of a receiver that gives a sender's place to another one.
 pub(crate) const TAKEN_OVER: &str = "another sender took over";
 
-/// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
+/// The version of the protocol that a sender of this program speaks; the first message of a control connection has it.
 ///
 /// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Kept`] and [`control::ToSender::GivesUp`].
 /// Version 3 added [`control::ToReceiver::Limits`], and data connections that join while data flows.
@@ -34,20 +34,20 @@ pub const OLDEST: u16 = 1;
 /// The first message of every connection, from the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Greeting {
-    /// This is the control connection of a sender.
+    /// The control connection of a sender.
     Control {
         /// [`VERSION`].
         version: u16,
-        /// How many data connections will come at once.
+        /// The number of data connections that will come at once.
         streams: u16,
-        /// The UDP port on which probes are echoed, with the key that follows from this connection; 0: nowhere.
+        /// The UDP port at which probes are echoed, with the key derived from this connection; 0 if there is none.
         echo: u16,
     },
-    /// This is a data connection.
+    /// A data connection.
     Data {
-        /// The token of `Welcome`: to which control connection it belongs.
+        /// The token of `Welcome`, which names the control connection that this one belongs to.
         token: [u8; 16],
-        /// Which of them it is, from zero. Since version 3 more may join than were announced.
+        /// The connection's number, from zero. Since version 3 more connections may join than were announced.
         stream: u16,
     },
 }

@@ -1,4 +1,4 @@
-//! Messages without their frames on [`Assembly`]: an input says them in a form that most bytes have a meaning in.
+//! Messages without frames on [`Assembly`]: an input has them in a form in which most bytes have a meaning.
 
 use super::model::Model;
 use super::place::Place;
@@ -18,7 +18,7 @@ use units::{Span, Time};
 pub(super) const RULES: [Existing; 4] =
     [Existing::Refuse, Existing::Rename, Existing::Update, Existing::Replace];
 
-/// Names of what is there, beside it, below it, and such as only look like another one.
+/// Names of existing entries, of their neighbours, of entries below them, and names that only look like another one.
 const NAMES: [&[u8]; 32] = [
     b"a",
     b"a/b",
@@ -68,12 +68,12 @@ const TARGETS: [&[u8]; 10] = [
 const SIZES: [u64; 12] =
     [0, 1, 5, 10, 300, 5, 70_000, (1 << 20) + 3, 1 << 20, 1 << 36, (1 << 36) + 1, u64::MAX >> 1];
 const SECONDS: [i64; 6] = [1_600_000_000, 0, 1_700_000_000, -1, i64::MAX, i64::MIN];
-/// What another program may make meanwhile.
+/// Names that another program may take meanwhile.
 const MEDDLED: [&str; 4] = ["a", "b (1)", "n", "dir/n"];
-/// Connections that chunks come on.
+/// The number of connections on which chunks come.
 const LANES: usize = 2;
 
-/// A chunk that comes on a connection, and what a sender knows of it.
+/// A chunk that comes on a connection, with the sender's knowledge of it.
 type Lane = Option<(Id, u32, OpenChunk, ChunkHasher)>;
 
 struct Session {
@@ -89,18 +89,18 @@ struct Run<'a> {
     model: Model,
     lanes: [Lane; LANES],
     later: VecDeque<Examination>,
-    /// How the files are cut that were offered last under their numbers.
+    /// The division of the files that were offered last under their numbers.
     cuts: HashMap<Id, Chunks>,
-    /// The digests of their chunks, as far as they came or are there.
+    /// The digests of their chunks that have come or existed before.
     digests: HashMap<Id, BTreeMap<u32, Digest>>,
-    /// No file was offered that is so large that sums of sizes have no room.
+    /// True while no file was offered that is too large for sums of sizes.
     countable: bool,
 }
 
-/// Messages on the receiving end, in the order that `input` says, with all that must hold after them.
+/// Plays messages to the receiving end, in the order of `input`, and checks all that must hold after them.
 ///
 /// # Panics
-/// If something does not hold: the test.
+/// If a check fails; that is the purpose of the test.
 pub fn assembly(input: &[u8]) {
     thread_local! {
         static PLACE: RefCell<Place> = RefCell::new(Place::new());
@@ -127,7 +127,7 @@ pub fn assembly(input: &[u8]) {
         };
         run.open();
         let mut count = 0;
-        // What is wrong is refused; the next message comes all the same.
+        // A wrong message is refused, and the next one comes all the same.
         while let Some(heard) = run.hear(&mut input) {
             let _: Result<(), Trouble> = heard;
             count += 1;
@@ -137,7 +137,7 @@ pub fn assembly(input: &[u8]) {
 }
 
 impl Run<'_> {
-    /// The process starts, or starts again after it was killed.
+    /// Starts the process, or starts it again after it was killed.
     fn open(&mut self) {
         self.forget();
         self.session = None;
@@ -156,13 +156,13 @@ impl Run<'_> {
         &self.session.as_ref().expect("it is open").assembly
     }
 
-    /// The connections of a sender end.
+    /// Ends the connections of a sender.
     fn forget(&mut self) {
         self.lanes = Default::default();
         self.later.clear();
     }
 
-    /// One message; `None` at the end of the input.
+    /// Handles one message. Returns `None` at the end of the input.
     fn hear(&mut self, input: &mut Input<'_>) -> Option<Result<(), Trouble>> {
         let what = input.byte()?;
         Some(match what % 16 {
@@ -260,7 +260,7 @@ impl Run<'_> {
         })
     }
 
-    /// A sender learns which chunks are there.
+    /// Records for the sender which chunks the receiver has.
     fn answered(&mut self, id: Id, verdict: &Verdict) {
         if let Verdict::Rest(there) = verdict {
             self.digests.entry(id).or_default().extend(there.iter().copied());
@@ -284,7 +284,7 @@ impl Run<'_> {
         Some(told)
     }
 
-    /// As a data connection does it: a chunk is begun with its first piece, and given up with that of another.
+    /// Begins a chunk with its first piece as a data connection does, and gives it up with the first piece of another.
     fn open_chunk(&mut self, lane: usize, id: Id, chunk: u32) -> Result<(), Trouble> {
         if self.lanes[lane].as_ref().is_some_and(|(file, index, ..)| (*file, *index) == (id, chunk)) {
             return Ok(());
@@ -350,7 +350,7 @@ fn offset(input: &mut Input<'_>) -> Option<u64> {
     })
 }
 
-/// Bytes of a file: of few lengths, and of one value.
+/// Makes the bytes of a file: of few lengths, and of one value.
 fn content(input: &mut Input<'_>) -> Option<Vec<u8>> {
     const LENGTHS: [usize; 8] = [0, 1, 5, 10, 300, 4, 5, 70_000];
     let byte = input.byte()?;

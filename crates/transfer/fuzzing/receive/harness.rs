@@ -1,8 +1,9 @@
-//! For the fuzz targets only (`--cfg fuzzing`): a receiver that hears bytes of an input, and what must hold after that.
+//! A receiver for the fuzz targets only (`--cfg fuzzing`). It takes the bytes of an input, and the harness checks what
+//! must hold after that.
 //!
-//! `fuzzing/place.rs` is the folder received into, with a neighbourhood that must stay as it was. `fuzzing/model.rs`
-//! has the entries that a sender has offered and sent. `fuzzing/assembly.rs` has messages without frames,
-//! `fuzzing/sender_session.rs` bytes of connections.
+//! `place.rs` has the folder received into, with a neighbourhood that must stay unchanged. `model.rs` has the entries
+//! that a sender has offered and sent. `assembly.rs` plays messages without frames, and `sender_session.rs` the bytes
+//! of connections.
 
 mod assembly;
 mod model;

@@ -5,13 +5,13 @@ use crate::name::Name;
 use crate::wire::control::{Entry, Id, Kind, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Names that `--existing rename` may have tried.
+/// The greatest number that `--existing rename` may have tried.
 const MOST_NUMBERS: u32 = 64;
 
-/// All that a sender has said. It may know more than the receiver has accepted, and never less.
+/// The record of all that a sender has sent. It may have more than the receiver has accepted, and never less.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    /// The files of an offer's number: several offers may have had it.
+    /// The files of an offer's number, which several offers may have had.
     ids: HashMap<Id, BTreeSet<usize>>,
     offers: Vec<Offer>,
 }
@@ -19,14 +19,14 @@ pub(super) struct Model {
 #[derive(Debug)]
 struct Offer {
     entry: Entry,
-    /// By chunk: the digests of bytes that came.
+    /// The digests of received bytes, by chunk.
     chunks: BTreeMap<u32, BTreeSet<Digest>>,
-    /// The sender has said the digest of an empty file.
+    /// True once the sender has sent the digest of an empty file.
     empty: bool,
 }
 
 impl Model {
-    /// An offer is made.
+    /// Adds an offer.
     pub(super) fn offer(&mut self, id: Id, entry: &Entry) {
         let known = |offer: &Offer| offer.entry.name == entry.name && offer.entry.kind == entry.kind;
         let index = self.offers.iter().position(known).unwrap_or_else(|| {
@@ -38,7 +38,7 @@ impl Model {
         self.ids.entry(id).or_default().insert(index);
     }
 
-    /// A small file comes.
+    /// Adds a small file.
     pub(super) fn small(&mut self, id: Id, bytes: &[u8], digest: &Digest) {
         let (right, chunk) = small_file_digest(bytes);
         if right == *digest {
@@ -47,14 +47,14 @@ impl Model {
         }
     }
 
-    /// A chunk ends with this digest, which the receiver compares.
+    /// Adds the digest at the end of a chunk, which the receiver compares.
     pub(super) fn chunk_end(&mut self, id: Id, chunk: u32, digest: &Digest) {
         for offer in self.by_id(id) {
             offer.chunks.entry(chunk).or_default().insert(*digest);
         }
     }
 
-    /// A file ends with this digest.
+    /// Adds the digest at the end of a file.
     pub(super) fn file_end(&mut self, id: Id, digest: &Digest) {
         let empty = file_digest(0, []) == *digest;
         self.by_id(id).for_each(|offer| offer.empty |= empty);
@@ -68,7 +68,7 @@ impl Model {
             .map(|(_, offer)| offer)
     }
 
-    /// Whether a sender has sent `content` for this name.
+    /// Returns true if a sender has sent `content` for this name.
     pub(super) fn has_sent(&self, name: &Name, content: &[u8]) -> bool {
         let size = content.len() as u64;
         let chunks = Chunks::new(size);
@@ -86,30 +86,30 @@ impl Model {
         })
     }
 
-    /// Whether a file of this name and size was offered.
+    /// Returns true if a file of this name and size was offered.
     pub(super) fn has_offered_file(&self, name: &Name, size: u64) -> bool {
         self.named(name)
             .any(|offer| matches!(offer.entry.kind, Kind::File { size: known, .. } if known == size))
     }
 
-    /// Whether a folder of this name was offered.
+    /// Returns true if a folder of this name was offered.
     pub(super) fn has_offered_folder(&self, name: &Name) -> bool {
         self.offers.iter().any(|offer| offer.entry.name == *name && offer.entry.kind == Kind::Folder)
     }
 
-    /// The names of the offered links that look like this.
+    /// Returns the names of the offered links with this target.
     pub(super) fn offered_links(&self, name: &Name, target: &[u8]) -> impl Iterator<Item = &Name> {
         let same = move |kind: &Kind| matches!(kind, Kind::Link { target: known } if known == target);
         self.named(name).filter(move |offer| same(&offer.entry.kind)).map(|offer| &offer.entry.name)
     }
 
-    /// Whether an entry of this name was offered with a later time.
+    /// Returns true if an entry of this name was offered with a later time.
     pub(super) fn has_offered_later(&self, name: &Name, than: (i64, u32)) -> bool {
         let time = |offer: &Offer| (offer.entry.modified.seconds, offer.entry.modified.nanos);
         self.offers.iter().any(|offer| offer.entry.name == *name && time(offer) > than)
     }
 
-    /// The offers that may have got this name.
+    /// Returns the offers that may have got this name.
     fn named(&self, name: &Name) -> impl Iterator<Item = &Offer> {
         let numbered = |offered: &Name| {
             offered.split().0 == name.split().0

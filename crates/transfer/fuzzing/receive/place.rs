@@ -12,17 +12,17 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Bytes of a file that are compared; of a longer one its times and inode alone.
+/// The number of bytes of a file that are compared; of a longer file only times and inode are.
 const READ: u64 = 1 << 10;
-/// The time of the files that are there.
+/// The time of the files that exist before.
 const THEN: u64 = 1_600_000_000;
-/// A file that a comparison does not read at once.
+/// The size of a file that a comparison does not read at once.
 const LARGE: u64 = (1 << 20) + 3;
 const FILE: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
 
-/// An entry as it lies there.
+/// An entry as it is on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     mode: u32,
@@ -40,7 +40,7 @@ impl Seen {
         self.mode & 0o170_000 == kind
     }
 
-    /// Whether it is the same entry. Others may have been put into a folder.
+    /// Returns true if it is the same entry. Entries may have been put into a folder.
     fn is_still(&self, now: &Self) -> bool {
         self == now || self.is(FOLDER) && (self.mode, self.inode) == (now.mode, now.inode)
     }
@@ -48,13 +48,13 @@ impl Seen {
 
 type Tree = BTreeMap<PathBuf, Seen>;
 
-/// A folder with entries, beside others.
+/// A folder with entries, and its neighbours.
 #[derive(Debug)]
 pub(super) struct Place {
     root: PathBuf,
     /// The neighbourhood.
     around: Tree,
-    /// The entries that are there before a sender comes.
+    /// The entries that exist before a sender comes.
     before: Tree,
     /// Entries that another program has made meanwhile.
     meddled: Tree,
@@ -75,7 +75,7 @@ impl Place {
         place
     }
 
-    /// The folder received into.
+    /// Returns the folder received into.
     pub(super) fn folder(&self) -> PathBuf {
         self.root.join("folder")
     }
@@ -107,7 +107,7 @@ impl Place {
         pipe.unwrap();
     }
 
-    /// Another program makes a file, if the name is free.
+    /// Makes a file as another program would, if the name is free.
     pub(super) fn meddle(&mut self, name: &str, content: &[u8]) {
         let path = self.folder().join(name);
         let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
@@ -117,7 +117,7 @@ impl Place {
         self.meddled.insert(Path::new("folder").join(name), look(&path, None).unwrap());
     }
 
-    /// The neighbourhood, and the folder.
+    /// Returns the entries of the neighbourhood and of the folder.
     fn seen(&self) -> (Tree, Tree) {
         let mut all = Tree::new();
         let known = |path: &Path| self.around.get(path).or_else(|| self.before.get(path));
@@ -125,7 +125,7 @@ impl Place {
         all.into_iter().partition(|(path, _)| !path.starts_with("folder"))
     }
 
-    /// Makes everything as it was before. `now`: the folder as it is.
+    /// Restores everything. `now` has the present entries of the folder.
     fn reset(&mut self, now: &Tree) {
         self.meddled.clear();
         let _ = fs::remove_dir_all(self.folder().join(RESERVED));
@@ -142,10 +142,10 @@ impl Place {
         }
     }
 
-    /// Compares everything with what it was before, and what is new with `model`. Then all is as it was before.
+    /// Compares everything with its state before, and new entries with `model`. Then restores everything.
     ///
     /// # Panics
-    /// If anything is there, or is not there, that should not be so.
+    /// If an entry exists, or is missing, that should not be so.
     pub(super) fn check(&mut self, model: &Model, rules: Rules) {
         let (around, mut now) = self.seen();
         assert_eq!(around, self.around, "something outside was changed");
@@ -180,7 +180,7 @@ impl Place {
         self.reset(&now);
     }
 
-    /// An entry that was not there before, or is another one now.
+    /// Checks an entry that did not exist before, or is another one now.
     fn check_new(&self, path: &Path, seen: &Seen, model: &Model, rules: Rules) {
         let Some(name) = name(path) else { panic!("{path:?} is no name for a received entry") };
         if seen.is(FILE) {
@@ -218,7 +218,7 @@ impl Drop for Place {
     }
 }
 
-/// What lies in the state folder.
+/// Checks an entry of the state folder.
 fn check_own(path: &Path, seen: &Seen) {
     let mut parts = path.iter().map(|part| part.as_bytes());
     let (first, second) = (parts.next(), parts.next());
@@ -229,7 +229,7 @@ fn check_own(path: &Path, seen: &Seen) {
         (Some(b"partial"), Some(key)) => {
             let hex = key.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             assert!(key.len() == 32 && hex, "{path:?} in the state folder");
-            // It has its later rights already while it waits for its name.
+            // The file has its later rights already while it waits for its name.
             (FILE, seen.mode & 0o1777)
         }
         _ => panic!("{path:?} in the state folder"),
@@ -238,7 +238,7 @@ fn check_own(path: &Path, seen: &Seen) {
     assert!(kind == FOLDER || seen.links == 1, "{path:?} in the state folder: {seen:?}");
 }
 
-/// The name of an entry in the folder, as a sender may say it.
+/// Returns the name of an entry in the folder, as a sender may send it.
 fn name(path: &Path) -> Option<Name> {
     let below = path.strip_prefix("folder").ok()?;
     assert!(
@@ -255,7 +255,7 @@ fn write(path: &Path, content: &[u8]) {
     file.set_modified(UNIX_EPOCH + Duration::from_secs(THEN)).unwrap();
 }
 
-/// Reads an entry, unless it is `known` with these times: the kernel's time of change cannot be chosen.
+/// Reads an entry, unless it is `known` with these times, because the kernel's time of change cannot be chosen.
 fn look(path: &Path, known: Option<&Seen>) -> io::Result<Seen> {
     let meta = fs::symlink_metadata(path)?;
     let same = |seen: &&Seen| {
@@ -282,7 +282,8 @@ fn look(path: &Path, known: Option<&Seen>) -> io::Result<Seen> {
     })
 }
 
-/// All entries below `root`, by their paths from there. A folder that may not be read is opened to this user first.
+/// Lists all entries below `root`, by their paths from there. A folder that may not be read is opened to this user
+/// first.
 fn list<'a>(root: &Path, below: &Path, known: &impl Fn(&Path) -> Option<&'a Seen>, all: &mut Tree) {
     let folder = root.join(below);
     let listed = fs::read_dir(&folder).or_else(|_| {

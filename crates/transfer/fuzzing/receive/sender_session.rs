@@ -1,4 +1,4 @@
-//! Sessions of senders whose bytes a script says: greeting, control connection, data connections.
+//! Sessions of senders whose bytes come from a script: greeting, control connection, data connections.
 
 use super::assembly::RULES;
 use super::model::Model;
@@ -32,14 +32,14 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver as Events;
 use units::{Bytes, Span};
 
-/// Turns that are not the session's own (`Play::turn`). One is a data connection whose digests are made
-/// right. The other is the end of a control connection, after which the next one comes.
+/// Turns that are not the session's own (`Play::turn`). One is a data connection whose digests are corrected. The other
+/// is the end of a control connection, after which the next one comes.
 const CORRECTED: u8 = 1;
 const HANG_UP: u8 = 6;
-/// Control connections of one input.
+/// The greatest number of control connections in one input.
 const MOST_SESSIONS: usize = 4;
 
-/// All that an input needs and another one can use again.
+/// The objects that an input needs and another one can use again.
 struct Setup {
     place: Place,
     listener: TcpListener,
@@ -47,10 +47,10 @@ struct Setup {
     tls: Arc<ServerConfig>,
 }
 
-/// The sessions of senders whose bytes `input` says, with all that must hold after them.
+/// Runs the sessions of senders whose bytes are in `input`, and checks all that must hold after them.
 ///
 /// # Panics
-/// If something does not hold: the test.
+/// If a check fails; that is the purpose of the test.
 pub fn sender_session(input: &[u8]) {
     thread_local! {
         static SETUP: RefCell<Setup> = RefCell::new({
@@ -145,7 +145,7 @@ fn serve(book: &Book<'_>, segments: &[Segment]) {
         let ended = play.all(after);
         let Play { session: _, .. } = play;
         if let Err(error) = &ended {
-            // It hears that, and leaves.
+            // The sender reads the reason, and leaves.
             let _ = link.events.send(Event::SenderLeft(TransferError::gone("it read why")));
             session.take_leave(error, &events);
         }
@@ -157,19 +157,19 @@ fn serve(book: &Book<'_>, segments: &[Segment]) {
     check_written(&script.take_written());
 }
 
-/// A session, and what happens beside it when the script says so.
+/// A session, and the events around it that the script demands.
 struct Play<'a, 'b> {
     book: &'a Book<'a>,
     link: &'b Link,
     events: &'b Events<Event>,
     session: &'b mut Session<'a>,
     beside: Beside<'a>,
-    /// Bytes of the control connection that are no whole message yet.
+    /// Bytes of the control connection that are not a complete message yet.
     left: Vec<u8>,
 }
 
 impl Play<'_, '_> {
-    /// Plays all, and then the sender leaves.
+    /// Plays all segments, after which the sender leaves.
     fn all(&mut self, segments: &[Segment]) -> Result<Option<Summary>, TransferError> {
         self.hear()?;
         for segment in segments {
@@ -186,7 +186,7 @@ impl Play<'_, '_> {
         unreachable!("nobody is served who has left")
     }
 
-    /// Has the session hear all whole messages, and do what follows from them.
+    /// Has the session handle all complete messages and their consequences.
     fn hear(&mut self) -> Result<(), TransferError> {
         let mut messages = Vec::new();
         let fault = loop {
@@ -210,7 +210,7 @@ impl Play<'_, '_> {
         }
     }
 
-    /// Until nothing follows any more.
+    /// Handles consequences until there are no more.
     fn settle(&mut self) -> Result<(), TransferError> {
         let assembly = &self.book.receiver.assembly;
         loop {
@@ -229,7 +229,8 @@ impl Play<'_, '_> {
         }
     }
 
-    /// A data connection, whose bytes come in parts of a given size, or names, passing time, an answer, an examination.
+    /// Plays a data connection, whose bytes come in parts of a given size, or names, passing time, an answer, an
+    /// examination.
     fn turn(&mut self, kind: u8, about: &[u8]) -> Result<(), TransferError> {
         let (assembly, events) = (&self.book.receiver.assembly, &self.link.events);
         let first = about.first().copied().unwrap_or_default();
@@ -281,13 +282,13 @@ impl Observer for User {
     }
 }
 
-/// Nothing that the sender chose reaches the terminal as it is.
+/// Checks that no control characters of the sender reach the terminal.
 fn shown(line: &str) {
     let is_control = |letter: char| letter.is_control() && letter != '\n';
     assert!(!line.chars().any(is_control), "{line:?}");
 }
 
-/// The receiver says whole messages, the first of them a welcome or a refusal, or an end before either.
+/// Checks that the receiver writes complete messages: first a welcome or a refusal, or an end before either.
 fn check_written(mut written: &[u8]) {
     let mut first = true;
     while !written.is_empty() {
@@ -300,8 +301,8 @@ fn check_written(mut written: &[u8]) {
     }
 }
 
-/// Tells `model` all that comes on one control connection and the data connections beside it, and makes digests
-/// right. False if there is a file of larger chunks than the smallest.
+/// Adds to `model` all that comes on one control connection and its data connections, and corrects digests. Returns
+/// false if there is a file of larger chunks than the smallest.
 fn prepare(segments: &mut [Segment], model: &mut Model) -> bool {
     let control: Vec<u8> = segments
         .iter()
@@ -341,7 +342,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// The bytes of one connection, with right digests if `correct` says so.
+    /// Returns the bytes of one connection, with corrected digests if `correct` is true.
     fn hear(&mut self, mut bytes: &[u8], correct: bool, model: &mut Model) -> Vec<u8> {
         let mut out = Vec::new();
         let mut open: Option<(Id, u32, ChunkHasher)> = None;

@@ -1,4 +1,4 @@
-//! For the fuzz targets only (`--cfg fuzzing`): a sender with a small tree that hears bytes of an input as its
+//! A sender for the fuzz targets only (`--cfg fuzzing`). It has a small tree, and takes the bytes of an input as its
 //! receiver's.
 
 mod tree;
@@ -28,13 +28,13 @@ use std::sync::mpsc::channel;
 use tree::Tree;
 use units::Span;
 
-/// Lines that a receiver can have shown about lost entries, and some about the tree.
+/// The greatest number of shown lines: those of a receiver about lost entries, and some about the tree.
 const MOST_LINES: u64 = 1100;
 
-/// A sender that hears its receiver's control connection from `input`, with all that must hold after that.
+/// Runs a sender whose receiver's control connection is `input`, and checks all that must hold after that.
 ///
 /// # Panics
-/// If something does not hold: the test.
+/// If a check fails; that is the purpose of the test.
 pub fn sender_control(input: &[u8]) {
     thread_local! {
         static TREE: RefCell<Tree> = RefCell::new(Tree::new());
@@ -76,7 +76,7 @@ fn run(tree: &mut Tree, streams: usize, segments: Vec<Segment>) {
     let _ = transfer.result(told, &mut earlier);
 }
 
-/// Plays what the receiver says, and what the other threads do when the script says so.
+/// Plays the receiver's messages, and the other threads' actions when the script demands them.
 fn play(
     transfer: &Transfer,
     control: &mut Control<'_>,
@@ -130,7 +130,7 @@ fn play(
     Err(TransferError::gone("the receiver left before the end"))
 }
 
-/// Hears what the sender's user is told.
+/// An observer that checks the lines for the sender's user.
 #[derive(Default)]
 struct Ear(AtomicU64);
 
@@ -150,13 +150,13 @@ impl Observer for Ear {
     }
 }
 
-/// Nothing that the receiver chose reaches the terminal as it is.
+/// Checks that no control characters of the receiver reach the terminal.
 fn shown(line: &str) {
     let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     assert!(!line.chars().any(|letter| letter.is_control() || turns(letter)), "{line:?}");
 }
 
-/// The messages of `bytes`, which must be whole and of bounded length.
+/// Returns the messages of `bytes`, which must be complete and of bounded length.
 fn messages<M: Framed>(mut bytes: &[u8]) -> impl Iterator<Item = M> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
@@ -168,7 +168,7 @@ fn messages<M: Framed>(mut bytes: &[u8]) -> impl Iterator<Item = M> {
     })
 }
 
-/// The offers on the control connection.
+/// Returns the offers on the control connection.
 fn offered(written: &[u8]) -> HashMap<Id, Entry> {
     let mut offered = HashMap::new();
     let mut complete = None;
@@ -192,7 +192,7 @@ fn offered(written: &[u8]) -> HashMap<Id, Entry> {
     offered
 }
 
-/// A data connection carries messages about offered files, and bytes of these files only.
+/// Checks that a data connection carries only messages about offered files, and bytes of these files.
 fn check_data(mut written: &[u8], offered: &HashMap<Id, Entry>, tree: &Tree) {
     while !written.is_empty() {
         let (message, length) = frame::first::<Data>(written).expect("a message").expect("a whole one");

@@ -1,4 +1,4 @@
-//! [`Tree`]: files to be sent, beside others that must not be.
+//! [`Tree`]: files to be sent, and others that must not be.
 
 use crate::name::Name;
 use std::fs;
@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// In every file that must not be sent, and in no other.
+/// The byte that is in every file that must not be sent, and in no other.
 const CANARY: u8 = 0xee;
-/// A file with a hole.
+/// The size of a file with a hole.
 const LARGE: u64 = (1 << 20) + 10;
 
 /// A tree and its neighbourhood.
@@ -54,18 +54,18 @@ impl Tree {
         symlink("../outside", self.root.join("t/way")).unwrap();
     }
 
-    /// The sources.
+    /// Returns the paths of the sources.
     pub(super) fn paths(&self) -> [PathBuf; 2] {
         ["t", "single"].map(|name| self.root.join(name))
     }
 
-    /// Whether an entry of this name may be offered.
+    /// Returns true if an entry of this name may be offered.
     pub(super) fn has(name: &Name) -> bool {
         let name = name.path();
         FILES.iter().map(|(name, _)| *name).chain(OTHERS).any(|known| Path::new(known) == name)
     }
 
-    /// Another program changes the tree.
+    /// Changes the tree as another program would.
     pub(super) fn meddle(&mut self, way: u8) {
         self.changed = true;
         let at = |name: &str| self.root.join(name);
@@ -113,7 +113,7 @@ impl Tree {
         if is_here { fs::write(path, content) } else { Ok(()) }
     }
 
-    /// These bytes are about to reach the receiver.
+    /// Checks bytes that are about to reach the receiver.
     pub(super) fn check_content(&self, name: &Name, offset: u64, bytes: &[u8]) {
         assert!(!bytes.contains(&CANARY), "{name}: bytes of a file that is not to be sent");
         if !self.changed {
@@ -122,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// Makes it as it was before.
+    /// Restores the tree.
     pub(super) fn reset(&mut self) {
         if std::mem::take(&mut self.changed) {
             for folder in ["t", "aside"] {
@@ -140,7 +140,7 @@ impl Drop for Tree {
     }
 }
 
-/// Bytes of a file; those of `t/large` are few.
+/// Makes bytes of a file; those of `t/large` are few.
 fn content(name: &str, offset: u64, length: usize) -> Vec<u8> {
     let byte = |at: u64| {
         let hole = name == "t/large" && (5..LARGE - 5).contains(&at);

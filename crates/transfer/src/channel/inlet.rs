@@ -22,12 +22,12 @@ impl<'a> Inlet<'a> {
         Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
     }
 
-    /// What is there and not consumed.
+    /// Returns the received bytes that are not consumed.
     pub(crate) fn held(&self) -> &[u8] {
         &self.plain[self.at..]
     }
 
-    /// `count` bytes of what is held were used.
+    /// Consumes `count` of the held bytes.
     pub(crate) fn consume(&mut self, count: usize) {
         self.at += count;
         debug_assert!(self.at <= self.plain.len());
@@ -37,7 +37,7 @@ impl<'a> Inlet<'a> {
         }
     }
 
-    /// Reads more, once.
+    /// Reads once more.
     pub(crate) fn more(&mut self, until: Time) -> Result<Got, TransferError> {
         if self.channel.ended.load(Ordering::Relaxed) {
             return Ok(Got::End);
@@ -51,10 +51,10 @@ impl<'a> Inlet<'a> {
 }
 
 impl Inlet<'_> {
-    /// The next message, and `None` if none came until then.
+    /// Waits for the next message until `until`.
     ///
     /// # Errors
-    /// [`TransferError::Protocol`] for what is no message, and what reading can end with.
+    /// Returns [`TransferError::Protocol`] for bytes that are not a message, and any error of reading.
     pub(crate) fn message<M: Framed>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
         let mut overdue = false;
         loop {
@@ -63,7 +63,7 @@ impl Inlet<'_> {
                 self.consume(length);
                 return Ok(Message::Is(message));
             }
-            // What comes without an end is no message either.
+            // Bytes that arrive without ever completing a message must not extend the deadline.
             if overdue {
                 return Ok(Message::Nothing);
             }
@@ -77,7 +77,7 @@ impl Inlet<'_> {
         }
     }
 
-    /// Waits for messages until then, and returns all that are whole; none if none came. `None` at the end.
+    /// Waits for messages until `until` and returns all complete ones, possibly none. Returns `None` at the end.
     ///
     /// # Errors
     /// As for [`message`](Self::message).
@@ -87,7 +87,7 @@ impl Inlet<'_> {
             Message::Nothing => return Ok(Some(Vec::new())),
             Message::End => return Ok(None),
         };
-        // What is no message shows when it is the next one.
+        // Bytes that are not a message are reported when they come first.
         while let Ok(Some((message, length))) = frame::first(self.held()) {
             self.consume(length);
             messages.push(message);
@@ -95,12 +95,12 @@ impl Inlet<'_> {
         Ok(Some(messages))
     }
 
-    /// What is not consumed is left to the next inlet.
+    /// Leaves the bytes that are not consumed to the next inlet.
     pub(crate) fn put_back(self) {
         *locked(&self.channel.early) = self.held().to_vec();
     }
 
-    /// The other side broke the rules.
+    /// Makes the error for a violation of the protocol by the other side.
     #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
     pub(crate) fn protocol(&self, reason: impl ToString) -> TransferError {
         TransferError::Protocol { peer: self.channel.peer, reason: reason.to_string() }
@@ -110,10 +110,10 @@ impl Inlet<'_> {
 /// The outcome of waiting for a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message<M> {
-    /// Here it is.
+    /// The message.
     Is(M),
-    /// None came in time.
+    /// No message came in time.
     Nothing,
-    /// None will come.
+    /// No message will come.
     End,
 }

@@ -1,4 +1,4 @@
-//! [`Paced`]: a socket that takes no more than a pace allows.
+//! [`Paced`]: a socket that accepts data no faster than a pace allows.
 
 use crate::lock::locked;
 use host::{Clock, Pace};
@@ -21,7 +21,7 @@ impl<'a> Paced<'a> {
         Self { tcp, pace, clock, next: None }
     }
 
-    /// Until when it takes nothing, if that is why it took nothing last.
+    /// Returns the time until which the pace accepts nothing, if the last write failed because of the pace.
     pub(super) const fn next(&self) -> Option<Time> {
         self.next
     }

@@ -1,4 +1,4 @@
-//! [`Tls`]: what carries a channel's bytes: TLS over TCP.
+//! [`Tls`]: the carrier of a channel's bytes by TLS over TCP.
 
 use super::paced::Paced;
 use super::{Carrier, Got};
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use units::{Rate, Span, Time};
 
-/// A peer that takes nothing for this time is gone; a slow one takes something now and then. The kernel ends a
+/// The time after which a peer that takes nothing is gone; a slow one takes something now and then. The kernel ends a
 /// connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
-/// A receiver whose disk has stalled for this time is gone, too. Its kernel answers meanwhile that the window is closed.
+/// The time after which a receiver with a stalled disk is gone, too. Its kernel reports a closed window meanwhile.
 pub(crate) const STALLED: Span = Span::from_secs(150);
 
-/// The time after which the kernel asks whether the peer of an idle connection is still there, and the time between two
-/// such questions, in seconds. They also keep the connection in the memory of routers and firewalls on the path.
+/// The time after which the kernel probes the peer of an idle connection, and the interval between two such probes, in
+/// seconds. The probes also keep the connection in the tables of routers and firewalls on the path.
 const KEEPALIVE: (u64, u64) = (10, 5);
 
 /// One TLS connection.
@@ -31,25 +31,25 @@ pub(crate) struct Tls {
     connection: Mutex<Connection>,
     peer: SocketAddr,
     clock: Clock,
-    /// The request of the other side's sizer.
+    /// The pace that the other side's sizer has requested.
     pace: Mutex<Pace>,
-    /// The pace has changed, for a thread that waits for it.
+    /// Wakes a thread that waits for its pace when the pace has changed.
     another_pace: OnceLock<Wake>,
     /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
     waited: [AtomicU64; 2],
-    /// The time at which the kernel last took something, nanoseconds.
+    /// The time at which the kernel last accepted data, in nanoseconds.
     taken: AtomicU64,
-    /// A thread waits until the network, or a pace, lets more out.
+    /// True while a thread waits until the network, or a pace, lets more out.
     held: AtomicBool,
-    /// The kernel waits longer than usual, since the peer keeps its window closed.
+    /// True while the kernel waits longer than usual because the peer keeps its window closed.
     patient: AtomicBool,
 }
 
 impl Tls {
-    /// Shakes hands over a connected socket, and returns what came behind the handshake.
+    /// Shakes hands over a connected socket. Also returns the plain bytes that came with the end of the handshake.
     ///
     /// # Errors
-    /// [`TransferError::Tls`] and [`TransferError::PeerGone`], the latter also when `until` has come.
+    /// Returns [`TransferError::Tls`], and [`TransferError::PeerGone`], the latter also once `until` has passed.
     pub(super) fn establish(
         tcp: Arc<TcpStream>,
         mut connection: Connection,
@@ -91,8 +91,8 @@ impl Tls {
         self.hand_over(until, Span::MAX, Span::MAX)
     }
 
-    /// Hands over what is encrypted. Waits until `until` at most, and as long as the peer takes something within each
-    /// `stuck`, or within each `closed` while its window is closed, whichever thread brings it.
+    /// Hands encrypted data to the kernel. Waits until `until` at most, and only while the peer takes something within
+    /// each `stuck`, or within each `closed` while its window is closed. Progress by any thread counts.
     pub(super) fn hand_over(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
         let done = self.hand_over_while(until, stuck, closed);
         if self.patient.swap(false, Ordering::Relaxed) {
@@ -103,10 +103,10 @@ impl Tls {
 
     fn hand_over_while(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
         let began = self.clock.now();
-        // What the peer's kernel had when this thread last looked.
+        // The peer's acknowledged bytes when this thread last looked.
         let mut acknowledged = None;
         loop {
-            // A thread that waits for its pace waits without the lock, as one that waits for the kernel.
+            // A thread that waits for its pace holds no lock, like one that waits for the kernel.
             let mut paced = Paced::new(&self.tcp, &self.pace, self.clock);
             if self.push(&mut paced)? {
                 return Ok(());
@@ -120,7 +120,8 @@ impl Tls {
                 continue;
             }
             let last = began.max(Time::from_nanos(self.taken.load(Ordering::Relaxed)));
-            // The kernel makes room in large steps, which take long on a slow path: then the peer is asked about.
+            // The kernel makes room in large steps, which take long on a slow path. So the acknowledged bytes are
+            // checked, too.
             if self.wait(PollFlags::OUT, until.min(now + stuck / 8))? {
                 continue;
             }
@@ -141,14 +142,14 @@ impl Tls {
         }
     }
 
-    /// Has the kernel end the connection if the peer takes nothing for `limit`, be it that its window is closed.
+    /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed.
     fn let_the_kernel_wait(&self, limit: Span) -> Result<(), TransferError> {
         let millis = (limit.as_nanos() / 1_000_000).try_into().unwrap_or(u32::MAX);
         sockopt::set_tcp_user_timeout(&self.tcp, millis)
             .map_err(TransferError::system("have the kernel watch a connection"))
     }
 
-    /// Hands over what the kernel takes without waiting. Returns true if nothing is left.
+    /// Hands over the data that the kernel takes without waiting. Returns true if nothing is left.
     fn push(&self, paced: &mut Paced<'_>) -> Result<bool, TransferError> {
         let mut tls = self.lock();
         while tls.wants_write() {
@@ -166,10 +167,11 @@ impl Tls {
         self.taken.store(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
-    /// Waits until then, or until another pace is asked for.
+    /// Waits until `until`, or until the pace changes.
     fn wait_for_the_pace(&self, until: Time) -> Result<(), TransferError> {
         let Some(another_pace) = self.another_pace.get() else {
-            // Before the first wait: the pace may have changed meanwhile, so it is looked at again.
+            // This is the first wait. The pace may have changed before the descriptor existed, so the caller checks it
+            // again.
             let wake = Wake::new().map_err(TransferError::system("make an event descriptor"))?;
             self.another_pace.get_or_init(|| wake);
             return Ok(());
@@ -183,11 +185,11 @@ impl Tls {
         self.waited[0].fetch_add(self.clock.now().since(began).as_nanos(), Ordering::Relaxed);
         waited.map_err(TransferError::system("wait for a socket"))?;
         another_pace.clear();
-        // Nothing is waited for of the socket, so one that is ready has ended.
+        // No event of the socket was requested, so a ready socket has ended.
         if sockets[0].revents().is_empty() { Ok(()) } else { Err(self.ended()) }
     }
 
-    /// Why the socket can be neither written nor read any more.
+    /// Returns the reason for which the socket can be neither written nor read any more.
     fn ended(&self) -> TransferError {
         match self.tcp.take_error() {
             Ok(Some(error)) | Err(error) => TransferError::gone(error),
@@ -195,7 +197,7 @@ impl Tls {
         }
     }
 
-    /// Waits for `what`, or an error on the socket, until `until`; whether it came.
+    /// Waits for `what`, or an error on the socket, until `until`. Returns true if it came.
     fn wait(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
         let began = self.clock.now();
         let sends = what != PollFlags::IN;
@@ -272,7 +274,7 @@ impl Carrier for Tls {
             {
                 Ok(state) => state,
                 Err(error) => {
-                    // The alert that says why; nobody may be there to read it.
+                    // Sends the alert with the reason, although the peer may be gone.
                     let _ = tls.write_tls(&mut &*self.tcp);
                     return Err(error);
                 }
@@ -293,8 +295,8 @@ impl Carrier for Tls {
         let answer = tls.wants_write() && !tls.is_handshaking();
         drop(tls);
         if answer {
-            // TLS's own answer. If the kernel takes no more now, a thread waits to write, or the next one that writes
-            // takes it along: a reader never waits for the path.
+            // TLS has an answer of its own to send. If the kernel takes no more now, a waiting or later writer sends
+            // it: a reader never waits for the path.
             self.push(&mut Paced::new(&self.tcp, &self.pace, self.clock))?;
         }
         Ok(Got::Bytes)
@@ -321,7 +323,7 @@ impl Carrier for Tls {
     fn pace(&self, rate: Option<Rate>) {
         let mut pace = locked(&self.pace);
         pace.set(self.clock.now(), rate);
-        // That the kernel does not limit what waits unsent is no reason to stop.
+        // Failing to limit the kernel's unsent data is no reason to stop.
         let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
         drop(pace);
         if let Some(another_pace) = self.another_pace.get() {
@@ -342,7 +344,7 @@ impl Carrier for Tls {
     }
 }
 
-/// Has the kernel end a connection whose peer is silent for [`STUCK`], also while nothing is to be sent.
+/// Has the kernel end a connection whose peer is silent for [`STUCK`], even when there is nothing to send.
 fn notice_silence(socket: &TcpStream) -> rustix::io::Result<()> {
     sockopt::set_tcp_user_timeout(socket, (STUCK.as_nanos() / 1_000_000) as u32)?;
     sockopt::set_tcp_keepidle(socket, Duration::from_secs(KEEPALIVE.0))?;

@@ -1,17 +1,17 @@
-//! What limited a transfer, in words, with the way out where there is one.
+//! The sentences that say what limited a transfer and, where possible, how to change that.
 
 use super::Limits;
 use estimate::limits::{Advice, LimitedBy, advice};
 use std::fmt;
 use units::{Bytes, Rate};
 
-/// What Linux has before the greatest size in `net.ipv4.tcp_wmem` and `net.ipv4.tcp_rmem`.
+/// The settings `net.ipv4.tcp_wmem` and `net.ipv4.tcp_rmem` up to their greatest size, with Linux's defaults.
 const WRITE_SIZES: &str = "net.ipv4.tcp_wmem=\"4096 16384";
 const READ_SIZES: &str = "net.ipv4.tcp_rmem=\"4096 131072";
-/// How a setting outlives the next start.
+/// Advice on how a setting survives a restart.
 const LASTS: &str = "a file in /etc/sysctl.d with that setting makes it last";
 
-/// One sentence for a person, and the way out.
+/// The verdict as one sentence for a person, and the advice.
 impl fmt::Display for Limits {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = (self.share * 100.0).round();
@@ -86,7 +86,7 @@ impl fmt::Display for Limits {
 }
 
 impl Limits {
-    /// The congestion window, and whether the path was behind it.
+    /// Writes the verdict for the congestion window: whether the path limited it depends on losses and on the queue.
     fn path(
         &self,
         formatter: &mut fmt::Formatter<'_>,
@@ -137,7 +137,7 @@ impl Limits {
     }
 }
 
-/// What would help, as further sentences.
+/// The advice, as further sentences.
 struct Fix(Advice);
 
 impl fmt::Display for Fix {

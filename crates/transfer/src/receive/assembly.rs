@@ -1,7 +1,7 @@
-//! [`Assembly`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
+//! [`Assembly`]: the handling of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! Here: what it keeps account of. `assembly/offers.rs` has the answers to offers, `assembly/rules.rs` the user's
-//! decisions about names, `assembly/bytes.rs` bytes into files. `assembly/naming.rs` gives a whole file its name, and
+//! This file has its accounts. `assembly/offers.rs` answers offers, `assembly/rules.rs` has the user's decisions about
+//! names, and `assembly/bytes.rs` puts bytes into files. `assembly/naming.rs` gives a complete file its name, and
 //! `assembly/holes.rs` finds and makes holes.
 
 mod bytes;
@@ -40,14 +40,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use units::{Foreign, Span};
 
-/// What cannot go on: this file only, or nothing at all.
+/// An error in receiving, by its extent.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// This file cannot be had.
+    /// This file cannot be received.
     File(String),
     /// The session ends here, for now.
     Session(TransferError),
-    /// The sender broke the rules.
+    /// The sender violated the protocol.
     Protocol(String),
 }
 
@@ -57,18 +57,18 @@ impl From<TransferError> for Trouble {
     }
 }
 
-/// How far it is.
+/// The progress of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) entries: u64,
     pub(super) bytes: u64,
-    /// Of chunks that are not complete yet.
+    /// Bytes of chunks that are not complete yet.
     pub(super) arriving: u64,
     pub(super) failed: u64,
     pub(super) disk: Span,
-    /// Bytes that came in this run, holes left out.
+    /// Bytes received in this run, holes left out.
     pub(super) came: u64,
-    /// Bytes of files that were there and have been read.
+    /// Bytes of existing files that have been read.
     pub(super) read: u64,
 }
 
@@ -79,57 +79,57 @@ pub(super) struct Assembly {
     rules: Rules,
     journal: Mutex<Journal>,
     open: Mutex<Open>,
-    /// One thread at a time gives names.
+    /// Held by the one thread that gives names at a time.
     naming: Mutex<()>,
     entries: AtomicU64,
     bytes: AtomicU64,
     arriving: Arc<AtomicU64>,
     failed: AtomicU64,
     disk: AtomicU64,
-    /// Bytes that came, holes left out.
+    /// Bytes received, holes left out.
     came: AtomicU64,
     read: AtomicU64,
-    /// The sender session is over: what is only read for its answers need not be read any further.
+    /// True once the sender's session is over; existing files need not be read any further for its answers.
     stopped: AtomicBool,
     clock: Clock,
 }
 
-/// Files that were asked for, and what became of others.
+/// Requested files, and the outcomes of others.
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<Id, Arc<Incoming>>,
-    /// Of those, and of whole ones without a name: none is under way twice.
+    /// The keys of these, and of complete files without a name, so that none is under way twice.
     keys: HashSet<Key>,
-    /// The keys of the names of files of which something may still come: no two versions of one do at a time.
+    /// The keys of the names of files that may still receive data, so that no two versions of one do at a time.
     names: HashSet<Key>,
-    /// Bytes that the names of open ones take.
+    /// The memory that the names of open files take, in bytes.
     held: usize,
-    /// Offers of files that are looked into before they are answered.
+    /// Offers of files that are examined before they are answered.
     reserved: HashSet<Id>,
-    /// Files of which nothing more comes and that do not wait for their names yet.
+    /// The number of files that receive nothing more and do not wait for their names yet.
     claimed: usize,
-    /// A file was asked for since it was said last that none is missing.
+    /// True if a file was requested since the last report that none is missing.
     asked: bool,
-    /// Whole files without their names yet.
+    /// Complete files without their names yet.
     waiting: Waiting,
-    /// The names of the files that are there, for their digests.
+    /// The names of the present files, for their digests.
     listed: Vec<Name>,
-    /// What became of entries, for who wants to be told of each.
+    /// The outcomes of entries, for an observer of each.
     news: Vec<(Name, Moved)>,
 }
 
 impl Open {
-    /// Nothing that was asked for is missing.
+    /// Returns true if no requested file is missing.
     fn is_settled(&self) -> bool {
         self.files.is_empty() && self.reserved.is_empty() && self.claimed == 0
     }
 
-    /// No more fit in.
+    /// Returns true if there is no room for more files.
     fn is_crowded(&self) -> bool {
         self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
     }
 
-    /// Nothing more comes for it. Its key stays while it has no name.
+    /// Ends a file that receives nothing more. Its key stays until it has a name.
     fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
         let ended = self.files.remove(&id)?;
         self.held -= weight(&ended.entry);
@@ -158,10 +158,10 @@ impl Assembly {
         }
     }
 
-    /// A sender has come: what is counted is counted from here, what another one left open is forgotten. Whether
-    /// anything was received in this session before.
+    /// Prepares for a new sender: the counters start again, and files that another sender left open are forgotten.
+    /// Returns true if the session has received anything before.
     pub(super) fn begin(&self) -> Result<bool, TransferError> {
-        // Whole files that the sender before left without their names.
+        // The previous sender may have left complete files without their names.
         self.name_waiting()?;
         let mut open = self.open_files();
         let (waiting, news) = (std::mem::take(&mut open.waiting), std::mem::take(&mut open.news));
@@ -174,7 +174,7 @@ impl Assembly {
         Ok(!self.journal().is_empty())
     }
 
-    /// Nothing more comes for this file, and nothing is waited for. False if somebody else said so before.
+    /// Forgets a file that receives nothing more and needs no name. Returns false if it was ended before.
     fn forget(&self, incoming: &Incoming) -> bool {
         let mut open = self.open_files();
         let ended = open.end(incoming.id).is_some();
@@ -184,8 +184,8 @@ impl Assembly {
         ended
     }
 
-    /// What there is of a file under way is of no use. The journal says so first: what it says of a file that is gone
-    /// could be taken for another one.
+    /// Discards the stored part of a file under way. The journal records that first, because its claims about a missing
+    /// file could later be taken for those of another one.
     fn throw_away(&self, key: Key) -> Result<(), TransferError> {
         {
             let mut journal = self.journal();
@@ -196,7 +196,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// A file was there already, as it should be.
+    /// Counts a file that existed already as it should be.
     fn is_there(&self, name: &Name, size: u64) {
         self.entries.fetch_add(1, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
@@ -214,12 +214,12 @@ impl Assembly {
         self.open_files().news.push((name.clone(), fate));
     }
 
-    /// What became of entries since this was asked last.
+    /// Returns the outcomes of entries since the last call.
     pub(super) fn news(&self) -> Vec<(Name, Moved)> {
         std::mem::take(&mut self.open_files().news)
     }
 
-    /// Counts an entry that cannot be had, and says why.
+    /// Counts an entry that cannot be received, and returns the reason with its name.
     pub(super) fn refuse(&self, name: &Name, reason: &str) -> String {
         self.failed.fetch_add(1, Relaxed);
         format!("{name}: {reason}")
@@ -235,8 +235,8 @@ impl Assembly {
         }
     }
 
-    /// The meaning of an error on one entry. It is a reason not to have the entry, or the end of the session if the
-    /// next entry would meet the error too.
+    /// Decides on an error of one entry. The error is a reason to refuse the entry, or it ends the session if the next
+    /// entry would meet it too.
     fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, Trouble> {
         if is_of_the_disk(&error) {
             let path = self.store.path().join(entry.name.path());
@@ -250,12 +250,12 @@ impl Assembly {
         self.disk.fetch_add(self.clock.now().since(began).as_nanos(), Relaxed);
     }
 
-    /// Nobody waits for answers any more.
+    /// Stops reading for answers, for which nobody waits any more.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }
 
-    /// The entries that this session has stored, or has under way: the keys of their names, and their bytes.
+    /// Returns the entries that this session has stored or under way: the keys of their names, and their bytes.
     pub(super) fn present(&self) -> Vec<(Key, u64)> {
         let journal = self.journal();
         let folders = journal.folders().into_iter().map(|(name, _)| (name_key(&name), 0));
@@ -267,17 +267,17 @@ impl Assembly {
         folders.chain(stored).chain(under_way).collect()
     }
 
-    /// Whether nothing was ever received in this session.
+    /// Returns true if this session never received anything.
     pub(super) fn is_untouched(&self) -> bool {
         self.journal().is_empty()
     }
 
-    /// Whether nothing that was asked for is missing.
+    /// Returns true if no requested file is missing.
     pub(super) fn is_settled(&self) -> bool {
         self.open_files().is_settled()
     }
 
-    /// The same, said once each time.
+    /// Returns the same as [`is_settled`](Self::is_settled), but true only once after each request.
     pub(super) fn settles(&self) -> bool {
         let mut open = self.open_files();
         open.is_settled() && std::mem::take(&mut open.asked)
@@ -300,7 +300,7 @@ impl Assembly {
         }
     }
 
-    /// Bytes that the disk has room for; `None` if that is not known.
+    /// Returns the number of bytes that the disk has room for; `None` if unknown.
     pub(super) fn free(&self) -> Option<u64> {
         self.store.free()
     }
@@ -309,7 +309,7 @@ impl Assembly {
         &self.store
     }
 
-    /// The names of the files that are there, if they were to be listed.
+    /// Takes the names of the present files, if they were to be listed.
     pub(super) fn take_listed(&self) -> Vec<Name> {
         let mut listed = std::mem::take(&mut self.open_files().listed);
         listed.sort_unstable();

@@ -1,5 +1,5 @@
-//! [`Book`]: the address book of a receiver, which all its threads share: who is trying to get in, whose turn it is, and
-//! how it ended. What a session knows is its own thread's (`session.rs`).
+//! [`Book`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose turn
+//! it is, and the result. The state of a session belongs to its own thread (`session.rs`).
 
 use super::Receiver;
 use super::consent::Spent;
@@ -19,26 +19,26 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use units::Time;
 
-/// Lines per second about those who try to get in.
+/// The greatest number of lines per second about connections that try to get in.
 const MOST_LINES: u32 = 5;
-/// More data connections than this are of no use to anybody.
+/// The greatest number of data connections; more are useless.
 pub(super) const MOST_STREAMS: u16 = 64;
-/// From this version of the protocol on, more data connections may come than were announced.
+/// The version of the protocol from which on more data connections may come than were announced.
 const JOINING: u16 = 3;
 
-/// How connections reach a session.
+/// The way from connections to a session.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) peer: SocketAddr,
     pub(super) token: [u8; 16],
-    /// Of the protocol, as the sender speaks it.
+    /// The version of the protocol that the sender speaks.
     pub(super) version: u16,
-    /// Data connections that were announced.
+    /// The number of data connections announced.
     pub(super) streams: u16,
-    /// Where probes are echoed.
+    /// The place at which probes are echoed.
     pub(super) echo: Option<Echo>,
     pub(super) events: Sender<Event>,
-    /// The rule by which it keeps its place when another sender comes.
+    /// The rule by which the sender keeps its place when another one comes.
     pub(super) standing: Standing,
 }
 
@@ -56,21 +56,21 @@ impl Link {
     }
 }
 
-/// All is stored, and a sender was told so; its last word has not come yet.
+/// A result that the sender knows: everything is stored, but its last message has not come yet.
 #[derive(Debug)]
 pub(super) struct Complete {
-    /// It is waited for so long.
+    /// The time until which the receiver waits for that message.
     pub(super) until: Time,
     pub(super) result: Result<Summary, TransferError>,
 }
 
-/// The sender that is there.
+/// The sender whose turn it is.
 #[derive(Debug)]
 pub(super) struct Present {
     pub(super) link: Arc<Link>,
-    /// Its data connections.
+    /// The sender's data connections.
     streams: Vec<Arc<Channel>>,
-    /// No more of them are let in.
+    /// True if no more of them are let in.
     closing: bool,
 }
 
@@ -84,30 +84,30 @@ impl Present {
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) sender: Option<Present>,
-    /// Senders that wait for their turn.
+    /// The number of senders that wait for their turn.
     pub(super) waiting: usize,
-    /// Since when no sender is there.
+    /// The time since which no sender is present.
     pub(super) alone_since: Time,
     pub(super) complete: Option<Complete>,
     pub(super) result: Option<Result<Summary, TransferError>>,
     pub(super) unproved: Unproved,
-    /// To end what waits when all is done.
+    /// The sockets of all connections, which are shut down when the receiver is done.
     pub(super) sockets: HashMap<u64, Arc<TcpStream>>,
     pub(super) next: u64,
-    /// What the limit of `--accept`, or a person's answer, has been spent on.
+    /// The record of what the limit of `--accept`, or a person's answer, has been spent on.
     spent: Spent,
-    /// The second in which lines were written last, and how many.
+    /// The second of the last lines, and their number.
     lines: (u64, u32),
 }
 
-/// The book.
+/// The shared state of a receiver.
 pub(super) struct Book<'a> {
     pub(super) receiver: &'a Receiver,
     pub(super) observer: &'a dyn Observer,
     entries: Mutex<Entries>,
-    /// A sender or a data connection has left, or all is done.
+    /// Signals that a sender or a data connection has left, or that the receiver is done.
     left: Condvar,
-    /// The listener has to look at the book.
+    /// Wakes the listener to look at the book.
     pub(super) wake: Wake,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Book<'a> {
         locked(&self.entries)
     }
 
-    /// Waits for `span` at most, and while `waiting` says so, for somebody to leave.
+    /// Waits until a connection leaves and `waiting` is false, but for `span` at most.
     pub(super) fn wait_while<'g>(
         &self,
         entries: MutexGuard<'g, Entries>,
@@ -147,13 +147,13 @@ impl<'a> Book<'a> {
         self.left.wait_timeout_while(entries, span, waiting).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Somebody has left.
+    /// Signals that a connection has left or the result has come.
     pub(super) fn changed(&self) {
         self.left.notify_all();
         self.wake.wake();
     }
 
-    /// Ends the receiver; the first result counts.
+    /// Ends the receiver. The first result counts.
     pub(super) fn finish(&self, result: Result<Summary, TransferError>) {
         self.open().result.get_or_insert(result);
         self.changed();
@@ -163,7 +163,7 @@ impl<'a> Book<'a> {
         self.open().result.is_some()
     }
 
-    /// Closes all connections, and returns the result.
+    /// Closes all connections.
     pub(super) fn close(&self) {
         let mut entries = self.open();
         entries.unproved.close();
@@ -174,12 +174,12 @@ impl<'a> Book<'a> {
         self.changed();
     }
 
-    /// The result of a receiver that is done.
+    /// Takes the result of a receiver that is done.
     pub(super) fn take_result(&self) -> Option<Result<Summary, TransferError>> {
         self.open().result.take()
     }
 
-    /// Lets a data connection of the sender with this token in; `None` if there is none, or there are enough.
+    /// Lets in a data connection of the sender with this token. Returns `None` if there is no such sender, or no room.
     pub(super) fn join(&self, token: &[u8; 16], channel: &Arc<Channel>) -> Option<Arc<Link>> {
         let mut entries = self.open();
         let present = entries.sender.as_mut()?;
@@ -192,7 +192,7 @@ impl<'a> Book<'a> {
         Some(Arc::clone(&present.link))
     }
 
-    /// A data connection has left.
+    /// Removes a data connection that has left.
     pub(super) fn leave(&self, channel: &Arc<Channel>) {
         if let Some(present) = &mut self.open().sender {
             present.streams.retain(|other| !Arc::ptr_eq(other, channel));
@@ -200,8 +200,8 @@ impl<'a> Book<'a> {
         self.left.notify_all();
     }
 
-    /// Ends all data connections of the sender that is there, and waits until their threads have left. Numbers of files
-    /// begin anew with the next sender: nobody may be left who has old ones.
+    /// Ends all data connections of the present sender, and waits until their threads have left. The next sender
+    /// numbers its files anew, so no thread with old numbers may remain.
     pub(super) fn close_streams(&self) {
         let mut entries = self.open();
         if let Some(present) = &mut entries.sender {
@@ -213,7 +213,7 @@ impl<'a> Book<'a> {
         let _left = self.left.wait_while(entries, there);
     }
 
-    /// What the limit of `--accept`, or a person's answer, has been spent on.
+    /// Takes the record of what the limit of `--accept`, or a person's answer, has been spent on.
     pub(super) fn take_spent(&self) -> Spent {
         std::mem::take(&mut self.open().spent)
     }
@@ -222,12 +222,12 @@ impl<'a> Book<'a> {
         self.open().spent = spent;
     }
 
-    /// Says that a connection has been closed, and why.
+    /// Reports that a connection has been closed, and the reason.
     pub(super) fn turned_away(&self, peer: SocketAddr, reason: &str) {
         self.limited(&format!("turned away {}: {reason}", host::plain(peer)));
     }
 
-    /// Says something that strangers can cause, up to a number of lines per second.
+    /// Reports an event that strangers can cause, up to a number of lines per second.
     pub(super) fn limited(&self, line: &str) {
         let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
         let mut entries = self.open();

@@ -1,9 +1,9 @@
-//! [`Consent`]: what a sender has announced, and how much of it the receiver's user accepts.
+//! [`Consent`]: a sender's announcement, and the part of it that the receiver's user accepts.
 //!
-//! Nothing is stored before something was announced and accepted. What was accepted is a cap: more than that has to
-//! be announced, and is asked about again where there is somebody to ask. Without, the ticket is the consent to what
-//! is announced, up to the limit if there is one. A cap that a person accepted holds for the session. It also admits the
-//! sender that continues the session after an interruption, without a second question.
+//! Nothing is stored before it is announced and accepted. The accepted amount is a cap. More than that has to be
+//! announced, and is a new question where there is somebody to ask. If there is nobody, the ticket is the consent to
+//! the announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also
+//! admits the sender that continues the session after an interruption, without a second question.
 
 use super::Accept;
 use super::incoming::name_key;
@@ -16,68 +16,68 @@ use std::net::SocketAddr;
 use std::path::Path;
 use units::{Bytes, Time};
 
-/// An honest sender offers a file that keeps changing three times.
+/// The greatest number of offers of one file. An honest sender offers a file that keeps changing three times.
 const MOST_OFFERS: u32 = 8;
-/// With a limit so many entries are accepted, and one more for each 512 bytes of it: folders, links and empty files
-/// take room, too.
+/// The number of entries accepted under any limit, to which one is added for each 512 bytes of the limit. Folders,
+/// links and empty files take room, too.
 const FREE_ENTRIES: u64 = 1000;
 const BYTES_PER_ENTRY: u64 = 512;
-/// No session has more entries: what is known of each takes memory.
+/// The greatest number of entries in a session, because the record of each takes memory.
 const MOST_ENTRIES: usize = 20_000_000;
-/// Files grow while they are sent: a hundredth more than a person accepted is not asked about.
+/// The divisor for growth. Files grow while they are sent, so a hundredth more than a person accepted passes.
 const GROWTH: u64 = 100;
 
-/// What follows from an announcement or an answer.
+/// The consequence of an announcement or an answer.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing.
+    /// No consequence.
     None,
-    /// A person is told.
+    /// A line for a person.
     Say(String),
-    /// A person is asked, and offers wait.
+    /// A question to a person, for whose answer offers wait.
     Ask(Question),
-    /// It is not accepted.
+    /// A refusal.
     Refuse(TransferError),
 }
 
-/// What becomes of an offer.
+/// The decision on an offer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It is looked at.
+    /// The offer is examined.
     Yes,
-    /// It waits for an announcement or an answer.
+    /// The offer waits for an announcement or an answer.
     Wait,
-    /// It is more than was accepted.
+    /// The offer exceeds the accepted amount, for this reason.
     No(&'static str),
 }
 
-/// The state of one sender session.
+/// The state of consent in one sender's session.
 #[derive(Debug)]
 pub(super) struct Consent {
     accept: Accept,
     peer: SocketAddr,
     announced: Option<Counted>,
-    /// Entries and bytes that are accepted.
+    /// The numbers of entries and bytes that are accepted.
     granted: Option<(u64, u64)>,
     asking: Option<Counted>,
     spent: Spent,
 }
 
-/// What was offered and accepted.
+/// The offered and the accepted amount.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
-    /// Entries and bytes.
+    /// The numbers of entries and bytes offered.
     offered: (u64, u64),
-    /// Entries and bytes that a person accepted.
+    /// The numbers of entries and bytes that a person accepted.
     granted: Option<(u64, u64)>,
-    /// The largest size of each, by the key of its name, and how often it was offered: a file that changed is offered
-    /// again.
+    /// The largest size of each entry, by the key of its name, and the number of its offers. A file that has changed is
+    /// offered again.
     sizes: HashMap<Key, (u64, u32)>,
 }
 
 impl Spent {
-    /// On what lies there of an interrupted session: the keys of names, with bytes. A limit holds for a session,
-    /// however often its receiver is started.
+    /// Makes the record of an interrupted session's stored data, given as keys of names with their bytes. A limit holds
+    /// for a session, however often its receiver is started.
     pub(super) fn on(there: impl IntoIterator<Item = (Key, u64)>) -> Self {
         let mut spent = Self::default();
         for (name, bytes) in there {
@@ -91,23 +91,24 @@ impl Spent {
 }
 
 impl Consent {
-    /// `spent`: by earlier senders of the session, if a limit or a person's answer holds for all of them.
+    /// Makes the consent of a session. `spent` is the record of earlier senders, if a limit or a person's answer holds
+    /// for all.
     pub(super) fn new(accept: Accept, peer: SocketAddr, spent: Spent) -> Self {
         Self { accept, peer, announced: None, granted: spent.granted, asking: None, spent }
     }
 
-    /// What was announced last.
+    /// Returns the last announcement.
     pub(super) const fn announced(&self) -> Option<Counted> {
         self.announced
     }
 
-    /// Whether a person has not answered yet.
+    /// Returns true if a person has not answered yet.
     pub(super) const fn is_asking(&self) -> bool {
         self.asking.is_some()
     }
 
-    /// The sender says how much there is. `free`: room on the disk of the folder at `path`; `resumed`: part of it is
-    /// there already.
+    /// Takes the sender's count. `free`: room on the disk of the folder at `path`; `resumed`: part of the data is
+    /// stored already.
     pub(super) fn announce(
         &mut self,
         counted: Counted,
@@ -117,7 +118,7 @@ impl Consent {
     ) -> Step {
         let before = self.announced;
         let known = before.unwrap_or_default();
-        // Two announcements may overtake each other, and what was announced does not become less.
+        // Two announcements may overtake each other, but the announced amount never shrinks.
         let counted = Counted {
             entries: counted.entries.max(known.entries),
             bytes: counted.bytes.max(known.bytes),
@@ -172,7 +173,7 @@ impl Consent {
         if news { Step::Say(what) } else { Step::None }
     }
 
-    /// A person has answered.
+    /// Takes a person's answer.
     pub(super) fn answered(&mut self, yes: bool) -> Step {
         let Some(asked) = self.asking.take() else { return Step::None };
         if !yes {
@@ -184,7 +185,7 @@ impl Consent {
         Step::None
     }
 
-    /// An entry is offered.
+    /// Decides on an offered entry.
     pub(super) fn admit(&mut self, entry: &Entry) -> Admission {
         let Some(granted) = self.granted else { return Admission::Wait };
         let size = self.size(entry);
@@ -198,7 +199,7 @@ impl Consent {
             return Admission::No("it is one more entry than a session may have");
         }
         let entries = self.spent.offered.0.saturating_add(u64::from(before.is_none()));
-        // What came of an earlier version may lie there still.
+        // Parts of an earlier version may still be stored.
         let grown = size.saturating_sub(largest);
         let bytes = self.spent.offered.1.saturating_add(grown);
         if entries > granted.0 || bytes > granted.1 {
@@ -217,7 +218,7 @@ impl Consent {
         Admission::Yes
     }
 
-    /// Bytes that an entry takes. Targets of links are not announced, and count where there is a limit.
+    /// Returns the bytes that an entry takes. Targets of links are not announced, and count only under a limit.
     fn size(&self, entry: &Entry) -> u64 {
         match &entry.kind {
             Kind::File { size, .. } => *size,
@@ -226,13 +227,13 @@ impl Consent {
         }
     }
 
-    /// Bytes that no announcement can go beyond.
+    /// Returns the number of bytes that no announcement can exceed.
     fn most(&self) -> u64 {
         self.accept.limit.map_or(u64::MAX, Bytes::get)
     }
 
-    /// What the limit or a person's answer has been spent on, for the next sender of the session; nothing if there is
-    /// neither.
+    /// Returns the record of what the limit or a person's answer has been spent on, for the next sender of the session.
+    /// It is empty if there is neither.
     pub(super) fn into_spent(mut self) -> Spent {
         if self.accept.limit.is_none() && self.spent.granted.is_none() {
             return Spent::default();
@@ -241,8 +242,8 @@ impl Consent {
         self.spent
     }
 
-    /// Offers wait, and nothing was announced that would decide about them: `waiting` entries of so many bytes are what
-    /// is known of it.
+    /// Makes an announcement from offers that wait without one: `waiting` has the numbers of their entries and bytes.
+    /// Returns `None` if these are announced already, or a question is open.
     pub(super) fn unannounced(&self, waiting: (u64, u64)) -> Option<Counted> {
         let known = self.announced.unwrap_or_default();
         let entries = self.spent.offered.0.saturating_add(waiting.0);
@@ -266,7 +267,7 @@ impl Consent {
     }
 }
 
-/// How long an announcement is waited for when offers have come without one.
+/// Returns true if offers have waited long enough for an announcement.
 pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
     now.since(began) > units::Span::from_secs(1)
 }
@@ -305,12 +306,12 @@ mod tests {
         );
         assert_eq!(consent.admit(&file("a", 60)), Admission::Yes);
         assert_eq!(consent.admit(&file("b", 60)), Admission::No("it is more than the sender announced"));
-        // It changed, and is offered again; what came of it before may lie there still.
+        // The file has changed and is offered again, and parts of its earlier version may still be stored.
         assert_eq!(consent.admit(&file("a", 40)), Admission::Yes);
         assert_eq!(consent.admit(&file("b", 41)), Admission::No("it is more than the sender announced"));
         assert_eq!(consent.admit(&file("b", 40)), Admission::Yes);
         assert_eq!(consent.admit(&file("c", 0)), Admission::No("it is more than the sender announced"));
-        // More is announced, which is said.
+        // The sender announces more, which is reported.
         assert!(matches!(announce(&mut consent, counted(3, 100, true)), Step::Say(_)));
         assert_eq!(consent.admit(&file("c", 0)), Admission::Yes);
     }
@@ -353,7 +354,7 @@ mod tests {
         assert!(matches!(announce(&mut second, counted(2, 1000, true)), Step::None));
         assert_eq!(second.admit(&file("a", 600)), Admission::Yes, "it came in part before");
         assert_eq!(second.admit(&file("b", 400)), Admission::Yes);
-        // Other files do not pass in the place of those that were accepted.
+        // Other files do not pass in the place of the accepted ones.
         assert_eq!(second.admit(&file("c", 400)), Admission::Wait);
         let mut third = Consent::new(accept, peer, second.into_spent());
         assert!(matches!(announce(&mut third, counted(3, 1400, true)), Step::Ask(_)), "that is more");

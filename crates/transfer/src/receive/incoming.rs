@@ -1,4 +1,4 @@
-//! [`Incoming`]: a file under way at the receiver, and what its chunks hash to.
+//! [`Incoming`]: a file under way at the receiver, and the digests of its chunks.
 
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::lock::locked;
@@ -15,37 +15,37 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// A file that was asked for.
+/// A requested file.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) id: Id,
-    /// By which the store knows it while it is under way.
+    /// The store's key for the file while it is under way.
     pub(super) key: Key,
-    /// The key of the name that was offered.
+    /// The key of the offered name.
     pub(super) name_key: Key,
     pub(super) entry: Entry,
     /// The name that it gets: the entry's, or the one that this session gave it before.
     pub(super) name: Name,
     pub(super) chunks: Chunks,
     pub(super) version: [u8; 16],
-    /// What it means that its name is taken.
+    /// The rule for the case that its name is taken.
     pub(super) taken: Taken,
     pub(super) state: Mutex<FileState>,
 }
 
-/// What is there of it.
+/// The stored part of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileState {
-    /// Open while a chunk comes.
+    /// The open file, while a chunk arrives.
     pub(super) file: Weak<File>,
-    /// The file under way is there, from an earlier run or this one.
+    /// True if the file under way exists, from an earlier run or this one.
     pub(super) begun: bool,
     pub(super) digests: BTreeMap<u32, Digest>,
-    /// Chunks that are being written: none is by two connections.
+    /// Chunks that are being written, each by one connection only.
     pub(super) written: HashSet<u32>,
-    /// Chunks that were given up half written: what lies there must not show through holes when they come again.
+    /// Chunks that were given up half written. Their old bytes must not show through holes when they come again.
     pub(super) stale: HashSet<u32>,
-    /// What the sender says of the whole.
+    /// The sender's digest of the whole file.
     pub(super) end: Option<Digest>,
 }
 
@@ -59,8 +59,8 @@ pub(super) struct OpenChunk {
     pub(super) tally: Tally,
 }
 
-/// Bytes of chunks that are being written count in what is shown, so that a slow path is seen to move. They leave it
-/// with their chunk, whether that is complete then or not, and the chunk may be written again.
+/// The bytes of a chunk that is being written. They count in the displayed progress, so that a slow path is seen to
+/// move. They leave it with their chunk, whether or not that is complete, because it may be written again.
 #[derive(Debug)]
 pub(super) struct Tally {
     arriving: Arc<AtomicU64>,
@@ -97,8 +97,8 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read. Ends with an
-/// error when `stopped` is set.
+/// Hashes these chunks as they are in `file`, and counts each byte read in `read`. Holes are not read. Returns an error
+/// when `stopped` is set.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
@@ -133,8 +133,8 @@ pub(super) fn hashed(
     Ok(found)
 }
 
-/// The next bytes between `at` and `end` that are no hole; none at `end` if there are no more. Where a file system
-/// knows no holes, all is data.
+/// Returns the next bytes between `at` and `end` that are not in a hole; empty at `end` if there are no more. Where a
+/// file system knows no holes, all bytes are data.
 fn next_data(file: &File, at: u64, end: u64) -> Range<u64> {
     match rustix::fs::seek(file, SeekFrom::Data(at)) {
         Err(Errno::NXIO) => end..end,
@@ -144,12 +144,12 @@ fn next_data(file: &File, at: u64, end: u64) -> Range<u64> {
     }
 }
 
-/// What the journal knows an entry's name by.
+/// Returns the journal's key for an entry's name.
 pub(super) fn name_key(name: &Name) -> Key {
     content_key(name, &[0; 16], 0)
 }
 
-/// What the journal and the store know a file under way by: its name, version and size.
+/// Returns the key of journal and store for a file under way: a hash of its name, version and size.
 pub(super) fn content_key(name: &Name, version: &[u8; 16], size: u64) -> Key {
     let mut hasher = blake3::Hasher::new();
     hasher.update(version).update(&size.to_le_bytes()).update(name.bytes());
@@ -158,7 +158,7 @@ pub(super) fn content_key(name: &Name, version: &[u8; 16], size: u64) -> Key {
     Key::from_le_bytes(key)
 }
 
-/// What the store knows a link by while it is made: nothing that a sender can choose for a file.
+/// Returns the store's key for a link that is being made, which a sender cannot choose for a file.
 pub(super) fn link_key(name: &Name) -> Key {
     let hash = blake3::derive_key("tightlink 2026-11 link under way", name.bytes());
     let mut key = [0; 16];

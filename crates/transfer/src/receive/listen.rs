@@ -1,8 +1,8 @@
-//! Listening, and which senders are let in.
+//! Listening, and the admission of senders.
 //!
-//! Whoever connects has [`PATIENCE`] to prove that it holds the ticket. How many may be trying, and which of them are
-//! closed when there are more, is [`Unproved`]'s to decide. Each that is turned away leaves one line, up to a number per
-//! second.
+//! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`Unproved`] limits the number of such
+//! connections, and decides which of them are closed when there are more. Each rejected connection leaves one line, up
+//! to a number per second.
 
 mod socket;
 mod standing;
@@ -37,11 +37,11 @@ use units::{Span, Time};
 pub(super) use unproved::Unproved;
 use unproved::{PATIENCE, PendingConnection};
 
-/// For a sender that is turned away to read why.
+/// The time for a rejected sender to read the reason.
 const LAST_WORD: Span = Span::from_secs(2);
-/// Connections accepted before it is looked at those that are there.
+/// The number of connections accepted before the present ones are served again.
 const AT_ONCE: usize = 16;
-/// When no more sockets can be opened, the listener waits so long before it tries again.
+/// The time for which the listener waits before it tries again when no more sockets can be opened.
 const SCARCITY: Duration = Duration::from_millis(50);
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
@@ -60,7 +60,7 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
 }
 
 impl Book<'_> {
-    /// Waits until somebody connects, or says the first word, or leaves, or it is time to look around.
+    /// Waits until `due` for a new connection, a connection's first bytes, or a departure.
     fn wait(&self, due: Time) {
         let (silent, due) = {
             let entries = self.open();
@@ -70,12 +70,12 @@ impl Book<'_> {
             vec![PollFd::new(&self.receiver.listener, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
         sockets.extend(silent.iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
         let limit = (due != Time::NEVER).then(|| due.since(self.receiver.clock.now()));
-        // Interrupted or not: it is looked again.
+        // An interruption does no harm, because the caller looks at all of them again.
         let _ = host::wait(&mut sockets, limit);
         self.wake.clear();
     }
 
-    /// Accepts the connections that wait.
+    /// Accepts the waiting connections.
     fn accept(&self) {
         for _ in 0..AT_ONCE {
             let (socket, peer) = match self.receiver.listener.accept() {
@@ -86,7 +86,7 @@ impl Book<'_> {
                     if let Some(closed) = closed {
                         self.turned_away(closed, "its place is needed");
                     }
-                    // The connection still waits, and the listener would be ready at once.
+                    // The connection still waits, so the listener would be ready again at once.
                     std::thread::park_timeout(SCARCITY);
                     return;
                 }
@@ -126,7 +126,7 @@ impl Book<'_> {
         let PendingConnection { number, peer, since, socket, .. } = newcomer;
         self.open().sockets.insert(number, Arc::clone(&socket));
         let known = self.authenticate(socket, since);
-        // One that was closed to make room has its line already.
+        // A connection that was closed to make room has been reported already.
         let was_there = self.open().unproved.leave(number);
         match known {
             Ok((channel, greeting)) => self.serve_peer(&Arc::new(channel), greeting),
@@ -136,7 +136,7 @@ impl Book<'_> {
         self.open().sockets.remove(&number);
     }
 
-    /// The handshake, in which it proves that it holds the ticket, and the first message.
+    /// Performs the handshake, in which the connection proves that it holds the ticket, and reads the first message.
     fn authenticate(
         &self,
         socket: Arc<TcpStream>,
@@ -150,7 +150,7 @@ impl Book<'_> {
         Ok((channel, greeting))
     }
 
-    /// The first message.
+    /// Reads the first message, and leaves it for the next reader.
     pub(super) fn greeting(&self, channel: &Channel, until: Time) -> Result<Greeting, TransferError> {
         let mut inlet = Inlet::new(channel);
         let greeting = match inlet.message(until)? {
@@ -181,7 +181,7 @@ impl Book<'_> {
         }
     }
 
-    /// Lets a sender in when it is its turn, or tells it why not.
+    /// Lets a sender in when it is its turn, or sends it the reason for not doing so.
     pub(super) fn admit(
         &self,
         control: &Arc<Channel>,
@@ -199,7 +199,7 @@ impl Book<'_> {
                 frame::append(&mut out, &ToSender::Busy(reason));
                 let _ = control.write(&out);
                 control.finish();
-                // Time for it to read that.
+                // The sender needs time to read that.
                 control.drain(self.receiver.clock.now() + patience);
                 None
             }
@@ -207,14 +207,14 @@ impl Book<'_> {
     }
 }
 
-/// Whether an error says that this machine or process has no room for another socket.
+/// Returns true if an error means that this machine or process has no room for another socket.
 fn is_scarcity(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS];
     scarce.iter().any(|scarce| error.raw_os_error() == Some(scarce.raw_os_error()))
 }
 
-/// In words for the log.
+/// Describes an error for the log.
 fn why(error: &TransferError) -> String {
     match error {
         TransferError::Tls { source: rustls::Error::InvalidCertificate(_), .. } => {

@@ -1,9 +1,9 @@
 //! [`Session`]: one sender's session, from its greeting to its end.
 //!
-//! One thread owns it, and takes what happens ([`Event`]) from a channel, in the order in which it comes. Connections,
-//! workers and the holder of the windows have a sender of that channel, and no part of the session itself. So whatever a
-//! session decides, it decides here: `session/offers.rs` has offers and their answers, `session/telling.rs` what both
-//! users are told, `session/ending.rs` the end. `session/workers.rs` has the threads beside it.
+//! One thread owns a session. It takes each [`Event`] from a channel, in the order of arrival. Connections, workers and
+//! the holder of the windows have a sender of that channel, and no part of the session itself. So a session makes all
+//! its decisions in this thread. `session/offers.rs` answers offers, `session/telling.rs` reports to both users, and
+//! `session/ending.rs` has the end. `session/workers.rs` has the other threads of a session.
 
 mod ending;
 mod offers;
@@ -32,67 +32,67 @@ use std::time::Duration;
 use units::{Rate, Span, Time};
 use workers::{Beside, Jobs};
 
-/// A sender says something at least this often, or it is gone.
+/// The time after which a silent sender is gone.
 const SILENCE: Span = Span::from_secs(30);
-/// Between two times at which both users are told how far it is, and the journal is handed to the kernel.
+/// The interval at which both users get a report, and the kernel gets the journal.
 const TELLING: Span = Span::from_millis(200);
-/// Whole files wait no longer for their names.
+/// The longest time for which complete files wait for their names.
 const NAMING: Span = Span::from_secs(5);
-/// The data waits no longer than this for the path to be measured without it.
+/// The longest time for which data waits for the path to be measured without it.
 const QUIET: Span = Span::from_secs(2);
-/// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
+/// The amount of data, in bytes, that does not wait at all: at 300 Mbit/s a tenth of a second.
 const QUIET_WORTH: u64 = 4_000_000;
-/// Answers are gathered up to this many bytes.
+/// The size up to which answers are gathered, in bytes.
 const GATHER: usize = 32 << 10;
 
 /// An event of a session.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The sender said these on its control connection. Whoever reads it waits until more are asked for.
+    /// The sender's messages on its control connection. Their reader waits until the session asks for more.
     Messages(Vec<ToReceiver>),
-    /// The control connection has ended.
+    /// The end of the control connection.
     SenderLeft(TransferError),
-    /// A data connection has begun.
+    /// The beginning of a data connection.
     StreamBegan(Arc<Channel>),
-    /// A data connection has ended.
+    /// The end of a data connection.
     StreamEnded(Arc<Channel>, Result<(), Trouble>),
-    /// A chunk or a file came, and nothing that was asked for is missing.
+    /// A chunk or a file has come, and no requested file is missing.
     ChunkDone,
-    /// This file cannot be had.
+    /// A file that cannot be received, and the reason.
     FileLost(Id, String),
-    /// An offer is answered for which something was read.
+    /// The answer to an offer for which existing data was read.
     Examined(Id, Result<Verdict, Trouble>),
-    /// The session cannot go on.
+    /// An error with which the session cannot go on.
     Broke(TransferError),
-    /// Everything is on the disk.
+    /// The result of bringing everything to the disk.
     Stored(Result<Faults, TransferError>),
-    /// The receiver's user has answered.
+    /// The answer of the receiver's user.
     Answer(bool),
-    /// The windows of the data connections, or their phase, changed.
+    /// A change of the windows of the data connections, or of their phase.
     WindowChanged(WindowState),
     /// The path was measured without the data, which may flow now.
     PathMeasured,
-    /// The data connections are to be paced, all together.
+    /// The pace of the data connections, all together.
     Pace(Option<Rate>),
     /// Another sender takes the place of this one.
     Replaced,
-    /// Nothing happened in time.
+    /// No event has come in time.
     Tick,
 }
 
-/// How far a session is.
+/// The stage of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Entries are offered, and files come.
+    /// Entries are offered, and files arrive.
     Open,
-    /// Everything has come, and is brought to the disk.
+    /// All data has arrived, and is brought to the disk.
     Storing,
-    /// The sender knows that everything is there. Its last word is waited for until then.
+    /// The sender knows that everything is stored. The session waits for its last message until this time.
     Told(Time),
 }
 
-/// Serves a sender until its session is finished (what was received), or it leaves before that. Also returns whether
-/// another sender took its place.
+/// Serves a sender until its session is finished, or it leaves before that. Returns true if another sender took its
+/// place, and the summary of a finished session.
 pub(super) fn serve(
     book: &Book<'_>,
     link: &Link,
@@ -131,7 +131,7 @@ fn serve_until(
         session.end();
         ended
     });
-    // Whole files that wait for their names get them, whatever ended the session.
+    // Complete files that wait for their names get them, whatever ended the session.
     let named = assembly.name_waiting();
     assembly.checkpoint()?;
     let ended = ended?;
@@ -153,9 +153,9 @@ pub(super) struct Session<'a> {
     jobs: Jobs,
     /// Asks the reader of the control connection for more messages.
     more: SyncSender<()>,
-    /// Messages that came and were not heard yet.
+    /// Received messages that were not handled yet.
     pending: VecDeque<ToReceiver>,
-    /// The reader waits to be asked for more.
+    /// True while the reader waits to be asked for more.
     hungry: bool,
     stage: Stage,
     out: Vec<u8>,
@@ -168,18 +168,18 @@ pub(super) struct Session<'a> {
     /// Offers that wait for an announcement, an answer or room, and the memory that they take.
     held: VecDeque<(Id, Entry)>,
     held_weight: usize,
-    /// Offers that have come.
+    /// The number of offers received.
     offers: u64,
-    /// Offers that are being looked into.
+    /// The number of offers that are being examined.
     examined: u64,
-    /// Entries that failed at the sender, once it has said all.
+    /// The number of entries that failed at the sender, once it has sent everything.
     complete: Option<u64>,
-    /// Entries that cannot be had and were not told yet.
+    /// Entries that cannot be received and were not reported yet.
     lost: Vec<(Id, String)>,
     first_lost: Option<String>,
     skipped: u64,
-    /// Data connections: those that are there, the most that there were or were announced, and what those that have
-    /// ended waited for and received.
+    /// The present data connections, the largest number of them present or announced, and the waiting time and received
+    /// bytes of those that have ended.
     data: Vec<Arc<Channel>>,
     streams: u16,
     past_waited: u64,
@@ -188,19 +188,19 @@ pub(super) struct Session<'a> {
     report: Report,
     limits: Option<LimitTimes>,
     window: WindowState,
-    /// Answers that let the data flow wait for the path to be measured.
+    /// True while answers that let the data flow wait for the path to be measured.
     quiet: bool,
     history: History,
     last: (Progress, Report),
-    /// Lines about what the sender does.
+    /// The number of lines about the sender's actions.
     lines: u64,
     replaced: bool,
-    /// How the session ended.
+    /// The result of the session.
     ended: Option<Result<Option<Summary>, TransferError>>,
 }
 
 impl<'a> Session<'a> {
-    /// A sender was let in. Also returns what the threads beside the session need.
+    /// Begins the session of an admitted sender. Also returns the parts that the session's other threads need.
     pub(super) fn begin(
         book: &'a Book<'a>,
         link: &'a Link,
@@ -260,7 +260,7 @@ impl<'a> Session<'a> {
         Ok((session, beside))
     }
 
-    /// Runs the session on what happens, until it is finished or its sender has left.
+    /// Handles events until the session is finished or its sender has left.
     pub(super) fn run(&mut self, events: &Events<Event>) -> Result<Option<Summary>, TransferError> {
         loop {
             self.proceed()?;
@@ -272,12 +272,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// How the session ended, once.
+    /// Takes the result of the session, which it returns once.
     pub(super) fn ended(&mut self) -> Option<Result<Option<Summary>, TransferError>> {
         self.ended.take()
     }
 
-    /// When something is to be done even if nothing happens.
+    /// Returns the time at which the session acts even without an event.
     fn due(&self) -> Time {
         match self.stage {
             Stage::Told(until) => until,
@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes what happened.
+    /// Handles an event.
     pub(super) fn handle(&mut self, event: Event) -> Result<(), TransferError> {
         match event {
             Event::Messages(messages) => {
@@ -311,7 +311,7 @@ impl<'a> Session<'a> {
                 }
             }
             Event::ChunkDone => {}
-            // Nothing waits to be taken, and the reader of the control connection was asked for more.
+            // No message waits, and the reader of the control connection was asked for more, so the sender is silent.
             Event::Tick
                 if !self.hungry
                     && !matches!(self.stage, Stage::Told(_))
@@ -346,7 +346,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Does what can be done now.
+    /// Performs the actions that are possible now.
     pub(super) fn proceed(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
         if let Stage::Told(until) = self.stage {
@@ -382,7 +382,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The error that a trouble of a connection or worker is for the session.
+    /// Turns the trouble of a connection or worker into the session's error.
     fn fault(&self, trouble: Trouble) -> TransferError {
         match trouble {
             Trouble::Session(error) => error,
@@ -391,7 +391,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The sender broke the rules.
+    /// Makes the error for a violation of the protocol by the sender.
     fn protocol(&self, reason: impl Into<String>) -> TransferError {
         TransferError::Protocol { peer: self.link.peer, reason: reason.into() }
     }

@@ -1,12 +1,13 @@
-//! [`State`]: what of a session outlives the receiver's process, in `.tightlink` in its folder, for its user's eyes
-//! only.
+//! [`State`]: the part of a session that outlives the receiver's process, in `.tightlink` in its folder, readable by
+//! its user only.
 //!
-//! `session` has the key and the secret, `journal` what has arrived, `partial/` the files under way, `lock` keeps a
-//! second receiver out. All of it goes when the session is finished, and with it the ticket.
+//! `session` has the key and the secret, `journal` the record of arrived data, and `partial/` the files under way;
+//! `lock` keeps a second receiver out. Finishing the session removes all of it, and the ticket is then useless.
 //!
-//! Whoever can put files into the folder can put such a folder there, too. So the folder is believed only under four
-//! conditions. It is this user's own and closed to others. It is opened once without following links. Everything in
-//! it is reached from that descriptor and checked likewise. A session holds only in the folder that it was made in.
+//! Anyone who can put files into the folder can put a state folder there, too. So the state folder is trusted only
+//! under four conditions. It is this user's own and closed to others. It is opened once without following links.
+//! Everything in it is reached from that descriptor and checked likewise. A session holds only in the folder that it
+//! was made in.
 
 use crate::error::TransferError;
 use crate::journal::Journal;
@@ -27,9 +28,9 @@ use std::path::{Path, PathBuf};
 use units::{Span, Time};
 use zeroize::Zeroize;
 
-/// A session's file is some hundred bytes.
+/// The greatest size of a session's file, which usually has some hundred bytes.
 const LONGEST_SESSION: u64 = 64 << 10;
-/// The forms of the session's file: 1 knew neither home nor expiry.
+/// The form of the session's file. Form 1 had neither home nor expiry.
 const FORM: u16 = 2;
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -38,15 +39,15 @@ const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLO
 #[serde(deny_unknown_fields)]
 struct Session {
     version: u16,
-    /// The folder it was made in.
+    /// The folder that it was made in.
     home: Home,
-    /// When its ticket ends, nanoseconds since 1970.
+    /// The time at which its ticket expires, in nanoseconds since 1970.
     expires: u64,
     seed: [u8; 32],
     secret: [u8; 16],
-    /// Where it was listened; `None` before it was, and then without a port.
+    /// The address listened on; `None` before listening, and then without a port.
     listen: Option<SocketAddr>,
-    /// What the ticket names.
+    /// The addresses in the ticket.
     addresses: Vec<Host>,
 }
 
@@ -57,39 +58,39 @@ impl Drop for Session {
     }
 }
 
-/// Tells a folder and the state folder in it from every other pair of folders, and from copies of them.
+/// The identity of a folder and the state folder in it, which differs from that of all other pairs and of copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Home {
     folder: Origin,
     own: Origin,
 }
 
-/// The session's files.
+/// The files of a session.
 #[derive(Debug)]
 pub(super) struct State {
     path: PathBuf,
     /// The folder received into.
     folder: OwnedFd,
-    /// `.tightlink` in it.
+    /// The state folder `.tightlink` in it.
     own: OwnedFd,
-    /// Held for its lock.
+    /// The file that is kept open for its lock.
     _lock: File,
     session: Session,
 }
 
-/// How a session was come by.
+/// The origin of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origins {
-    /// It begins now.
+    /// The session begins now.
     New,
-    /// It was interrupted; its ticket still holds.
+    /// The session was interrupted; its ticket is still valid.
     Resumed,
-    /// It was interrupted, and its ticket has expired: it has a new one.
+    /// The session was interrupted, and its ticket has expired; it has a new one.
     Renewed,
 }
 
 impl State {
-    /// Takes up the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for
+    /// Resumes the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for
     /// `expire` from `now`, the time since 1970.
     pub(super) fn open(
         path: &Path,
@@ -121,13 +122,13 @@ impl State {
                 let reason = "the session there was begun in another folder, and copied or moved here";
                 return Err(fault(path, "session", reason.into()));
             }
-            // What has arrived stays; the old ticket lets nobody in.
+            // The arrived data stays, but the old ticket lets nobody in.
             Some(session) if session.expires <= now.as_nanos() => {
                 (Session::new(home, expires), Origins::Renewed)
             }
             Some(session) => (session, Origins::Resumed),
             None => {
-                // What is left of a session without a key belongs to nobody.
+                // Remains of a session without a key are useless.
                 forget(&own, path)?;
                 (Session::new(home, expires), Origins::New)
             }
@@ -143,27 +144,27 @@ impl State {
         Secret(self.session.secret)
     }
 
-    /// Where an interrupted session was listened.
+    /// Returns the address at which an interrupted session listened.
     pub(super) const fn listen(&self) -> Option<SocketAddr> {
         self.session.listen
     }
 
-    /// The addresses its ticket names.
+    /// Returns the addresses in its ticket.
     pub(super) fn addresses(&self) -> &[Host] {
         &self.session.addresses
     }
 
-    /// When its ticket ends: time since 1970.
+    /// Returns the time since 1970 at which its ticket expires.
     pub(super) fn expires(&self) -> Time {
         Time::from_nanos(self.session.expires)
     }
 
-    /// The folder received into, and the state folder in it.
+    /// Returns the folder received into, and the state folder in it.
     pub(super) const fn folders(&self) -> (&OwnedFd, &OwnedFd) {
         (&self.folder, &self.own)
     }
 
-    /// Writes the session down, with what its ticket names.
+    /// Writes the session to its file, with the addresses in its ticket.
     pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[Host]) -> Result<(), TransferError> {
         self.session.listen = Some(listen);
         self.session.addresses = addresses.to_vec();
@@ -199,7 +200,7 @@ impl State {
         Journal::open(file, &own_path(&self.path, "journal"))
     }
 
-    /// The session is finished: nothing of it is left, on the disk either.
+    /// Removes all files of a finished session, on the disk too.
     pub(super) fn finish(self) -> Result<(), TransferError> {
         forget(&self.own, &self.path)?;
         remove(&self.own, "lock")
@@ -226,7 +227,7 @@ impl Session {
     }
 }
 
-/// Opens `.tightlink` in `folder`, which is made if need be. It must be this user's own and closed to others.
+/// Opens `.tightlink` in `folder`, and makes it if necessary. It must be this user's own and closed to others.
 fn open_own(folder: &OwnedFd, path: &Path) -> Result<OwnedFd, TransferError> {
     match rustix::fs::mkdirat(folder, RESERVED, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -244,7 +245,7 @@ fn open_own(folder: &OwnedFd, path: &Path) -> Result<OwnedFd, TransferError> {
     Ok(own)
 }
 
-/// Only what is this user's own and closed to others is believed.
+/// Checks that a file or folder is this user's own and closed to others.
 fn check(path: &Path, name: &str, owner: u32, mode: u32) -> Result<(), TransferError> {
     let me = rustix::process::geteuid().as_raw();
     if owner != me {
@@ -260,7 +261,7 @@ fn check(path: &Path, name: &str, owner: u32, mode: u32) -> Result<(), TransferE
     Ok(())
 }
 
-/// Opens a plain file of the state folder without following a link; `None` if it is not there.
+/// Opens a regular file of the state folder without following a link; `None` if it does not exist.
 fn open_plain(own: &OwnedFd, path: &Path, name: &str, flags: OFlags) -> Result<Option<File>, TransferError> {
     let file = match rustix::fs::openat(own, name, flags | PLAIN, Mode::RUSR | Mode::WUSR) {
         Ok(file) => file,
@@ -300,17 +301,17 @@ fn read_session(own: &OwnedFd, path: &Path) -> Result<Option<Session>, TransferE
     }
 }
 
-/// The session that a file says.
+/// Parses the bytes of a session's file.
 fn session(bytes: &[u8]) -> Option<Session> {
     serde_json::from_slice(bytes).ok().filter(|session: &Session| session.version == FORM)
 }
 
-/// The key goes first: what is left without it is of no use to anybody.
+/// Removes the files of a session. The key goes first, because the rest is useless without it.
 fn forget(own: &OwnedFd, path: &Path) -> Result<(), TransferError> {
     for name in ["session", "session-under-way", "journal"] {
         remove(own, name).map_err(TransferError::file(&own_path(path, name), "remove the file"))?;
     }
-    // A ticket must not come back with a power cut.
+    // A power cut must not bring a ticket back.
     rustix::fs::fsync(own)
         .map_err(TransferError::file(&own_path(path, ""), "write the folder to its disk"))?;
     let partial = own_path(path, "partial");
@@ -335,7 +336,7 @@ fn forget(own: &OwnedFd, path: &Path) -> Result<(), TransferError> {
     emptied.map_err(TransferError::file(&partial, "remove the folder"))
 }
 
-/// Removes a name, if it is there; never what a link leads to.
+/// Removes a name, if it exists, and never the target of a link.
 fn remove(own: &OwnedFd, name: &str) -> rustix::io::Result<()> {
     match rustix::fs::unlinkat(own, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),

@@ -1,4 +1,4 @@
-//! One data connection: frames and bytes into files.
+//! One data connection: it reads frames and writes their bytes into files.
 
 use super::assembly::{Assembly, Trouble};
 use super::incoming::OpenChunk;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use units::Time;
 
-/// Takes in what comes until the connection ends. The session is told what happens.
+/// Takes in data until the connection ends, and reports events to the session.
 pub(super) fn serve(assembly: &Assembly, events: &Sender<Event>, channel: &Arc<Channel>) {
     let _ = events.send(Event::StreamBegan(Arc::clone(channel)));
     let ended = Stream { assembly, events, inlet: Inlet::new(channel), open: None }.run();
@@ -47,7 +47,7 @@ impl Stream<'_> {
                 name(self.assembly, self.events);
             }
             match taken {
-                // This file is lost, the others are not.
+                // Only this file is lost.
                 Err(Trouble::File(reason)) => drop(self.events.send(Event::FileLost(id, reason))),
                 other => other?,
             }
@@ -76,7 +76,7 @@ impl Stream<'_> {
             Data::ChunkEnd { id, chunk, digest } => {
                 let open = match self.open.take() {
                     Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
-                    // Nothing but a hole.
+                    // The chunk is only a hole.
                     _ => assembly.chunk(id, chunk)?,
                 };
                 open.map_or(Ok(()), |open| assembly.chunk_end(open, &digest))
@@ -104,7 +104,7 @@ impl Stream<'_> {
                 }
             };
         }
-        // The bytes are read in any case: the next message lies behind them.
+        // The bytes are read in any case, because the next message follows them.
         let (mut at, mut left) = (u64::from(offset), length);
         while left > 0 {
             while self.inlet.held().is_empty() {
@@ -136,8 +136,8 @@ impl Stream<'_> {
     }
 }
 
-/// A data connection that breaks alone breaks the sender session: what was on its way is lost, and neither side would
-/// wait for anything else.
+/// Makes the error of a broken data connection, which ends the sender's session: the data on its way is lost, and
+/// neither side would wait for anything else.
 fn broke(error: TransferError) -> Trouble {
     match error {
         TransferError::PeerGone { reason } => {

@@ -1,7 +1,7 @@
 //! Holding the receive windows of a sender's data connections: fixed, or as SOBAS finds them.
 //!
-//! There is one SOBAS for all of a sender's data connections: they share a path, and what fits into it is
-//! theirs together (`live::SizedGroup`).
+//! There is one SOBAS for all of a sender's data connections, because they share a path and its capacity
+//! (`live::SizedGroup`).
 
 use super::book::Link;
 use super::session::Event;
@@ -19,13 +19,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use units::{Bytes, Span, Time};
 
-/// A fixed window is set again at these intervals: soon after the beginning, when the kernel overwrites it, and later.
+/// The intervals at which a fixed window is set again: soon after the beginning, when the kernel overwrites it, and
+/// later.
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
-/// Phases that wait to be told, at most.
+/// The greatest number of phases that wait to be reported.
 const MOST_UNTOLD: usize = 16;
 
-/// Where a sender echoes probes.
+/// The place at which a sender echoes probes.
 #[derive(Clone, Debug)]
 pub(super) struct Echo {
     pub(super) address: SocketAddr,
@@ -35,16 +36,16 @@ pub(super) struct Echo {
 /// The window over all data connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowState {
-    /// In force; `None`: the maximum.
+    /// The window in force; `None` for the maximum.
     pub(super) window: Option<Bytes>,
     pub(super) phase: String,
     pub(super) reason: String,
-    /// Phases entered that were not told yet.
+    /// Phases that were entered and not reported yet.
     pub(super) entered: Vec<PhaseEntry>,
 }
 
 impl WindowState {
-    /// Becomes another one, `at` from the beginning. A machine that never rests is not followed without end.
+    /// Takes the new state, `at` from the beginning. The number of recorded phases is limited.
     pub(super) fn become_(&mut self, new: Self, at: Span) {
         if !new.phase.is_empty() && self.phase != new.phase && self.entered.len() < MOST_UNTOLD {
             let at_ms = at.as_nanos() / 1_000_000;
@@ -62,13 +63,13 @@ pub(super) enum Note {
     Began(Arc<Channel>),
     /// A data connection has ended.
     Ended(Arc<Channel>),
-    /// There are or will soon be so many data connections.
+    /// The number of data connections that are present or will soon be.
     Streams(u16),
     /// The sender's report on its connections.
     Report(Report),
 }
 
-/// The session's end of the notes to the holder of the windows, who ends with it.
+/// The session's end of the queue to the holder of the windows. Dropping it ends the holder.
 #[derive(Debug)]
 pub(super) struct Notes {
     notes: Option<Sender<Note>>,
@@ -76,10 +77,10 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// A way to tell the holder of the windows something.
+    /// Makes the queue to the holder of the windows.
     ///
     /// # Errors
-    /// The receiver has no room for another descriptor: the sender may come back when it has.
+    /// If the receiver has no room for another descriptor; the sender may come back later.
     pub(super) fn new() -> Result<(Self, Receiver<Note>), TransferError> {
         let (notes, heard) = channel();
         let wake = Arc::new(Wake::new().map_err(TransferError::gone)?);
@@ -106,7 +107,7 @@ impl Drop for Notes {
     }
 }
 
-/// The windows of a sender's data connections, and what it takes to hold them.
+/// The holder of the windows of a sender's data connections.
 #[derive(Debug)]
 pub(super) struct Windows<'a> {
     choice: WindowChoice,
@@ -117,15 +118,15 @@ pub(super) struct Windows<'a> {
     notes: Receiver<Note>,
     wake: Arc<Wake>,
     members: Vec<Arc<Channel>>,
-    /// How many data connections there are or will soon be.
+    /// The number of data connections that are present or will soon be.
     streams: u16,
     report: Report,
     said: WindowState,
-    /// The session is told that the path has been measured.
+    /// True once the session knows that the path has been measured.
     measured: bool,
 }
 
-/// Whether the data waits until the path was measured without it.
+/// Returns true if the data waits until the path was measured without it.
 pub(super) fn wants_quiet(link: &Link, choice: WindowChoice) -> bool {
     choice == WindowChoice::Sobas && !link.peer.ip().is_loopback() && link.echo.is_some()
 }
@@ -145,7 +146,7 @@ impl<'a> Windows<'a> {
     /// Holds the windows until the session ends.
     pub(super) fn hold(mut self) {
         let kept = match self.choice {
-            // There is no path to size, and a probe would only find out how busy the machine is.
+            // Loopback has no path to size, and a probe would only measure how busy the machine is.
             WindowChoice::Sobas if self.link.peer.ip().is_loopback() => {
                 self.note(WindowState {
                     reason: "loopback: nothing to size".into(),
@@ -161,14 +162,14 @@ impl<'a> Windows<'a> {
             }
         };
         self.end_quiet();
-        // A window that cannot be held is no reason to stop; the kernel's own is in force then.
+        // A window that cannot be held is no reason to stop, because the kernel's own is in force then.
         if let Err(error) = kept {
             let reason = format!("the window is left to the kernel: {}", error.complaint().head());
             self.note(WindowState { window: None, reason, ..self.said.clone() });
         }
     }
 
-    /// Holds one size over all data connections, in equal parts; `None`: the maximum.
+    /// Holds one size over all data connections, in equal parts; `None` for the maximum.
     fn fixed(&mut self, size: Option<Bytes>) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
         let mut parts = 0;
@@ -190,7 +191,7 @@ impl<'a> Windows<'a> {
                 control.assert(channel.tcp())?;
             }
             let settling = held.iter().any(|&(.., since)| now.since(since) < SETTLING);
-            // The kernel makes a window that is as large as it may be no larger.
+            // The kernel never enlarges a window at the maximum, so it need not be set again.
             let until = match (settling, size) {
                 (true, _) => now + SOON,
                 (false, Some(_)) if !held.is_empty() => now + LATER,
@@ -208,7 +209,7 @@ impl<'a> Windows<'a> {
         let Some(first) = self.members.first().cloned() else { return Ok(()) };
         let mut prober = None;
         if let Some(echo) = &self.link.echo {
-            // From the address that the sender sees: it answers no other.
+            // Probes come from the address that the sender sees, because it answers no other.
             let local = self.control.tcp().local_addr().ok();
             prober = local.and_then(|local| {
                 let local = SocketAddr::new(local.ip(), 0);
@@ -221,7 +222,7 @@ impl<'a> Windows<'a> {
         let sizer = Regret::new(SizerConfig { can_pace: true, trains, ..config });
         let group = SizedGroup::new(Box::new(sizer), segment, USUAL_MAXIMUM, self.clock.now());
         let mut pilot = Pilot::new(group, prober);
-        // Those that the sizer knows, in its order.
+        // The data connections that the sizer knows, in its order.
         let mut known: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, mut pace) = (None, false, None);
         while self.hear() {
@@ -265,7 +266,7 @@ impl<'a> Windows<'a> {
         Ok(())
     }
 
-    /// Hears what the session says; false if it is over.
+    /// Takes the session's messages. Returns false if the session is over.
     fn hear(&mut self) -> bool {
         loop {
             match self.notes.try_recv() {
@@ -285,7 +286,7 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Tells the session how the windows are, if that is new.
+    /// Reports the state of the windows to the session, if it is new.
     fn note(&mut self, state: WindowState) {
         if self.said != state {
             self.said = state.clone();
@@ -297,18 +298,18 @@ impl<'a> Windows<'a> {
         let _ = self.link.events.send(event);
     }
 
-    /// Waits until the prober has something to read, the session says something, or `until`.
+    /// Waits for the prober's input or a message of the session, until `until`.
     fn wait(&self, prober: Option<&Prober>, until: Time) {
         let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
         let mut sockets = vec![PollFd::new(&*self.wake, PollFlags::IN)];
         sockets.extend(prober.map(|prober| PollFd::new(prober, PollFlags::IN)));
-        // Interrupted or not: it is looked again.
+        // An interruption does no harm, because the caller looks at everything again.
         let _ = host::wait(&mut sockets, limit);
         self.wake.clear();
     }
 }
 
-/// What the sender says of all its connections together.
+/// Adds up the sender's report over all its connections.
 fn sum(report: &Report) -> Option<SenderReport> {
     let streams = report.streams.iter();
     let sum = streams.fold(SenderReport::default(), |sum, stream| SenderReport {

@@ -1,4 +1,4 @@
-//! From a ticket to connections that have proved themselves.
+//! The way from a ticket to connections that have proved themselves.
 
 mod race;
 
@@ -22,21 +22,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Rate, Span};
 
-/// Data connections that are opened together.
+/// The number of data connections that are opened together.
 const AT_ONCE: usize = 8;
-/// A receiver accepts no more data connections.
+/// The greatest number of data connections that a receiver accepts.
 const MOST_STREAMS: u16 = 64;
-/// A connection that the receiver closes before it has proved itself is tried again for so long.
+/// The time for which a connection is tried again that the receiver closes before it has proved itself.
 const INSIST: Span = Span::from_secs(15);
-/// Before the second attempt; twice as long before each further one.
+/// The pause before the second attempt; it doubles before each further one.
 const FIRST_PAUSE: Span = Span::from_millis(100);
-/// Between two attempts at most.
+/// The longest pause between two attempts.
 const LONGEST_PAUSE: Span = Span::from_secs(2);
-/// For a TCP connection to stand.
+/// The time for a TCP connection to be established.
 const CONNECT: Duration = Duration::from_secs(5);
-/// For the handshake.
+/// The time for the handshake.
 const HANDSHAKE: Span = Span::from_secs(10);
-/// For the receiver to look after the sender that was there before.
+/// The time for the receiver to end the session of an earlier sender.
 const PATIENCE: Span = Span::from_secs(20);
 
 /// Connections to a receiver that let this sender in.
@@ -46,12 +46,12 @@ pub(super) struct Connections {
     pub(super) data: Vec<Channel>,
     /// Opens more of them; `None` without a receiver.
     pub(super) opener: Option<Opener>,
-    /// Answers the receiver's probes; `None` if that cannot be, and then the window is found without.
+    /// Answers the receiver's probes; `None` if that is impossible, and the window is then found without probes.
     pub(super) echoer: Option<Echoer>,
 }
 
-/// Connects, proves, and opens the data connections. `insist`: a control connection that is closed early is tried
-/// again.
+/// Connects, proves its key, and opens the data connections. `insist`: a control connection that is closed early is
+/// tried again.
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
@@ -70,7 +70,7 @@ pub(super) fn connect(
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
         send_greeting(&control, &Greeting::Control { version: VERSION, streams, echo })?;
         let mut inlet = Inlet::new(&control);
-        // What the receiver says first also shows whether it accepted this sender's key.
+        // The receiver's first message also shows whether it accepted this sender's key.
         let first = inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;
         inlet.put_back();
         Ok((control, address, echoer, first))
@@ -89,7 +89,8 @@ pub(super) fn connect(
     let opener =
         Opener { tls, address, token, control: options.control.clone(), limit: share, clock: *clock };
     let (open, persistence) = (&opener, &persistence);
-    // At once: each takes two round trips. A receiver has room for 16 unproved connections of one address.
+    // They are opened together, because each takes two round trips. A receiver has room for 16 unproved connections of
+    // one address.
     let mut data = Vec::with_capacity(streams.into());
     for first in (0..streams).step_by(AT_ONCE) {
         let some = first..streams.min(first + AT_ONCE as u16);
@@ -109,14 +110,14 @@ pub(super) fn connect(
     Ok(Connections { control, data, opener: Some(opener), echoer })
 }
 
-/// Opens data connections to a receiver that let this sender in.
+/// A factory of data connections to a receiver that let this sender in.
 #[derive(Debug)]
 pub(super) struct Opener {
     tls: Arc<ClientConfig>,
     address: SocketAddr,
     token: [u8; 16],
     control: Option<String>,
-    /// The part of `--limit` of each.
+    /// The share of `--limit` for each of them.
     limit: Option<Rate>,
     clock: Clock,
 }
@@ -145,11 +146,11 @@ impl Opener {
     }
 }
 
-/// Why a connection does not stand.
+/// The reason for which a connection could not be made.
 #[derive(Debug)]
 struct Failure {
     error: TransferError,
-    /// The other end closed it before this one had proved itself.
+    /// True if the other end closed the connection before this one had proved itself.
     early: bool,
 }
 
@@ -161,8 +162,8 @@ impl<E: Into<TransferError>> From<E> for Failure {
     }
 }
 
-/// Tries again while the receiver closes connections before they have proved themselves, as it does with some when
-/// strangers hold too many.
+/// A policy that tries again while the receiver closes connections before they have proved themselves. A receiver does
+/// so with some when strangers hold too many.
 struct Persistence<'a> {
     clock: &'a Clock,
     observer: &'a dyn Observer,
@@ -204,7 +205,8 @@ pub(super) fn wait(clock: &Clock, pause: Span) {
 /// The session of a receiver's probes: one for all data connections.
 const PROBES: u64 = 0;
 
-/// At the address from which the receiver is reached, so that its probes go the way of the data; for nobody else.
+/// Makes an echoer at the address from which the receiver is reached, so that its probes go the way of the data. It
+/// answers nobody else.
 fn echoer(control: &Channel) -> Option<Echoer> {
     let key = ProbeKey::from_secret(&control.exporter(PROBE_KEY).ok()?);
     let here = SocketAddr::new(control.tcp().local_addr().ok()?.ip(), 0);
@@ -239,7 +241,7 @@ fn send_greeting(channel: &Channel, greeting: &Greeting) -> Result<(), TransferE
     channel.write(&out)
 }
 
-/// The receiver's alert about this sender's key.
+/// Turns the receiver's alert about this sender's key into the error for a refused ticket.
 fn refused(error: TransferError, address: SocketAddr) -> TransferError {
     use AlertDescription as Alert;
     match error {

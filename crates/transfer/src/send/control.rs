@@ -17,42 +17,42 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
-/// Between reports.
+/// The interval between reports.
 const REPORT_INTERVAL: Span = Span::from_millis(100);
-/// The same while files are still counted.
+/// The interval between reports while files are still counted.
 const FIRST_REPORTS_INTERVAL: Span = Span::from_millis(10);
-/// A receiver that gives up says why.
+/// The time for a receiver that gives up to send its reason.
 const LAST_WORD: Span = Span::from_secs(1);
-/// Between announcements of what has been counted.
+/// The interval between announcements of the count.
 const COUNT_INTERVAL: Span = Span::from_secs(1);
-/// A receiver says something at least this often, or it is gone.
+/// The time after which a silent receiver is gone.
 const SILENCE: Span = Span::from_secs(30);
-/// No receiver of ours asks for a lower pace of a data connection. A lower one would only hold the sender.
+/// The least pace of a data connection. No receiver of ours asks for a lower one, which would only stop the sender.
 const LEAST_PACE: Rate = Rate::from_bps(8_000);
 
-/// The control connection at work. Its thread owns what both sides say of the transfer.
+/// The control connection at work. Its thread owns the reports of both sides.
 pub(super) struct Control<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
     heard: Time,
-    /// Entries that the receiver has refused, or failed to store.
+    /// The number of entries that the receiver has refused, or failed to store.
     failures: u64,
-    /// What was announced last, and when.
+    /// The last announcement, and its time.
     said: (Counted, Time),
-    /// Entries and bytes, once all are counted.
+    /// The numbers of entries and bytes, once everything is counted.
     all: Option<(u64, u64)>,
-    /// Bytes that the receiver's kernel has. Not the receiver's bytes: files that it had already are no progress, and
-    /// its disk may take much at once.
+    /// The rate at which the receiver's kernel acknowledges bytes. The receiver's own count also has files that existed
+    /// before, and its disk may take much at once.
     there: PathRate,
     rate_bps: f64,
     meter: Meter,
-    /// Asks for more data connections.
+    /// Requests more data connections.
     wanted: Sender<Wanted>,
     told: Told,
 }
 
-/// What both sides said of a transfer last, and it against time.
+/// The last reports of both sides on a transfer, and its course.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) progress: Progress,
@@ -86,11 +86,11 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Says how much there is to send, and hears the receiver until its last word.
+    /// Announces the amount to send, and handles the receiver's messages until its last one.
     pub(super) fn run(&mut self) -> Result<(), TransferError> {
         let transfer = self.transfer;
         let mut inlet = Inlet::new(&transfer.control);
-        // Nothing can be said any more; the receiver may have said why.
+        // The error of a failed write. The receiver may have sent the reason before it.
         let mut broken: Option<TransferError> = None;
         let mut due = transfer.clock.now();
         if let Err(error) = self.announce() {
@@ -126,7 +126,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// A few times a second: what was lost, how the connections are doing.
+    /// Reports losses and the state of the connections, a few times a second.
     pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
         self.transfer.unsaid().iter().for_each(|line| self.observer.say(line));
         if self.transfer.clock.now().since(self.heard) > SILENCE {
@@ -140,7 +140,7 @@ impl<'a> Control<'a> {
         self.told
     }
 
-    /// The first message, before any offer: how much there is.
+    /// Sends the first message, before any offer: the amount to send.
     pub(super) fn announce(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         self.announced(self.count.at_first(), &mut out);
@@ -155,7 +155,7 @@ impl<'a> Control<'a> {
         frame::append(out, &ToReceiver::Counted(counted));
     }
 
-    /// What the kernel says of the data connections, which is kept.
+    /// Reads the kernel's state of the data connections, and keeps it.
     fn read(&mut self) -> (Report, LimitTimes) {
         let (report, limits, wanted) = self.meter.read(self.transfer, self.told.progress.window);
         if let Some(wanted) = wanted {
@@ -168,7 +168,7 @@ impl<'a> Control<'a> {
         (report, limits)
     }
 
-    /// What has been counted meanwhile, and how the data connections are doing.
+    /// Reports a new count and the state of the data connections.
     fn tell(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         if self.all.is_none() {
@@ -184,7 +184,7 @@ impl<'a> Control<'a> {
         self.transfer.control.write(&out)
     }
 
-    /// Whether this was the last word.
+    /// Handles a message. Returns true if it was the last one.
     pub(super) fn hear(&mut self, message: ToSender) -> Result<bool, TransferError> {
         self.heard = self.transfer.clock.now();
         match message {
@@ -217,15 +217,15 @@ impl<'a> Control<'a> {
         Ok(false)
     }
 
-    /// The receiver broke the rules.
+    /// Makes the error for a violation of the protocol by the receiver.
     fn protocol(&self, reason: impl Into<String>) -> TransferError {
         TransferError::Protocol { peer: self.transfer.control.peer(), reason: reason.into() }
     }
 
-    /// Does what an answer asks for. An answer to an offer that is not open any more asks for nothing.
+    /// Does what an answer demands. An answer to an offer that is not open any more demands nothing.
     ///
     /// # Errors
-    /// How it breaks the protocol.
+    /// Returns the way in which it violates the protocol.
     fn answer(&mut self, id: Id, verdict: Verdict) -> Result<(), String> {
         let queue = &self.transfer.queue;
         match verdict {
@@ -246,10 +246,10 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// The receiver needs nothing more of an entry.
+    /// Reports the outcome of an entry of which the receiver needs nothing more.
     fn settled(&self, offered: Option<Offered>, fate: Moved) {
         let Some(offered) = offered else { return };
-        // A folder or link that was not there before has been made.
+        // A folder or link that did not exist before has been made.
         let fate = match (&offered, fate) {
             (Offered::Made(_), Moved::There) => Moved::Sent,
             _ => {
@@ -260,14 +260,14 @@ impl<'a> Control<'a> {
         self.observer.moved(offered.name(), fate);
     }
 
-    /// Paces one data connection. The kernel keeps to `--limit` besides.
+    /// Paces one data connection. The kernel keeps to `--limit` as well.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         if let Some(channel) = self.transfer.channels().get(usize::from(stream)) {
             channel.pace(rate.map(|rate| rate.max(LEAST_PACE)));
         }
     }
 
-    /// An entry is lost for a reason that the receiver gives, each at most once.
+    /// Records that an entry is lost for a reason that the receiver gives. Each offer can be lost only once.
     fn lost(&mut self, reason: &str) -> Result<(), String> {
         self.failures += 1;
         if self.failures > self.transfer.queue.offers() {
@@ -280,7 +280,7 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// What a receiver may have, and may have failed to have, of entries and bytes: no more than there are.
+    /// Limits the numbers that a receiver reports to those of the entries and bytes that exist.
     fn at_most_all(&self, entries: &mut u64, bytes: &mut u64) {
         let all = self.count.so_far();
         *entries = (*entries).min(all.entries.max(self.transfer.queue.offers()));
@@ -289,7 +289,7 @@ impl<'a> Control<'a> {
 
     fn progress(&mut self, mut progress: Progress) {
         self.at_most_all(&mut progress.entries, &mut progress.bytes);
-        // Words of the other side, which are shown and kept.
+        // These words of the other side are shown and kept.
         let shown = |text: &mut String| *text = Foreign::new(text).to_string();
         shown(&mut progress.phase);
         shown(&mut progress.reason);

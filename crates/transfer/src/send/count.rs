@@ -1,4 +1,4 @@
-//! [`Count`]: how much there is to send, counted beside everything else.
+//! [`Count`]: the amount to send, which a thread of its own counts.
 
 use super::sources::Source;
 use super::tree::{Found, Tree};
@@ -10,12 +10,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use units::{Span, Time};
 
-/// Entries between two publications: each takes a lock.
+/// The number of entries between two publications, each of which takes a lock.
 const STEP: u64 = 64;
-/// For the first announcement: most trees are counted by then, and nobody notices the wait.
+/// The time for the first announcement. Most trees are counted by then, and nobody notices the wait.
 const AT_FIRST: Span = Span::from_millis(100);
 
-/// What has been counted so far. It goes on while connections come and go.
+/// The amount counted so far. Counting continues while connections come and go.
 #[derive(Debug)]
 pub(super) struct Count {
     state: Mutex<State>,
@@ -28,7 +28,7 @@ pub(super) struct Count {
 #[derive(Debug, Default)]
 struct State {
     counted: Counted,
-    /// What has been offered over this connection: files grow, and folders are filled, after they were counted.
+    /// The amount offered over this connection. Files grow, and folders are filled, after they were counted.
     offered: Counted,
 }
 
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// Counts what is in `sources` while `work` runs, and no longer.
+/// Counts the entries in `sources` while `work` runs, and no longer.
 pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&Count) -> T) -> T {
     let count = Count::new(clock);
     std::thread::scope(|threads| {
@@ -53,7 +53,7 @@ pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&
     })
 }
 
-/// Ends the counting however the work ends.
+/// A guard that ends the counting however the work ends.
 struct Stop<'a>(&'a Count);
 
 impl Drop for Stop<'_> {
@@ -73,12 +73,12 @@ impl Count {
         }
     }
 
-    /// So far.
+    /// Returns the count so far.
     pub(super) fn so_far(&self) -> Counted {
         locked(&self.state).at_least()
     }
 
-    /// What is to be announced first: all of it, if it is counted within a moment from the beginning.
+    /// Returns the first announcement: the whole amount, if it is counted within a moment from the beginning.
     pub(super) fn at_first(&self) -> Counted {
         let left = (self.began + AT_FIRST).since(self.clock.now());
         let mut state = locked(&self.state);
@@ -91,8 +91,8 @@ impl Count {
         state.counted
     }
 
-    /// An entry is about to be offered, of so many bytes and so many on the disk; again, if it had `before`. If that
-    /// makes more than all that was counted, it is to be announced first.
+    /// Adds an entry that is about to be offered, with its bytes and its bytes on the disk; `before` has those of an
+    /// earlier offer. Returns the new count if it exceeds a complete count; it must be announced first.
     pub(super) fn offer(&self, size: (u64, u64), before: Option<(u64, u64)>) -> Option<Counted> {
         let mut state = locked(&self.state);
         let offered = &mut state.offered;
@@ -125,7 +125,7 @@ impl Count {
     }
 }
 
-/// Counts what will be offered, and nothing else.
+/// Counts an entry that will be offered, and nothing else.
 pub(super) fn add(counted: &mut Counted, found: &Found) {
     if let Found::Entry(_, there, _) = found {
         counted.entries += 1;

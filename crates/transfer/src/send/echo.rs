@@ -1,4 +1,4 @@
-//! Echoing the receiver's probes, and sending it the packet trains it asks for, as far as `--limit` allows.
+//! Echoes of the receiver's probes, and the packet trains that it asks for, as far as `--limit` allows.
 
 use super::rate_limit::RateLimit;
 use super::transfer::Transfer;
@@ -9,13 +9,13 @@ use probe::Echoer;
 pub(super) fn serve(transfer: &Transfer, mut echoer: Echoer) {
     while !transfer.queue.is_closed() {
         let mut sockets = [PollFd::new(&echoer, PollFlags::IN), PollFd::new(&transfer.over, PollFlags::IN)];
-        // Interrupted or not: it is looked again.
+        // An interruption does no harm, because the echoer reads whatever has arrived.
         let _ = host::wait(&mut sockets, None);
         answer(&mut echoer, &transfer.limit, &transfer.clock);
     }
 }
 
-/// Answers what has arrived. Trains count in the limit as data does.
+/// Answers the probes that have arrived. Trains count in the limit as data does.
 fn answer(echoer: &mut Echoer, limit: &RateLimit, clock: &Clock) {
     echoer.poll_allowing(clock, |train| limit.take_for_train(train.get()));
 }
@@ -27,7 +27,7 @@ mod tests {
     use probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
     use units::{Rate, Span};
 
-    /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.
+    /// Requests twenty trains in half a second, or until `enough` returns true, and returns the counts and the time.
     fn twenty_trains(limit: Option<Rate>, enough: fn(EchoCounts) -> bool) -> (EchoCounts, Span) {
         let (clock, key) = (Clock::start(), ProbeKey::random().unwrap());
         let limit = RateLimit::new(limit, clock);

@@ -1,5 +1,5 @@
-//! [`Lanes`]: the data connections of a transfer. More may join while it runs: a thread opens them when they are asked
-//! for ([`Wanted`]).
+//! [`Lanes`]: the data connections of a transfer. More may join while it runs: a thread opens them on request
+//! ([`Wanted`]).
 
 use super::transfer::Transfer;
 use crate::channel::Channel;
@@ -12,9 +12,9 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
     pub(super) channel: Arc<Channel>,
-    /// It is there since then.
+    /// The time at which it joined.
     pub(super) since: Time,
-    /// Something was sent on it.
+    /// True if something was sent on it.
     pub(super) used: bool,
 }
 
@@ -35,7 +35,7 @@ impl Lanes {
         &self.all
     }
 
-    /// One more, unless all were cut.
+    /// Adds a data connection, unless all were cut.
     pub(super) fn join(&mut self, channel: Channel, now: Time) -> Option<Arc<Channel>> {
         let channel = Arc::new(channel);
         if self.over {
@@ -46,13 +46,13 @@ impl Lanes {
         Some(channel)
     }
 
-    /// Something is about to be sent on this one.
+    /// Marks the data connection as one on which something is about to be sent.
     pub(super) fn uses(&mut self, channel: &Channel) {
         let lane = self.all.iter_mut().find(|lane| std::ptr::eq(&*lane.channel, channel));
         lane.into_iter().for_each(|lane| lane.used = true);
     }
 
-    /// Ends them at once, and whoever still joins.
+    /// Ends all data connections at once, and any that still joins.
     pub(super) fn cut(&mut self) {
         self.over = true;
         for lane in &self.all {
@@ -61,14 +61,14 @@ impl Lanes {
     }
 }
 
-/// How many data connections there shall be, and why more than before.
+/// A request for data connections: their number, and the reason for more than before.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) streams: u16,
     pub(super) why: String,
 }
 
-/// Opens data connections that are asked for, and has each served, until the transfer ends.
+/// Opens requested data connections, and has each served, until the transfer ends.
 pub(super) fn widen(
     transfer: &Transfer,
     wanted: &Receiver<Wanted>,
@@ -82,7 +82,7 @@ pub(super) fn widen(
             continue;
         }
         let opened = opener.open_more(there..streams);
-        // Those that a receiver or a firewall does not let in are not asked for again.
+        // Connections that a receiver or a firewall does not let in are not tried again.
         there = streams;
         if opened.is_empty() {
             continue;

@@ -1,4 +1,4 @@
-//! What would be sent, without a receiver.
+//! The list of the entries that would be sent, without a receiver.
 
 use super::count::add;
 use super::sources::sources;
@@ -10,14 +10,14 @@ use crate::wire::control::Counted;
 use std::path::PathBuf;
 use units::{Bytes, Foreign};
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape<'a> {
     /// A file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, and where it leads.
+    /// A symbolic link with its target.
     Link(&'a [u8]),
 }
 
@@ -26,27 +26,27 @@ pub enum Shape<'a> {
 pub struct Listed<'a> {
     /// Its name at the receiver.
     pub name: &'a Name,
-    /// What it is.
+    /// The entry's kind.
     pub shape: Shape<'a>,
-    /// Bytes of a file, holes included; zero for other entries.
+    /// The size of a file in bytes, holes included; zero for other entries.
     pub size: Bytes,
 }
 
-/// How much would be offered.
+/// The amount that would be offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Files, folders and links.
+    /// The number of files, folders and links.
     pub entries: u64,
-    /// Bytes of files, holes included.
+    /// The number of bytes in files, holes included.
     pub bytes: u64,
-    /// Bytes of files, holes left out.
+    /// The number of bytes in files, holes left out.
     pub disk: u64,
-    /// Entries that cannot be read.
+    /// The number of entries that cannot be read.
     pub failed: u64,
 }
 
-/// Lists what [`send`](super::send) would offer of `paths`; `observer` is told what is left out, and what cannot be
-/// read. `each` says whether to go on. Files are looked at and not opened.
+/// Lists the entries of `paths` that [`send`](super::send) would offer. `observer` gets those that are left out or
+/// cannot be read. `each` returns true to continue. Files are examined but not opened.
 ///
 /// # Errors
 /// As [`send`](super::send) before it connects.

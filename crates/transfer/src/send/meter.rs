@@ -1,5 +1,5 @@
-//! [`Meter`]: what the kernel says of the data connections. Where their ends are the limit, and not the path, it raises
-//! the send buffers, and asks for more connections once no larger buffer is to be had.
+//! [`Meter`]: the kernel's state of the data connections. Where their ends are the limit, and not the path, it raises
+//! the send buffers, and requests more connections once no larger buffer is available.
 
 use super::lanes::{Lane, Wanted};
 use super::transfer::Transfer;
@@ -10,68 +10,71 @@ use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Rate, Span, Time};
 
-/// A send buffer is raised to this many windows. A writer is woken when a third is free, and the kernel counts its
-/// bookkeeping in.
+/// The size to which a send buffer is raised, in windows. A writer is woken when a third is free, and the kernel counts
+/// its bookkeeping as part of the buffer.
 const WINDOWS: u64 = 4;
-/// It is raised when it is smaller than this many windows. Two thirds of a buffer are payload, and of these two thirds
-/// are left when a writer is woken: a buffer of 2.25 windows is just not the limit.
+/// The size below which it is raised, in windows. Two thirds of a buffer are payload, and two thirds of these are left
+/// when a writer is woken. So a buffer of 2.25 windows is just not the limit.
 const TIGHT: u64 = 3;
-/// No send buffer is raised above this: room for 1 Gbit/s over 350 ms.
+/// The size above which no send buffer is raised: room for 1 Gbit/s over 350 ms.
 const MOST_BUFFER: Bytes = Bytes::new(64 << 20);
-/// Data connections are asked for in these steps.
+/// The numbers of data connections that are requested, step by step.
 const STEPS: [u16; 2] = [8, 16];
-/// The ends limit a connection if they hold it back for this share of the time.
+/// The share of the time for which the ends must limit a connection to count as its limit.
 const MOSTLY: f64 = 0.5;
-/// For so long, and a round trip, before more connections are asked for.
+/// The time for which they must limit it, plus a round trip, before more connections are requested.
 const PATIENCE: Span = Span::from_millis(200);
-/// More connections need some round trips to start. They are worth it if the rest takes so long at the present rate.
+/// The least remaining time at the present rate for which more connections are worth it; they need some round trips to
+/// start.
 const WORTH: Span = Span::from_secs(3);
-/// And on a path of a longer round trip than this. On a shorter one the programs are the limit, or a disk.
+/// The least round trip for which they are worth it. On a shorter one the programs are the limit, or a disk.
 const LONG: Span = Span::from_millis(10);
-/// The path is the limit if the smoothed round trip exceeds the least by this part of it and by [`QUEUE`].
+/// The divisor for the excess of the smoothed round trip over the least one. The path is the limit if the excess is
+/// more than this part of the least round trip, and more than [`QUEUE`].
 const QUEUE_PART: u64 = 8;
 const QUEUE: Span = Span::from_millis(2);
 
-/// Reads, and keeps account.
+/// The reader of the kernel's state, with its accounts.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     gauges: Vec<Gauge>,
     read: Time,
     /// The greatest send buffer that autotuning makes.
     autotuned: Option<Bytes>,
-    /// The ends have limited all connections since then.
+    /// The time since which the ends have limited all connections.
     limited: Option<Time>,
     steps: usize,
 }
 
-/// One data connection.
+/// The account of one data connection.
 #[derive(Debug, Default)]
 struct Gauge {
     account: Account,
     waited: Span,
     acknowledged: Bytes,
     retransmits: u32,
-    /// A larger send buffer is not to be had.
+    /// True if no larger send buffer is available.
     largest: bool,
     buffer: Bytes,
 }
 
-/// What the interval since the last reading was like, over all connections.
+/// The interval since the last reading, over all connections.
 #[derive(Debug, Default)]
 struct Interval {
-    /// Held back by the send buffer, or by the receive buffer.
+    /// The time limited by the send buffer, or by the receive buffer.
     ends: Span,
     length: Span,
     moved: Bytes,
     peer_windows: Bytes,
     round_trip: Span,
-    /// No queue stands, and nothing was lost.
+    /// True if no queue stands, and nothing was lost.
     free: bool,
     largest: bool,
 }
 
 impl Meter {
-    /// What the kernel says of each data connection, what limited them, and what their threads waited for.
+    /// Returns reports on the data connections, the times in which they were limited, and a request for more
+    /// connections if they are needed.
     pub(super) fn read(
         &mut self,
         transfer: &Transfer,
@@ -112,7 +115,7 @@ impl Meter {
         (Report { streams: reports, rate_based, times: sender_times(transfer, &lanes) }, limits, wanted)
     }
 
-    /// More data connections, where the ends limit those that are there.
+    /// Requests more data connections, where the ends limit the present ones.
     fn widen(
         &mut self,
         transfer: &Transfer,
@@ -122,7 +125,7 @@ impl Meter {
     ) -> Option<Wanted> {
         let count = self.gauges.len();
         let share = all.ends.as_secs_f64() / (all.length.as_secs_f64() * count as f64).max(1e-9);
-        // A receive window that is held small on purpose limits as it should.
+        // A receive window that is kept small on purpose limits as it should.
         let on_purpose = sized.is_some_and(|sized| sized <= all.peer_windows + all.peer_windows / 2)
             && self.gauges.iter().all(|gauge| gauge.buffer > sized.unwrap_or_default() / count as u64 * 2);
         if share < MOSTLY || on_purpose || !all.free || !all.largest || all.round_trip < LONG {
@@ -154,7 +157,7 @@ impl Gauge {
         let Ok(buffer) = options::send_buffer(socket) else { return };
         self.buffer = buffer;
         let window = info.send_window();
-        // Below its greatest size autotuning does it.
+        // Autotuning raises it up to its own greatest size.
         if buffer < autotuned - autotuned / 10 || window * TIGHT <= buffer || self.largest {
             return;
         }
@@ -188,7 +191,7 @@ impl Interval {
     }
 }
 
-/// For the account.
+/// Makes a reading for the account.
 fn reading(info: &TcpInfo, at: Time, lane: &Lane, rate_based: bool, waiting: bool) -> Reading {
     Reading {
         at,
@@ -210,7 +213,7 @@ fn reading(info: &TcpInfo, at: Time, lane: &Lane, rate_based: bool, waiting: boo
     }
 }
 
-/// For the receiver.
+/// Makes a report for the receiver.
 fn stream_report(info: &TcpInfo) -> StreamReport {
     let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
     StreamReport {
@@ -235,9 +238,9 @@ fn add(limits: &mut LimitTimes, times: LimitedTimes, lived: Span) {
     add(&mut limits.congestion, times.congestion_window);
 }
 
-/// What the threads of the data connections waited for.
+/// Returns the times that the threads of the data connections spent waiting.
 fn sender_times(transfer: &Transfer, lanes: &[Lane]) -> SenderTimes {
-    // What was handed over last has still to arrive, and to be stored; all data connections wait for that.
+    // The last data has still to arrive and to be stored, for which all data connections wait.
     let (idle, at_the_end) = transfer.waits();
     let to_send: Span = lanes.iter().map(|lane| lane.channel.waited_to_send()).sum();
     SenderTimes {

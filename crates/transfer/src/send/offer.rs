@@ -1,4 +1,4 @@
-//! Looking for what is to be sent, and offering it.
+//! The search for entries to be sent, and their offers.
 
 use super::count::Count;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
@@ -19,10 +19,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use units::Foreign;
 
-/// Offers are gathered up to this many bytes, about a hundred offers.
+/// The size up to which offers are gathered, in bytes; about a hundred offers.
 const GATHER: usize = 8 << 10;
 
-/// Before entries that changed are offered again.
+/// The pause before entries that changed are offered again.
 const REOFFER_PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) struct Offering<'a> {
@@ -34,7 +34,7 @@ pub(super) struct Offering<'a> {
     failed: u64,
 }
 
-/// Offers all entries, and what changes meanwhile again; then says that this is all.
+/// Offers all entries, and those that change meanwhile again; then announces the end of the offers.
 pub(super) fn serve(
     transfer: &Transfer,
     count: &Count,
@@ -55,7 +55,7 @@ pub(super) fn serve(
         if again.is_empty() {
             break;
         }
-        // Whoever is writing gets a moment to come to an end.
+        // A program that is writing them gets a moment to finish.
         std::thread::park_timeout(REOFFER_PAUSE);
         offering.again(again)?;
     }
@@ -69,7 +69,7 @@ impl<'a> Offering<'a> {
 }
 
 impl Offering<'_> {
-    /// All sources.
+    /// Offers all sources.
     pub(super) fn trees(&mut self, sources: &[Source]) -> Result<(), TransferError> {
         sources.iter().try_for_each(|source| self.tree(source))?;
         self.flush()
@@ -94,7 +94,7 @@ impl Offering<'_> {
         self.flush()
     }
 
-    /// This is all.
+    /// Announces the end of the offers.
     pub(super) fn complete(&mut self) -> Result<(), TransferError> {
         let failed = self.failed + self.transfer.unreadable.load(Relaxed);
         let _ = self.transfer.handed_over.set(self.transfer.clock.now());
@@ -102,7 +102,7 @@ impl Offering<'_> {
         self.flush()
     }
 
-    /// One source and all below it.
+    /// Offers one source and all entries below it.
     fn tree(&mut self, source: &Source) -> Result<(), TransferError> {
         for found in Tree::new(source) {
             match found {
@@ -146,7 +146,7 @@ impl Offering<'_> {
         self.next - 1
     }
 
-    /// Says how much there is if the next offer makes it more.
+    /// Announces the amount again if the next offer increases it.
     fn announce(&mut self, size: (u64, u64), before: Option<(u64, u64)>) {
         if let Some(more) = self.count.offer(size, before) {
             frame::append(&mut self.out, &ToReceiver::Counted(more));
@@ -159,7 +159,7 @@ impl Offering<'_> {
         frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
         let bytes = self.out.len() - start;
         if !self.transfer.queue.has_room(bytes) {
-            // What was gathered before may be what the queue waits for.
+            // The queue may be waiting for the offers gathered before.
             let offer = self.out.split_off(start);
             self.flush()?;
             self.out = offer;

@@ -1,4 +1,4 @@
-//! [`Outgoing`]: one file that was offered, from its offer to its end.
+//! [`Outgoing`]: an offered file, from its offer to its end.
 
 use super::root::{Root, There};
 use crate::chunks::{Chunks, Digest, file_digest};
@@ -11,22 +11,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// A file that changes this many times while it is sent is given up.
+/// The number of attempts after which a file that changes while it is sent is given up.
 pub(super) const MOST_ATTEMPTS: u32 = 3;
 
 /// A file under way.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) id: Id,
-    /// Below it the file lies.
+    /// The open folder below which the file lies.
     pub(super) root: Arc<Root>,
     pub(super) name: Name,
     pub(super) attempt: u32,
     pub(super) chunks: Chunks,
     pub(super) version: [u8; 16],
-    /// Bytes on the disk.
+    /// The size on the disk, in bytes.
     pub(super) disk: u64,
-    /// It has holes, or may have.
+    /// True if it has holes, or may have.
     pub(super) sparse: bool,
     state: Mutex<State>,
 }
@@ -34,11 +34,11 @@ pub(super) struct Outgoing {
 #[derive(Debug, Default)]
 struct State {
     file: Option<Arc<File>>,
-    /// By chunk; what the receiver has is there from the start.
+    /// The digests by chunk; those of chunks that the receiver has are known from the start.
     digests: Vec<Option<Digest>>,
-    /// The next chunk to look at.
+    /// The next chunk to consider.
     next: u32,
-    /// Chunks without a digest.
+    /// The number of chunks without a digest.
     left: u32,
     given_up: bool,
 }
@@ -58,12 +58,12 @@ impl Outgoing {
         Entry { name: self.name.clone(), kind, mode: there.mode, modified: there.modified }
     }
 
-    /// Whether it goes in one message.
+    /// Returns true if the file goes in one message.
     pub(super) fn is_small(&self) -> bool {
         self.chunks.size() <= SMALL as u64 && !self.sparse
     }
 
-    /// The receiver has these chunks.
+    /// Records the chunks that the receiver has.
     pub(super) fn there(&self, there: Vec<(u32, Digest)>) {
         let mut state = locked(&self.state);
         for (index, digest) in there {
@@ -74,7 +74,7 @@ impl Outgoing {
         }
     }
 
-    /// The next chunk to send, and whether it is the last to be given out.
+    /// Takes the next chunk to send. Also returns true if it is the last one.
     pub(super) fn next_chunk(&self) -> Option<(u32, bool)> {
         let mut state = locked(&self.state);
         if state.given_up {
@@ -91,7 +91,7 @@ impl Outgoing {
         Some((index, last))
     }
 
-    /// Bytes of it that were not given out yet, if it is sent in chunks.
+    /// Returns the number of its bytes that were not given out yet, if it is sent in chunks.
     pub(super) fn left(&self) -> u64 {
         if self.is_small() {
             return 0;
@@ -99,7 +99,7 @@ impl Outgoing {
         self.chunks.size() - self.chunks.range(locked(&self.state).next).start
     }
 
-    /// A chunk was sent. The digest of the whole if it was the last one.
+    /// Records that a chunk was sent. Returns the digest of the whole file if it was the last one.
     pub(super) fn sent(&self, index: u32, digest: Digest) -> Option<Digest> {
         let mut state = locked(&self.state);
         if state.digests[index as usize].replace(digest).is_none() {
@@ -109,24 +109,24 @@ impl Outgoing {
         self.digest()
     }
 
-    /// The digest of the whole, once all chunks have theirs.
+    /// Returns the digest of the whole file, once all chunks have theirs.
     pub(super) fn digest(&self) -> Option<Digest> {
         let state = locked(&self.state);
         (state.left == 0 && !state.given_up)
             .then(|| file_digest(self.chunks.size(), state.digests.iter().flatten()))
     }
 
-    /// The file as a path for a person.
+    /// Returns the file as a path for a person.
     pub(super) fn shown(&self) -> PathBuf {
         self.root.shown(&self.name)
     }
 
-    /// Opens it, and does not look whether it is still as it was offered.
+    /// Opens the file without a check that it is unchanged since its offer.
     pub(super) fn open(&self) -> io::Result<File> {
         self.root.open(&self.name)
     }
 
-    /// Opens it, once; `None` if it is not as it was offered, which shows before a byte of it is sent.
+    /// Opens the file once. Returns `None` if it has changed since its offer, which shows before a byte of it is sent.
     pub(super) fn file(&self) -> io::Result<Option<Arc<File>>> {
         let mut state = locked(&self.state);
         if let Some(file) = &state.file {
@@ -136,17 +136,17 @@ impl Outgoing {
         if !self.is_unchanged(&file) {
             return Ok(None);
         }
-        // Read once, from front to back.
+        // The file is read once, from front to back.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Sequential);
         Ok(Some(Arc::clone(state.file.insert(file))))
     }
 
-    /// Whether `file` is still as it was offered.
+    /// Returns true if `file` is unchanged since its offer.
     pub(super) fn is_unchanged(&self, file: &File) -> bool {
         There::of(file).is_ok_and(|now| now.is_file() && now.version() == self.version)
     }
 
-    /// Nobody shall send more of it. True for the first who says so.
+    /// Stops the sending of the file. Returns true for the first caller.
     pub(super) fn give_up(&self) -> bool {
         !std::mem::replace(&mut locked(&self.state).given_up, true)
     }

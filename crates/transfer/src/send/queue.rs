@@ -1,4 +1,4 @@
-//! [`Queue`]: what is offered and not ended yet, what of it the receiver wants, and how much may be open at a time.
+//! [`Queue`]: the offers that have not ended yet, those that the receiver wants, and the limits of open ones.
 
 use super::outgoing::Outgoing;
 use crate::chunks::Digest;
@@ -8,28 +8,28 @@ use crate::wire::control::Id;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Offers without an end: enough to fill a long path with small files, few enough to keep in memory.
+/// The greatest number of offers without an end: enough to fill a long path with small files, few enough for memory.
 const MOST_OPEN: usize = 16 << 10;
-/// The same in bytes of their messages: names may be long.
+/// The greatest size of their messages, in bytes, because names may be long.
 const MOST_BYTES: usize = 8 << 20;
 
-/// What a data connection does next.
+/// A data connection's next job.
 #[derive(Debug)]
 pub(super) enum Job {
     /// A whole file in one message.
     Small(Arc<Outgoing>),
     /// One chunk of a file.
     Chunk(Arc<Outgoing>, u32),
-    /// The receiver has all of the file's chunks.
+    /// The end of a file of which the receiver has all chunks.
     End(Arc<Outgoing>),
 }
 
 /// An offer.
 #[derive(Clone, Debug)]
 pub(super) enum Offered {
-    /// Of a file.
+    /// An offer of a file.
     File(Arc<Outgoing>),
-    /// Of a folder or link, which is made by its offer.
+    /// An offer of a folder or link, which the receiver makes from the offer alone.
     Made(Name),
 }
 
@@ -46,19 +46,19 @@ impl Offered {
 struct Open {
     offered: Offered,
     bytes: usize,
-    /// The receiver has answered that it wants it.
+    /// True if the receiver has answered that it wants the entry.
     wanted: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The receiver knows how much there is.
+    /// True once the receiver knows the amount to be sent.
     begun: bool,
-    /// Offers made.
+    /// The number of offers made.
     offers: u64,
-    /// Offered, and neither ended nor given up.
+    /// Offers that have neither ended nor been given up.
     open: HashMap<Id, Open>,
-    /// Bytes of their messages.
+    /// The size of their messages in bytes.
     bytes: usize,
     wanted: VecDeque<Arc<Outgoing>>,
     /// Files to be offered once more.
@@ -67,12 +67,12 @@ struct State {
 }
 
 impl State {
-    /// Whether an offer of `bytes` bytes must wait. One alone never does.
+    /// Returns true if an offer of `bytes` bytes must wait. An offer without others never does.
     fn is_full(&self, bytes: usize) -> bool {
         self.open.len() >= MOST_OPEN || (!self.open.is_empty() && self.bytes + bytes > MOST_BYTES)
     }
 
-    /// Something is open, and nothing is to be offered again.
+    /// Returns true while an offer is open and none is to be repeated.
     fn is_busy(&self) -> bool {
         self.again.is_empty() && !self.open.is_empty() && !self.closed
     }
@@ -83,7 +83,7 @@ impl State {
         Some(open.offered)
     }
 
-    /// The offer that an answer is for, if it is still open. An answer comes once.
+    /// Finds the offer that an answer is for, if it is still open. A second answer is an error.
     fn answered(&mut self, id: Id) -> Result<Option<&mut Open>, String> {
         match self.open.get_mut(&id) {
             Some(open) if open.wanted => Err(format!("a second answer to offer {id}")),
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// The same for an answer that only a file can have: it is wanted.
+    /// Finds the offer of a file that an answer wants, and marks it as wanted.
     fn wanted(&mut self, id: Id) -> Result<Option<Arc<Outgoing>>, String> {
         let Some(open) = self.answered(id)? else { return Ok(None) };
         let Offered::File(file) = &open.offered else {
@@ -106,27 +106,27 @@ impl State {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// Something is wanted.
+    /// Signals that something is wanted.
     work: Condvar,
-    /// Something has ended, or all may begin.
+    /// Signals that an offer has ended, or that offers may begin.
     room: Condvar,
 }
 
 impl Queue {
-    /// Offers may be made from now on.
+    /// Allows offers from now on.
     pub(super) fn begin(&self) {
         locked(&self.state).begun = true;
         self.room.notify_all();
     }
 
-    /// Waits until offers may be made; false if all is over.
+    /// Waits until offers may be made. Returns false if the transfer is over.
     pub(super) fn wait_for_begin(&self) -> bool {
         let waiting = |state: &mut State| !state.begun && !state.closed;
         let state = self.room.wait_while(locked(&self.state), waiting);
         !state.unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// An offer in a message of `bytes` bytes is about to be made. Waits while too much is open.
+    /// Adds an offer that is about to be made in a message of `bytes` bytes. Waits while too many are open.
     pub(super) fn open(&self, id: Id, offered: Offered, bytes: usize) {
         let mut state = self
             .room
@@ -137,20 +137,21 @@ impl Queue {
         state.open.insert(id, Open { offered, bytes, wanted: false });
     }
 
-    /// Whether an offer in a message of `bytes` bytes may be made without waiting.
+    /// Returns true if an offer in a message of `bytes` bytes may be made without waiting.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         !locked(&self.state).is_full(bytes)
     }
 
-    /// Offers made so far.
+    /// Returns the number of offers made so far.
     pub(super) fn offers(&self) -> u64 {
         locked(&self.state).offers
     }
 
-    /// The receiver wants a file, and has these chunks of it. Nothing happens if the offer is not open any more.
+    /// Records that the receiver wants a file, and has these chunks of it. Does nothing if the offer is not open any
+    /// more.
     ///
     /// # Errors
-    /// How the answer breaks the protocol.
+    /// Returns the way in which the answer violates the protocol.
     pub(super) fn want(&self, id: Id, there: Vec<(u32, Digest)>) -> Result<(), String> {
         let mut state = locked(&self.state);
         let Some(file) = state.wanted(id)? else { return Ok(()) };
@@ -160,15 +161,15 @@ impl Queue {
         }
         file.there(there);
         state.wanted.push_back(file);
-        // A file in chunks is work for all.
+        // A file in chunks is work for all threads.
         self.work.notify_all();
         Ok(())
     }
 
-    /// The receiver needs nothing of it.
+    /// Removes an offer of which the receiver needs nothing.
     ///
     /// # Errors
-    /// How the answer breaks the protocol.
+    /// Returns the way in which the answer violates the protocol.
     pub(super) fn settle(&self, id: Id) -> Result<Option<Offered>, String> {
         let mut state = locked(&self.state);
         if state.answered(id)?.is_none() {
@@ -180,14 +181,14 @@ impl Queue {
         Ok(settled)
     }
 
-    /// Nothing more is to be done about it.
+    /// Removes an offer that needs nothing more.
     pub(super) fn end(&self, id: Id) -> Option<Offered> {
         let ended = locked(&self.state).remove(id);
         self.room.notify_all();
         ended
     }
 
-    /// It changed while it was sent: it will be offered again, under a new number.
+    /// Removes a file that changed while it was sent. It will be offered again, under a new number.
     pub(super) fn again(&self, file: &Arc<Outgoing>) {
         let mut state = locked(&self.state);
         state.remove(file.id);
@@ -195,28 +196,28 @@ impl Queue {
         self.room.notify_all();
     }
 
-    /// Waits until something is to be offered again, or nothing is open any more.
+    /// Waits until an offer is to be repeated, or none is open any more.
     pub(super) fn wait_for_rest(&self) {
         let _state = self.room.wait_while(locked(&self.state), |state| state.is_busy());
     }
 
-    /// What is to be offered again; empty when nothing is open any more, and `None` while neither is so.
+    /// Takes the files to be offered again; empty when no offer is open any more, and `None` while neither is so.
     pub(super) fn rest(&self) -> Option<Vec<Arc<Outgoing>>> {
         let mut state = locked(&self.state);
         (!state.is_busy()).then(|| std::mem::take(&mut state.again))
     }
 
-    /// Bytes of the files that are wanted and sent in chunks, at least: as far as they were not given out.
+    /// Returns a lower bound of the bytes of wanted files that are sent in chunks and were not given out.
     pub(super) fn bulk(&self) -> u64 {
         locked(&self.state).wanted.iter().map(|file| file.left()).sum()
     }
 
-    /// What to do next, if there is something.
+    /// Takes the next job, if there is one.
     pub(super) fn take_now(&self) -> Option<Job> {
         take(&mut locked(&self.state))
     }
 
-    /// What to do next; waits for it. `None`: nothing more will come.
+    /// Waits for the next job and takes it. Returns `None` if no more will come.
     pub(super) fn take(&self) -> Option<Job> {
         let mut state = locked(&self.state);
         loop {
@@ -230,7 +231,7 @@ impl Queue {
         }
     }
 
-    /// Nothing more will come, and nobody waits any more.
+    /// Closes the queue, so that no job comes and no thread waits any more.
     pub(super) fn close(&self) {
         locked(&self.state).closed = true;
         self.work.notify_all();

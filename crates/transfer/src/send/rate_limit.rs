@@ -1,4 +1,4 @@
-//! [`RateLimit`]: no faster than this, over all data connections and packet trains together: a token bucket.
+//! [`RateLimit`]: the greatest rate over all data connections and packet trains together, as a token bucket.
 
 use crate::lock::locked;
 use host::Clock;
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use units::{Rate, Span, Time};
 
-/// The bucket holds what passes in this time: short enough not to fill a queue, long enough for a late wake-up.
+/// The time whose volume the bucket holds: short enough not to fill a queue, long enough for a late wake-up.
 const DEPTH: Span = Span::from_millis(20);
 
 /// A rate that threads share.
@@ -20,9 +20,9 @@ pub(super) struct RateLimit {
 
 #[derive(Debug)]
 struct State {
-    /// When all that was taken has passed.
+    /// The time at which everything taken has passed.
     until: Time,
-    /// How much of that has not been sent: data whose threads wait.
+    /// The part of that time for data that was not sent yet, because its threads wait.
     waiting: Span,
     waited: Span,
     closed: bool,
@@ -55,13 +55,13 @@ impl RateLimit {
         state.waited += self.clock.now().since(began);
     }
 
-    /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. False, and nothing
-    /// taken, while trains owe more than one of this size, so that trains and data together keep to the rate.
+    /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. Returns false, and
+    /// takes nothing, while trains owe more than one of this size, so that trains and data together keep to the rate.
     pub(super) fn take_for_train(&self, bytes: u64) -> bool {
         let Some(rate) = self.rate else { return true };
         let mut state = locked(&self.state);
         let (now, cost) = (self.clock.now(), cost(bytes, rate));
-        // Data that waits has not been sent: it owes nothing.
+        // Waiting data has not been sent, so it owes nothing.
         if state.until.since(now) > state.waiting + cost {
             return false;
         }
@@ -69,34 +69,34 @@ impl RateLimit {
         true
     }
 
-    /// The most that should be written at once.
+    /// Returns the greatest number of bytes to be written at once.
     pub(super) fn burst(&self) -> usize {
         self.rate.map_or(usize::MAX, |rate| rate.volume(DEPTH).get().clamp(8 << 10, 1 << 20) as usize)
     }
 
-    /// Nobody waits any more.
+    /// Ends all waiting.
     pub(super) fn close(&self) {
         locked(&self.state).closed = true;
         self.changed.notify_all();
     }
 
-    /// Time that threads waited in all.
+    /// Returns the time that threads waited in all.
     pub(super) fn waited(&self) -> Span {
         locked(&self.state).waited
     }
 }
 
 impl State {
-    /// Counts what takes `cost` to pass; when it will have passed.
+    /// Adds data that takes `cost` to pass. Returns the time at which it will have passed.
     fn charge(&mut self, cost: Span, now: Time) -> Time {
-        // Time not used is not made up for, but for what the bucket holds.
+        // Unused time is not made up for, except as far as the bucket holds.
         let earliest = Time::from_nanos(now.as_nanos().saturating_sub(DEPTH.as_nanos()));
         self.until = self.until.max(earliest) + cost;
         self.until
     }
 }
 
-/// How long `bytes` take at `rate`.
+/// Returns the time that `bytes` take at `rate`.
 fn cost(bytes: u64, rate: Rate) -> Span {
     Span::from_secs_f64(bytes as f64 * 8.0 / rate.as_bps_f64().max(1.0))
 }
@@ -108,8 +108,8 @@ mod tests {
 
     const TRAIN: u64 = 50 * 1472;
 
-    /// Bytes of data and of trains that pass while trains are asked for as fast as possible, and the time. That time
-    /// is a second, or until data has passed.
+    /// Measures the bytes of data and of trains that pass while trains are requested as fast as possible, and the time.
+    /// That time is a second, or until data has passed.
     fn flooded(rate: Rate, streams: usize) -> (u64, u64, Span) {
         let clock = Clock::start();
         let limit = RateLimit::new(Some(rate), clock);
@@ -147,7 +147,8 @@ mod tests {
         for (rate, streams) in [(1_000_000, 1), (1_000_000, 4), (400_000_000, 3)] {
             let rate = Rate::from_bps(rate);
             let (data, trains, took) = flooded(rate, streams);
-            // One train ahead of the rate, one that was asked for while that one was owed, and what the bucket held.
+            // At most one train is ahead of the rate, one was requested while that one was owed, and the bucket was
+            // full.
             let most = rate.volume(took + DEPTH).get() + 2 * TRAIN;
             assert!(data + trains <= most, "{rate}: {data} of data, {trains} of trains, at most {most}");
             assert!(trains > 0 && data > 0, "{rate}: {data} of data, {trains} of trains");
@@ -160,7 +161,7 @@ mod tests {
         let limit = RateLimit::new(Some(Rate::from_bps(8_000_000)), clock);
         std::thread::scope(|threads| {
             for _ in 0..4 {
-                // Half a second each.
+                // Each takes half a second.
                 threads.spawn(|| limit.take(500_000));
             }
             let waiting = || locked(&limit.state).waiting > Span::from_millis(1900);
@@ -179,7 +180,7 @@ mod tests {
         let began = clock.now();
         assert!(limit.take_for_train(TRAIN));
         limit.take(1000);
-        // 73.6 kB at 1 MB/s, less what the bucket held.
+        // 73.6 kB pass at 1 MB/s, less the content of the bucket.
         assert!(clock.now().since(began) >= Span::from_millis(53), "{}", clock.now().since(began));
         assert!(RateLimit::new(None, clock).take_for_train(u64::MAX), "without a limit");
     }
@@ -192,7 +193,7 @@ mod tests {
         for _ in 0..100 {
             limit.take(20_000);
         }
-        // 2 MB at 10 MB/s are 200 ms, less what the bucket held.
+        // 2 MB at 10 MB/s are 200 ms, less the content of the bucket.
         assert!(clock.now().since(began) >= Span::from_millis(175), "{}", clock.now().since(began));
         assert!(limit.waited() > Span::ZERO, "all of that, unless the machine stalled");
     }

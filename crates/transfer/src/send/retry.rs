@@ -1,4 +1,4 @@
-//! [`Retry`]: a connection that broke is made again, as long as there is progress now and then.
+//! [`Retry`]: the rule by which a broken connection is made again, as long as there is progress now and then.
 
 use crate::error::TransferError;
 use crate::history::History;
@@ -7,42 +7,42 @@ use crate::wire::control::Progress;
 use host::Clock;
 use units::{Foreign, Span, Time};
 
-/// Before the first new attempt; twice as long before each further one.
+/// The pause before the first new attempt; it doubles before each further one.
 const FIRST_PAUSE: Span = Span::from_millis(500);
-/// Between two attempts at most.
+/// The longest pause between two attempts.
 const LONGEST_PAUSE: Span = Span::from_secs(30);
 
-/// What earlier attempts of a transfer leave to the next one.
+/// The state that earlier attempts of a transfer leave to the next one.
 #[derive(Clone, Debug)]
 pub(super) struct Earlier {
-    /// When the first one began.
+    /// The time at which the first one began.
     pub(super) began: Time,
-    /// Bytes of files handed to the network.
+    /// The number of bytes in files handed to the network.
     pub(super) sent: u64,
-    /// Data connections that it came to.
+    /// The number of data connections reached.
     pub(super) streams: u16,
     pub(super) history: History,
-    /// Lines of the receiver's about lost entries.
+    /// The number of the receiver's lines about lost entries.
     pub(super) lines: u64,
 }
 
 impl Earlier {
-    /// Nothing, before the first attempt.
+    /// Makes the empty state before the first attempt.
     pub(super) fn new(began: Time) -> Self {
         Self { began, sent: 0, streams: 0, history: History::default(), lines: 0 }
     }
 }
 
-/// Whether and when it is tried again.
+/// The state that decides whether and when to try again.
 #[derive(Debug)]
 pub(super) struct Retry {
-    /// For so long without progress; zero: not at all.
+    /// The time without progress for which to try again; zero for not at all.
     limit: Span,
     clock: Clock,
-    /// The receiver has let this sender in once.
+    /// True once the receiver has let this sender in.
     reached: bool,
     progressed: Time,
-    /// The most entries and bytes that the receiver has told of.
+    /// The greatest numbers of entries and bytes that the receiver has reported.
     most: (u64, u64),
     pause: Span,
 }
@@ -52,19 +52,19 @@ impl Retry {
         Self { limit, clock, reached: false, progressed: clock.now(), most: (0, 0), pause: FIRST_PAUSE }
     }
 
-    /// Whether this is the first attempt, or the receiver was never reached.
+    /// Returns true for the first attempt, or if the receiver was never reached.
     pub(super) const fn is_first(&self) -> bool {
         !self.reached
     }
 
-    /// The receiver has let this sender in.
+    /// Records that the receiver has let this sender in.
     pub(super) const fn reached(&mut self) {
         self.reached = true;
     }
 
-    /// How far an attempt that has ended got. What is sent again and again is no progress: only what the receiver has
-    /// more than ever before. And no more than the `offered` entries and bytes: a receiver that claims more would be
-    /// tried for ever.
+    /// Records the progress of an attempt that has ended. Only what the receiver has in addition to all earlier
+    /// attempts is progress, not data that is sent again and again. It counts up to the `offered` entries and bytes,
+    /// because a receiver that claims more would be tried for ever.
     pub(super) fn got(&mut self, progress: &Progress, offered: (u64, u64)) {
         let (entries, bytes) = (progress.entries.min(offered.0), progress.bytes.min(offered.1));
         let most = (self.most.0.max(entries), self.most.1.max(bytes));
@@ -73,7 +73,7 @@ impl Retry {
         }
     }
 
-    /// How long to wait before the next attempt after `error`; `None`: there is none.
+    /// Returns the time to wait before the next attempt after `error`; `None` if there is none.
     pub(super) fn pause(&mut self, error: &TransferError) -> Option<Span> {
         let left = (self.progressed + self.limit).since(self.clock.now());
         if !self.reached || !passes(error) || left == Span::ZERO {
@@ -85,7 +85,7 @@ impl Retry {
     }
 }
 
-/// Whether the same may go well a little later.
+/// Returns true if the same may succeed a little later.
 fn passes(error: &TransferError) -> bool {
     match error {
         TransferError::PeerGone { .. } | TransferError::Tls { .. } | TransferError::Unreachable { .. } => {
@@ -97,7 +97,7 @@ fn passes(error: &TransferError) -> bool {
     }
 }
 
-/// In words for a line.
+/// Describes an error for a line.
 pub(super) fn why(error: &TransferError) -> String {
     match error {
         TransferError::PeerGone { reason } => format!("the connection broke ({})", Foreign::new(reason)),

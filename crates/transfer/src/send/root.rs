@@ -1,6 +1,6 @@
-//! [`Root`]: the open folder below which everything of a source is looked at and opened, without following a link.
+//! [`Root`]: the open folder below which all entries of a source are examined and opened, without following a link.
 //!
-//! Another user of this machine may own the tree that is sent. That user may swap a folder in it for a link while it
+//! Another user of this machine may own the tree that is sent. That user may replace a folder in it by a link while it
 //! is sent. So no path is resolved from the top.
 
 use crate::beneath::{self, HOLD, READ};
@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A folder to list.
+/// Flags for a folder to list.
 pub(super) const LIST: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
@@ -23,18 +23,18 @@ pub(super) const LIST: OFlags =
 #[derive(Debug)]
 pub(super) struct Root {
     folder: OwnedFd,
-    /// How many bytes of a name stand for the folder itself.
+    /// The length of the part of a name that stands for the folder itself, in bytes.
     skip: usize,
     /// The folder as the user named it, to be shown.
     path: PathBuf,
 }
 
-/// An entry's state, as the kernel told it once.
+/// The state of an entry, as the kernel reported it once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct There {
     pub(super) kind: FileType,
     pub(super) size: u64,
-    /// Bytes on the disk, holes left out.
+    /// The size on the disk, in bytes, holes left out.
     pub(super) disk: u64,
     pub(super) mode: u32,
     pub(super) modified: Stamp,
@@ -44,13 +44,14 @@ pub(super) struct There {
 }
 
 impl Root {
-    /// The folder at `path`, whose own name is `name`. The path may lead through links: that is the user's choice.
+    /// Opens the folder at `path`, whose own name is `name`. The path may lead through links: that is the user's
+    /// choice.
     pub(super) fn folder(path: &Path, name: &Name) -> io::Result<Self> {
         let folder = rustix::fs::open(path, HOLD, Mode::empty())?;
         Ok(Self { folder, skip: name.bytes().len() + 1, path: path.to_owned() })
     }
 
-    /// The folder at `path`, in which a source lies.
+    /// Opens the folder at `path`, in which a source lies.
     pub(super) fn around(path: &Path) -> io::Result<Self> {
         let shown = path.to_owned();
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -58,12 +59,12 @@ impl Root {
         Ok(Self { folder, skip: 0, path: shown })
     }
 
-    /// Where `name` lies below the folder.
+    /// Returns the path of `name` below the folder.
     fn below<'a>(&self, name: &'a Name) -> &'a OsStr {
         OsStr::from_bytes(name.bytes().get(self.skip..).unwrap_or(b"."))
     }
 
-    /// `name` as a path for a person.
+    /// Returns `name` as a path for a person.
     pub(super) fn shown(&self, name: &Name) -> PathBuf {
         match name.bytes().get(self.skip..) {
             Some(below) => self.path.join(OsStr::from_bytes(below)),
@@ -81,7 +82,7 @@ impl Root {
         Ok(self.beneath(self.below(name), LIST)?)
     }
 
-    /// The state of what has `name`; of a link, its own.
+    /// Returns the state of the entry `name`; of a link, its own.
     pub(super) fn look(&self, name: &Name) -> io::Result<There> {
         let path = Path::new(self.below(name));
         let (Some(folder), Some(last)) = (path.parent(), path.file_name()) else {
@@ -94,7 +95,7 @@ impl Root {
         Ok(There::at(&folder, last)?)
     }
 
-    /// The folder that holds a source which is no folder.
+    /// Returns the folder that holds a source which is not a folder.
     pub(super) const fn descriptor(&self) -> &OwnedFd {
         &self.folder
     }
@@ -104,18 +105,18 @@ impl Root {
     }
 }
 
-/// Where the link at `path` leads.
+/// Reads the target of the link at `path`.
 pub(super) fn target(folder: impl AsFd, path: impl rustix::path::Arg) -> io::Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(folder, path, Vec::new())?.into_bytes())
 }
 
 impl There {
-    /// The state of an open file or folder.
+    /// Returns the state of an open file or folder.
     pub(super) fn of(open: impl AsFd) -> rustix::io::Result<Self> {
         rustix::fs::fstat(open).map(|stat| Self::from(&stat))
     }
 
-    /// The state of what is called `last` in an open folder; of a link, its own.
+    /// Returns the state of the entry `last` in an open folder; of a link, its own.
     pub(super) fn at(folder: impl AsFd, last: impl rustix::path::Arg) -> rustix::io::Result<Self> {
         rustix::fs::statat(folder, last, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from(&stat))
     }
@@ -124,7 +125,7 @@ impl There {
         self.kind == FileType::RegularFile
     }
 
-    /// A hash of what changes when the content does.
+    /// Computes a hash of the properties that change with the content.
     pub(super) fn version(&self) -> [u8; 16] {
         let mut hasher = blake3::Hasher::new();
         for number in [self.place.0, self.place.1, self.size] {
@@ -156,7 +157,7 @@ impl From<&Stat> for There {
     }
 }
 
-/// Whether an entry is not what it was a moment ago: it went, or something else took its place.
+/// Returns true if an error means that an entry changed a moment ago: it vanished, or something else took its place.
 pub(super) fn is_change(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::NOENT | Errno::LOOP | Errno::NOTDIR))

@@ -1,4 +1,4 @@
-//! What the paths on the command line stand for.
+//! [`Source`]: an entry that a path on the command line stands for.
 
 use super::root::{Root, There};
 use crate::error::TransferError;
@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) name: Name,
 }
 
-/// Each path under its last part's name: `a/b` arrives as `b`.
+/// Opens the source of each path. It gets the name of the path's last part: `a/b` arrives as `b`.
 pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     let mut sources = Vec::with_capacity(paths.len());
     let mut seen: HashMap<Name, &Path> = HashMap::new();
@@ -30,7 +30,7 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     for path in paths {
         let shown = Foreign::path(path).to_string();
         let refused = |found: String| Complaint::new(&shown, found);
-        // A missing path is a slip of the hand: nothing is sent then.
+        // A missing path is a slip of the hand, so nothing is sent.
         let missing = |error: io::Error| {
             TransferError::Usage(refused(error.to_string()).accepted("files and folders that exist"))
         };
@@ -84,8 +84,8 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     Ok(sources)
 }
 
-/// What `open` opens. Thousands of folders on a command line may be more than may be open by default. The user may
-/// raise that limit, so it is raised once it is reached.
+/// Opens a root. Thousands of folders on a command line may exceed the default number of open files. The user may raise
+/// that limit, so it is raised once it is reached.
 fn opened(open: impl Fn() -> io::Result<Root>) -> io::Result<Root> {
     match open() {
         Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {

@@ -1,4 +1,4 @@
-//! One data connection: what is wanted, read, hashed and sent.
+//! One data connection: it reads, hashes and sends wanted files.
 
 use super::outgoing::Outgoing;
 use super::queue::Job;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use units::Foreign;
 
-/// Handed to TLS at once: sixteen full records, and one system call.
+/// The number of bytes handed to TLS at once: sixteen full records, and one system call.
 const GATHER: usize = 256 << 10;
 
 pub(super) struct Stream<'a> {
@@ -29,13 +29,13 @@ pub(super) struct Stream<'a> {
     out: Vec<u8>,
 }
 
-/// What ends a file, and not the transfer.
+/// An error that ends the sending of a file.
 enum Lost {
-    /// It is not as it was offered.
+    /// The file has changed since its offer.
     Changed,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(io::Error),
-    /// The transfer ends.
+    /// The error ends the whole transfer.
     Transfer(TransferError),
 }
 
@@ -45,7 +45,7 @@ impl From<TransferError> for Lost {
     }
 }
 
-/// Sends until nothing more will come.
+/// Sends until no more jobs come.
 pub(super) fn serve(
     transfer: &Transfer,
     channel: &Channel,
@@ -138,7 +138,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Reads straight behind its frame, so that the bytes are copied once.
+    /// Reads a piece straight behind its frame, so that the bytes are copied once.
     #[expect(clippy::too_many_arguments, reason = "the place of a piece, said in full")]
     fn piece(
         &mut self,
@@ -170,7 +170,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// All chunks are sent, or were there before.
+    /// Ends a file of which all chunks are sent, or existed before.
     fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
         let handle = self.file(file)?;
         if !file.is_unchanged(&handle) {
@@ -183,20 +183,20 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Nothing more is to be done about a file.
+    /// Ends the offer of a file that was sent.
     fn handed_over(&self, file: &Outgoing) {
         if self.transfer.queue.end(file.id).is_some() {
             self.observer.moved(&file.name, Moved::Sent);
         }
     }
 
-    /// This file cannot be sent, now or at all.
+    /// Gives up a file that cannot be sent, now or at all.
     fn give_up(&mut self, file: &Arc<Outgoing>, lost: Lost) -> Result<(), TransferError> {
         if !file.give_up() {
             return Ok(());
         }
         frame::append(&mut self.out, &Data::Gone { id: file.id });
-        // Whoever offers it again must not overtake this.
+        // A new offer of the file must not overtake this message.
         self.flush()?;
         if let Lost::Unreadable(error) = lost {
             let path = file.shown();
@@ -207,7 +207,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// The open file, as it was offered.
+    /// Returns the open file, unless it has changed since its offer.
     fn file(&self, file: &Outgoing) -> Result<Arc<File>, Lost> {
         self.read(|| file.file())?.ok_or(Lost::Changed)
     }
@@ -229,8 +229,8 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// A file that is shorter than it was has changed, and one that is not there has too. So has one that would be reached
-/// through a link: the walk looks why.
+/// Classifies an error of reading. A file that is shorter than before, or vanished, has changed. So has one that would
+/// be reached through a link; the walk finds the reason.
 fn fault(error: io::Error) -> Lost {
     if error.kind() == io::ErrorKind::UnexpectedEof || is_change(&error) {
         Lost::Changed
@@ -239,18 +239,18 @@ fn fault(error: io::Error) -> Lost {
     }
 }
 
-/// The next bytes between `at` and `end` that must be read.
+/// Returns the next bytes between `at` and `end` that must be read.
 fn next_stretch(file: &Outgoing, handle: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
     if file.sparse { next_data(handle, at, end) } else { Ok(Some(at..end)) }
 }
 
-/// The next bytes between `at` and `end` that are no hole.
+/// Returns the next bytes between `at` and `end` that are not in a hole.
 fn next_data(file: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
     let seek = |from| rustix::fs::seek(file, from);
     let start = match seek(SeekFrom::Data(at)) {
         Ok(start) if start < end => start,
         Ok(_) | Err(rustix::io::Errno::NXIO) => return Ok(None),
-        // A file system that knows no holes.
+        // This file system knows no holes.
         Err(rustix::io::Errno::INVAL) => return Ok(Some(at..end)),
         Err(error) => return Err(fault(error.into())),
     };

@@ -1,4 +1,4 @@
-//! [`Transfer`]: what the threads of a transfer share, and how one that fails ends the others.
+//! [`Transfer`]: the state that the threads of a transfer share. A thread that fails ends the others through it.
 
 use super::SendOptions;
 use super::connect::{Connections, Opener};
@@ -19,10 +19,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
-/// For the receiver's own reason to arrive.
+/// The time for the receiver's own reason to arrive.
 const BETTER_REASON: Duration = Duration::from_millis(1500);
 
-/// Lines that the receiver can have shown about lost entries.
+/// The greatest number of the receiver's lines about lost entries that are shown.
 const MOST_LINES: u64 = 1000;
 
 /// A transfer under way.
@@ -34,21 +34,21 @@ pub(super) struct Transfer {
     pub(super) queue: Queue,
     pub(super) limit: RateLimit,
     pub(super) clock: Clock,
-    /// When the first attempt began.
+    /// The time at which the first attempt began.
     pub(super) began: Time,
-    /// When this one did.
+    /// The time at which this attempt was connected.
     connected: Time,
-    /// The transfer has ended, for those who wait for descriptors.
+    /// Signals the end of the transfer to threads that wait for descriptors.
     pub(super) over: Wake,
-    /// Bytes of files handed to the network.
+    /// The number of bytes in files handed to the network.
     pub(super) sent: AtomicU64,
-    /// Entries that the receiver had.
+    /// The number of entries that the receiver had.
     pub(super) skipped: AtomicU64,
-    /// Nanoseconds spent in reading files.
+    /// The time spent reading files, in nanoseconds.
     pub(super) disk: AtomicU64,
-    /// When everything had been handed to the network.
+    /// The time at which everything had been handed to the network.
     pub(super) handed_over: OnceLock<Time>,
-    /// Files that were wanted and could not be read.
+    /// The number of files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
     shared: Mutex<Shared>,
     ended: Condvar,
@@ -57,7 +57,7 @@ pub(super) struct Transfer {
 /// The state that all threads of a transfer change.
 #[derive(Debug)]
 struct Shared {
-    /// The data connections, and since when each is there.
+    /// The data connections, each with the time at which it joined.
     lanes: Lanes,
     /// Data connections that have nothing to send.
     idle: Idle,
@@ -67,16 +67,16 @@ struct Shared {
     ended: Option<Result<Finished, TransferError>>,
 }
 
-/// What cannot be had. The receiver may say without an end that entries are lost: only the first is kept.
+/// The lost entries. The receiver may report such entries without end, so only the first reason is kept.
 #[derive(Debug, Default)]
 struct Lost {
     first: Option<String>,
-    /// Lines of the receiver's.
+    /// The number of the receiver's lines.
     lines: u64,
 }
 
 impl Lost {
-    /// One that the receiver tells of; whether its line is shown.
+    /// Adds a lost entry that the receiver reports. Returns true if its line is shown.
     fn add(&mut self, reason: String) -> bool {
         self.first.get_or_insert(reason);
         self.lines = self.lines.saturating_add(1);
@@ -88,16 +88,16 @@ impl Lost {
     }
 }
 
-/// How long data connections had nothing to send, all together.
+/// The time for which data connections had nothing to send, summed over all of them.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     past: Span,
-    /// Since when some still wait.
+    /// The times at which the present waits began.
     since: Vec<Time>,
 }
 
 impl Idle {
-    /// Until `now`.
+    /// Returns the total up to `now`.
     fn total(&self, now: Time) -> Span {
         self.since.iter().fold(self.past, |sum, began| sum + now.since(*began))
     }
@@ -111,7 +111,7 @@ impl Transfer {
         earlier: &Earlier,
     ) -> Result<Self, TransferError> {
         let connected = clock.now();
-        // What limited it is known of this attempt only.
+        // The limits are measured in this attempt only.
         let since = if earlier.sent == 0 { earlier.began } else { connected };
         let shared = Shared {
             lanes: Lanes::new(connections.data, since),
@@ -143,13 +143,13 @@ impl Transfer {
         locked(&self.shared)
     }
 
-    /// Runs the control connection's work; if it fails, everything ends, and the first reason counts.
+    /// Runs the control connection's work. If that fails, everything ends, and the first reason counts.
     pub(super) fn guard(&self, work: impl FnOnce() -> Result<(), TransferError>) {
         self.guard_for(Duration::ZERO, work);
     }
 
-    /// The same for another thread: if its connection broke, it waits a moment for a better reason, the receiver's own
-    /// on the control connection.
+    /// Runs another thread's work likewise. If its connection broke, it waits a moment for a better reason: the
+    /// receiver's own, on the control connection.
     pub(super) fn guard_other(&self, work: impl FnOnce() -> Result<(), TransferError>) {
         self.guard_for(BETTER_REASON, work);
     }
@@ -170,21 +170,21 @@ impl Transfer {
         self.control.cut();
     }
 
-    /// The data connections.
+    /// Returns the data connections.
     pub(super) fn channels(&self) -> Vec<Arc<Channel>> {
         self.lanes().into_iter().map(|lane| lane.channel).collect()
     }
 
-    /// The data connections, and since when each is there.
+    /// Returns the data connections, each with the time at which it joined.
     pub(super) fn lanes(&self) -> Vec<Lane> {
         self.shared().lanes.all().to_vec()
     }
 
-    /// Looks whether a data connection has ended. Its thread may be waiting for something to send, and nobody reads
-    /// from it. One that a receiver has closed before it was used, to make room, is no loss while there are others.
+    /// Checks whether a data connection has ended. Its thread may be waiting for a job, and no thread reads from it. A
+    /// connection that a receiver has closed before it was used, to make room, is not a loss while there are others.
     ///
     /// # Errors
-    /// A data connection has ended that was used, or all have.
+    /// If a data connection that was used has ended, or all have.
     pub(super) fn look_after_lanes(&self) -> Result<(), TransferError> {
         let now = self.clock.now();
         let mut alive = 0;
@@ -202,17 +202,17 @@ impl Transfer {
         }
     }
 
-    /// Something is about to be sent on a data connection for the first time.
+    /// Marks a data connection as one on which something is about to be sent for the first time.
     pub(super) fn uses(&self, channel: &Channel) {
         self.shared().lanes.uses(channel);
     }
 
-    /// One more data connection, unless the transfer has ended.
+    /// Adds a data connection, unless the transfer has ended.
     pub(super) fn join(&self, channel: Channel) -> Option<Arc<Channel>> {
         self.shared().lanes.join(channel, self.clock.now())
     }
 
-    /// `wait`, for something to send.
+    /// Runs `wait`, which waits for something to send, and counts its time as idle.
     pub(super) fn idle_for<T>(&self, wait: impl FnOnce() -> T) -> T {
         let began = self.clock.now();
         self.shared().idle.since.push(began);
@@ -224,7 +224,8 @@ impl Transfer {
         result
     }
 
-    /// How long data connections had nothing to send, and how long they wait for the receiver to have stored all.
+    /// Returns the time without anything to send, and the wait at the end until the receiver has stored everything,
+    /// both summed over all data connections.
     pub(super) fn waits(&self) -> (Span, Span) {
         let now = self.clock.now();
         let at_the_end = self.handed_over.get().map_or(Span::ZERO, |then| now.since(*then));
@@ -232,35 +233,35 @@ impl Transfer {
         (shared.idle.total(now - at_the_end), at_the_end * shared.lanes.all().len() as u64)
     }
 
-    /// Nothing more is to be sent.
+    /// Ends the sending.
     pub(super) fn close(&self) {
         self.queue.close();
         self.limit.close();
         self.over.wake();
     }
 
-    /// The receiver has said its last word.
+    /// Records the receiver's last message.
     pub(super) fn finished(&self, finished: Finished) {
         self.shared().ended.get_or_insert(Ok(finished));
         self.ended.notify_all();
     }
 
-    /// An entry cannot be had.
+    /// Records an entry that cannot be sent.
     pub(super) fn lost(&self, reason: String) {
         self.shared().lost.first.get_or_insert(reason);
     }
 
-    /// An entry cannot be had, as the receiver says; whether that is shown.
+    /// Records an entry that the receiver reports as lost. Returns true if the report is shown.
     pub(super) fn lost_there(&self, reason: String) -> bool {
         self.shared().lost.add(reason)
     }
 
-    /// Lines of the receiver's about lost entries that were not shown.
+    /// Returns the number of the receiver's lines about lost entries that were not shown.
     pub(super) fn not_shown(&self) -> u64 {
         self.shared().lost.not_shown()
     }
 
-    /// A file that was wanted cannot be read.
+    /// Records a wanted file that cannot be read.
     pub(super) fn lost_file(&self, file: &Outgoing, reason: String) {
         self.unreadable.fetch_add(1, Relaxed);
         self.shared().unsaid.push(reason.clone());
@@ -268,12 +269,12 @@ impl Transfer {
         self.queue.end(file.id);
     }
 
-    /// What was lost since this was asked last, and is still to be told.
+    /// Takes the losses that were not reported yet.
     pub(super) fn unsaid(&self) -> Vec<String> {
         std::mem::take(&mut self.shared().unsaid)
     }
 
-    /// How this attempt ended; the next one finds in `earlier` what it needs to know of it.
+    /// Returns the result of this attempt, and leaves in `earlier` the state that the next one needs.
     pub(super) fn result(self, told: Told, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let sent = self.sent.load(Relaxed);
         let Told { progress, report, limits, history } = told;

@@ -1,8 +1,8 @@
-//! [`Tree`]: everything of one source, entry by entry, folders before what is in them.
+//! [`Tree`]: all entries of one source, one by one, folders before their content.
 //!
-//! The walk holds the folders it is in by their descriptors, so a folder that is renamed or replaced meanwhile cannot
-//! lead it elsewhere. Trees may be deep: there is no recursion, and of the folders on the way down only the innermost
-//! ones are open. Of the others the remaining names are kept.
+//! The walk holds its present folders by their descriptors, so a folder that is renamed or replaced meanwhile cannot
+//! lead it elsewhere. Trees may be deep, so there is no recursion, and of the folders on the way down only the
+//! innermost ones are open. Of the others the remaining names are kept.
 
 use super::root::{LIST, Root, There, target};
 use super::sources::Source;
@@ -16,19 +16,19 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Folders open at a time.
+/// The greatest number of folders open at a time.
 const OPEN: usize = 64;
-/// Bytes for one call that reads names.
+/// The number of bytes for one call that reads names.
 const NAMES: usize = 32 << 10;
 
-/// One thing that a walk finds.
+/// An entry that a walk finds.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A file, folder or link, to be offered; of a link also where it leads.
+    /// A file, folder or link to be offered; a link with its target.
     Entry(Name, There, Option<Vec<u8>>),
-    /// An entry that is left out on purpose, and why.
+    /// An entry that is left out on purpose, and the reason.
     Left(PathBuf, &'static str),
-    /// An entry that cannot be had, and why.
+    /// An entry that cannot be read, and the reason.
     Lost(PathBuf, String),
 }
 
@@ -38,9 +38,9 @@ pub(super) struct Tree<'a> {
     source: &'a Source,
     begun: bool,
     levels: Vec<Level>,
-    /// So many of the outermost levels have been closed.
+    /// The number of the outermost levels that have been closed.
     closed: usize,
-    /// Found beside something else, and not told yet.
+    /// A second find, which is not returned yet.
     pending: Option<Found>,
     buffer: Vec<MaybeUninit<u8>>,
 }
@@ -52,10 +52,10 @@ struct Level {
     folder: Option<OwnedFd>,
     /// Device and inode.
     place: (u64, u64),
-    /// Names not looked at yet, each ended by a zero.
+    /// Names that are not examined yet, each ended by a zero.
     names: Vec<u8>,
     at: usize,
-    /// All names have been read.
+    /// True once all names have been read.
     ended: bool,
 }
 
@@ -83,7 +83,7 @@ impl Level {
         }
     }
 
-    /// The next name, if one has been read.
+    /// Takes the next name, if one has been read.
     fn take(&mut self) -> Option<CString> {
         let name = CStr::from_bytes_until_nul(self.names.get(self.at..)?).ok()?;
         self.at += name.count_bytes() + 1;
@@ -101,7 +101,7 @@ impl<'a> Tree<'a> {
         &self.source.root
     }
 
-    /// The source itself.
+    /// Examines the source itself.
     fn top(&mut self) -> Found {
         let (root, name) = (self.root(), self.source.name.clone());
         match root.look(&name) {
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
                 let folder = root.list(&name);
                 self.enter(name, folder)
             }
-            // A source that is no folder lies in its root.
+            // A source that is not a folder lies in its root.
             Ok(there) => {
                 let last = name.clone();
                 self.plain(name, there, root.descriptor().as_fd(), OsStr::from_bytes(last.bytes()))
@@ -118,7 +118,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What is called `last` in the innermost folder.
+    /// Examines the entry `last` of the innermost folder.
     fn entry(&mut self, last: &CStr) -> Found {
         let level = self.levels.last().expect("a name comes from a folder");
         let part = OsStr::from_bytes(last.to_bytes());
@@ -141,7 +141,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// An entry that is no folder.
+    /// Describes an entry that is not a folder.
     fn plain(&self, name: Name, there: There, folder: BorrowedFd<'_>, last: &OsStr) -> Found {
         match there.kind {
             FileType::RegularFile => Found::Entry(name, there, None),
@@ -153,7 +153,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// A folder; what is in it comes next.
+    /// Enters a folder, whose content comes next.
     fn enter(&mut self, name: Name, folder: io::Result<OwnedFd>) -> Found {
         let opened = folder.and_then(|folder| Ok((There::of(&folder)?, folder)));
         let (there, folder) = match opened {
@@ -173,7 +173,7 @@ impl<'a> Tree<'a> {
     fn close_outermost(&mut self) {
         let level = &mut self.levels[self.closed];
         while !level.ended {
-            // What is read is behind what was not looked at yet.
+            // New names are appended to those that are not examined yet.
             if let Err(error) = level.fill(&mut self.buffer) {
                 self.pending = Some(Found::Lost(self.source.root.shown(&level.name), reason(&error)));
             }
@@ -275,7 +275,7 @@ mod tests {
                 fs::write(&file, depth.to_string()).unwrap();
                 put(&file);
             }
-            // A second branch of the same depth from the middle on.
+            // A second branch of the same depth begins in the middle.
             if depth == OPEN {
                 let mut branch = folder.join("branch");
                 for _ in 0..OPEN * 2 {

@@ -1,4 +1,4 @@
-//! [`Host`]: an IP address or a host name, as a ticket names where a receiver may be reached.
+//! [`Host`]: an IP address or a host name, as a ticket names the place of a receiver.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,17 +7,17 @@ use std::str::FromStr;
 use thiserror::Error;
 use units::Complaint;
 
-/// Bytes of a host name and of one of its labels [rfc1035:2.3.4].
+/// The greatest lengths of a host name and of one of its labels, in bytes [rfc1035:2.3.4].
 const LONGEST: usize = 253;
 const LONGEST_LABEL: usize = 63;
 
-/// Where a receiver may be reached.
+/// The place at which a receiver may be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Host {
-    /// At an address.
+    /// An address.
     Ip(IpAddr),
-    /// At the addresses that its name has when the sender asks.
+    /// A name, which the sender resolves to addresses.
     Name(HostName),
 }
 
@@ -25,13 +25,13 @@ pub enum Host {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HostName(String);
 
-/// A text is neither an address nor a host name.
+/// A text that is neither an address nor a host name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct HostError(Complaint);
 
 impl HostName {
-    /// Its text.
+    /// Returns the text of the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,7 +45,7 @@ impl HostName {
             let ends = label.starts_with('-') || label.ends_with('-');
             plain && !ends && (1..=LONGEST_LABEL).contains(&bytes.len())
         };
-        // What ends in a number is a mistyped address.
+        // A name that ends in a number is a mistyped address.
         let number =
             name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
         let right = name.len() <= LONGEST && name.split('.').all(is_label) && !number;
@@ -54,7 +54,8 @@ impl HostName {
 }
 
 impl Host {
-    /// As a ticket has it: the 4 or 16 bytes of an address, or a name. A name of 4 or 16 bytes gets the root's dot.
+    /// Returns the form in a ticket: the 4 or 16 bytes of an address, or a name. A name of 4 or 16 bytes gets the
+    /// root's dot.
     pub(super) fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Ip(IpAddr::V4(four)) => four.octets().to_vec(),
@@ -64,7 +65,7 @@ impl Host {
         }
     }
 
-    /// The reverse of [`Host::bytes`]. `None` for what that does not give.
+    /// Reverses [`Host::bytes`]. Returns `None` for bytes that it never makes.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let host = if let Ok(four) = <[u8; 4]>::try_from(bytes) {
             Self::Ip(four.into())

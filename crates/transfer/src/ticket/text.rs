@@ -1,8 +1,8 @@
-//! Base 32 with Crockford's alphabet in lower case: no letter that is taken for another, nothing a shell reads.
+//! Base 32 with Crockford's alphabet in lower case, which has no letters that look alike and none special to a shell.
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// `bytes` as letters, the last one filled up with zeros.
+/// Encodes `bytes` as letters; zeros fill the last one.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 8 / 5 + 2);
     let (mut held, mut bits) = (0u32, 0);
@@ -20,10 +20,10 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that `text` stands for; bits that fill no byte are not looked at.
+/// Decodes the bytes that `text` stands for. Bits that do not fill a byte are ignored.
 ///
 /// # Errors
-/// Where a letter stands that is none of the alphabet's, counted from zero, and which.
+/// Returns the place, counted from zero, of a letter outside of the alphabet, and the letter.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, (usize, char)> {
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8 + 1);
     let (mut held, mut bits) = (0u32, 0);

@@ -1,11 +1,10 @@
-//! Texts and lists of bounded length, for `#[serde(with = …)]`: a longer one is not read, and texts are cut when
-//! written.
+//! Texts and lists of bounded length, for `#[serde(with = …)]`. Reading a longer one fails; writing cuts texts.
 
-/// Bytes of a text for a person.
+/// The greatest length of a text for a person, in bytes.
 pub(crate) const LONGEST_TEXT: usize = 1000;
-/// Data connections of a sender.
+/// The greatest number of a sender's data connections.
 pub(crate) const MOST_STREAMS: usize = 64;
-/// Phases that a receiver tells at once.
+/// The greatest number of phases that a receiver reports at once.
 pub(crate) const MOST_ENTERED: usize = 16;
 
 /// A text of at most [`LONGEST_TEXT`] bytes.
@@ -15,7 +14,7 @@ pub(crate) mod text {
     use serde::{Deserializer, Serializer};
     use std::fmt;
 
-    /// Cuts it if need be; `…` says so.
+    /// Writes the text, cut with a final `…` if it is too long.
     pub(crate) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
         if text.len() <= LONGEST_TEXT {
             return serializer.serialize_str(text);
@@ -49,7 +48,7 @@ pub(crate) mod text {
     }
 }
 
-/// The reports of at most [`MOST_STREAMS`] connections.
+/// Reads the reports of at most [`MOST_STREAMS`] connections.
 pub(crate) fn streams<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -58,7 +57,7 @@ where
     list::<D, T, MOST_STREAMS>(deserializer)
 }
 
-/// At most [`MOST_ENTERED`] phases.
+/// Reads at most [`MOST_ENTERED`] phases.
 pub(crate) fn entered<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: serde::Deserializer<'de>,

@@ -7,10 +7,10 @@ use crate::limits::{LimitTimes, ReceiverTimes, SenderTimes};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
 
-/// An entry's number, in the order in which they are offered.
+/// An entry's number, in the order of the offers.
 pub type Id = u64;
 
-/// Nanoseconds since 1970, as file systems count; negative before.
+/// A time since 1970, as file systems count; negative before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Whole seconds.
@@ -19,81 +19,81 @@ pub struct Stamp {
     pub nanos: u32,
 }
 
-/// What an entry is.
+/// The kind of an entry, with its content's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// A file's content.
+    /// A regular file.
     File {
-        /// Bytes.
+        /// The file's size in bytes.
         size: u64,
-        /// Size of its chunks, as an exponent of two.
+        /// The size of its chunks, as an exponent of two.
         chunk: Log2,
-        /// A hash of what changes when its content does: device, inode, size, times. The same stamp means the same
-        /// content to a receiver that goes on after an interruption.
+        /// A hash of the properties that change with the content: device, inode, size, times. After an interruption, a
+        /// receiver takes the same hash for the same content.
         version: [u8; 16],
     },
-    /// A folder; entries inside come after it.
+    /// A folder; the entries inside come after it.
     Folder,
-    /// A symbolic link, made and never followed.
+    /// A symbolic link, created and never followed.
     Link {
-        /// Where to, as it stands in the link.
+        /// The target, as it stands in the link.
         #[serde(with = "serde_bytes")]
         target: Vec<u8>,
     },
 }
 
-/// One entry of what is sent.
+/// An entry that is to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where it goes.
+    /// The path below the receiver's folder.
     pub name: Name,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: Kind,
     /// Permission bits.
     pub mode: u32,
-    /// Time of the last change.
+    /// The time of the last change.
     pub modified: Stamp,
 }
 
-/// What a sender knows of one data connection (`TCP_INFO`), and of itself.
+/// The state of one data connection as its sender knows it, mostly from `TCP_INFO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamReport {
-    /// Time with data in flight or waiting, nanoseconds; 0 where the kernel does not tell. All of these run from the
-    /// connection's beginning.
+    /// Time with data in flight or waiting, in nanoseconds; 0 where the kernel does not report it. All fields count
+    /// from the connection's beginning.
     pub busy: u64,
-    /// Of that, held back by the receive window.
+    /// The part of `busy` limited by the receive window.
     pub window_limited: u64,
-    /// Of that, held back by the send buffer.
+    /// The part of `busy` limited by the send buffer.
     pub buffer_limited: u64,
-    /// Segments sent again.
+    /// The number of retransmitted segments.
     pub retransmits: u64,
-    /// Smoothed round-trip time, nanoseconds; 0 if unknown.
+    /// The smoothed round-trip time, in nanoseconds; 0 if unknown.
     pub rtt: u64,
-    /// Least round-trip time, nanoseconds; 0 if unknown.
+    /// The least round-trip time, in nanoseconds; 0 if unknown.
     pub min_rtt: u64,
-    /// Congestion window, bytes.
+    /// The congestion window, in bytes.
     pub congestion_window: u64,
-    /// Bytes acknowledged.
+    /// The number of bytes acknowledged.
     pub acknowledged: u64,
-    /// Payload of a full segment.
+    /// The payload of a full segment, in bytes.
     pub segment: u64,
 }
 
-/// How a sender's data connections are doing.
+/// The state of a sender's data connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Each of them, in their order; at most 64.
+    /// The connections' states, in their order; at most 64.
     #[serde(deserialize_with = "bounded::streams")]
     pub streams: Vec<StreamReport>,
-    /// Their congestion control sends at a rate that it measures.
+    /// True if their congestion control sends at a rate that it measures.
     pub rate_based: bool,
-    /// What they waited for.
+    /// Times that the connections spent waiting.
     pub times: SenderTimes,
 }
 
 #[cfg(test)]
 impl Report {
-    /// Of this many data connections, with the largest numbers that there are.
+    /// Makes a report on `streams` data connections with the largest possible numbers.
     pub(crate) fn largest(streams: usize) -> Self {
         let most = u64::MAX;
         let stream = StreamReport {
@@ -112,169 +112,169 @@ impl Report {
     }
 }
 
-/// What a sender says on the control connection.
+/// A sender's message on the control connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToReceiver {
-    /// May this be sent? Numbers count up from zero.
+    /// An offer to send an entry. Offers are numbered from zero.
     Offer {
-        /// Its number.
+        /// The offer's number.
         id: Id,
-        /// What it is.
+        /// The offered entry.
         entry: Entry,
     },
-    /// How much there is in all. Senders of version 2 say [`ToReceiver::Counted`] instead.
+    /// The total to be sent. Senders of version 2 and later send [`ToReceiver::Counted`] instead.
     Totals {
-        /// Entries.
+        /// The number of entries.
         entries: u64,
-        /// Bytes of files.
+        /// The number of bytes in files.
         bytes: u64,
     },
-    /// How the data connections are doing.
+    /// The state of the data connections.
     Report(Report),
-    /// Everything was offered and every wanted file sent or given up.
+    /// The end of the offers: every entry was offered, and every wanted file sent or given up.
     Complete {
-        /// So many offers were made.
+        /// The number of offers made.
         offers: u64,
-        /// So many entries could not be sent.
+        /// The number of entries that could not be sent.
         failed: u64,
     },
-    /// The last word: `Finished` has arrived.
+    /// The last message: `Finished` has arrived.
     Bye,
-    /// The sender gives up.
+    /// The end of the transfer by the sender.
     Abort {
-        /// Why, for a person; at most 1000 bytes.
+        /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// The sender's count so far, which the receiver's user is told and asked about. It comes before the first offer,
-    /// and again when there is more. Since version 2.
+    /// The sender's count so far, which the receiver shows its user and asks about. It comes before the first offer,
+    /// and again when it has grown. Since version 2.
     Counted(Counted),
-    /// What limited the data connections so far. Since version 3.
+    /// The times for which each cause has limited the data connections so far. Since version 3.
     Limits(LimitTimes),
 }
 
-/// How much there is to send.
+/// A sender's count of the data to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Entries: files, folders and links.
+    /// The number of entries: files, folders and links.
     pub entries: u64,
-    /// Bytes of files, holes included.
+    /// The number of bytes in files, holes included.
     pub bytes: u64,
-    /// Bytes of files, holes left out.
+    /// The number of bytes in files, holes left out.
     pub disk: u64,
-    /// All was counted; otherwise it is at least this.
+    /// True if everything was counted; otherwise the counts are lower bounds.
     pub complete: bool,
 }
 
-/// What becomes of an offer.
+/// The answer to an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Send it.
+    /// The entry is wanted.
     Want,
-    /// It is there, whole: made by this offer (folders, links), or received earlier in this session.
+    /// The entry exists in full: created for this offer (folders, links), or received earlier in this session.
     Have,
-    /// Send what is missing of it: these chunks are there, with their digests.
+    /// The rest of the file is wanted. These chunks exist already, with their digests.
     Rest(Vec<(u32, Digest)>),
-    /// It cannot be had; the reason is for a person.
+    /// The entry is refused; the reason is for a person.
     Refused(#[serde(with = "bounded::text")] String),
-    /// Another entry of this name is kept, as the receiver was told to. Since version 2.
+    /// Another entry of this name is kept, as the receiver's options demand. Since version 2.
     Kept,
 }
 
-/// What a receiver says.
+/// A receiver's message on the control connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToSender {
     /// The answer to [`Greeting::Control`](super::Greeting::Control).
     Welcome {
-        /// Data connections show this to be counted to this control connection.
+        /// A token that data connections show to belong to this control connection.
         token: [u8; 16],
-        /// The session was interrupted and goes on.
+        /// True if the session continues after an interruption.
         resumed: bool,
     },
-    /// The other answer: it cannot be now, and why, for a person.
+    /// The other answer to the greeting: the sender cannot be served now. The reason is for a person.
     Busy(#[serde(with = "bounded::text")] String),
     /// The answer to an offer.
     Answer {
         /// The offer's number.
         id: Id,
-        /// The answer.
+        /// The verdict on it.
         verdict: Verdict,
     },
     /// A file that was wanted could not be stored.
     Failed {
-        /// Its number.
+        /// The file's number.
         id: Id,
-        /// Why, for a person; at most 1000 bytes.
+        /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// How far the receiver is, a few times a second.
+    /// The receiver's progress, a few times a second.
     Progress(Progress),
-    /// Pace one data connection at this.
+    /// A pace for one data connection.
     Pace {
-        /// Which, from zero.
+        /// The connection's number, from zero.
         stream: u16,
-        /// Bits per second; `None`: as fast as it can.
+        /// The pace in bits per second; `None` if there is no limit.
         bps: Option<u64>,
     },
-    /// Everything is stored under its name, or known to be missing.
+    /// The end of the session: every entry is stored under its name, or known to be missing.
     Finished(Finished),
-    /// The receiver gives up.
+    /// The end of the transfer by the receiver.
     Abort {
-        /// Why, for a person; at most 1000 bytes.
+        /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// The receiver gives up for a reason that programs know. Since version 2; senders of version 1 hear `Abort`.
+    /// The end of the transfer for a reason that programs know. Since version 2; senders of version 1 get `Abort`.
     GivesUp {
         /// The kind of the reason.
         why: Why,
-        /// Why, for a person; at most 1000 bytes.
+        /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
     },
 }
 
-/// Why a receiver gives up.
+/// The kind of a receiver's reason for giving up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
-    /// Its user, or its options, do not accept what was announced.
+    /// Its user, or its options, do not accept the announced amount.
     Declined,
     /// Its disk is full, or fails.
     Disk,
 }
 
-/// How far a receiver is, and what its window is doing.
+/// A receiver's progress, and the state of its window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Entries stored.
+    /// The number of entries stored.
     pub entries: u64,
-    /// Bytes of files stored or being stored, holes included, those of earlier connections of this session too.
+    /// Bytes of files stored or being stored, including holes and the bytes of earlier connections of this session.
     pub bytes: u64,
-    /// The receive window in force, bytes, over all data connections; `None`: as large as the kernel allows.
+    /// The receive window in force, in bytes over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<u64>,
-    /// The window's phase.
+    /// The phase of the window's sizer.
     #[serde(with = "bounded::text")]
     pub phase: String,
-    /// Why it is in it.
+    /// The reason for this phase.
     #[serde(with = "bounded::text")]
     pub reason: String,
-    /// Phases that it entered since this was said last, each with its own time and reason; at most 16.
+    /// Phases entered since the last report, each with its own time and reason; at most 16.
     #[serde(deserialize_with = "bounded::entered")]
     pub entered: Vec<PhaseEntry>,
-    /// The window is held below the maximum on purpose.
+    /// True if the window is kept below the maximum on purpose.
     pub sized: bool,
-    /// What the data connections waited for.
+    /// Times that the data connections spent waiting.
     pub times: ReceiverTimes,
 }
 
-/// How it ended.
+/// The result of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
-    /// Entries stored by this session.
+    /// The number of entries stored by this session.
     pub entries: u64,
-    /// Bytes of files stored.
+    /// The number of bytes stored in files.
     pub bytes: u64,
-    /// Entries that could not be stored or sent.
+    /// The number of entries that could not be stored or sent.
     pub failed: u64,
 }

@@ -11,46 +11,47 @@ const LENGTH: usize = 4;
 
 /// A message that travels in a frame.
 pub trait Framed: Serialize + DeserializeOwned {
-    /// No frame with such a message is longer, in bytes. Nobody has to hold more than this of what a peer claims.
+    /// The greatest length of a message in its frame, in bytes. A reader never has to hold more, whatever a peer
+    /// claims.
     const LONGEST: usize;
 }
 
-/// A name and a link's target, 4095 bytes each, or the reports of 64 connections, 90 bytes each, and something around
-/// it.
+/// Room for a name and a link's target of 4095 bytes each, or for the reports of 64 connections of 90 bytes each, and
+/// for the fields around them.
 impl Framed for ToReceiver {
     const LONGEST: usize = 16 << 10;
 }
 
-/// The digests of a file with the most chunks there can be, and something around it.
+/// Room for the digests of a file with the greatest number of chunks, and for the fields around them.
 impl Framed for ToSender {
     const LONGEST: usize = 4 << 20;
 }
 
-/// Numbers and a token, with room for what later versions add.
+/// Room for numbers, a token and the additions of later versions.
 impl Framed for Greeting {
     const LONGEST: usize = 1 << 10;
 }
 
-/// Numbers and a digest, with room for what later versions add.
+/// Room for numbers, a digest and the additions of later versions.
 impl Framed for Data {
     const LONGEST: usize = 1 << 10;
 }
 
-/// Why bytes are no frame.
+/// The reason for which bytes are not a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FrameError {
-    /// A length that no message has.
+    /// A length greater than that of any such message.
     #[error("a message of {length} bytes, at most {most} are accepted")]
     Long {
-        /// How long it claims to be.
+        /// The claimed length, in bytes.
         length: usize,
-        /// How long such a message may be.
+        /// The greatest accepted length, in bytes.
         most: usize,
     },
-    /// Not a message of this kind.
+    /// Bytes that are not a message of this kind.
     #[error("a message that cannot be read: {0}")]
     Malformed(postcard::Error),
-    /// Something is left behind the message.
+    /// Bytes left over after the message.
     #[error("{0} bytes too many after a message")]
     Trailing(usize),
 }
@@ -58,7 +59,7 @@ pub enum FrameError {
 /// Appends `message` to `out` as a frame.
 ///
 /// # Panics
-/// If the message is longer than [`Framed::LONGEST`]: it must be cut before.
+/// If the message is longer than [`Framed::LONGEST`]; the caller must cut it before.
 pub fn append<M: Framed>(out: &mut Vec<u8>, message: &M) {
     let start = out.len();
     out.extend([0; LENGTH]);
@@ -69,10 +70,10 @@ pub fn append<M: Framed>(out: &mut Vec<u8>, message: &M) {
     out[start..start + LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
 }
 
-/// The first message of `bytes` and how many bytes it takes; `None` while it is not all there.
+/// Reads the first message of `bytes`, and returns it with its length in bytes. Returns `None` if it is incomplete.
 ///
 /// # Errors
-/// [`FrameError`].
+/// Returns a [`FrameError`] if the bytes are not a frame.
 pub fn first<M: Framed>(bytes: &[u8]) -> Result<Option<(M, usize)>, FrameError> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH>() else { return Ok(None) };
     let length = u32::from_le_bytes(*length) as usize;

@@ -1,4 +1,4 @@
-//! What a receiver believes of what it finds.
+//! The trust of a receiver in the files that it finds.
 
 use super::*;
 use crate::chunks::{Digest, file_digest, small_file_digest};
@@ -22,7 +22,7 @@ pub(super) fn entry() -> Entry {
     }
 }
 
-/// A receiver's state, and the assembly on it. The state holds the folder's lock.
+/// Makes a receiver's state, and the assembly on it. The state holds the folder's lock.
 pub(super) fn assembly(folder: &Path, existing: Existing) -> (State, Assembly) {
     let (state, _) = State::open(folder, false, Time::ZERO, Span::from_secs(60)).unwrap();
     let mut state = state;
@@ -34,7 +34,7 @@ pub(super) fn assembly(folder: &Path, existing: Existing) -> (State, Assembly) {
     (state, assembly)
 }
 
-/// What an offer is answered, whether at once or after something was read.
+/// Returns the answer to an offer, whether it comes at once or after data was read.
 pub(super) fn offered(assembly: &Assembly, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
     match assembly.offer(id, entry)? {
         Offered::Now(verdict) => Ok(verdict),
@@ -59,7 +59,7 @@ fn chunks(assembly: &Assembly, id: Id) {
     }
 }
 
-/// Receives the file, and forgets what the journal says after its last chunk: the process was killed there, when the
+/// Receives the file, and forgets the journal's records after its last chunk, as if the process was killed when the
 /// file had its name already.
 fn killed_after_the_rename(folder: &Path) {
     let (state, assembly) = assembly(folder, Existing::Refuse);
@@ -83,7 +83,7 @@ fn a_file_that_got_its_name_just_before_a_kill_is_not_sent_again() {
     let (_state, assembly) = assembly(place.path(), Existing::Refuse);
     assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Have);
     assert_eq!(assembly.counts().bytes, SIZE as u64);
-    // It is the session's own, so a later version of it may take its place.
+    // The file is the session's own, so a later version may replace it.
     let kind = Kind::File { size: 3, chunk: 20, version: [2; 16] };
     let later = Entry { kind, ..entry() };
     assert_eq!(offered(&assembly, 1, later).unwrap(), Verdict::Want);
@@ -143,7 +143,7 @@ fn what_a_resume_takes_up_is_hashed_again() {
     let mut damaged = content();
     damaged[..5000].fill(0xee);
     fs::write(&partial, damaged).unwrap();
-    // In the same boot, and in the same process, too.
+    // The state is opened again in the same boot and in the same process, too.
     let (_state, again) = assembly(place.path(), Existing::Refuse);
     for _ in 0..2 {
         again.begin().unwrap();
@@ -155,7 +155,7 @@ fn what_a_resume_takes_up_is_hashed_again() {
         SIZE as u64 + 5,
         "each byte is read once for each time; the damaged chunk is a hole since"
     );
-    // The damaged chunk comes as a hole with an end: nothing of what was there may show through.
+    // The damaged chunk comes as a hole with an end, so nothing of the old bytes may show through.
     let mut chunk = again.chunk(0, 0).unwrap().unwrap();
     again.piece(&mut chunk, (1 << 20) - 1, b"x").unwrap();
     let mut hollow = vec![0; 1 << 20];
@@ -178,7 +178,7 @@ fn a_stored_file_counts_only_while_size_and_time_agree() {
     assert_eq!(offered(&assembly, 1, entry()).unwrap(), Verdict::Have);
     let path = place.path().join("file");
     assert_eq!((fs::metadata(&path).unwrap().mtime(), fs::metadata(&path).unwrap().mtime_nsec()), (9, 8));
-    // Another program writes to it: the size is the same.
+    // Another program writes to the file without changing its size.
     let mut other = content();
     other[7] ^= 1;
     fs::write(&path, other).unwrap();

@@ -1,4 +1,4 @@
-//! Peers that take nothing, never end, or say things slowly.
+//! Peers that take nothing, never end, or send slowly.
 
 use super::*;
 use crate::keys::{Key, receiver_tls, sender_tls, server_name};
@@ -8,7 +8,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
-/// Two ends of a connection, each with what carries it.
+/// Makes two ends of a connection, each with its carrier.
 fn pair(clock: Clock) -> ((Arc<Tls>, Channel), (Arc<Tls>, Channel)) {
     let (key, secret) = (Key::new(&[1; 32]), Secret([2; 16]));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -39,13 +39,13 @@ fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
     let error = tls.hand_over(Time::NEVER, stuck, stuck).unwrap_err();
     assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
     assert!(clock.now().since(began) >= stuck);
-    // What is left of it goes when the peer reads, however slowly.
+    // The rest passes when the peer reads, however slowly.
     let began = clock.now();
     std::thread::scope(|threads| {
         let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck, stuck));
         let mut inlet = Inlet::new(&far);
         while !sending.is_finished() {
-            // Five times slower than the path; the kernel gives room in large steps.
+            // The peer reads five times slower than the path; the kernel makes room in large steps.
             std::thread::park_timeout(Duration::from_millis(10));
             inlet.more(clock.now() + stuck).unwrap();
             inlet.consume(inlet.held().len());
@@ -116,7 +116,7 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         near.pace(Some(Rate::from_bps(4_000_000)));
         let began = clock.now();
         near.write(&[0; 100_000]).unwrap();
-        // 200 ms, of which two quanta may leave ahead.
+        // The transfer takes 200 ms, of which two quanta may leave ahead.
         let passed = clock.now().since(began);
         assert!(passed >= Span::from_millis(185), "100 kB at 4 Mbit/s within {passed}");
         // At this pace the rest would take more than two hours, and a quantum 23 s.
@@ -144,7 +144,7 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
 fn a_reader_does_not_take_a_slow_path_for_a_broken_one() {
     let clock = Clock::start();
     let ((tls, near), (_, far)) = pair(clock);
-    // A writer that waits for the path: more than all buffers on the way hold.
+    // The writer waits for the path, because this is more than all buffers on the way hold.
     tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
     let mut inlet = Inlet::new(&near);
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! What is written is what `b3sum` writes, and what is read may be anything.
+//! Files of digests: written as `b3sum` writes them, and read from arbitrary bytes.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn name(bytes: &[u8]) -> Name {
     Name::new(bytes.to_vec()).unwrap()
 }
 
-/// All that a check of `text` in `folder` tells.
+/// Checks `text` in `folder`, and returns all results.
 fn checked(folder: &Path, text: &[u8]) -> (Vec<(String, Checked)>, Report) {
     let (mut all, file) = (Vec::new(), folder.join("the digests"));
     fs::write(&file, text).unwrap();
@@ -29,7 +29,7 @@ fn lines_are_those_of_b3sum() {
     let (top, file) = (File::open(bench.path()).unwrap().into(), bench.path().join("sums"));
     let names = names.map(name);
     assert_eq!(write(&top, names.iter(), &file).unwrap(), 5);
-    // b3sum 1.2.0 printed this of "content".
+    // `b3sum` 1.2.0 printed this digest of "content".
     let digest = "3fba5250be9ac259c56e7250c526bc83bacb4be825f2799d3d59e5b4878dd74e";
     let expected = [
         &format!("{digest}  plain\n{digest}  a/in a folder\n\\{digest}  two\\nlines\n").into_bytes()[..],
@@ -55,7 +55,7 @@ fn digests_are_never_written_over_something() {
     }
     assert_eq!(fs::read(bench.path().join("precious")).unwrap(), b"mine");
     assert!(!bench.path().join("nowhere").exists());
-    // One that cannot be read costs no other its digest.
+    // A file that cannot be read does not cost others their digests.
     let sums = bench.path().join("sums");
     let error = write(&top, [name(b"missing"), name(b"one")].iter(), &sums).unwrap_err();
     assert!(
@@ -64,7 +64,7 @@ fn digests_are_never_written_over_something() {
     );
     assert!(fs::read_to_string(&sums).unwrap().ends_with("  one\n"));
     fs::remove_file(&sums).unwrap();
-    // Taken while they were hashed.
+    // The name is taken while the files are hashed.
     let temporary = Temporary::new(&bench.path().join("later")).unwrap();
     fs::write(bench.path().join("later"), "mine").unwrap();
     assert!(temporary.keep(&bench.path().join("later")).unwrap_err().to_string().contains("never written"));

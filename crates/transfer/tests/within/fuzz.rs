@@ -1,5 +1,5 @@
-//! A peer that has the ticket may still be a wrong program. No order of messages makes the receiving end panic, or
-//! write anywhere but in its folder.
+//! Random messages: a peer that has the ticket may still be a faulty program. No order of messages makes the receiving
+//! end panic, or write anywhere but in its folder.
 
 use super::tests::{assembly, offered};
 use super::*;
@@ -9,7 +9,7 @@ use crate::receive::incoming::OpenChunk;
 use crate::wire::control::{Kind, Stamp};
 use proptest::prelude::*;
 
-/// What a sender may say, on either kind of connection.
+/// A message of a sender, on either kind of connection.
 #[derive(Clone, Debug)]
 enum Said {
     Offer {
@@ -70,7 +70,7 @@ fn said() -> impl Strategy<Value = Said> {
     ]
 }
 
-/// As a data connection does it (`stream.rs`).
+/// Handles a message as a data connection does (`stream.rs`).
 fn hear(assembly: &Assembly, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said) -> Result<(), Trouble> {
     match *said {
         Said::Offer { id, ref name, ref kind } => {
@@ -118,7 +118,7 @@ proptest! {
         let (_state, assembly) = assembly(&folder, existing);
         let mut open = None;
         for said in &all {
-            // What is wrong is refused; the next message comes all the same.
+            // A wrong message is refused, and the next one comes all the same.
             let _ = hear(&assembly, &mut open, said);
         }
         open = None;

@@ -1,4 +1,4 @@
-//! What a sender that means harm finds.
+//! The defences against a sender that means harm.
 
 use super::tests::{assembly, entry, offered};
 use super::*;
@@ -9,14 +9,15 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// An offer of a file of five bytes.
+/// Makes an offer of a file of five bytes.
 fn five(version: u8, modified: Stamp) -> Entry {
     Entry { kind: Kind::File { size: 5, chunk: 20, version: [version; 16] }, modified, ..entry() }
 }
 
 #[test]
 fn no_file_of_another_program_is_taken_for_the_sessions_own() {
-    // How the sender makes its claim: it comes again, it makes the bytes under way go, it finishes without a last word.
+    // The sender may claim the file in three ways: it comes again, it makes the bytes under way vanish, or it finishes
+    // without a last message.
     let ways: [fn(&Assembly); 3] = [
         |_| {},
         |assembly| {
@@ -88,7 +89,7 @@ fn a_name_never_has_two_numbers() {
     let (_state, assembly) = assembly(place.path(), Existing::Rename);
     let five = |version| five(version, Stamp::default());
     for (ids, contents) in [(&[0][..], &[b"first"][..]), (&[1, 2], &[b"later", b"again"])] {
-        // The second comes when the first is whole, and waits for its name.
+        // The second file comes when the first is complete and waits for its name.
         for (&id, content) in ids.iter().zip(contents) {
             assert_eq!(offered(&assembly, id, five(id as u8 + 1)).unwrap(), Verdict::Want);
             assembly.small(id, &content[..], &small_file_digest(&content[..]).0).unwrap();
@@ -116,7 +117,7 @@ fn a_folder_that_somebody_made_anew_stays_as_it_is() {
             assert_eq!(offered(&assembly, again * 2 + id as u64, offer).unwrap(), Verdict::Have);
         }
         if again == 0 {
-            // The user takes it away, and makes one of the same name for something of their own.
+            // The user removes the folder, and makes another one of the same name.
             fs::remove_dir(&inner).unwrap();
             fs::create_dir(&inner).unwrap();
             fs::set_permissions(&inner, fs::Permissions::from_mode(0o500)).unwrap();
@@ -162,7 +163,8 @@ fn partials(folder: &Path) -> usize {
 
 #[test]
 fn what_the_journal_says_of_a_file_that_is_gone_makes_no_other_one_the_sessions_own() {
-    // The file under way goes in three ways: the journal lags behind, by a kill; somebody removes it; it was given up.
+    // The file under way vanishes in three ways: a kill leaves the journal behind, somebody removes it, or it is given
+    // up.
     for way in 0..3 {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("file");
@@ -201,7 +203,7 @@ fn the_journal_knows_of_a_chunk_before_its_file_can_get_its_name_and_of_its_end_
     one.small(0, b"other", &small_file_digest(b"other").0).unwrap();
     fs::write(place.path().join("file"), b"there").unwrap();
     assert_eq!(one.name_waiting().unwrap().len(), 1, "its name is taken");
-    // No flush: the process is killed here.
+    // The journal is not flushed, because the process is killed here.
     let journal = fs::read(place.path().join(".tightlink/journal")).unwrap();
     drop((one, state));
     fs::write(place.path().join(".tightlink/journal"), journal).unwrap();
@@ -224,7 +226,7 @@ fn what_comes_after_a_folder_was_moved_away_does_not_follow_it() {
     assert_eq!(offered(&assembly, 1, inner(1)).unwrap(), Verdict::Want);
     assembly.small(1, b"first", &small_file_digest(b"first").0).unwrap();
     assert!(assembly.name_waiting().unwrap().is_empty());
-    // The user looks at it, and takes it home.
+    // The user moves the folder away.
     fs::rename(folder.join("tools"), place.path().join("home")).unwrap();
     std::thread::park_timeout(std::time::Duration::from_millis(5));
     assert_eq!(offered(&assembly, 2, inner(2)).unwrap(), Verdict::Want);

@@ -1,4 +1,4 @@
-//! Senders that hold the ticket and do not behave, played by hand; and times that run out.
+//! Senders that hold the ticket and misbehave, played by hand, and times that run out.
 
 use crate::channel::{Channel, Inlet, Message};
 use crate::chunks::{ChunkHasher, Chunks, small_file_digest};
@@ -52,7 +52,7 @@ impl Bench {
         Self::new(ReceiveOptions { patience, ..ReceiveOptions::default() })
     }
 
-    /// A connection that has proved that it holds the ticket.
+    /// Opens a connection that has proved that it holds the ticket.
     fn connection(&self) -> Sender {
         let address = self.ticket.sockets().next().unwrap();
         let tls = sender_tls(&self.ticket.secret, self.ticket.fingerprint);
@@ -63,21 +63,21 @@ impl Bench {
         Sender { channel, clock: self.clock }
     }
 
-    /// A control connection that has sent its greeting.
+    /// Opens a control connection that has sent its greeting.
     fn control(&self) -> Sender {
         let sender = self.connection();
         sender.say(&Greeting::Control { version: VERSION, streams: 1, echo: 0 });
         sender
     }
 
-    /// The same, let in.
+    /// Opens a control connection that has been let in.
     fn admitted(&self) -> Sender {
         let sender = self.control();
         assert!(matches!(sender.hear(), ToSender::Welcome { .. }));
         sender
     }
 
-    /// Sends a file as everybody does.
+    /// Sends a file in the ordinary way.
     fn send(&self) -> Result<Summary, TransferError> {
         let path = self.folder.path().join("file");
         std::fs::write(&path, "content").unwrap();
@@ -102,7 +102,7 @@ impl Sender {
         self.channel.write(&out).unwrap();
     }
 
-    /// The next message but progress.
+    /// Reads the next message other than progress.
     fn hear(&self) -> ToSender {
         let until = self.clock.now() + Span::from_secs(20);
         loop {
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Has nothing to send, and hears that all is there.
+    /// Announces that there is nothing to send, and reads that everything is stored.
     fn is_told_the_end(&self) {
         self.say(&ToReceiver::Complete { offers: 0, failed: 0 });
         assert!(matches!(self.hear(), ToSender::Finished(_)));
@@ -249,7 +249,7 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
 #[test]
 fn a_sender_that_says_nothing_for_half_a_minute_is_gone() {
     let bench = Bench::patient_for(Span::from_secs(60));
-    // Its connection stays: the kernel answers the keepalive probes.
+    // The sender's connection stays, because the kernel answers the keepalive probes.
     let silent = bench.admitted();
     let began = bench.clock.now();
     silent.channel.drain(began + Span::from_secs(45));
@@ -303,7 +303,7 @@ fn the_largest_numbers_of_a_sender_do_no_harm() {
     assert!(matches!(error, TransferError::Incomplete { failed: u64::MAX, .. }), "{error}");
 }
 
-/// An offer of a file of this size.
+/// Makes an offer of a file of this size.
 fn offer(id: Id, size: u64) -> ToReceiver {
     let name = Name::new(format!("file-{id}").into()).unwrap();
     let kind = Kind::File { size, chunk: Chunks::new(size).log2(), version: [7; 16] };
@@ -313,7 +313,7 @@ fn offer(id: Id, size: u64) -> ToReceiver {
 #[test]
 fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
     let bench = Bench::new(ReceiveOptions::default());
-    // Chunks of 128 MiB.
+    // Such a file has chunks of 128 MiB.
     let size = 5 << 40;
     let control = bench.control();
     let ToSender::Welcome { token, .. } = control.hear() else { panic!("not let in") };
@@ -322,7 +322,7 @@ fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
     control.say(&ToReceiver::Counted(Counted { entries: 1, bytes: size, disk: 1, complete: true }));
     control.say(&offer(0, size));
     let answer = control.hear();
-    // A file system may not have files of this size.
+    // A file system may not allow files of this size.
     if matches!(answer, ToSender::Answer { verdict: Verdict::Want, .. }) {
         let mut hasher = ChunkHasher::default();
         hasher.update(0, b"x");
@@ -333,7 +333,7 @@ fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
             out.push(b'x');
             frame::append(&mut out, &Data::ChunkEnd { id: 0, chunk, digest });
         }
-        // 50 kB, and 125 GiB of holes.
+        // The file has 50 kB, and 125 GiB of holes.
         data.channel.write(&out).unwrap();
     }
     drop((control, data));
@@ -350,7 +350,7 @@ fn offers_beyond_what_may_be_open_wait_until_files_have_come() {
     let ToSender::Welcome { token, .. } = control.hear() else { panic!("not let in") };
     let data = bench.connection();
     data.say(&Greeting::Data { token, stream: 0 });
-    // An honest sender may be so far ahead: the bytes of the first files are still on their way.
+    // An honest sender may be this far ahead, because the bytes of the first files are still on their way.
     let all = 70_000;
     control.say(&ToReceiver::Totals { entries: all, bytes: 0 });
     std::thread::scope(|threads| {

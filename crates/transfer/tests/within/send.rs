@@ -1,4 +1,4 @@
-//! A sender and a receiver that says what a test wants.
+//! A sender against a receiver whose messages a test chooses.
 
 use super::{SendOptions, send};
 use crate::channel::{Channel, Inlet, Message};
@@ -23,7 +23,7 @@ use units::{Rate, Span};
 
 const SOON: Span = Span::from_secs(20);
 
-/// Remembers what it is told.
+/// An observer that remembers everything.
 #[derive(Default)]
 struct Ear {
     said: Mutex<Vec<String>>,
@@ -59,7 +59,7 @@ impl Peer<'_> {
         self.say(&ToSender::Answer { id, verdict });
     }
 
-    /// The next message that is no report, if one comes in time.
+    /// Reads the next message other than a report, if one comes in time.
     fn hear_within(&mut self, span: Span) -> Option<ToReceiver> {
         let until = self.clock.now() + span;
         loop {
@@ -71,7 +71,7 @@ impl Peer<'_> {
         }
     }
 
-    /// The offers of a tree, whose size is announced before the first of them.
+    /// Reads the offers of a tree, whose size is announced before the first of them.
     fn offers(&mut self) -> Vec<(Id, Entry)> {
         let Some(ToReceiver::Counted(mut counted)) = self.hear_within(SOON) else {
             panic!("no announcement")
@@ -89,7 +89,7 @@ impl Peer<'_> {
         offers
     }
 
-    /// The next message of the data connection, behind which the file's bytes are thrown away.
+    /// Reads the next message of the data connection, and discards the file's bytes after it.
     fn data(&mut self) -> Data {
         let until = self.clock.now() + SOON;
         let Ok(Message::Is(message)) = self.data.message(until) else { panic!("no data") };
@@ -107,7 +107,7 @@ impl Peer<'_> {
         message
     }
 
-    /// All is there.
+    /// Announces that everything is stored.
     fn finish(&mut self) {
         while !matches!(self.hear_within(SOON).expect("the end"), ToReceiver::Complete { .. }) {}
         self.say(&ToSender::Finished(Finished::default()));
@@ -125,7 +125,7 @@ fn listen<M: Framed>(listener: &TcpListener, tls: &Arc<ServerConfig>, clock: &Cl
     (channel, greeting)
 }
 
-/// Sends what lies in `folder` to a receiver that does `act`.
+/// Sends the entries of `folder` to a receiver that does `act`.
 fn against(
     folder: &Path,
     ear: &Ear,
@@ -153,10 +153,10 @@ fn against(
             let (answers, data) = (Inlet::new(&control), Inlet::new(&data));
             let mut peer = Peer { control: &control, answers, data, clock };
             act(&mut peer);
-            // The sender says goodbye in its time.
+            // The sender must say goodbye in time.
             while peer.hear_within(SOON).is_some() {}
         });
-        // Slow enough for a file to be under way while its receiver says more.
+        // The rate is slow enough for a file to be under way while its receiver sends more messages.
         let limit = Some(Rate::from_bps(80_000_000));
         let options = SendOptions { limit, retry: Span::ZERO, ..SendOptions::default() };
         send(&[folder.to_owned()], &ticket, &options, &clock, ear)
@@ -173,7 +173,8 @@ fn digests(bytes: &[u8]) -> Vec<Digest> {
     bytes.chunks(1 << 20).map(|chunk| *blake3::hash(chunk).as_bytes()).collect()
 }
 
-/// A tree with a file that the receiver has, one that it has otherwise, a small one, an empty one and a hollow one.
+/// Makes a tree with a file that the receiver has, one that it has with other content, a small one, an empty one and a
+/// hollow one.
 fn tree() -> (tempfile::TempDir, std::path::PathBuf) {
     let bench = tempfile::tempdir().unwrap();
     let tree = bench.path().join("tree");
@@ -224,7 +225,7 @@ fn what_the_receiver_has_or_keeps_is_not_sent_and_the_rest_is() {
         assert_eq!(came, 3_000_000 - (1 << 20));
         peer.answer(link, Verdict::Kept);
         peer.answer(top, Verdict::Have);
-        // To offers that have ended, and that never were: nothing follows.
+        // Answers to offers that have ended, or never existed, have no consequence.
         peer.answer(same, Verdict::Want);
         peer.answer(u64::MAX, Verdict::Rest(vec![(7, [0; 32])]));
         peer.finish();
@@ -313,7 +314,7 @@ fn words_of_the_receiver_are_shown_as_its_words() {
     assert!(ear.said.lock().unwrap().iter().any(|line| line == words));
 }
 
-/// How many offers, and how many bytes of them, come to a receiver that answers none.
+/// Returns the number of offers, and the number of their bytes, that come to a receiver that answers none.
 fn unanswered(folder: &Path) -> (usize, usize) {
     let (mut offers, mut bytes) = (0, 0);
     let counts = (&mut offers, &mut bytes);
@@ -334,7 +335,7 @@ fn unanswered(folder: &Path) -> (usize, usize) {
 
 #[test]
 fn offers_of_every_kind_are_bounded_by_number_and_by_bytes() {
-    // Twenty thousand entries are made slowly on a disk.
+    // Making twenty thousand entries is slow on a disk.
     let bench = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let many = bench.path().join("many");
     for index in 0..17_000 {
@@ -388,7 +389,7 @@ fn a_receiver_that_asks_for_a_bit_per_second_gets_no_less_than_the_least_pace() 
         let offers = peer.offers();
         peer.say(&ToSender::Pace { stream: 0, bps: Some(1) });
         peer.answer(id(&offers, "file"), Verdict::Want);
-        // The first quantum leaves at once, the rest takes some seconds.
+        // The first quantum leaves at once, and the rest takes some seconds.
         assert!(matches!(peer.data(), Data::Small { length: 6000, .. }));
         peer.finish();
     });

@@ -1,4 +1,4 @@
-//! Bytes into files: small files whole, larger ones by chunks, each verified before it counts.
+//! The storing of bytes in files: small files whole, larger ones by chunks, each verified before it counts.
 
 use super::holes::clear;
 use super::offers::FULL;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Assembly {
-    /// A whole small file. Nothing happens if it was given up meanwhile.
+    /// Stores a whole small file. Does nothing if it was given up meanwhile.
     pub(in crate::receive) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         let size = bytes.len() as u64;
@@ -43,7 +43,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Begins a chunk; `None` if the file was given up.
+    /// Begins a chunk; returns `None` if the file was given up.
     pub(in crate::receive) fn chunk(&self, id: Id, index: u32) -> Result<Option<OpenChunk>, Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(None) };
         if index >= incoming.chunks.count() {
@@ -72,7 +72,7 @@ impl Assembly {
         Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default(), tally }))
     }
 
-    /// The file in which it grows.
+    /// Opens or creates the temporary file in which an incoming file grows.
     fn under_way(&self, incoming: &Incoming, state: &mut FileState) -> io::Result<Arc<File>> {
         if let Some(file) = state.file.upgrade() {
             return Ok(file);
@@ -91,17 +91,17 @@ impl Assembly {
         Ok(file)
     }
 
-    /// An earlier version of a file, of which something lies there, makes room.
+    /// Discards the stored part of an earlier version of a file.
     fn replace_earlier(&self, incoming: &Incoming) -> Result<(), TransferError> {
         let before = self.journal().begin(incoming.name_key, incoming.key)?;
-        // One that waits for its name gets it first.
+        // An earlier version that waits for its name gets it first.
         match before.filter(|before| !self.open_files().keys.contains(before)) {
             Some(before) => self.throw_away(before),
             None => Ok(()),
         }
     }
 
-    /// Bytes of an open chunk.
+    /// Writes bytes of an open chunk.
     pub(in crate::receive) fn piece(
         &self,
         chunk: &mut OpenChunk,
@@ -126,20 +126,20 @@ impl Assembly {
         Ok(())
     }
 
-    /// The chunk is complete: a checkpoint, handed to the kernel at once.
+    /// Ends a complete chunk: a checkpoint, which the kernel gets at once.
     pub(in crate::receive) fn chunk_end(&self, chunk: OpenChunk, digest: &Digest) -> Result<(), Trouble> {
         let OpenChunk { incoming, index, hasher, .. } = chunk;
         let length = incoming.chunks.length(index);
         if hasher.finish(length) != *digest {
             return self.damaged(&incoming);
         }
-        // Chunks of files that were offered before it was full.
+        // The file may have been offered before the journal was full.
         if self.journal().is_full() {
             self.gone(incoming.id)?;
             return Err(Trouble::File(self.refuse(&incoming.entry.name, FULL)));
         }
         let mut state = incoming.lock();
-        // Given up meanwhile, or sent twice at the same time.
+        // The file was given up meanwhile, or the chunk sent twice at the same time.
         if self.find(incoming.id).is_none() || state.digests.contains_key(&index) {
             return Ok(());
         }
@@ -154,14 +154,14 @@ impl Assembly {
         self.try_settle(&incoming)
     }
 
-    /// The sender has sent all of the file.
+    /// Takes the digest of a file that the sender has sent to its end.
     pub(in crate::receive) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         incoming.lock().end = Some(*digest);
         self.try_settle(&incoming)
     }
 
-    /// The file changed or went away at the sender.
+    /// Gives up a file that changed or vanished at the sender.
     pub(in crate::receive) fn gone(&self, id: Id) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         if self.open_files().end(incoming.id).is_none() {
@@ -173,7 +173,7 @@ impl Assembly {
         };
         self.bytes.fetch_sub(there, Relaxed);
         let thrown_away = self.throw_away(incoming.key);
-        // Only now may it be offered again.
+        // Only now may the file be offered again.
         self.open_files().keys.remove(&incoming.key);
         Ok(thrown_away?)
     }
@@ -200,7 +200,7 @@ impl Assembly {
         self.is_written(incoming, end, there)
     }
 
-    /// Nothing more comes for a file, and it is about to wait for its name. False if somebody else said so before.
+    /// Ends a file that receives nothing more and is about to wait for its name. Returns false if it was ended before.
     pub(super) fn claim(&self, incoming: &Incoming) -> bool {
         let mut open = self.open_files();
         let claimed = open.end(incoming.id).is_some();
@@ -208,7 +208,8 @@ impl Assembly {
         claimed
     }
 
-    /// What came is not what was sent, although TLS lets no error through: memory or a program is at fault.
+    /// Gives up a file whose received bytes are not the sent ones. TLS lets no such error through, so memory or a
+    /// program is at fault.
     fn damaged<T>(&self, incoming: &Incoming) -> Result<T, Trouble> {
         self.gone(incoming.id)?;
         Err(Trouble::File(

@@ -1,4 +1,4 @@
-//! Holes of files: found and made.
+//! Functions that find and make holes of files.
 
 use crate::chunks::{Chunks, Digest};
 use rustix::io::Errno;
@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// The bytes that are not in these chunks, in few ranges: a file may have 65536 chunks.
+/// Returns the bytes that are not in these chunks, in few ranges, because a file may have 65536 chunks.
 pub(super) fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterator<Item = Range<u64>> {
     let end = chunks.size()..chunks.size();
     let mut from = 0;
@@ -18,7 +18,7 @@ pub(super) fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterat
         .filter(|gap| !gap.is_empty())
 }
 
-/// Makes a hole of a part of a file.
+/// Makes a part of a file a hole.
 pub(super) fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
     use rustix::fs::FallocateFlags as Flags;
     let (mut at, length) = (range.start, range.end - range.start);

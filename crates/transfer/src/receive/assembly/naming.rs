@@ -1,8 +1,8 @@
-//! How whole files get their names: in batches, after their bytes have reached the disk.
+//! The naming of complete files: in batches, after their bytes have reached the disk.
 //!
 //! A rename may reach the disk before the bytes of the file that it names. A power cut in between would leave a bad
-//! file under its final name, where a good one may have been. So a whole file waits under its temporary name until
-//! one `syncfs` has brought it to the disk with all the others that wait.
+//! file under its final name, where a good one may have been. So a complete file waits under its temporary name until
+//! one `syncfs` has brought it to the disk with all other waiting files.
 
 use super::{Assembly, Trouble, rules};
 use crate::chunks::{Digest, file_digest};
@@ -21,21 +21,21 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// More whole files than this do not wait: the thread that brings the next one names them all.
+/// The number of waiting files at which the thread that brings the next one names them all.
 const MOST_WAITING: usize = 20_000;
-/// Nor more bytes.
+/// The number of waiting bytes at which it does so.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// What went wrong at the end, each with its reason.
+/// The failures at the end of a session, each with its reason.
 #[derive(Debug, Default)]
 pub(in crate::receive) struct Faults {
-    /// Files that could not have their names.
+    /// Files that could not get their names.
     pub(in crate::receive) lost: Vec<(Id, String)>,
-    /// Folders that are there, without their modes or times.
+    /// Folders that exist without their modes or times.
     pub(in crate::receive) folders: Vec<String>,
 }
 
-/// A whole file without its name.
+/// A complete file without its name.
 #[derive(Debug)]
 struct Ready {
     incoming: Arc<Incoming>,
@@ -43,7 +43,7 @@ struct Ready {
     there: There,
 }
 
-/// Whole files without their names, and their bytes.
+/// The complete files without their names, and their bytes.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     ready: Vec<Ready>,
@@ -58,7 +58,7 @@ impl Waiting {
 }
 
 impl Assembly {
-    /// A file that was claimed is whole and waits for its name, or it could not be written.
+    /// Has a claimed file wait for its name, or gives it up if it could not be written.
     pub(super) fn is_written(
         &self,
         incoming: &Arc<Incoming>,
@@ -86,14 +86,15 @@ impl Assembly {
         })
     }
 
-    /// Whether enough files wait for their names.
+    /// Returns true if enough files wait for their names.
     pub(in crate::receive) fn is_full(&self) -> bool {
         let open = self.open_files();
         let waiting = &open.waiting;
         waiting.ready.len() >= MOST_WAITING || waiting.bytes >= MOST_BYTES
     }
 
-    /// Brings what waits to the disk and gives it its names; what could not have them, and why.
+    /// Brings the waiting files to the disk and gives them their names. Returns those that could not get them, with
+    /// reasons.
     pub(in crate::receive) fn name_waiting(&self) -> Result<Vec<(Id, String)>, TransferError> {
         let _one = locked(&self.naming);
         let batch = std::mem::take(&mut self.open_files().waiting).ready;
@@ -103,7 +104,7 @@ impl Assembly {
         let began = self.clock.now();
         let mut lost = Vec::new();
         let mut rest = batch.into_iter();
-        // The journal says which files are whole before one of them has its name.
+        // The journal must record which files are complete before one of them has its name.
         let mut named = self.checkpoint().and_then(|()| self.store.sync());
         if named.is_ok() {
             for ready in rest.by_ref() {
@@ -119,7 +120,7 @@ impl Assembly {
                 }
             }
         }
-        // They are whole, and may have their names when there is room again.
+        // The rest are complete, and may get their names when there is room again.
         rest.for_each(|ready| self.open_files().waiting.push(ready));
         self.spent(began);
         self.checkpoint()?;
@@ -128,7 +129,7 @@ impl Assembly {
 
     fn name(&self, ready: &Ready) -> Result<(), Trouble> {
         let named = self.name_one(ready);
-        // Only now may it be offered again: what there was of it is gone, or has its name.
+        // Only now may the file be offered again, because its temporary file is gone or has the name.
         self.open_files().keys.remove(&ready.incoming.key);
         named
     }
@@ -141,7 +142,7 @@ impl Assembly {
         };
         let named = match named {
             Ok(Ok(Some(named))) => named,
-            // It is another program's, and stays so: a later version of this one may not take its place.
+            // The file stays another program's, so that a later version of this entry may not replace it.
             Ok(Ok(None)) => {
                 self.throw_away(incoming.key)?;
                 self.entries.fetch_add(1, Relaxed);
@@ -174,7 +175,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// A file has taken the name since it was offered. `None`: it has the same content, and counts as this one.
+    /// Handles a file that has taken the name since the offer. Returns `None` if it has the same content and counts as
+    /// this one.
     fn name_of_another(&self, ready: &Ready) -> io::Result<Result<Option<Named>, &'static str>> {
         let Ready { incoming, digest, .. } = ready;
         if let Found::File(there) = self.store.find(&incoming.name)?
@@ -185,7 +187,7 @@ impl Assembly {
             return Ok(Ok(None));
         }
         if self.rules.existing == Existing::Rename {
-            // The name that it was to get may have a number already.
+            // The name that the file was to get may have a number already.
             let named = self.store.place(incoming.key, &incoming.entry.name, Taken::Number)?;
             if named != Named::Not {
                 return Ok(Ok(Some(named)));
@@ -194,8 +196,8 @@ impl Assembly {
         Ok(Err(rules::TAKEN))
     }
 
-    /// Whether `file` has the content of one that has come, as far as it can be read. It ends at the first chunk that
-    /// differs: a hollow file costs its sender nothing, and must not have a large one read.
+    /// Returns true if `file` has the content of a received file, as far as it can be read. Reading ends at the first
+    /// different chunk, because a hollow file costs its sender nothing and must not have a large one read.
     fn is_same(&self, file: &File, incoming: &Incoming, digest: &Digest) -> bool {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
@@ -211,13 +213,13 @@ impl Assembly {
         file_digest(chunks.size(), found.values()) == *digest
     }
 
-    /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk,
-    /// for which all `streams` wait. What could not have its name, and what else went wrong.
+    /// Completes a session of which everything has come. Files get their names, folders their rights and times, and all
+    /// of it reaches the disk. The disk's time counts for all `streams`, which wait meanwhile. Returns the failures.
     pub(in crate::receive) fn finish(&self, streams: u16) -> Result<Faults, TransferError> {
         let lost = self.name_waiting()?;
         let began = self.clock.now();
         let mut folders_left = Vec::new();
-        // Inner folders first: the outer ones may then lose the right to enter.
+        // Inner folders come first, because the outer ones may then lose the right to enter.
         let folders = self.journal().folders();
         for (name, finish) in folders.into_iter().rev() {
             if let Err(error) = self.store.finish_folder(&name, finish) {

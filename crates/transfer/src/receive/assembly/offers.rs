@@ -1,4 +1,4 @@
-//! What an offer is answered: whether its name is free, its content there, and a folder or link made.
+//! The answers to offers, which depend on names and existing content; folders and links are made at once.
 
 use super::holes::{clear, gaps};
 use super::rules::{TAKEN, Way};
@@ -16,28 +16,28 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// No more offers are read while this many are open. Our sender waits for the end of at most 16 384 (`send/queue.rs`),
-/// so those beyond have their bytes under way, and need nothing that is still to be read.
+/// The number of open offers at which no more are read. Our sender waits for the end of at most 16 384
+/// (`send/queue.rs`), so those beyond have their bytes under way, and do not depend on unread messages.
 pub(super) const MOST_OPEN: usize = 1 << 16;
-/// Nor do their names take more memory.
+/// The memory of open offers, in bytes, at which no more are read.
 pub(in crate::receive) const MOST_HELD: usize = 32 << 20;
-/// What an open offer takes beside its name.
+/// The memory that an open offer takes in addition to its name, in bytes.
 const OVERHEAD: usize = 512;
-/// What is there is hashed at once if it is no more than this, and beside the offers that follow otherwise.
+/// The number of existing bytes that are hashed at once; more are hashed by a thread of their own.
 const AT_ONCE: u64 = 1 << 20;
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
 pub(super) const FULL: &str =
     "this session has the largest number of entries; send the rest under a new ticket";
 const TWICE: &str = "it is under way already";
 
-/// An answer, now or after something was read.
+/// An answer, now or after existing data was read.
 #[derive(Debug)]
 pub(in crate::receive) enum Offered {
     Now(Verdict),
     Later(Box<Examination>),
 }
 
-/// A file under way that is read before its offer can be answered: what its chunks hash to decides what is missing.
+/// A file under way that is read before its offer can be answered: the digests of its chunks decide which are missing.
 #[derive(Debug)]
 pub(in crate::receive) struct Examination {
     id: Id,
@@ -45,7 +45,7 @@ pub(in crate::receive) struct Examination {
     plan: Plan,
 }
 
-/// How a file would be received.
+/// The plan for receiving a file.
 #[derive(Clone, Debug)]
 struct Plan {
     key: Key,
@@ -62,14 +62,14 @@ impl Examination {
     }
 }
 
-/// Memory that an open offer takes.
+/// Returns the memory that an open offer takes, in bytes.
 pub(in crate::receive) fn weight(entry: &Entry) -> usize {
     let target = if let Kind::Link { target } = &entry.kind { target.len() } else { 0 };
     entry.name.bytes().len() + target + OVERHEAD
 }
 
 impl Assembly {
-    /// What becomes of an offer.
+    /// Decides on an offer.
     pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, Trouble> {
         if self.journal().is_full() {
             return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, FULL))));
@@ -102,7 +102,7 @@ impl Assembly {
         let finish = match there {
             Some(then) if own != Some(origin) => match known {
                 Some(known) if known.origin == origin => known,
-                // One that this session did not make keeps its rights, and gets its time back.
+                // A folder that this session did not make keeps its rights, and gets its time back.
                 _ => Finish { origin, mode: None, modified: then },
             },
             _ => Finish { origin, mode: Some(entry.mode), modified: entry.modified },
@@ -150,8 +150,8 @@ impl Assembly {
         Ok(Ok(Verdict::Have))
     }
 
-    /// The name under which this session stores the offer `name`, and the entry that has that name. The third value
-    /// is the entry that this session stored under it, if that is still there unchanged.
+    /// Returns the name under which this session stores the offer `name`, and the entry that has that name. The third
+    /// value is the entry that this session stored under it, if that still exists unchanged.
     fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Found, Option<Stored>)> {
         let stored = self.journal().find_stored(name_key).cloned();
         if let Some(stored) = stored {
@@ -217,8 +217,8 @@ impl Assembly {
         Ok(Offered::Later(Box::new(examination)))
     }
 
-    /// How many bytes of a file are there from an interrupted run, if their digests still hold; `None`: there is no
-    /// file.
+    /// Returns the number of bytes that an interrupted run stored of a file, provided that their digests still hold;
+    /// `None` if there is no such file.
     fn claimed(&self, plan: &Plan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();
@@ -229,10 +229,10 @@ impl Assembly {
         (there.is_file() && there.len() == plan.chunks.size()).then_some(claimed)
     }
 
-    /// A file of the session got its name just before the process was killed: the journal does not know that yet.
+    /// Adds to the journal a file of the session that was renamed just before the process was killed.
     fn know(&self, plan: &Plan, found: &Found) -> Result<(), Trouble> {
         let whole = self.journal().find_whole(plan.key);
-        // Another program's file is another one, whatever its size and time.
+        // A file made by another program never counts, whatever its size and time.
         if let Found::File(there) = *found
             && whole.is_some()
             && self.store.origin(&plan.name).ok() == whole
@@ -243,12 +243,12 @@ impl Assembly {
         Ok(())
     }
 
-    /// Reads what is there, and answers.
+    /// Reads the stored part of a file, and answers its offer.
     pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
         let Examination { id, entry, plan } = examination;
         let (key, name_key, weight) = (plan.key, plan.name_key, weight(&entry));
         let verdict = self.resume(id, entry, plan);
-        // It is not asked for after all.
+        // A place that is still reserved is released, because the file was not requested after all.
         let mut open = self.open_files();
         if open.reserved.remove(&id) {
             open.keys.remove(&key);
@@ -258,14 +258,14 @@ impl Assembly {
         verdict
     }
 
-    /// Whether no more offers may be open. Files whose bytes are under way are open here, and not any more at their
+    /// Returns true if no more offers may be open. Files whose bytes are under way are open here but not at their
     /// sender, so an honest one may have offered more.
     pub(in crate::receive) fn is_crowded(&self) -> bool {
         self.open_files().is_crowded()
     }
 
-    /// Takes a place among the open offers before anything is read or asked for. So no file is under way twice, and
-    /// the number of offers is limited. Why it is refused, if it is.
+    /// Takes a place among the open offers before anything is read or requested. So no file is under way twice, and the
+    /// number of offers is limited. Returns the refusal if there is one.
     fn reserve(&self, id: Id, entry: &Entry, (key, name): (Key, Key)) -> Result<Option<Verdict>, Trouble> {
         let mut open = self.open_files();
         if open.is_crowded() || open.files.contains_key(&id) || open.reserved.contains(&id) {
@@ -295,11 +295,11 @@ impl Assembly {
             Err(_) if self.stopped.load(Relaxed) => {
                 return Err(TransferError::gone("the sender left while the existing file was read").into());
             }
-            // What cannot be read is sent again.
+            // Chunks that cannot be read are sent again.
             found => found.unwrap_or_default(),
         };
         claimed.retain(|index, digest| found.get(index) == Some(digest));
-        // What comes may have holes, and must find nothing there.
+        // Arriving chunks may have holes, which must not show older bytes.
         let cleared = gaps(chunks, &claimed).try_for_each(|range| clear(&file, range));
         if let Err(error) = cleared {
             return Ok(Verdict::Refused(self.trouble(&entry, "make it", error)?));
@@ -324,7 +324,7 @@ impl Assembly {
         Ok(Verdict::Have)
     }
 
-    /// Asks for what is missing of a file. `begun`: it is under way.
+    /// Requests the missing part of a file. `begun`: it is under way already.
     fn open_file(
         &self,
         id: Id,

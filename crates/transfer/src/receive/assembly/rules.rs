@@ -1,32 +1,32 @@
-//! [`Rules`]: what the receiver's user decided about names that are taken, and what follows for an entry.
+//! [`Rules`]: the user's decisions about names that are taken, and their consequence for an entry.
 
 use crate::receive::Existing;
 use crate::store::{Found, Taken};
 use crate::wire::control::Stamp;
 
-/// Why an entry is refused whose name is taken.
+/// The reason for refusing an entry whose name is taken.
 pub(super) const TAKEN: &str = "a different file has this name, and only --existing replaces files";
 const KIND_TAKEN: &str = "the receiver cannot store it: a folder has this name";
 const OTHER_TAKEN: &str = "the receiver cannot store it: a device, socket or pipe has this name";
 
-/// What the receiver's user decided on entries.
+/// The user's decisions about entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::receive) struct Rules {
     pub(in crate::receive) existing: Existing,
     pub(in crate::receive) outside_links: bool,
-    /// The names of all files are kept, for their digests.
+    /// True if the names of all files are kept, for their digests.
     pub(in crate::receive) listed: bool,
 }
 
-/// What to do about a name that is taken.
+/// The treatment of an entry, given the file or link that has its name.
 pub(super) enum Way {
-    /// It is there.
+    /// The entry exists already.
     There,
-    /// What is there stays, as the user wanted.
+    /// The present file or link stays, as the user wanted.
     Kept,
-    /// It comes. With [`Taken::Refuse`] it is compared with the file that has the name when it is whole.
+    /// The entry is received. With [`Taken::Refuse`] it is compared, when complete, with the file that has the name.
     Come(Taken),
-    /// It does not.
+    /// The entry is refused.
     Refuse(&'static str),
 }
 
@@ -44,7 +44,8 @@ impl Rules {
         }
         let same_size = file && there.size == size;
         match self.existing {
-            // It may be the same. It comes, and is compared then: a sender must not learn the digest of the file here.
+            // The file may be the same. It is received and compared then, because a sender must not learn the digest of
+            // the present file.
             Existing::Refuse | Existing::Rename if same_size => Way::Come(Taken::Refuse),
             Existing::Refuse => Way::Refuse(TAKEN),
             Existing::Rename => Way::Come(Taken::Number),
@@ -54,7 +55,7 @@ impl Rules {
         }
     }
 
-    /// What it means if a name that is free now is taken when the entry is whole.
+    /// Returns the rule for a name that is free now, but taken when the entry is complete.
     const fn free(&self) -> Taken {
         match self.existing {
             Existing::Refuse | Existing::Update => Taken::Refuse,
@@ -64,7 +65,7 @@ impl Rules {
     }
 }
 
-/// Whether two times are the same, as far as the file system that keeps the first one tells.
+/// Returns true if two times are the same, to the precision of the file system that keeps the first one.
 fn same_time(kept: Stamp, said: Stamp) -> bool {
     kept.seconds == said.seconds && (kept.nanos == said.nanos || kept.nanos == 0)
 }

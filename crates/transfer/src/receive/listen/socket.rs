@@ -1,4 +1,4 @@
-//! Where a receiver listens, and which addresses its ticket names.
+//! The address that a receiver listens on, and the addresses in its ticket.
 
 use crate::error::TransferError;
 use nix::net::if_::InterfaceFlags;
@@ -6,16 +6,17 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
-/// Connections that the kernel holds until they are accepted; it takes `net.core.somaxconn` if that is less.
+/// The number of connections that the kernel holds until they are accepted; it takes `net.core.somaxconn` if that is
+/// less.
 const BACKLOG: i32 = 1024;
 
-/// Listens where `asked`, or on every address and any free port.
+/// Listens at `asked`, or on every address and any free port.
 pub(in crate::receive) fn bind(asked: Option<SocketAddr>) -> Result<TcpListener, TransferError> {
     let listener = match asked {
         Some(address) => bind_to(address).map_err(|error| (address, error)),
         None => {
             let four = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
-            // IPv6 takes IPv4 in as well, where there is IPv6.
+            // A socket of IPv6, where that exists, accepts IPv4 connections as well.
             bind_to(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0))
                 .or_else(|_| bind_to(four))
                 .map_err(|error| (four, error))
@@ -31,7 +32,7 @@ fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     // The port of an interrupted session must not wait for its last connection's end.
     socket.set_reuse_address(true)?;
     if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
-        // Whatever net.ipv6.bindv6only says: the ticket names IPv4 addresses, too.
+        // The ticket names IPv4 addresses, too, whatever `net.ipv6.bindv6only` demands.
         socket.set_only_v6(false)?;
     }
     socket.bind(&address.into())?;
@@ -39,8 +40,8 @@ fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// This machine's addresses, for a ticket: IPv4 first. Those of bridges to containers and virtual machines only if
-/// there are no others, loopback only if there is none at all.
+/// Returns this machine's addresses for a ticket, IPv4 first. Addresses of bridges to containers and virtual machines
+/// count only if there are no others, and loopback only if there are none at all.
 pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let up = interfaces.filter(|interface| {
@@ -51,7 +52,7 @@ pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
         let address = interface.address?;
         let four = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
         let address = four.or_else(|| {
-            // Link-local ones mean nothing without an interface's name.
+            // Link-local addresses are useless without an interface's name.
             let six = address.as_sockaddr_in6()?.ip();
             (!six.is_unicast_link_local()).then_some(IpAddr::V6(six))
         });
@@ -60,7 +61,7 @@ pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
     chosen(addresses.collect())
 }
 
-/// The addresses that others may reach, of all there are with their interfaces' names.
+/// Chooses the addresses that other machines may reach, out of all addresses with their interfaces' names.
 fn chosen(all: Vec<(String, IpAddr)>) -> Vec<IpAddr> {
     let outer: Vec<IpAddr> = all.iter().filter(|(name, _)| !is_inner(name)).map(|&(_, ip)| ip).collect();
     let mut addresses =
@@ -74,7 +75,7 @@ fn chosen(all: Vec<(String, IpAddr)>) -> Vec<IpAddr> {
     addresses
 }
 
-/// Whether an interface leads to containers or virtual machines on this machine.
+/// Returns true if an interface leads to containers or virtual machines on this machine.
 fn is_inner(name: &str) -> bool {
     const INNER: [&str; 9] =
         ["docker", "veth", "virbr", "lxcbr", "lxdbr", "cni", "podman", "flannel", "cali"];

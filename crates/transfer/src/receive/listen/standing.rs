@@ -1,4 +1,4 @@
-//! [`Standing`]: whether a sender keeps its place when another one comes.
+//! [`Standing`]: the rule by which a sender keeps its place when another one comes.
 
 use crate::channel::Channel;
 use host::Clock;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
-/// So many bytes are progress: what a path of 10 kbit/s brings in a minute. A byte now and then holds no place.
+/// The number of bytes that is progress: a path of 10 kbit/s brings that in a minute. A byte now and then holds no
+/// place.
 const ENOUGH: u64 = 64 << 10;
-/// An entry counts as much as this many bytes.
+/// The number of bytes that an entry counts as.
 const ENTRY: u64 = 4 << 10;
 
 /// One sender's standing.
@@ -16,15 +17,15 @@ const ENTRY: u64 = 4 << 10;
 pub(in crate::receive) struct Standing {
     control: Arc<Channel>,
     clock: Clock,
-    /// When there was progress last, nanoseconds.
+    /// The time of the last progress, in nanoseconds.
     progressed: AtomicU64,
-    /// What [`Standing::counted`] made of entries and bytes then.
+    /// The worth of entries and bytes then, as [`Standing::counted`] computes it.
     worth: AtomicU64,
     finished: AtomicBool,
 }
 
 impl Standing {
-    /// Of the sender on this control connection, which has just begun.
+    /// Makes the standing of the sender on this control connection, which has just begun.
     pub(in crate::receive) fn new(control: Arc<Channel>, clock: Clock) -> Self {
         Self {
             control,
@@ -35,16 +36,16 @@ impl Standing {
         }
     }
 
-    /// There is progress.
+    /// Records progress.
     pub(in crate::receive) fn touch(&self) {
         self.progressed.store(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
-    /// So many entries and bytes are there. Enough more than at the last progress is progress.
+    /// Takes the numbers of entries and bytes so far. They are progress if they have grown enough since the last one.
     pub(in crate::receive) fn counted(&self, entries: u64, bytes: u64) {
         let worth = bytes.wrapping_add(entries.wrapping_mul(ENTRY));
         let before = self.worth.load(Ordering::Relaxed);
-        // What was given up and comes again counts when it is more than before.
+        // Once given-up data has lowered the worth, new data counts from the lower value.
         if worth < before || worth - before >= ENOUGH {
             if worth > before {
                 self.touch();
@@ -53,23 +54,23 @@ impl Standing {
         }
     }
 
-    /// It has been told that all is there, and only its last word is missing.
+    /// Records that the sender knows that everything is stored, and that only its last message is missing.
     pub(in crate::receive) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
     }
 
-    /// Whether nothing has moved for `patience`.
+    /// Returns true if nothing has moved for `patience`.
     pub(super) fn stands_still(&self, patience: Span) -> bool {
         let progressed = Time::from_nanos(self.progressed.load(Ordering::Relaxed));
         self.clock.now().since(progressed) >= patience
     }
 
-    /// Whether another sender may take its place: nothing has moved for `patience`, or all is there.
+    /// Returns true if another sender may take this place: nothing has moved for `patience`, or everything is stored.
     pub(super) fn yields(&self, patience: Span) -> bool {
         self.finished.load(Ordering::Acquire) || self.stands_still(patience)
     }
 
-    /// Ends its control connection, whatever its thread is doing.
+    /// Ends the sender's control connection, whatever its thread is doing.
     pub(super) fn cut(&self) {
         self.control.cut();
     }

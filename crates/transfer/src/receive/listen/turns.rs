@@ -1,4 +1,4 @@
-//! Whose turn it is: one sender at a time, and until when a sender is waited for.
+//! The order of senders, one at a time, and the time for which a receiver waits for one.
 
 use super::standing::Standing;
 use super::why;
@@ -16,15 +16,15 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use units::Time;
 
-/// A sender that comes while another one is there waits so long for its end: it may be the same one, killed.
+/// The time that a sender waits for the end of the present one, which may be the same sender, killed.
 const TURNOVER: Duration = Duration::from_secs(5);
-/// Senders that wait for their turn.
+/// The greatest number of senders that wait for their turn.
 const MOST_WAITING: usize = 8;
 
-/// Why a sender is not let in.
+/// The reason for which a sender is not let in.
 pub(super) struct Busy {
     pub(super) reason: String,
-    /// There are too many: nothing more is done for it.
+    /// True if too many senders wait, so that this one gets no time to read the reason.
     pub(super) crowded: bool,
 }
 
@@ -35,7 +35,7 @@ impl Busy {
 }
 
 impl Book<'_> {
-    /// A sender that holds the ticket begins, once the one before has left.
+    /// Begins the session of a sender that holds the ticket, once the one before has left.
     pub(super) fn begin(
         &self,
         channel: &Arc<Channel>,
@@ -75,8 +75,8 @@ impl Book<'_> {
         Ok(link)
     }
 
-    /// Waits until no other sender is there. One that makes no progress, or whose last word alone is missing, has to give
-    /// its place up.
+    /// Waits until no other sender is present. A sender that makes no progress, or whose last message alone is missing,
+    /// has to give up its place.
     fn turn<'g>(&self, entries: MutexGuard<'g, Entries>) -> MutexGuard<'g, Entries> {
         let mut entries = self.wait_for_turn(entries);
         let yields = |present: &&Present| present.link.standing.yields(self.receiver.patience);
@@ -85,7 +85,7 @@ impl Book<'_> {
             let _ = link.events.send(Event::Replaced);
             entries = self.wait_for_turn(entries);
             if entries.sender.as_ref().is_some_and(|still| Arc::ptr_eq(&still.link, &link)) {
-                // Its thread hangs in a system call.
+                // The sender's thread hangs in a system call.
                 link.standing.cut();
                 entries = self.wait_for_turn(entries);
             }
@@ -97,7 +97,7 @@ impl Book<'_> {
         self.wait_while(entries, TURNOVER, |entries| entries.sender.is_some() && entries.result.is_none())
     }
 
-    /// A sender's session has ended.
+    /// Handles the end of a sender's session. The receiver goes on if the sender may come back.
     pub(in crate::receive) fn end(
         &self,
         link: &Link,
@@ -109,7 +109,7 @@ impl Book<'_> {
             Ok(Some(received)) => self.finish(Ok(received)),
             Ok(None) => {}
             Err(error) if replaced => self.observer.say(&format!("{}: {}", link.peer, why(&error))),
-            // The sender's doing, or the network's: it may come back.
+            // The sender or the network caused it, so the sender may come back.
             Err(
                 error @ (TransferError::PeerGone { .. }
                 | TransferError::Tls { .. }
@@ -128,7 +128,7 @@ impl Book<'_> {
         self.changed();
     }
 
-    /// Ends the wait for a sender when its time is over. Until when it is to be looked again, if nothing happens.
+    /// Ends the wait for a sender when its time is over. Returns the time at which to look again if nothing happens.
     pub(super) fn look(&self) -> Time {
         let now = self.receiver.clock.now();
         let mut entries = self.open();
@@ -139,7 +139,7 @@ impl Book<'_> {
             self.observer.say("everything is stored; the sender did not confirm the end");
             over.result
         } else if let Some(complete) = &entries.complete {
-            // Its sender may come back.
+            // The sender may come back.
             return complete.until;
         } else if self.is_expired() {
             Err(TransferError::Expired("no sender finished its transfer in time".into()))
@@ -158,7 +158,8 @@ impl Book<'_> {
         now
     }
 
-    /// All is stored with this result, and the sender was told so. Until when its last word is waited for.
+    /// Records that everything is stored with this result, and that the sender knows. Returns the end of the wait for
+    /// its last message.
     pub(in crate::receive) fn complete(&self, link: &Link, result: Result<Summary, TransferError>) -> Time {
         let until = self.receiver.clock.now() + self.receiver.patience;
         self.open().complete = Some(Complete { until, result });
@@ -166,12 +167,12 @@ impl Book<'_> {
         until
     }
 
-    /// The sender's last word has come.
+    /// Takes the result when the sender's last message has come.
     pub(in crate::receive) fn confirmed(&self) -> Result<Option<Summary>, TransferError> {
         self.open().complete.take().map(|complete| complete.result).transpose()
     }
 
-    /// A sender has something that is not there: the session is not complete any more.
+    /// Marks the session as incomplete again, because a sender has an entry that is not stored.
     pub(in crate::receive) fn goes_on(&self) {
         self.open().complete.take();
     }

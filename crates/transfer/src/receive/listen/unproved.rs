@@ -1,10 +1,10 @@
 //! [`Unproved`]: the connections that have not yet proved that they hold the ticket.
 //!
-//! Their number is limited, in all and per address. A newcomer is never refused. When there is no room for it, one of
-//! the present connections is closed (random early drop, as `MaxStartups` of sshd). It is one of the address with the
-//! most connections. The oldest connection that has sent nothing is chosen, or a random one if all have sent
-//! something. So connections that only wait cost a sender nothing, and those that send bytes hit it seldom while it
-//! proves itself.
+//! Their number is limited, in all and per address. A newcomer is never refused. If there is not enough room for it,
+//! one of the present connections is closed (random early drop, as `MaxStartups` of sshd). That connection is from the
+//! address with the most connections. It is the oldest that has sent nothing, or a random one if all have sent
+//! something. So connections that only wait cost a sender nothing, and those that send bytes rarely displace it while
+//! it proves itself.
 
 use crate::keys::fill_random;
 use rustix::net::{RecvFlags, recv};
@@ -12,13 +12,13 @@ use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use units::{Span, Time};
 
-/// Connections in all.
+/// The greatest number of connections in all.
 pub(super) const ROOM: usize = 64;
-/// Connections of one address.
+/// The greatest number of connections of one address.
 pub(super) const SHARE: usize = 16;
-/// A sender's first bytes follow its connection at once.
+/// The time for a connection's first bytes; a sender's follow its connection at once.
 pub(super) const FIRST_BYTE: Span = Span::from_secs(3);
-/// To prove oneself, in all: a handshake takes two round trips.
+/// The time for the whole proof; a handshake takes two round trips.
 pub(super) const PATIENCE: Span = Span::from_secs(10);
 
 /// A connection whose proof is awaited.
@@ -28,25 +28,25 @@ pub(super) struct PendingConnection {
     pub(super) peer: SocketAddr,
     pub(super) since: Time,
     pub(super) socket: Arc<TcpStream>,
-    /// It has sent something, and a thread reads it.
+    /// True if it has sent something, so that a thread reads it.
     speaks: bool,
 }
 
-/// All of them.
+/// All connections whose proof is awaited.
 #[derive(Debug, Default)]
 pub(in crate::receive) struct Unproved(Vec<PendingConnection>);
 
-/// What is to be done about connections that nothing had come from.
+/// Changes of connections that had sent nothing.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// These have sent something.
+    /// Connections that have sent something.
     pub(super) speaking: Vec<PendingConnection>,
-    /// These have left, or waited too long, and are closed.
+    /// Connections that have left, or waited too long, and are closed.
     pub(super) closed: Vec<(SocketAddr, &'static str)>,
 }
 
 impl Unproved {
-    /// Takes a newcomer in; returns the address of the connection that was closed for it, if one had to be.
+    /// Adds a newcomer. Returns the address of the connection that was closed for it, if one had to be.
     pub(super) fn admit(
         &mut self,
         number: u64,
@@ -71,7 +71,7 @@ impl Unproved {
         closed
     }
 
-    /// Closes one to free a file descriptor, if there is one; its address.
+    /// Closes a connection to free a file descriptor, and returns its address; `None` if there is none.
     pub(super) fn give_way(&mut self) -> Option<SocketAddr> {
         let all = &mut self.0;
         if all.is_empty() {
@@ -82,12 +82,12 @@ impl Unproved {
         Some(close(all, at))
     }
 
-    /// The sockets that nothing has come from.
+    /// Returns the sockets that have sent nothing.
     pub(super) fn silent(&self) -> Vec<Arc<TcpStream>> {
         self.0.iter().filter(|one| !one.speaks).map(|one| Arc::clone(&one.socket)).collect()
     }
 
-    /// Looks at those that nothing had come from.
+    /// Finds changes of the connections that had sent nothing.
     pub(super) fn changes(&mut self, now: Time) -> Changes {
         let mut changes = Changes::default();
         self.0.retain_mut(|one| {
@@ -106,14 +106,15 @@ impl Unproved {
                 }
                 Heard::Nothing => return true,
             }
-            // The listener is not the only one that holds the socket.
+            // The thread of the listener is not the only one that holds the socket.
             let _ = one.socket.shutdown(Shutdown::Both);
             false
         });
         changes
     }
 
-    /// Connection `number` has proved itself, or failed to. False if it was closed before, to make room.
+    /// Removes connection `number`, whose proof has succeeded or failed. Returns false if it was closed before, to make
+    /// room.
     pub(super) fn leave(&mut self, number: u64) -> bool {
         let all = &mut self.0;
         let before = all.len();
@@ -121,21 +122,21 @@ impl Unproved {
         all.len() < before
     }
 
-    /// Closes all.
+    /// Closes all connections.
     pub(in crate::receive) fn close(&mut self) {
         for one in self.0.drain(..) {
             let _ = one.socket.shutdown(Shutdown::Both);
         }
     }
 
-    /// When a connection from which nothing has come is closed next.
+    /// Returns the time at which the next connection that has sent nothing is closed.
     pub(super) fn due(&self) -> Time {
         let silent = self.0.iter().filter(|one| !one.speaks).map(|one| one.since + FIRST_BYTE);
         silent.min().unwrap_or(Time::NEVER)
     }
 }
 
-/// An address that one person may have: an IPv4 address, or the /64 of an IPv6 one.
+/// Returns the network that one person may have: an IPv4 address, or the /64 of an IPv6 one.
 fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX)).into(),
@@ -147,7 +148,7 @@ fn count(all: &[PendingConnection], address: IpAddr) -> usize {
     all.iter().filter(|one| origin(one.peer.ip()) == address).count()
 }
 
-/// Which connection of these addresses is closed: the oldest that has sent nothing, or a random one.
+/// Chooses the connection of these addresses to close: the oldest that has sent nothing, or a random one.
 fn choose(all: &[PendingConnection], addresses: &[IpAddr]) -> usize {
     let of_these = || (0..all.len()).filter(|&at| addresses.contains(&origin(all[at].peer.ip())));
     // The oldest come first.
@@ -173,7 +174,7 @@ enum Heard {
     End,
 }
 
-/// Whether something has come, without taking it.
+/// Checks whether something has come, without taking it.
 fn heard(socket: &TcpStream) -> Heard {
     match recv(socket, &mut [0u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
         Ok((0, _)) => Heard::End,
@@ -189,7 +190,7 @@ mod tests {
     use std::io::Write;
     use std::net::TcpListener;
 
-    /// Connections to a listener, from these addresses of loopback.
+    /// A set of connections to a listener, with made-up addresses.
     struct Bench {
         listener: TcpListener,
         unproved: Unproved,
@@ -205,7 +206,7 @@ mod tests {
             }
         }
 
-        /// One more, said to come from `from`; and the connection closed for it.
+        /// Opens one more connection, as if from `from`. Returns it with the address of the connection closed for it.
         fn connect(&mut self, from: &str, says: &[u8]) -> (TcpStream, Option<SocketAddr>) {
             let mut near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
             let (far, _) = self.listener.accept().unwrap();

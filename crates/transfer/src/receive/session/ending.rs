@@ -1,4 +1,4 @@
-//! How a session ends: everything is on the disk and its sender knows, or its sender is told why not.
+//! The end of a session: everything is on the disk and its sender knows, or its sender gets the reason.
 
 use super::{Event, Session, Stage};
 use crate::error::{Ending, TransferError};
@@ -10,11 +10,12 @@ use std::sync::mpsc::Receiver as Events;
 use std::time::Duration;
 use units::{Span, Time};
 
-/// What a sender had sent before it left may still arrive, and what it is told last has to.
+/// The time within which bytes of a sender that has left, and the last message to it, must arrive.
 const LINGER: Span = Span::from_secs(2);
 
 impl Session<'_> {
-    /// All has come. It is brought to the disk, which may take minutes: a sender that hears nothing leaves.
+    /// Brings everything to the disk. That may take minutes, in which the sender must get reports, because it leaves
+    /// otherwise.
     pub(super) fn store(&mut self, failed: u64) -> Result<(), TransferError> {
         self.tell()?;
         self.stage = Stage::Storing;
@@ -23,7 +24,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// All is on the disk. The session is over when the sender knows, or had time to ask again.
+    /// Ends a session of which everything is on the disk. It is over when the sender knows, or had time to ask again.
     pub(super) fn stored(&mut self, faults: Faults) -> Result<(), TransferError> {
         self.lost.extend(faults.lost);
         for fault in faults.folders {
@@ -43,7 +44,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The sender has said that it knows, if it did.
+    /// Takes the sender's last message, if it has come.
     pub(super) fn hear_the_last_word(&mut self) -> Result<(), TransferError> {
         if self.pending.drain(..).any(|message| matches!(message, ToReceiver::Bye)) {
             self.ended = Some(self.book.confirmed());
@@ -52,7 +53,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Why the session cannot go on when the control connection has ended with `error`.
+    /// Returns the error with which the session ends when the control connection has ended with `error`.
     pub(super) fn left(&self, error: TransferError) -> TransferError {
         match (self.stage, error) {
             (Stage::Storing | Stage::Told(_), TransferError::PeerGone { .. }) => {
@@ -82,12 +83,12 @@ impl Session<'_> {
         })
     }
 
-    /// Takes in what a dead sender's kernel had sent, before the next one begins; tells one that is there why the
-    /// session ends.
+    /// Takes in the data that a dead sender's kernel had sent, before the next sender begins. A sender that is still
+    /// present gets the reason for the end.
     pub(in crate::receive) fn take_leave(&mut self, error: &TransferError, events: &Events<Event>) {
         let gone = matches!(error, TransferError::PeerGone { .. }) && !self.replaced;
         if !gone {
-            // What was not said yet is of no interest any more.
+            // Messages that wait to be sent do not matter any more.
             self.out.clear();
             let last = self.last_word(error);
             frame::append(&mut self.out, &last);
@@ -96,7 +97,7 @@ impl Session<'_> {
         }
         self.ask_for_more();
         let until = self.clock.now() + LINGER;
-        // Closed with something unread, the connection would be reset, and the reason lost.
+        // Closing the connection with unread data would reset it, and the reason would be lost.
         let mut heard_all = false;
         while if gone { !self.data.is_empty() } else { !heard_all } {
             let left = until.since(self.clock.now());
@@ -127,7 +128,7 @@ impl Session<'_> {
         }
     }
 
-    /// Hands back what the limit or a person's answer has been spent on.
+    /// Hands back the record of what the limit or a person's answer has been spent on.
     pub(in crate::receive) fn end(self) {
         self.book.give_spent(self.consent.into_spent());
     }

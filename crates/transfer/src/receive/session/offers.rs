@@ -8,7 +8,7 @@ use crate::wire::control::{Counted, Entry, Id, Kind, ToReceiver, ToSender, Verdi
 use crate::wire::frame;
 
 impl Session<'_> {
-    /// Hears the messages that have come, as far as there is room for what they ask for, and asks for more then.
+    /// Handles received messages as far as there is room for their requests, and then asks for more.
     pub(super) fn hear_all(&mut self) -> Result<(), TransferError> {
         self.admit_held()?;
         // While no more offers may be open, the sender's next ones wait in the connection until files have come.
@@ -30,7 +30,7 @@ impl Session<'_> {
     /// Asks the reader of the control connection for more messages, if it waits for that.
     pub(super) fn ask_for_more(&mut self) {
         if std::mem::take(&mut self.hungry) {
-            // Silence counts from now on. If the reader has ended, that is the next event.
+            // Silence counts from now on. If the reader has ended, its end is the next event.
             self.heard = self.clock.now();
             let _ = self.more.try_send(());
         }
@@ -87,7 +87,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Looks at the offers that wait, until one has to wait on.
+    /// Handles waiting offers, until one has to wait on.
     fn admit_held(&mut self) -> Result<(), TransferError> {
         while !self.assembly.is_crowded()
             && let Some((id, entry)) = self.held.pop_front()
@@ -102,7 +102,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes what waits as announced: a sender of version 1 announces late, and has announced what it offers until then.
+    /// Takes waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
+    /// announced.
     fn announce_late(&mut self) -> Result<(), TransferError> {
         if self.link.version >= 2 || self.held.is_empty() || !patience_is_over(self.began, self.clock.now()) {
             return Ok(());
@@ -115,7 +116,7 @@ impl Session<'_> {
         }
     }
 
-    /// Looks at an offer, or refuses it. Returns it if it has to wait.
+    /// Handles an offer, or refuses it. Returns its entry if it has to wait.
     fn admit(&mut self, id: Id, entry: Entry) -> Result<Option<Entry>, TransferError> {
         match self.consent.admit(&entry) {
             Admission::Yes => self.offer(id, entry)?,
@@ -151,12 +152,13 @@ impl Session<'_> {
             Verdict::Want | Verdict::Rest(_) => self.book.goes_on(),
             _ => {}
         }
-        // A sender of version 1 knows of nothing that is kept.
+        // A sender of version 1 does not know that an entry may be kept.
         let verdict = if verdict == Verdict::Kept && self.link.version < 2 { Verdict::Have } else { verdict };
         frame::append(&mut self.out, &ToSender::Answer { id, verdict });
     }
 
-    /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
+    /// Returns true while answers that let the data flow must wait. A transfer that ends sooner than the measurement
+    /// does not wait.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet
             && self.stage == Stage::Open
@@ -165,7 +167,7 @@ impl Session<'_> {
             && self.clock.now().since(self.began) < QUIET
     }
 
-    /// All that there is, once the sender has counted it.
+    /// Returns the total amount, once the sender has counted it.
     pub(super) fn all(&self) -> Option<Counted> {
         self.consent.announced().filter(|counted| counted.complete)
     }

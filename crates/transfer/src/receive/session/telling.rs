@@ -1,4 +1,4 @@
-//! What both users are told: how far it is, and what was lost.
+//! The reports to both users: progress and lost entries.
 
 use super::Session;
 use crate::channel::Channel;
@@ -12,13 +12,13 @@ use crate::wire::frame;
 use host::TcpInfo;
 use units::{Bytes, Span};
 
-/// Lines about one sender.
+/// The greatest number of lines about one sender.
 const MOST_LINES: u64 = 1000;
-/// The line that the sender's user sees while the receiver's user is asked.
+/// The phase that the sender's user sees while the receiver's user is asked.
 const ASKING: &str = "asking";
 
 impl Session<'_> {
-    /// A few times a second: the journal, what was lost, how far it is.
+    /// Flushes the journal and reports losses and progress, a few times a second.
     pub(super) fn tell(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
         self.told = now;
@@ -35,7 +35,7 @@ impl Session<'_> {
         if self.consent.is_asking() {
             self.link.standing.touch();
         }
-        // Files that were there before are no progress.
+        // Files that existed before are not progress.
         let came = self.data.iter().map(|channel| came(channel)).sum::<u64>() + self.past_received;
         let rate_bps = self.came.observe(now, came);
         let progress = self.progress(counts);
@@ -82,13 +82,13 @@ impl Session<'_> {
         }
     }
 
-    /// Tells the receiver's user that an entry cannot be had.
+    /// Reports to the receiver's user that an entry cannot be received.
     pub(super) fn lose(&mut self, reason: String) {
         self.say(&reason);
         self.first_lost.get_or_insert(reason);
     }
 
-    /// Says a line about what the sender does: it could do so without an end.
+    /// Shows a line about the sender's actions, up to a number of lines, because a sender could cause them without end.
     pub(super) fn say(&mut self, line: &str) {
         self.lines += 1;
         match self.lines {
@@ -101,7 +101,7 @@ impl Session<'_> {
     }
 }
 
-/// Bytes that came on a connection, according to the kernel.
+/// Returns the bytes that came on a connection, according to the kernel.
 pub(super) fn came(channel: &Channel) -> u64 {
     TcpInfo::of(channel).map_or(0, |info| info.bytes_received.get())
 }

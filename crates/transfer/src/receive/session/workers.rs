@@ -1,6 +1,6 @@
-//! The threads beside a session, each with a queue of jobs: one reads the control connection, one looks into existing
-//! files, one brings whole files to the disk and gives them their names, one asks the receiver's user. Each tells the
-//! session what came of it.
+//! The threads of a session other than its own, each with a queue of jobs. One reads the control connection, one
+//! examines existing files, one brings complete files to the disk and gives them their names, and one asks the
+//! receiver's user. Each reports its results to the session.
 
 use super::Event;
 use crate::channel::{Channel, Inlet};
@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel as queue, sync_channel};
 use units::Time;
 
-/// Messages of a sender that may wait for the session: those of two readings.
+/// The number of readings whose messages may wait for the session.
 pub(in crate::receive) const AHEAD: usize = 2;
 
-/// Something to bring to the disk.
+/// A job of bringing data to the disk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receive) enum Storing {
-    /// The whole files that wait for their names.
+    /// The complete files that wait for their names.
     Names,
-    /// Everything, at the end, for which so many data connections wait.
+    /// Everything, at the end, for which this number of data connections waits.
     All(u16),
 }
 
-/// The session's ends of the queues. With it the workers end.
+/// The session's ends of the queues. Dropping them ends the workers.
 #[derive(Debug)]
 pub(in crate::receive) struct Jobs {
     examine: Sender<Box<Examination>>,
@@ -43,14 +43,14 @@ pub(in crate::receive) struct Beside<'a> {
     pub(in crate::receive) examine: Receiver<Box<Examination>>,
     pub(in crate::receive) store: Receiver<Storing>,
     pub(in crate::receive) ask: Receiver<Question>,
-    /// The session is over: nobody waits for an answer any more.
+    /// True once the session is over, so that nobody waits for an answer any more.
     pub(in crate::receive) over: Arc<AtomicBool>,
-    /// The session asks for more messages.
+    /// The session's requests for more messages.
     pub(in crate::receive) asked: Receiver<()>,
     pub(in crate::receive) windows: Windows<'a>,
 }
 
-/// Makes the queues between a session and the threads beside it.
+/// Makes the queues between a session and its threads.
 pub(super) fn beside<'a>(
     book: &Book<'a>,
     link: &'a Link,
@@ -58,7 +58,7 @@ pub(super) fn beside<'a>(
 ) -> Result<(Jobs, SyncSender<()>, Beside<'a>), TransferError> {
     let ((examine, to_examine), (store, to_store), (ask, to_ask)) = (queue(), queue(), queue());
     let (more, asked) = sync_channel(AHEAD);
-    // The reader may be a reading ahead.
+    // The reader may be one reading ahead.
     let _ = more.send(());
     let (windows, notes) = Notes::new()?;
     let holder =
@@ -119,7 +119,7 @@ pub(super) fn read(channel: &Channel, more: &Receiver<()>, events: &Sender<Event
     let _ = events.send(Event::SenderLeft(error));
 }
 
-/// Answers the offers for which something has to be read.
+/// Answers the offers for which existing data has to be read.
 pub(super) fn examine(assembly: &Assembly, jobs: &Receiver<Box<Examination>>, events: &Sender<Event>) {
     for examination in jobs {
         let id = examination.id();
@@ -127,7 +127,7 @@ pub(super) fn examine(assembly: &Assembly, jobs: &Receiver<Box<Examination>>, ev
     }
 }
 
-/// Brings whole files to the disk and gives them their names.
+/// Brings complete files to the disk and gives them their names.
 pub(super) fn store(assembly: &Assembly, jobs: &Receiver<Storing>, events: &Sender<Event>) {
     for storing in jobs {
         match storing {
@@ -137,7 +137,7 @@ pub(super) fn store(assembly: &Assembly, jobs: &Receiver<Storing>, events: &Send
     }
 }
 
-/// Gives the whole files that wait their names.
+/// Gives the waiting complete files their names.
 pub(in crate::receive) fn name(assembly: &Assembly, events: &Sender<Event>) {
     match assembly.name_waiting() {
         Ok(lost) => {

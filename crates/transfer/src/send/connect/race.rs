@@ -1,8 +1,8 @@
-//! Of all hosts that a ticket names, the first one that proves to be the receiver.
+//! The race between all hosts that a ticket names; the first one that proves to be the receiver wins.
 //!
 //! Attempts begin 250 ms after one another, or at once when one fails, in turn over IPv6 and IPv4 [rfc8305:5]. An
-//! attempt is through when the other end has proved the ticket's key in the TLS handshake. Any other program that
-//! answers at one of the addresses is passed over.
+//! attempt succeeds when the other end has proved the ticket's key in the TLS handshake. Any other program that answers
+//! at one of the addresses is passed over.
 
 use super::{Failure, HANDSHAKE, dial, handshake};
 use crate::channel::Channel;
@@ -19,20 +19,20 @@ use std::thread::Builder;
 use std::time::Duration;
 use units::{Span, Time};
 
-/// Between the beginnings of two attempts [rfc8305:5].
+/// The interval between the beginnings of two attempts [rfc8305:5].
 const STEP: Span = Span::from_millis(250);
-/// For the name service.
+/// The time for the name service.
 const RESOLVE: Span = Span::from_secs(5);
-/// Attempts in all: a name may have any number of addresses.
+/// The greatest number of attempts, because a name may have any number of addresses.
 const MOST: usize = 32;
 
-/// What threads of a race tell.
+/// An event of a race's threads.
 enum Event {
-    /// A host's name was looked up.
+    /// The addresses of a host's name.
     Known(String, io::Result<Vec<SocketAddr>>),
-    /// An attempt has a socket.
+    /// The socket of an attempt.
     Dialed(SocketAddr, Arc<TcpStream>),
-    /// An attempt has ended.
+    /// The end of an attempt.
     Ended(SocketAddr, Result<Box<Channel>, TransferError>),
 }
 
@@ -50,7 +50,7 @@ struct Race<'a> {
     failed: Vec<(String, TransferError)>,
 }
 
-/// The first that proves to be the ticket's receiver.
+/// Connects to the first host that proves to be the ticket's receiver.
 pub(super) fn race(
     ticket: &Ticket,
     tls: &Arc<ClientConfig>,
@@ -73,7 +73,7 @@ pub(super) fn race(
             race.look_up(name.as_str(), ticket.port);
         }
     }
-    // If the best host is a name, it gets a moment to become known.
+    // If the best host is a name, it gets a moment to be resolved.
     let name_first = matches!(ticket.addresses.first(), Some(Host::Name(_)));
     let winner = race.run(&heard, name_first);
     race.end(&heard, winner.as_ref().map(|(_, address)| *address));
@@ -103,7 +103,7 @@ impl Race<'_> {
             }
             let next = if self.waiting.is_empty() { Time::NEVER } else { due };
             let resolved = if self.unknown.is_empty() { Time::NEVER } else { began + RESOLVE };
-            // Every attempt has its own limit and tells its end.
+            // Every attempt has its own limit and reports its end.
             let wait = next.min(resolved).since(self.clock.now()).min(RESOLVE);
             match heard.recv_timeout(Duration::from_nanos(wait.as_nanos())) {
                 Ok(Event::Dialed(address, socket)) => self.sockets.push((address, socket)),
@@ -129,7 +129,7 @@ impl Race<'_> {
         }
     }
 
-    /// Closes all sockets but that of the winner.
+    /// Closes all sockets except the winner's.
     fn end(&mut self, heard: &Receiver<Event>, winner: Option<SocketAddr>) {
         let late = heard.try_iter().filter_map(|event| match event {
             Event::Dialed(address, socket) => Some((address, socket)),
@@ -154,8 +154,8 @@ impl Race<'_> {
         self.waiting = interleaved(all);
     }
 
-    /// No limit of the system bounds the time that looking a name up takes. So the look-up has a thread of its own,
-    /// which may outlive the race.
+    /// Looks a name up in a thread of its own, which may outlive the race, because no limit of the system bounds the
+    /// time that this takes.
     fn look_up(&mut self, name: &str, port: u16) {
         let (events, text) = (self.events.clone(), name.to_owned());
         let looking = Builder::new().spawn(move || {
@@ -180,9 +180,9 @@ impl Race<'_> {
         }
     }
 
-    /// Why nobody won.
+    /// Returns the reason for which nobody won.
     fn failure(self) -> Failure {
-        // As a receiver does when strangers crowd it.
+        // A receiver closes connections like this when strangers crowd it.
         let closed =
             |error: &TransferError| matches!(error, TransferError::PeerGone { reason } if reason == CLOSED);
         let early = self.failed.iter().any(|(_, error)| closed(error));
@@ -199,7 +199,7 @@ impl Race<'_> {
     }
 }
 
-/// What an attempt ends with that was closed during the handshake.
+/// The reason of an attempt that was closed during the handshake.
 const CLOSED: &str = "it closed the connection before it proved its key";
 
 fn attempt(
@@ -219,7 +219,7 @@ fn attempt(
     })
 }
 
-/// In words for a list of addresses.
+/// Describes an error for a list of addresses.
 fn why(error: &TransferError) -> String {
     match error {
         TransferError::PeerGone { reason } => reason.clone(),
@@ -229,7 +229,7 @@ fn why(error: &TransferError) -> String {
     }
 }
 
-/// The families in turn, that of the first one first; within a family in order [rfc8305:4].
+/// Orders addresses by turns of the families, that of the first one first; within a family in order [rfc8305:4].
 fn interleaved(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     let first_is_six = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (first, second): (Vec<_>, Vec<_>) =
