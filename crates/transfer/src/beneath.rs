@@ -97,9 +97,9 @@ mod tests {
         symlink("../secret", bench.path().join("tree/link")).unwrap();
         symlink("..", bench.path().join("tree/up")).unwrap();
         let top = File::open(bench.path().join("tree")).unwrap();
-        type Way<'a> = &'a dyn Fn(&str) -> rustix::io::Result<OwnedFd>;
-        let one_call: Way<'_> = &|path| open(top.as_fd(), OsStr::new(path), READ);
-        let by_parts: Way<'_> = &|path| part_by_part(top.as_fd(), OsStr::new(path), READ);
+        type Treatment<'a> = &'a dyn Fn(&str) -> rustix::io::Result<OwnedFd>;
+        let one_call: Treatment<'_> = &|path| open(top.as_fd(), OsStr::new(path), READ);
+        let by_parts: Treatment<'_> = &|path| part_by_part(top.as_fd(), OsStr::new(path), READ);
         for way in [one_call, by_parts] {
             let file = File::from(way("a/b/file").unwrap());
             assert_eq!(io::read_to_string(file).unwrap(), "inside");

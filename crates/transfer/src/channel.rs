@@ -4,13 +4,13 @@
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes every thread.
 
-mod inlet;
+mod message_reader;
 mod paced;
 mod tls;
 
 use crate::error::TransferError;
 use host::Clock;
-pub(crate) use inlet::{Inlet, Message};
+pub(crate) use message_reader::{Message, MessageReader};
 use rustls::Connection;
 use std::fmt::Debug;
 use std::net::{SocketAddr, TcpStream};
@@ -71,7 +71,7 @@ pub(crate) struct Channel {
     carrier: Arc<dyn Carrier>,
     peer: SocketAddr,
     clock: Clock,
-    /// Received bytes that were not consumed, for the next [`Inlet`].
+    /// Received bytes that were not consumed, for the next [`MessageReader`].
     early: Mutex<Vec<u8>>,
     /// True if nothing more will be read.
     ended: AtomicBool,

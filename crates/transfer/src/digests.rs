@@ -188,7 +188,7 @@ fn failed(file: &Path) -> impl FnOnce(Errno) -> TransferError {
 fn open(folder: &OwnedFd, name: &Name) -> io::Result<File> {
     let file = File::from(beneath::open(folder.as_fd(), name.path().as_os_str(), READ)?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("not a file"));
     }
     Ok(file)
 }

@@ -13,7 +13,7 @@ use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::origin::Origin;
-use crate::store::{Finish, Key, There};
+use crate::store::{FileStamp, Finish, Key};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -60,7 +60,7 @@ pub(crate) struct Stored {
     /// The sender's version of the file; zeros for a link.
     pub(crate) version: [u8; 16],
     /// The state in which it got its name. As long as that is unchanged, it is the same file with the same content.
-    pub(crate) there: There,
+    pub(crate) there: FileStamp,
     /// Its name, if it differs from the offered one.
     pub(crate) other: Option<Name>,
 }
@@ -325,7 +325,7 @@ mod tests {
 
     fn one() -> Stored {
         let modified = Stamp { seconds: 7, nanos: 8 };
-        Stored { version: [1; 16], there: There { size: 3, modified, inode: 9 }, other: None }
+        Stored { version: [1; 16], there: FileStamp { size: 3, modified, inode: 9 }, other: None }
     }
 
     fn finish() -> Finish {

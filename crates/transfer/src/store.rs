@@ -3,7 +3,7 @@
 //! folder.
 //!
 //! A file grows under a temporary name in `.tightlink/partial`. When it is complete, verified and on the disk, one
-//! rename gives it its own name. [`Taken`] decides whether it may replace a file or link; it never replaces a folder.
+//! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a folder.
 
 use crate::beneath;
 use crate::error::TransferError;
@@ -42,7 +42,7 @@ pub(crate) type Key = u128;
 
 /// The state of a file or link. It stays the same as long as nobody changes the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct There {
+pub(crate) struct FileStamp {
     pub(crate) size: u64,
     pub(crate) modified: Stamp,
     pub(crate) inode: u64,
@@ -50,11 +50,11 @@ pub(crate) struct There {
 
 /// The entry that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Occupant {
     Nothing,
-    File(There),
+    File(FileStamp),
     Link {
-        there: There,
+        there: FileStamp,
         target: Vec<u8>,
     },
     Folder,
@@ -64,13 +64,13 @@ pub(crate) enum Found {
 
 /// The rule for an entry whose name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum OnConflict {
     /// The entry does not get the name.
     Refuse,
     /// The entry gets the name.
     Replace,
     /// The entry gets the name if the present file or link has this state.
-    ReplaceThis(There),
+    ReplaceThis(FileStamp),
     /// The entry gets the name with a number.
     Number,
 }
@@ -191,7 +191,7 @@ impl Store {
         // A link to a folder is not accepted, because it may lead out. An unreadable folder can still be opened like
         // this.
         let held = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
-            .map_err(|_| io::Error::other("something that is no folder has this name"))?;
+            .map_err(|_| io::Error::other("something that is not a folder has this name"))?;
         let (origin, stat) = (Origin::of(&held)?, rustix::fs::fstat(&held)?);
         let mode = Mode::from_raw_mode(stat.st_mode);
         if own == Some(origin) && !mode.contains(Mode::RWXU) {
@@ -215,24 +215,24 @@ impl Store {
     }
 
     /// Finds the entry with this name.
-    pub(crate) fn find(&self, name: &Name) -> io::Result<Found> {
+    pub(crate) fn find(&self, name: &Name) -> io::Result<Occupant> {
         let (folder, last) = name.split();
         let folder = match self.folder(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupant::Nothing),
             folder => folder?,
         };
         let stat = match rustix::fs::statat(&*folder, last, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(Errno::NOENT) => return Ok(Occupant::Nothing),
             stat => stat?,
         };
         Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Found::File(there(&stat)),
-            FileType::Directory => Found::Folder,
+            FileType::RegularFile => Occupant::File(there(&stat)),
+            FileType::Directory => Occupant::Folder,
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&*folder, last, Vec::new())?.into_bytes();
-                Found::Link { there: there(&stat), target }
+                Occupant::Link { there: there(&stat), target }
             }
-            _ => Found::Other,
+            _ => Occupant::Other,
         })
     }
 
@@ -243,8 +243,8 @@ impl Store {
         target: &[u8],
         modified: Stamp,
         key: Key,
-        taken: Taken,
-    ) -> io::Result<(Named, There)> {
+        taken: OnConflict,
+    ) -> io::Result<(Named, FileStamp)> {
         let under_way = partial_name(key);
         self.remove(&under_way)?;
         rustix::fs::symlinkat(OsStr::from_bytes(target), &self.partial, &under_way)?;
@@ -291,7 +291,12 @@ impl Store {
     }
 
     /// Gives a complete file under way its rights and time. Returns its state after that, and its identity.
-    pub(crate) fn dress(&self, file: &File, mode: u32, modified: Stamp) -> io::Result<(There, Origin)> {
+    pub(crate) fn set_metadata(
+        &self,
+        file: &File,
+        mode: u32,
+        modified: Stamp,
+    ) -> io::Result<(FileStamp, Origin)> {
         rustix::fs::fchmod(file, self.mode(mode))?;
         rustix::fs::futimens(file, &times(modified))?;
         Ok((there(&rustix::fs::fstat(file)?), Origin::of(file)?))
@@ -309,17 +314,17 @@ impl Store {
     }
 
     /// Gives a complete file or link its name.
-    pub(crate) fn place(&self, key: Key, name: &Name, taken: Taken) -> io::Result<Named> {
+    pub(crate) fn place(&self, key: Key, name: &Name, taken: OnConflict) -> io::Result<Named> {
         let under_way = partial_name(key);
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
         let replaces = match taken {
-            Taken::Replace => true,
+            OnConflict::Replace => true,
             // The file may have changed since the decision to replace it.
-            Taken::ReplaceThis(this) => matches!(
-                self.find(name)?, Found::File(there) | Found::Link { there, .. } if there == this
+            OnConflict::ReplaceThis(this) => matches!(
+                self.find(name)?, Occupant::File(there) | Occupant::Link { there, .. } if there == this
             ),
-            Taken::Refuse | Taken::Number => false,
+            OnConflict::Refuse | OnConflict::Number => false,
         };
         if replaces {
             return self.replace(&under_way, &folder, last).map(|()| Named::Here);
@@ -327,7 +332,7 @@ impl Store {
         if self.rename_new(&under_way, &folder, last)? {
             return Ok(Named::Here);
         }
-        if taken == Taken::Number {
+        if taken == OnConflict::Number {
             for number in 1..=MOST_NUMBERS {
                 let numbered = name.numbered(number).map_err(io::Error::other)?;
                 if self.rename_new(&under_way, &folder, numbered.split().1)? {
@@ -420,8 +425,8 @@ fn partial_name(key: Key) -> String {
     format!("{key:032x}")
 }
 
-fn there(stat: &Stat) -> There {
-    There { size: stat.st_size.try_into().unwrap_or(0), modified: stamp(stat), inode: stat.st_ino }
+fn there(stat: &Stat) -> FileStamp {
+    FileStamp { size: stat.st_size.try_into().unwrap_or(0), modified: stamp(stat), inode: stat.st_ino }
 }
 
 fn stamp(stat: &Stat) -> Stamp {

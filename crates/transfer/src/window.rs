@@ -24,7 +24,7 @@ impl FromStr for WindowChoice {
             "max" => Ok(Self::Max),
             _ => match text.parse::<Bytes>() {
                 Ok(size) if size > Bytes::ZERO => Ok(Self::Size(size)),
-                _ => Err(Complaint::new("", format!("{text:?} is no window"))
+                _ => Err(Complaint::new("", format!("{text:?} is not a window size"))
                     .accepted("sobas, max, or a size such as 400kB")),
             },
         }

@@ -6,7 +6,7 @@ use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest}
 use crate::fuzzing::{Input, clock};
 use crate::name::Name;
 use crate::receive::Existing;
-use crate::receive::assembly::{Assembly, Examination, Offered, Rules, Trouble};
+use crate::receive::assembly::{Assembly, Examination, Offered, ReceiveError, Rules};
 use crate::receive::incoming::OpenChunk;
 use crate::receive::state::State;
 use crate::store::Store;
@@ -129,7 +129,7 @@ pub fn assembly(input: &[u8]) {
         let mut count = 0;
         // A wrong message is refused, and the next one comes all the same.
         while let Some(heard) = run.hear(&mut input) {
-            let _: Result<(), Trouble> = heard;
+            let _: Result<(), ReceiveError> = heard;
             count += 1;
         }
         run.end(form & 64 == 0, count);
@@ -163,7 +163,7 @@ impl Run<'_> {
     }
 
     /// Handles one message. Returns `None` at the end of the input.
-    fn hear(&mut self, input: &mut Input<'_>) -> Option<Result<(), Trouble>> {
+    fn hear(&mut self, input: &mut Input<'_>) -> Option<Result<(), ReceiveError>> {
         let what = input.byte()?;
         Some(match what % 16 {
             0..=2 => self.offer(input)?,
@@ -189,9 +189,9 @@ impl Run<'_> {
             }
             10 | 11 => {
                 self.forget();
-                self.assembly().begin().map(drop).map_err(Trouble::from)
+                self.assembly().begin().map(drop).map_err(ReceiveError::from)
             }
-            12 => self.assembly().name_waiting().map(drop).map_err(Trouble::from),
+            12 => self.assembly().name_waiting().map(drop).map_err(ReceiveError::from),
             13 => {
                 let examination = self.later.pop_front()?;
                 let id = examination.id();
@@ -202,8 +202,8 @@ impl Run<'_> {
                     self.open();
                     Ok(())
                 }
-                3 | 4 => self.assembly().finish(1).map(drop).map_err(Trouble::from),
-                5 => self.assembly().checkpoint().map_err(Trouble::from),
+                3 | 4 => self.assembly().finish(1).map(drop).map_err(ReceiveError::from),
+                5 => self.assembly().checkpoint().map_err(ReceiveError::from),
                 _ => {
                     self.place.meddle(input.pick(&MEDDLED)?, &content(input)?);
                     Ok(())
@@ -216,7 +216,7 @@ impl Run<'_> {
         })
     }
 
-    fn offer(&mut self, input: &mut Input<'_>) -> Option<Result<(), Trouble>> {
+    fn offer(&mut self, input: &mut Input<'_>) -> Option<Result<(), ReceiveError>> {
         let id = id(input)?;
         let bytes = match input.byte()? {
             index @ 0..192 => NAMES[usize::from(index) % NAMES.len()].to_vec(),
@@ -267,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    fn piece(&mut self, input: &mut Input<'_>) -> Option<Result<(), Trouble>> {
+    fn piece(&mut self, input: &mut Input<'_>) -> Option<Result<(), ReceiveError>> {
         let lane = usize::from(input.byte()?) % LANES;
         let (id, chunk, offset, bytes) = (id(input)?, chunk(input)?, offset(input)?, content(input)?);
         if let Err(trouble) = self.open_chunk(lane, id, chunk) {
@@ -285,7 +285,7 @@ impl Run<'_> {
     }
 
     /// Begins a chunk with its first piece as a data connection does, and gives it up with the first piece of another.
-    fn open_chunk(&mut self, lane: usize, id: Id, chunk: u32) -> Result<(), Trouble> {
+    fn open_chunk(&mut self, lane: usize, id: Id, chunk: u32) -> Result<(), ReceiveError> {
         if self.lanes[lane].as_ref().is_some_and(|(file, index, ..)| (*file, *index) == (id, chunk)) {
             return Ok(());
         }
@@ -298,7 +298,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn chunk_end(&mut self, input: &mut Input<'_>, right: bool) -> Option<Result<(), Trouble>> {
+    fn chunk_end(&mut self, input: &mut Input<'_>, right: bool) -> Option<Result<(), ReceiveError>> {
         let lane = usize::from(input.byte()?) % LANES;
         let (id, index) = (id(input)?, chunk(input)?);
         if let Err(trouble) = self.open_chunk(lane, id, index) {

@@ -11,7 +11,7 @@ use crate::keys::{Key, receiver_tls};
 use crate::progress::{Observer, Question, Snapshot};
 use crate::receive::assembly::{Assembly, Rules};
 use crate::receive::book::{Book, Link};
-use crate::receive::session::workers::{self, Beside, Storing};
+use crate::receive::session::workers::{self, Storing, WorkerEnds};
 use crate::receive::session::{Event, Session};
 use crate::receive::state::State;
 use crate::receive::stream;
@@ -163,7 +163,7 @@ struct Play<'a, 'b> {
     link: &'b Link,
     events: &'b Events<Event>,
     session: &'b mut Session<'a>,
-    beside: Beside<'a>,
+    beside: WorkerEnds<'a>,
     /// Bytes of the control connection that are not a complete message yet.
     left: Vec<u8>,
 }

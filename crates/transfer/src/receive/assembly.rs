@@ -42,7 +42,7 @@ use units::{Foreign, Span};
 
 /// An error in receiving, by its extent.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ReceiveError {
     /// This file cannot be received.
     File(String),
     /// The session ends here, for now.
@@ -51,7 +51,7 @@ pub(super) enum Trouble {
     Protocol(String),
 }
 
-impl From<TransferError> for Trouble {
+impl From<TransferError> for ReceiveError {
     fn from(error: TransferError) -> Self {
         Self::Session(error)
     }
@@ -197,7 +197,7 @@ impl Assembly {
     }
 
     /// Counts a file that existed already as it should be.
-    fn is_there(&self, name: &Name, size: u64) {
+    fn count_present(&self, name: &Name, size: u64) {
         self.entries.fetch_add(1, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
         self.list(name);
@@ -225,22 +225,22 @@ impl Assembly {
         format!("{name}: {reason}")
     }
 
-    fn give_up(&self, incoming: &Incoming, doing: &'static str, error: io::Error) -> Trouble {
+    fn give_up(&self, incoming: &Incoming, doing: &'static str, error: io::Error) -> ReceiveError {
         match self.trouble(&incoming.entry, doing, error) {
             Err(trouble) => trouble,
             Ok(reason) => {
                 self.forget(incoming);
-                Trouble::File(reason)
+                ReceiveError::File(reason)
             }
         }
     }
 
     /// Decides on an error of one entry. The error is a reason to refuse the entry, or it ends the session if the next
     /// entry would meet it too.
-    fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, Trouble> {
+    fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, ReceiveError> {
         if is_of_the_disk(&error) {
             let path = self.store.path().join(entry.name.path());
-            return Err(Trouble::Session(TransferError::file(&path, doing)(error)));
+            return Err(ReceiveError::Session(TransferError::file(&path, doing)(error)));
         }
         let words = error.to_string();
         Ok(self.refuse(&entry.name, &format!("the receiver cannot {doing}: {}", Foreign::new(&words))))

@@ -3,7 +3,7 @@
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::lock::locked;
 use crate::name::Name;
-use crate::store::{Key, Taken};
+use crate::store::{Key, OnConflict};
 use crate::wire::control::{Entry, Id};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
@@ -29,7 +29,7 @@ pub(super) struct Incoming {
     pub(super) chunks: Chunks,
     pub(super) version: [u8; 16],
     /// The rule for the case that its name is taken.
-    pub(super) taken: Taken,
+    pub(super) taken: OnConflict,
     pub(super) state: Mutex<FileState>,
 }
 

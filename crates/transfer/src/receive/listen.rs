@@ -19,7 +19,7 @@ use super::Receiver;
 use super::book::{Book, Link};
 use super::session::{self, Event};
 use super::stream;
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Message, MessageReader};
 use crate::error::TransferError;
 use crate::progress::Observer;
 use crate::summary::Summary;
@@ -152,13 +152,13 @@ impl Book<'_> {
 
     /// Reads the first message, and leaves it for the next reader.
     pub(super) fn greeting(&self, channel: &Channel, until: Time) -> Result<Greeting, TransferError> {
-        let mut inlet = Inlet::new(channel);
-        let greeting = match inlet.message(until)? {
+        let mut reader = MessageReader::new(channel);
+        let greeting = match reader.message(until)? {
             Message::Is(greeting) => greeting,
             Message::Nothing => return Err(TransferError::gone("no greeting in time")),
             Message::End => return Err(TransferError::gone("it left without a greeting")),
         };
-        inlet.put_back();
+        reader.put_back();
         Ok(greeting)
     }
 

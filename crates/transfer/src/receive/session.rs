@@ -10,7 +10,7 @@ mod offers;
 mod telling;
 pub(super) mod workers;
 
-use super::assembly::{Assembly, Faults, Trouble};
+use super::assembly::{Assembly, Faults, ReceiveError};
 use super::book::{Book, Link};
 use super::consent::Consent;
 use super::windows::{self, Note, WindowState};
@@ -30,7 +30,7 @@ use std::sync::mpsc::{Receiver as Events, SyncSender};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 use units::{Rate, Span, Time};
-use workers::{Beside, Jobs};
+use workers::{Jobs, WorkerEnds};
 
 /// The time after which a silent sender is gone.
 const SILENCE: Span = Span::from_secs(30);
@@ -55,13 +55,13 @@ pub(super) enum Event {
     /// The beginning of a data connection.
     StreamBegan(Arc<Channel>),
     /// The end of a data connection.
-    StreamEnded(Arc<Channel>, Result<(), Trouble>),
+    StreamEnded(Arc<Channel>, Result<(), ReceiveError>),
     /// A chunk or a file has come, and no requested file is missing.
     ChunkDone,
     /// A file that cannot be received, and the reason.
     FileLost(Id, String),
     /// The answer to an offer for which existing data was read.
-    Examined(Id, Result<Verdict, Trouble>),
+    Examined(Id, Result<Verdict, ReceiveError>),
     /// An error with which the session cannot go on.
     Broke(TransferError),
     /// The result of bringing everything to the disk.
@@ -112,8 +112,8 @@ fn serve_until(
     replaced: &mut bool,
 ) -> Result<Option<Summary>, TransferError> {
     let (assembly, observer, told) = (&book.receiver.assembly, book.observer, &link.events);
-    let (mut session, beside) = Session::begin(book, link, channel)?;
-    let Beside { examine, store, ask, over, asked, windows } = beside;
+    let (mut session, ends) = Session::begin(book, link, channel)?;
+    let WorkerEnds { examine, store, ask, over, asked, windows } = ends;
     let ended = std::thread::scope(|threads| {
         let started = start(threads, move || workers::read(channel, &asked, told))
             .and_then(|()| start(threads, move || workers::examine(assembly, &examine, told)))
@@ -156,7 +156,7 @@ pub(super) struct Session<'a> {
     /// Received messages that were not handled yet.
     pending: VecDeque<ToReceiver>,
     /// True while the reader waits to be asked for more.
-    hungry: bool,
+    wants_more: bool,
     stage: Stage,
     out: Vec<u8>,
     began: Time,
@@ -205,11 +205,11 @@ impl<'a> Session<'a> {
         book: &'a Book<'a>,
         link: &'a Link,
         channel: &'a Channel,
-    ) -> Result<(Self, Beside<'a>), TransferError> {
+    ) -> Result<(Self, WorkerEnds<'a>), TransferError> {
         let resumed = book.receiver.assembly.begin()?;
         let word = if resumed { "goes on with the session" } else { "begins" };
         book.observer.say(&format!("{} {word}", link.peer));
-        let (jobs, more, beside) = workers::beside(book, link, channel)?;
+        let (jobs, more, ends) = workers::queues(book, link, channel)?;
         let quiet = windows::wants_quiet(link, book.receiver.window);
         let receiver = book.receiver;
         let now = receiver.clock.now();
@@ -223,7 +223,7 @@ impl<'a> Session<'a> {
             jobs,
             more,
             pending: VecDeque::new(),
-            hungry: false,
+            wants_more: false,
             stage: Stage::Open,
             out: Vec::new(),
             began: now,
@@ -257,7 +257,7 @@ impl<'a> Session<'a> {
         };
         frame::append(&mut session.out, &ToSender::Welcome { token: link.token, resumed });
         session.flush()?;
-        Ok((session, beside))
+        Ok((session, ends))
     }
 
     /// Handles events until the session is finished or its sender has left.
@@ -292,7 +292,7 @@ impl<'a> Session<'a> {
             Event::Messages(messages) => {
                 self.heard = self.clock.now();
                 self.pending.extend(messages);
-                self.hungry = true;
+                self.wants_more = true;
             }
             Event::SenderLeft(error) => return Err(self.left(error)),
             Event::StreamBegan(channel) => {
@@ -313,7 +313,7 @@ impl<'a> Session<'a> {
             Event::ChunkDone => {}
             // No message waits, and the reader of the control connection was asked for more, so the sender is silent.
             Event::Tick
-                if !self.hungry
+                if !self.wants_more
                     && !matches!(self.stage, Stage::Told(_))
                     && self.clock.now().since(self.heard) > SILENCE =>
             {
@@ -325,7 +325,7 @@ impl<'a> Session<'a> {
                 self.examined -= 1;
                 match verdict {
                     Ok(verdict) => self.answer(id, verdict, true),
-                    Err(Trouble::File(reason)) => self.answer(id, Verdict::Refused(reason), true),
+                    Err(ReceiveError::File(reason)) => self.answer(id, Verdict::Refused(reason), true),
                     Err(trouble) => return Err(self.fault(trouble)),
                 }
             }
@@ -335,7 +335,7 @@ impl<'a> Session<'a> {
                 let step = self.consent.answered(yes);
                 self.step(step)?;
             }
-            Event::WindowChanged(state) => self.window.become_(state, self.clock.now().since(self.began)),
+            Event::WindowChanged(state) => self.window.change_to(state, self.clock.now().since(self.began)),
             Event::PathMeasured => self.quiet = false,
             Event::Pace(rate) => self.pace(rate)?,
             Event::Replaced => {
@@ -383,11 +383,11 @@ impl<'a> Session<'a> {
     }
 
     /// Turns the trouble of a connection or worker into the session's error.
-    fn fault(&self, trouble: Trouble) -> TransferError {
+    fn fault(&self, trouble: ReceiveError) -> TransferError {
         match trouble {
-            Trouble::Session(error) => error,
-            Trouble::Protocol(reason) => self.protocol(reason),
-            Trouble::File(reason) => unreachable!("it ends a file only: {reason}"),
+            ReceiveError::Session(error) => error,
+            ReceiveError::Protocol(reason) => self.protocol(reason),
+            ReceiveError::File(reason) => unreachable!("it ends a file only: {reason}"),
         }
     }
 

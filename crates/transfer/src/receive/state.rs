@@ -236,7 +236,7 @@ fn open_own(folder: &OwnedFd, path: &Path) -> Result<OwnedFd, TransferError> {
     let own = match rustix::fs::openat(folder, RESERVED, FOLDER, Mode::empty()) {
         Ok(own) => own,
         // A link there would lead the key out of the folder.
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault(path, "", "this is no folder".into())),
+        Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault(path, "", "not a folder".into())),
         Err(error) => return Err(TransferError::file(&own_path(path, ""), "open the folder")(error)),
     };
     let stat =
@@ -267,14 +267,14 @@ fn open_plain(own: &OwnedFd, path: &Path, name: &str, flags: OFlags) -> Result<O
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => {
-            return Err(fault(path, name, "this is no plain file".into()));
+            return Err(fault(path, name, "not a regular file".into()));
         }
         Err(error) => return Err(TransferError::file(&own_path(path, name), "open the file")(error)),
     };
     let stat =
         rustix::fs::fstat(&file).map_err(TransferError::file(&own_path(path, name), "examine the file"))?;
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
-        return Err(fault(path, name, "this is no plain file".into()));
+        return Err(fault(path, name, "not a regular file".into()));
     }
     if stat.st_nlink != 1 {
         return Err(fault(

@@ -1,10 +1,10 @@
 //! One data connection: it reads frames and writes their bytes into files.
 
-use super::assembly::{Assembly, Trouble};
+use super::assembly::{Assembly, ReceiveError};
 use super::incoming::OpenChunk;
 use super::session::Event;
 use super::session::workers::name;
-use crate::channel::{Channel, Got, Inlet, Message};
+use crate::channel::{Channel, Got, Message, MessageReader};
 use crate::error::TransferError;
 use crate::wire::control::Id;
 use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
@@ -15,7 +15,7 @@ use units::Time;
 /// Takes in data until the connection ends, and reports events to the session.
 pub(super) fn serve(assembly: &Assembly, events: &Sender<Event>, channel: &Arc<Channel>) {
     let _ = events.send(Event::StreamBegan(Arc::clone(channel)));
-    let ended = Stream { assembly, events, inlet: Inlet::new(channel), open: None }.run();
+    let ended = Stream { assembly, events, reader: MessageReader::new(channel), open: None }.run();
     channel.over_now();
     let _ = events.send(Event::StreamEnded(Arc::clone(channel), ended));
 }
@@ -23,14 +23,14 @@ pub(super) fn serve(assembly: &Assembly, events: &Sender<Event>, channel: &Arc<C
 struct Stream<'a> {
     assembly: &'a Assembly,
     events: &'a Sender<Event>,
-    inlet: Inlet<'a>,
+    reader: MessageReader<'a>,
     open: Option<(Id, u32, OpenChunk)>,
 }
 
 impl Stream<'_> {
-    fn run(mut self) -> Result<(), Trouble> {
+    fn run(mut self) -> Result<(), ReceiveError> {
         loop {
-            let message = match self.inlet.message::<Data>(Time::NEVER) {
+            let message = match self.reader.message::<Data>(Time::NEVER) {
                 Ok(Message::Is(message)) => message,
                 Ok(Message::Nothing | Message::End) => return Ok(()),
                 Err(error) => return Err(broke(error)),
@@ -48,7 +48,7 @@ impl Stream<'_> {
             }
             match taken {
                 // Only this file is lost.
-                Err(Trouble::File(reason)) => drop(self.events.send(Event::FileLost(id, reason))),
+                Err(ReceiveError::File(reason)) => drop(self.events.send(Event::FileLost(id, reason))),
                 other => other?,
             }
             if !matches!(message, Data::Piece { .. }) && self.assembly.settles() {
@@ -57,19 +57,19 @@ impl Stream<'_> {
         }
     }
 
-    fn take(&mut self, message: Data) -> Result<(), Trouble> {
+    fn take(&mut self, message: Data) -> Result<(), ReceiveError> {
         let assembly = self.assembly;
         match message {
             Data::Small { id, length, digest } => {
                 let length = length as usize;
                 if length > SMALL {
-                    return Err(Trouble::Protocol(format!("a small file of {length} bytes")));
+                    return Err(ReceiveError::Protocol(format!("a small file of {length} bytes")));
                 }
-                while self.inlet.held().len() < length {
+                while self.reader.held().len() < length {
                     self.more()?;
                 }
-                let stored = assembly.small(id, &self.inlet.held()[..length], &digest);
-                self.inlet.consume(length);
+                let stored = assembly.small(id, &self.reader.held()[..length], &digest);
+                self.reader.consume(length);
                 stored
             }
             Data::Piece { id, chunk, offset, length } => self.piece(id, chunk, offset, length as usize),
@@ -89,9 +89,9 @@ impl Stream<'_> {
         }
     }
 
-    fn piece(&mut self, id: Id, chunk: u32, offset: u32, length: usize) -> Result<(), Trouble> {
+    fn piece(&mut self, id: Id, chunk: u32, offset: u32, length: usize) -> Result<(), ReceiveError> {
         if length > LONGEST_PIECE {
-            return Err(Trouble::Protocol(format!("a piece of {length} bytes")));
+            return Err(ReceiveError::Protocol(format!("a piece of {length} bytes")));
         }
         let assembly = self.assembly;
         let mut fate = Ok(());
@@ -107,10 +107,10 @@ impl Stream<'_> {
         // The bytes are read in any case, because the next message follows them.
         let (mut at, mut left) = (u64::from(offset), length);
         while left > 0 {
-            while self.inlet.held().is_empty() {
+            while self.reader.held().is_empty() {
                 self.more()?;
             }
-            let held = self.inlet.held();
+            let held = self.reader.held();
             let part = &held[..held.len().min(left)];
             let count = part.len();
             if let Some((_, _, open)) = &mut self.open
@@ -118,7 +118,7 @@ impl Stream<'_> {
             {
                 fate = assembly.piece(open, at, part);
             }
-            self.inlet.consume(count);
+            self.reader.consume(count);
             at += count as u64;
             left -= count;
         }
@@ -128,8 +128,8 @@ impl Stream<'_> {
         fate
     }
 
-    fn more(&mut self) -> Result<(), Trouble> {
-        match self.inlet.more(Time::NEVER).map_err(broke)? {
+    fn more(&mut self) -> Result<(), ReceiveError> {
+        match self.reader.more(Time::NEVER).map_err(broke)? {
             Got::End => Err(broke(TransferError::gone("closed within a file"))),
             Got::Bytes | Got::Last | Got::Nothing => Ok(()),
         }
@@ -138,7 +138,7 @@ impl Stream<'_> {
 
 /// Makes the error of a broken data connection, which ends the sender's session: the data on its way is lost, and
 /// neither side would wait for anything else.
-fn broke(error: TransferError) -> Trouble {
+fn broke(error: TransferError) -> ReceiveError {
     match error {
         TransferError::PeerGone { reason } => {
             TransferError::gone(format!("a data connection broke: {reason}")).into()

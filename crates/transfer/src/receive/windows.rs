@@ -46,7 +46,7 @@ pub(super) struct WindowState {
 
 impl WindowState {
     /// Takes the new state, `at` from the beginning. The number of recorded phases is limited.
-    pub(super) fn become_(&mut self, new: Self, at: Span) {
+    pub(super) fn change_to(&mut self, new: Self, at: Span) {
         if !new.phase.is_empty() && self.phase != new.phase && self.entered.len() < MOST_UNTOLD {
             let at_ms = at.as_nanos() / 1_000_000;
             let (phase, reason) = (new.phase.clone(), new.reason.clone());

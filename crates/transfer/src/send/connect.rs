@@ -3,7 +3,7 @@
 mod race;
 
 use super::SendOptions;
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Message, MessageReader};
 use crate::error::TransferError;
 use crate::keys::{sender_tls, server_name};
 use crate::progress::Observer;
@@ -62,17 +62,17 @@ pub(super) fn connect(
 ) -> Result<Connections, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
     let streams = streams.clamp(1, MOST_STREAMS);
-    let persistence = Persistence::new(clock, observer);
+    let persistence = HandshakeRetry::new(clock, observer);
     let span = if insist { INSIST } else { Span::ZERO };
     let (control, address, echoer, first) = persistence.insist(span, || {
         let (control, address) = race::race(ticket, &tls, clock)?;
         let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
         send_greeting(&control, &Greeting::Control { version: VERSION, streams, echo })?;
-        let mut inlet = Inlet::new(&control);
+        let mut reader = MessageReader::new(&control);
         // The receiver's first message also shows whether it accepted this sender's key.
-        let first = inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;
-        inlet.put_back();
+        let first = reader.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;
+        reader.put_back();
         Ok((control, address, echoer, first))
     })?;
     let (token, resumed) = match first {
@@ -164,13 +164,13 @@ impl<E: Into<TransferError>> From<E> for Failure {
 
 /// A policy that tries again while the receiver closes connections before they have proved themselves. A receiver does
 /// so with some when strangers hold too many.
-struct Persistence<'a> {
+struct HandshakeRetry<'a> {
     clock: &'a Clock,
     observer: &'a dyn Observer,
     said: AtomicBool,
 }
 
-impl<'a> Persistence<'a> {
+impl<'a> HandshakeRetry<'a> {
     const fn new(clock: &'a Clock, observer: &'a dyn Observer) -> Self {
         Self { clock, observer, said: AtomicBool::new(false) }
     }

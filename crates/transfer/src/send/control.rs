@@ -5,7 +5,7 @@ use super::lanes::Wanted;
 use super::meter::Meter;
 use super::queue::Offered;
 use super::transfer::Transfer;
-use crate::channel::{Inlet, Message};
+use crate::channel::{Message, MessageReader};
 use crate::error::TransferError;
 use crate::history::History;
 use crate::limits::LimitTimes;
@@ -89,7 +89,7 @@ impl<'a> Control<'a> {
     /// Announces the amount to send, and handles the receiver's messages until its last one.
     pub(super) fn run(&mut self) -> Result<(), TransferError> {
         let transfer = self.transfer;
-        let mut inlet = Inlet::new(&transfer.control);
+        let mut reader = MessageReader::new(&transfer.control);
         // The error of a failed write. The receiver may have sent the reason before it.
         let mut broken: Option<TransferError> = None;
         let mut due = transfer.clock.now();
@@ -97,7 +97,7 @@ impl<'a> Control<'a> {
             (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
         }
         loop {
-            let message = match (inlet.message(due), broken.take()) {
+            let message = match (reader.message(due), broken.take()) {
                 (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
                 (message, was) => {
                     broken = was;

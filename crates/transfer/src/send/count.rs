@@ -1,7 +1,7 @@
 //! [`Count`]: the amount to send, which a thread of its own counts.
 
 use super::sources::Source;
-use super::tree::{Found, Tree};
+use super::tree::{Tree, Walked};
 use crate::lock::locked;
 use crate::wire::control::Counted;
 use host::Clock;
@@ -126,8 +126,8 @@ impl Count {
 }
 
 /// Counts an entry that will be offered, and nothing else.
-pub(super) fn add(counted: &mut Counted, found: &Found) {
-    if let Found::Entry(_, there, _) = found {
+pub(super) fn add(counted: &mut Counted, found: &Walked) {
+    if let Walked::Entry(_, there, _) = found {
         counted.entries += 1;
         if there.is_file() {
             counted.bytes = counted.bytes.saturating_add(there.size);

@@ -2,7 +2,7 @@
 
 use super::count::add;
 use super::sources::sources;
-use super::tree::{Found, Tree};
+use super::tree::{Tree, Walked};
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::progress::Observer;
@@ -60,7 +60,7 @@ pub fn list(
     for found in sources.iter().flat_map(Tree::new) {
         add(&mut counted, &found);
         let on = match &found {
-            Found::Entry(name, there, target) => {
+            Walked::Entry(name, there, target) => {
                 let shape = match target {
                     Some(target) => Shape::Link(target),
                     None if there.is_file() => Shape::File,
@@ -69,11 +69,11 @@ pub fn list(
                 let size = if there.is_file() { Bytes::new(there.size) } else { Bytes::ZERO };
                 each(Listed { name, shape, size })
             }
-            Found::Left(path, why) => {
+            Walked::Left(path, why) => {
                 observer.say(&format!("{}: {why}", Foreign::path(path)));
                 true
             }
-            Found::Lost(path, why) => {
+            Walked::Lost(path, why) => {
                 failed += 1;
                 observer.say(&format!("{}: {why}", Foreign::path(path)));
                 true

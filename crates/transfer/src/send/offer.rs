@@ -3,10 +3,10 @@
 use super::count::Count;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
 use super::queue::Offered;
-use super::root::{Root, There};
+use super::root::{EntryState, Root};
 use super::sources::Source;
 use super::transfer::Transfer;
-use super::tree::{Found, Tree};
+use super::tree::{Tree, Walked};
 use crate::beneath::reason;
 use crate::error::TransferError;
 use crate::name::Name;
@@ -87,7 +87,7 @@ impl Offering<'_> {
                     );
                 }
                 Ok(there) if there.is_file() => self.file(&file.root, name, Some(&file), &there)?,
-                Ok(_) => self.lost(&path, &"it is no file any more"),
+                Ok(_) => self.lost(&path, &"it is not a file any more"),
                 Err(error) => self.lost(&path, &reason(&error)),
             }
         }
@@ -106,10 +106,10 @@ impl Offering<'_> {
     fn tree(&mut self, source: &Source) -> Result<(), TransferError> {
         for found in Tree::new(source) {
             match found {
-                Found::Entry(name, there, _) if there.is_file() => {
+                Walked::Entry(name, there, _) if there.is_file() => {
                     self.file(&source.root, name, None, &there)?;
                 }
-                Found::Entry(name, there, target) => {
+                Walked::Entry(name, there, target) => {
                     let kind = target.map_or(Kind::Folder, |target| Kind::Link { target });
                     let made = Offered::Made(name.clone());
                     let entry = Entry { name, kind, mode: there.mode, modified: there.modified };
@@ -117,8 +117,8 @@ impl Offering<'_> {
                     self.announce((0, 0), None);
                     self.put(id, made, entry)?;
                 }
-                Found::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
-                Found::Lost(path, why) => self.lost(&path, &why),
+                Walked::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
+                Walked::Lost(path, why) => self.lost(&path, &why),
             }
             if self.transfer.queue.is_closed() {
                 break;
@@ -132,7 +132,7 @@ impl Offering<'_> {
         root: &Arc<Root>,
         name: Name,
         before: Option<&Outgoing>,
-        there: &There,
+        there: &EntryState,
     ) -> Result<(), TransferError> {
         self.announce((there.size, there.disk), before.map(|before| (before.chunks.size(), before.disk)));
         let attempt = before.map_or(0, |before| before.attempt + 1);

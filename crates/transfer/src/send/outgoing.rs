@@ -1,6 +1,6 @@
 //! [`Outgoing`]: an offered file, from its offer to its end.
 
-use super::root::{Root, There};
+use super::root::{EntryState, Root};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::lock::locked;
 use crate::name::Name;
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Outgoing {
-    pub(super) fn new(id: Id, root: Arc<Root>, name: Name, attempt: u32, there: &There) -> Self {
+    pub(super) fn new(id: Id, root: Arc<Root>, name: Name, attempt: u32, there: &EntryState) -> Self {
         let chunks = Chunks::new(there.size);
         let state =
             State { digests: vec![None; chunks.count() as usize], left: chunks.count(), ..State::default() };
@@ -53,7 +53,7 @@ impl Outgoing {
         Self { id, root, name, attempt, chunks, version, disk, sparse, state: Mutex::new(state) }
     }
 
-    pub(super) fn entry(&self, there: &There) -> Entry {
+    pub(super) fn entry(&self, there: &EntryState) -> Entry {
         let kind = Kind::File { size: self.chunks.size(), chunk: self.chunks.log2(), version: self.version };
         Entry { name: self.name.clone(), kind, mode: there.mode, modified: there.modified }
     }
@@ -143,7 +143,7 @@ impl Outgoing {
 
     /// Returns true if `file` is unchanged since its offer.
     pub(super) fn is_unchanged(&self, file: &File) -> bool {
-        There::of(file).is_ok_and(|now| now.is_file() && now.version() == self.version)
+        EntryState::of(file).is_ok_and(|now| now.is_file() && now.version() == self.version)
     }
 
     /// Stops the sending of the file. Returns true for the first caller.

@@ -95,7 +95,7 @@ impl State {
     fn wanted(&mut self, id: Id) -> Result<Option<Arc<Outgoing>>, String> {
         let Some(open) = self.answered(id)? else { return Ok(None) };
         let Offered::File(file) = &open.offered else {
-            return Err(format!("offer {id} is no file, and is wanted like one"));
+            return Err(format!("offer {id} is not a file, but is requested like one"));
         };
         open.wanted = true;
         Ok(Some(Arc::clone(file)))

@@ -31,7 +31,7 @@ pub(super) struct Root {
 
 /// The state of an entry, as the kernel reported it once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct There {
+pub(super) struct EntryState {
     pub(super) kind: FileType,
     pub(super) size: u64,
     /// The size on the disk, in bytes, holes left out.
@@ -83,16 +83,16 @@ impl Root {
     }
 
     /// Returns the state of the entry `name`; of a link, its own.
-    pub(super) fn look(&self, name: &Name) -> io::Result<There> {
+    pub(super) fn look(&self, name: &Name) -> io::Result<EntryState> {
         let path = Path::new(self.below(name));
         let (Some(folder), Some(last)) = (path.parent(), path.file_name()) else {
-            return Ok(There::of(&self.folder)?);
+            return Ok(EntryState::of(&self.folder)?);
         };
         if folder.as_os_str().is_empty() {
-            return Ok(There::at(&self.folder, last)?);
+            return Ok(EntryState::at(&self.folder, last)?);
         }
         let folder = self.beneath(folder.as_os_str(), HOLD)?;
-        Ok(There::at(&folder, last)?)
+        Ok(EntryState::at(&folder, last)?)
     }
 
     /// Returns the folder that holds a source which is not a folder.
@@ -110,7 +110,7 @@ pub(super) fn target(folder: impl AsFd, path: impl rustix::path::Arg) -> io::Res
     Ok(rustix::fs::readlinkat(folder, path, Vec::new())?.into_bytes())
 }
 
-impl There {
+impl EntryState {
     /// Returns the state of an open file or folder.
     pub(super) fn of(open: impl AsFd) -> rustix::io::Result<Self> {
         rustix::fs::fstat(open).map(|stat| Self::from(&stat))
@@ -141,7 +141,7 @@ impl There {
     }
 }
 
-impl From<&Stat> for There {
+impl From<&Stat> for EntryState {
     #[expect(clippy::unnecessary_cast, reason = "the fields have other types on other processors")]
     fn from(stat: &Stat) -> Self {
         let (size, place) = (stat.st_size as u64, (stat.st_dev as u64, stat.st_ino as u64));

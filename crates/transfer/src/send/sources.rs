@@ -1,6 +1,6 @@
 //! [`Source`]: an entry that a path on the command line stands for.
 
-use super::root::{Root, There};
+use super::root::{EntryState, Root};
 use crate::error::TransferError;
 use crate::name::Name;
 use rustix::fs::{CWD, FileType};
@@ -34,7 +34,7 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
         let missing = |error: io::Error| {
             TransferError::Usage(refused(error.to_string()).accepted("files and folders that exist"))
         };
-        let there = There::at(CWD, path).map_err(|error| missing(error.into()))?;
+        let there = EntryState::at(CWD, path).map_err(|error| missing(error.into()))?;
         if !matches!(there.kind, FileType::RegularFile | FileType::Directory | FileType::Symlink) {
             let special = refused("a device, socket or pipe".into());
             return Err(TransferError::Usage(special.accepted("files, folders and symbolic links")));

@@ -69,7 +69,7 @@ fn links_in_place_of_state_lead_nowhere() {
         symlink(&victim, with_own(&bench).join(name)).unwrap();
         let opened = Receiver::open(&bench.to(), &Bench::options(), &bench.clock);
         if let Err(error) = opened {
-            assert!(error.to_string().contains("this is no plain file"), "{name}: {error}");
+            assert!(error.to_string().contains("not a regular file"), "{name}: {error}");
         }
         assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
         assert_eq!(fs::metadata(&victim).unwrap().mode() & 0o777, 0o644);
@@ -103,7 +103,7 @@ fn a_link_in_place_of_the_state_folder_is_refused() {
     let elsewhere = bench.from().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, bench.to().join(".tightlink")).unwrap();
-    refused(&bench, "this is no folder");
+    refused(&bench, "not a folder");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 

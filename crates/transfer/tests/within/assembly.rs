@@ -35,7 +35,7 @@ pub(super) fn assembly(folder: &Path, existing: Existing) -> (State, Assembly) {
 }
 
 /// Returns the answer to an offer, whether it comes at once or after data was read.
-pub(super) fn offered(assembly: &Assembly, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
+pub(super) fn offered(assembly: &Assembly, id: Id, entry: Entry) -> Result<Verdict, ReceiveError> {
     match assembly.offer(id, entry)? {
         Offered::Now(verdict) => Ok(verdict),
         Offered::Later(examination) => assembly.examine(*examination),
@@ -192,7 +192,7 @@ fn no_file_is_under_way_twice() {
     assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Want);
     assert!(matches!(offered(&assembly, 1, entry()).unwrap(), Verdict::Refused(_)));
     let first = assembly.chunk(0, 0).unwrap().unwrap();
-    assert!(matches!(assembly.chunk(0, 0), Err(Trouble::Protocol(_))), "by two connections");
+    assert!(matches!(assembly.chunk(0, 0), Err(ReceiveError::Protocol(_))), "by two connections");
     drop(first);
     assert!(assembly.chunk(0, 0).unwrap().is_some(), "its connection has ended");
 }
@@ -207,7 +207,7 @@ fn offers_that_would_fill_the_memory_break_the_rules() {
             let name = Name::new([&part[..], id.to_string().as_bytes()].concat()).unwrap();
             match offered(&assembly, *id, Entry { name, ..entry() }) {
                 Ok(_) => false,
-                Err(Trouble::Protocol(reason)) => reason == "more offers than may be open",
+                Err(ReceiveError::Protocol(reason)) => reason == "more offers than may be open",
                 Err(trouble) => panic!("{trouble:?}"),
             }
         })

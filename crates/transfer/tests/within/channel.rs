@@ -43,12 +43,12 @@ fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
     let began = clock.now();
     std::thread::scope(|threads| {
         let sending = threads.spawn(|| tls.hand_over(Time::NEVER, stuck, stuck));
-        let mut inlet = Inlet::new(&far);
+        let mut reader = MessageReader::new(&far);
         while !sending.is_finished() {
             // The peer reads five times slower than the path; the kernel makes room in large steps.
             std::thread::park_timeout(Duration::from_millis(10));
-            inlet.more(clock.now() + stuck).unwrap();
-            inlet.consume(inlet.held().len());
+            reader.more(clock.now() + stuck).unwrap();
+            reader.consume(reader.held().len());
         }
         sending.join().unwrap().unwrap();
     });
@@ -67,10 +67,10 @@ fn a_peer_whose_disk_stalls_is_not_gone_while_its_window_is_closed() {
         std::thread::park_timeout(Duration::from_millis(1500));
         assert!(!sending.is_finished(), "{:?}", sending.join());
         assert_eq!(kernel(), 20_000, "the kernel waits as long");
-        let mut inlet = Inlet::new(&far);
+        let mut reader = MessageReader::new(&far);
         while !sending.is_finished() {
-            inlet.more(clock.now() + Span::from_millis(50)).unwrap();
-            inlet.consume(inlet.held().len());
+            reader.more(clock.now() + Span::from_millis(50)).unwrap();
+            reader.consume(reader.held().len());
         }
         sending.join().unwrap().unwrap();
     });
@@ -100,7 +100,7 @@ fn a_message_whose_bytes_trickle_in_is_not_waited_for_longer_than_until_then() {
             while near.write(&[0]).is_ok() {}
         });
         let until = clock.now() + Span::from_millis(100);
-        let message = Inlet::new(&far).message::<crate::wire::control::ToSender>(until);
+        let message = MessageReader::new(&far).message::<crate::wire::control::ToSender>(until);
         assert!(matches!(message, Ok(Message::Nothing)), "{message:?}");
         assert!(clock.now() < until + Span::from_millis(400));
         near.cut();
@@ -146,11 +146,11 @@ fn a_reader_does_not_take_a_slow_path_for_a_broken_one() {
     let ((tls, near), (_, far)) = pair(clock);
     // The writer waits for the path, because this is more than all buffers on the way hold.
     tls.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
-    let mut inlet = Inlet::new(&near);
+    let mut reader = MessageReader::new(&near);
     for _ in 0..3 {
         far.write(b"an answer").unwrap();
         let began = clock.now();
-        while inlet.more(clock.now() + Span::from_millis(5)).expect("nothing is broken") == Got::Nothing {}
+        while reader.more(clock.now() + Span::from_millis(5)).expect("nothing is broken") == Got::Nothing {}
         assert!(clock.now().since(began) < Span::from_secs(5), "it waits for no writer");
     }
 }

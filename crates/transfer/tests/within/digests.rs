@@ -103,7 +103,7 @@ fn what_changed_went_or_leads_out_is_told() {
     assert!(failed(&link.1, "links are not followed") && failed(&way.1, "links are not followed"), "{all:?}");
     assert!(up.0 == "line 7" && failed(&up.1, "leads elsewhere"), "{up:?}");
     assert!(failed(&absolute.1, "below the folder"), "{absolute:?}");
-    assert!(failed(&a_folder.1, "it is no file"), "{a_folder:?}");
+    assert!(failed(&a_folder.1, "not a file"), "{a_folder:?}");
     for bad in [binary, nonsense, empty] {
         assert!(failed(&bad.1, "64 hexadecimal digits"), "{bad:?}");
     }

@@ -71,7 +71,11 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 /// Handles a message as a data connection does (`stream.rs`).
-fn hear(assembly: &Assembly, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said) -> Result<(), Trouble> {
+fn hear(
+    assembly: &Assembly,
+    open: &mut Option<(Id, u32, OpenChunk)>,
+    said: &Said,
+) -> Result<(), ReceiveError> {
     match *said {
         Said::Offer { id, ref name, ref kind } => {
             let name = Name::new(name.clone()).expect("a name");
@@ -100,7 +104,7 @@ fn hear(assembly: &Assembly, open: &mut Option<(Id, u32, OpenChunk)>, said: &Sai
         Said::Gone { id } => assembly.gone(id),
         Said::Begin => {
             *open = None;
-            assembly.begin().map(drop).map_err(Trouble::from)
+            assembly.begin().map(drop).map_err(ReceiveError::from)
         }
     }
 }

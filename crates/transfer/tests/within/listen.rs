@@ -1,6 +1,6 @@
 //! Senders that hold the ticket and misbehave, played by hand, and times that run out.
 
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Message, MessageReader};
 use crate::chunks::{ChunkHasher, Chunks, small_file_digest};
 use crate::keys::{sender_tls, server_name};
 use crate::lock::locked;
@@ -106,9 +106,9 @@ impl Sender {
     fn hear(&self) -> ToSender {
         let until = self.clock.now() + Span::from_secs(20);
         loop {
-            let mut inlet = Inlet::new(&self.channel);
-            let message = inlet.message(until).unwrap();
-            inlet.put_back();
+            let mut reader = MessageReader::new(&self.channel);
+            let message = reader.message(until).unwrap();
+            reader.put_back();
             match message {
                 Message::Is(ToSender::Progress(_)) => {}
                 Message::Is(message) => return message,
@@ -221,7 +221,7 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
     holder.say(&ToReceiver::Totals { entries: 1000, bytes: 0 });
     std::thread::scope(|threads| {
         let holding = threads.spawn(|| {
-            let mut inlet = Inlet::new(&holder.channel);
+            let mut reader = MessageReader::new(&holder.channel);
             for id in 0.. {
                 // An entry now and then is not enough.
                 let name = Name::new(format!("folder-{id}").into()).unwrap();
@@ -230,7 +230,7 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
                 frame::append(&mut out, &ToReceiver::Offer { id, entry });
                 frame::append(&mut out, &ToReceiver::Report(Report::default()));
                 let _ = holder.channel.write(&out);
-                match inlet.message(holder.clock.now() + Span::from_millis(500)) {
+                match reader.message(holder.clock.now() + Span::from_millis(500)) {
                     Ok(Message::Is(ToSender::Abort { reason })) => return reason,
                     Ok(Message::Is(_) | Message::Nothing) => {}
                     other => panic!("{other:?}"),
@@ -360,11 +360,11 @@ fn offers_beyond_what_may_be_open_wait_until_files_have_come() {
             }
             control.say(&ToReceiver::Complete { offers: all, failed: 0 });
         });
-        let mut inlet = Inlet::new(&control.channel);
+        let mut reader = MessageReader::new(&control.channel);
         let until = bench.clock.now() + Span::from_secs(60);
         let (mut wanted, mut sent) = (0, false);
         let finished = loop {
-            match inlet.message(until).unwrap() {
+            match reader.message(until).unwrap() {
                 Message::Is(ToSender::Answer { verdict: Verdict::Want, .. }) => wanted += 1,
                 Message::Is(ToSender::Progress(_)) if wanted >= 60_000 && !sent => {
                     sent = true;

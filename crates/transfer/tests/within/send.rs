@@ -1,7 +1,7 @@
 //! A sender against a receiver whose messages a test chooses.
 
 use super::{SendOptions, send};
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Message, MessageReader};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
@@ -43,8 +43,8 @@ impl Observer for Ear {
 /// The receiver's end of one sender's connections.
 struct Peer<'a> {
     control: &'a Channel,
-    answers: Inlet<'a>,
-    data: Inlet<'a>,
+    answers: MessageReader<'a>,
+    data: MessageReader<'a>,
     clock: Clock,
 }
 
@@ -119,9 +119,9 @@ fn listen<M: Framed>(listener: &TcpListener, tls: &Arc<ServerConfig>, clock: &Cl
     let (socket, _) = listener.accept().unwrap();
     let tls = ServerConnection::new(Arc::clone(tls)).unwrap();
     let channel = Channel::establish(socket, tls, *clock, clock.now() + SOON).unwrap();
-    let mut inlet = Inlet::new(&channel);
-    let Ok(Message::Is(greeting)) = inlet.message(clock.now() + SOON) else { panic!("no greeting") };
-    inlet.put_back();
+    let mut reader = MessageReader::new(&channel);
+    let Ok(Message::Is(greeting)) = reader.message(clock.now() + SOON) else { panic!("no greeting") };
+    reader.put_back();
     (channel, greeting)
 }
 
@@ -150,7 +150,7 @@ fn against(
             control.write(&out).unwrap();
             let (data, greeting) = listen(&listener, &tls, &clock);
             assert!(matches!(greeting, Greeting::Data { .. }));
-            let (answers, data) = (Inlet::new(&control), Inlet::new(&data));
+            let (answers, data) = (MessageReader::new(&control), MessageReader::new(&data));
             let mut peer = Peer { control: &control, answers, data, clock };
             act(&mut peer);
             // The sender must say goodbye in time.
@@ -276,7 +276,7 @@ fn answers_that_break_the_protocol_end_the_transfer_and_nothing_else() {
         (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(3, [0; 32])])), "does not have"),
         (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(1, [0; 32]), (0, [0; 32])])), "not in order"),
         (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(1, [0; 32]), (1, [0; 32])])), "not in order"),
-        (|peer, _, folder| peer.answer(folder, Verdict::Want), "is no file"),
+        (|peer, _, folder| peer.answer(folder, Verdict::Want), "is not a file"),
         (
             |peer, file, _| {
                 (0..100).for_each(|_| peer.say(&ToSender::Failed { id: file, reason: "no".into() }));

@@ -2,7 +2,7 @@
 
 use super::holes::clear;
 use super::offers::FULL;
-use super::{Assembly, Trouble};
+use super::{Assembly, ReceiveError};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
 use crate::receive::incoming::{FileState, Incoming, OpenChunk, Tally};
@@ -15,11 +15,16 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Assembly {
     /// Stores a whole small file. Does nothing if it was given up meanwhile.
-    pub(in crate::receive) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
+    pub(in crate::receive) fn small(
+        &self,
+        id: Id,
+        bytes: &[u8],
+        digest: &Digest,
+    ) -> Result<(), ReceiveError> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         let size = bytes.len() as u64;
         if incoming.chunks.size() != size {
-            return Err(Trouble::Protocol(format!("{size} bytes of {}", incoming.entry.name)));
+            return Err(ReceiveError::Protocol(format!("{size} bytes of {}", incoming.entry.name)));
         }
         let (found, chunk) = small_file_digest(bytes);
         if found != *digest {
@@ -31,27 +36,27 @@ impl Assembly {
         let began = self.clock.now();
         let written = self.store.create(incoming.key).and_then(|file| {
             file.write_all_at(bytes, 0)?;
-            self.store.dress(&file, incoming.entry.mode, incoming.entry.modified)
+            self.store.set_metadata(&file, incoming.entry.mode, incoming.entry.modified)
         });
         self.spent(began);
         if let (Ok(_), Some(chunk)) = (&written, chunk) {
             self.journal().chunk(incoming.key, 0, chunk)?;
         }
-        self.is_written(&incoming, *digest, written)?;
+        self.queue_for_naming(&incoming, *digest, written)?;
         self.came.fetch_add(size, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
         Ok(())
     }
 
     /// Begins a chunk; returns `None` if the file was given up.
-    pub(in crate::receive) fn chunk(&self, id: Id, index: u32) -> Result<Option<OpenChunk>, Trouble> {
+    pub(in crate::receive) fn chunk(&self, id: Id, index: u32) -> Result<Option<OpenChunk>, ReceiveError> {
         let Some(incoming) = self.find(id) else { return Ok(None) };
         if index >= incoming.chunks.count() {
-            return Err(Trouble::Protocol(format!("chunk {index} of {}", incoming.entry.name)));
+            return Err(ReceiveError::Protocol(format!("chunk {index} of {}", incoming.entry.name)));
         }
         let mut state = incoming.lock();
         if state.digests.contains_key(&index) || !state.written.insert(index) {
-            return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
+            return Err(ReceiveError::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
         }
         let opened = self.under_way(&incoming, &mut state).and_then(|file| {
             if state.stale.remove(&index) {
@@ -107,11 +112,11 @@ impl Assembly {
         chunk: &mut OpenChunk,
         offset: u64,
         bytes: &[u8],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ReceiveError> {
         let length = chunk.incoming.chunks.length(chunk.index);
         let end = offset.checked_add(bytes.len() as u64);
         if offset < chunk.hasher.at() || end.is_none_or(|end| end > length) {
-            return Err(Trouble::Protocol(format!("bytes at {offset} of a chunk of {length}")));
+            return Err(ReceiveError::Protocol(format!("bytes at {offset} of a chunk of {length}")));
         }
         let began = self.clock.now();
         let at = chunk.incoming.chunks.range(chunk.index).start + offset;
@@ -127,7 +132,11 @@ impl Assembly {
     }
 
     /// Ends a complete chunk: a checkpoint, which the kernel gets at once.
-    pub(in crate::receive) fn chunk_end(&self, chunk: OpenChunk, digest: &Digest) -> Result<(), Trouble> {
+    pub(in crate::receive) fn chunk_end(
+        &self,
+        chunk: OpenChunk,
+        digest: &Digest,
+    ) -> Result<(), ReceiveError> {
         let OpenChunk { incoming, index, hasher, .. } = chunk;
         let length = incoming.chunks.length(index);
         if hasher.finish(length) != *digest {
@@ -136,7 +145,7 @@ impl Assembly {
         // The file may have been offered before the journal was full.
         if self.journal().is_full() {
             self.gone(incoming.id)?;
-            return Err(Trouble::File(self.refuse(&incoming.entry.name, FULL)));
+            return Err(ReceiveError::File(self.refuse(&incoming.entry.name, FULL)));
         }
         let mut state = incoming.lock();
         // The file was given up meanwhile, or the chunk sent twice at the same time.
@@ -155,14 +164,14 @@ impl Assembly {
     }
 
     /// Takes the digest of a file that the sender has sent to its end.
-    pub(in crate::receive) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), Trouble> {
+    pub(in crate::receive) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), ReceiveError> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         incoming.lock().end = Some(*digest);
         self.try_settle(&incoming)
     }
 
     /// Gives up a file that changed or vanished at the sender.
-    pub(in crate::receive) fn gone(&self, id: Id) -> Result<(), Trouble> {
+    pub(in crate::receive) fn gone(&self, id: Id) -> Result<(), ReceiveError> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         if self.open_files().end(incoming.id).is_none() {
             return Ok(());
@@ -178,7 +187,7 @@ impl Assembly {
         Ok(thrown_away?)
     }
 
-    fn try_settle(&self, incoming: &Arc<Incoming>) -> Result<(), Trouble> {
+    fn try_settle(&self, incoming: &Arc<Incoming>) -> Result<(), ReceiveError> {
         let mut state = incoming.lock();
         let Some(end) = state.end else { return Ok(()) };
         if state.digests.len() < incoming.chunks.count() as usize {
@@ -195,9 +204,9 @@ impl Assembly {
         drop(state);
         let began = self.clock.now();
         let entry = &incoming.entry;
-        let there = file.and_then(|file| self.store.dress(&file, entry.mode, entry.modified));
+        let there = file.and_then(|file| self.store.set_metadata(&file, entry.mode, entry.modified));
         self.spent(began);
-        self.is_written(incoming, end, there)
+        self.queue_for_naming(incoming, end, there)
     }
 
     /// Ends a file that receives nothing more and is about to wait for its name. Returns false if it was ended before.
@@ -210,9 +219,9 @@ impl Assembly {
 
     /// Gives up a file whose received bytes are not the sent ones. TLS lets no such error through, so memory or a
     /// program is at fault.
-    fn damaged<T>(&self, incoming: &Incoming) -> Result<T, Trouble> {
+    fn damaged<T>(&self, incoming: &Incoming) -> Result<T, ReceiveError> {
         self.gone(incoming.id)?;
-        Err(Trouble::File(
+        Err(ReceiveError::File(
             self.refuse(&incoming.entry.name, "its BLAKE3 digest is wrong; nothing of it is kept"),
         ))
     }

@@ -4,7 +4,7 @@
 //! file under its final name, where a good one may have been. So a complete file waits under its temporary name until
 //! one `syncfs` has brought it to the disk with all other waiting files.
 
-use super::{Assembly, Trouble, rules};
+use super::{Assembly, ReceiveError, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
@@ -13,7 +13,7 @@ use crate::origin::Origin;
 use crate::progress::Moved;
 use crate::receive::Existing;
 use crate::receive::incoming::{Incoming, hashed};
-use crate::store::{Found, Named, Taken, There};
+use crate::store::{FileStamp, Named, Occupant, OnConflict};
 use crate::wire::control::Id;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -40,7 +40,7 @@ pub(in crate::receive) struct Faults {
 struct Ready {
     incoming: Arc<Incoming>,
     digest: Digest,
-    there: There,
+    there: FileStamp,
 }
 
 /// The complete files without their names, and their bytes.
@@ -59,12 +59,12 @@ impl Waiting {
 
 impl Assembly {
     /// Has a claimed file wait for its name, or gives it up if it could not be written.
-    pub(super) fn is_written(
+    pub(super) fn queue_for_naming(
         &self,
         incoming: &Arc<Incoming>,
         digest: Digest,
-        there: io::Result<(There, Origin)>,
-    ) -> Result<(), Trouble> {
+        there: io::Result<(FileStamp, Origin)>,
+    ) -> Result<(), ReceiveError> {
         let written = match there {
             Ok((there, origin)) => {
                 self.journal().whole(incoming.key, origin)?;
@@ -81,7 +81,7 @@ impl Assembly {
             }
         }
         written.map_err(|error| match self.trouble(&incoming.entry, "store it", error) {
-            Ok(reason) => Trouble::File(reason),
+            Ok(reason) => ReceiveError::File(reason),
             Err(trouble) => trouble,
         })
     }
@@ -110,13 +110,13 @@ impl Assembly {
             for ready in rest.by_ref() {
                 match self.name(&ready) {
                     Ok(()) => {}
-                    Err(Trouble::File(reason)) => lost.push((ready.incoming.id, reason)),
-                    Err(Trouble::Session(error)) => {
+                    Err(ReceiveError::File(reason)) => lost.push((ready.incoming.id, reason)),
+                    Err(ReceiveError::Session(error)) => {
                         named = Err(error);
                         self.open_files().waiting.push(ready);
                         break;
                     }
-                    Err(Trouble::Protocol(reason)) => unreachable!("no sender is asked: {reason}"),
+                    Err(ReceiveError::Protocol(reason)) => unreachable!("no sender is asked: {reason}"),
                 }
             }
         }
@@ -127,14 +127,14 @@ impl Assembly {
         named.map(|()| lost)
     }
 
-    fn name(&self, ready: &Ready) -> Result<(), Trouble> {
+    fn name(&self, ready: &Ready) -> Result<(), ReceiveError> {
         let named = self.name_one(ready);
         // Only now may the file be offered again, because its temporary file is gone or has the name.
         self.open_files().keys.remove(&ready.incoming.key);
         named
     }
 
-    fn name_one(&self, ready: &Ready) -> Result<(), Trouble> {
+    fn name_one(&self, ready: &Ready) -> Result<(), ReceiveError> {
         let Ready { incoming, digest, there } = ready;
         let named = match self.store.place(incoming.key, &incoming.name, incoming.taken) {
             Ok(Named::Not) => self.name_of_another(ready),
@@ -153,12 +153,12 @@ impl Assembly {
             Ok(Err(reason)) => {
                 self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
                 self.throw_away(incoming.key)?;
-                return Err(Trouble::File(self.refuse(&incoming.entry.name, reason)));
+                return Err(ReceiveError::File(self.refuse(&incoming.entry.name, reason)));
             }
             Err(error) => {
                 let reason = self.trouble(&incoming.entry, "store it", error)?;
                 self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
-                return Err(Trouble::File(reason));
+                return Err(ReceiveError::File(reason));
             }
         };
         let name = match named {
@@ -179,7 +179,7 @@ impl Assembly {
     /// this one.
     fn name_of_another(&self, ready: &Ready) -> io::Result<Result<Option<Named>, &'static str>> {
         let Ready { incoming, digest, .. } = ready;
-        if let Found::File(there) = self.store.find(&incoming.name)?
+        if let Occupant::File(there) = self.store.find(&incoming.name)?
             && there.size == incoming.chunks.size()
             && let Ok(file) = self.store.read(&incoming.name)
             && self.is_same(&file, incoming, digest)
@@ -188,7 +188,7 @@ impl Assembly {
         }
         if self.rules.existing == Existing::Rename {
             // The name that the file was to get may have a number already.
-            let named = self.store.place(incoming.key, &incoming.entry.name, Taken::Number)?;
+            let named = self.store.place(incoming.key, &incoming.entry.name, OnConflict::Number)?;
             if named != Named::Not {
                 return Ok(Ok(Some(named)));
             }

@@ -1,15 +1,15 @@
 //! The answers to offers, which depend on names and existing content; folders and links are made at once.
 
 use super::holes::{clear, gaps};
-use super::rules::{TAKEN, Way};
-use super::{Assembly, Trouble};
+use super::rules::{TAKEN, Treatment};
+use super::{Assembly, ReceiveError};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
 use crate::receive::incoming::{FileState, Incoming, content_key, hashed, link_key, name_key};
-use crate::store::{Finish, Found, Key, Made, Named, Taken};
+use crate::store::{Finish, Key, Made, Named, Occupant, OnConflict};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::BTreeMap;
 use std::io;
@@ -53,7 +53,7 @@ struct Plan {
     name: Name,
     chunks: Chunks,
     version: [u8; 16],
-    taken: Taken,
+    taken: OnConflict,
 }
 
 impl Examination {
@@ -70,7 +70,7 @@ pub(in crate::receive) fn weight(entry: &Entry) -> usize {
 
 impl Assembly {
     /// Decides on an offer.
-    pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, Trouble> {
+    pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, ReceiveError> {
         if self.journal().is_full() {
             return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, FULL))));
         }
@@ -78,8 +78,9 @@ impl Assembly {
             Kind::Folder => self.offer_folder(&entry)?,
             Kind::Link { target } => self.offer_link(&entry, target)?,
             &Kind::File { size, chunk, version } => {
-                let chunks = Chunks::checked(size, chunk)
-                    .ok_or_else(|| Trouble::Protocol(format!("a file of {size} bytes cut at 2^{chunk}")))?;
+                let chunks = Chunks::checked(size, chunk).ok_or_else(|| {
+                    ReceiveError::Protocol(format!("a file of {size} bytes cut at 2^{chunk}"))
+                })?;
                 return self.offer_file(id, entry, chunks, version);
             }
         };
@@ -92,7 +93,7 @@ impl Assembly {
         }))
     }
 
-    fn offer_folder(&self, entry: &Entry) -> Result<io::Result<Verdict>, Trouble> {
+    fn offer_folder(&self, entry: &Entry) -> Result<io::Result<Verdict>, ReceiveError> {
         let known = self.journal().known_folder(&entry.name);
         let own = known.filter(|known| known.mode.is_some()).map(|known| known.origin);
         let Made { origin, there } = match self.store.make_folder(&entry.name, own) {
@@ -111,7 +112,7 @@ impl Assembly {
         Ok(Ok(Verdict::Have))
     }
 
-    fn offer_link(&self, entry: &Entry, target: &[u8]) -> Result<io::Result<Verdict>, Trouble> {
+    fn offer_link(&self, entry: &Entry, target: &[u8]) -> Result<io::Result<Verdict>, ReceiveError> {
         if !self.rules.outside_links && entry.name.leads_out(target) {
             return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, LEADS_OUT))));
         }
@@ -120,19 +121,21 @@ impl Assembly {
             Ok(own) => own,
             Err(error) => return Ok(Err(error)),
         };
-        if matches!(&found, Found::Link { target: there, .. } if there == target) {
+        if matches!(&found, Occupant::Link { target: there, .. } if there == target) {
             return Ok(Ok(Verdict::Have));
         }
         let taken = if let Some(ours) = ours {
-            Taken::ReplaceThis(ours.there)
+            OnConflict::ReplaceThis(ours.there)
         } else {
-            match self.rules.way(&found, u64::MAX, entry.modified) {
-                Way::Come(taken) => taken,
-                Way::There | Way::Kept => {
+            match self.rules.treatment(&found, u64::MAX, entry.modified) {
+                Treatment::Receive(taken) => taken,
+                Treatment::Present | Treatment::Kept => {
                     self.tell(&entry.name, Moved::Kept);
                     return Ok(Ok(Verdict::Kept));
                 }
-                Way::Refuse(reason) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, reason)))),
+                Treatment::Refuse(reason) => {
+                    return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, reason))));
+                }
             }
         };
         let partial = link_key(&entry.name);
@@ -152,12 +155,13 @@ impl Assembly {
 
     /// Returns the name under which this session stores the offer `name`, and the entry that has that name. The third
     /// value is the entry that this session stored under it, if that still exists unchanged.
-    fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Found, Option<Stored>)> {
+    fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Occupant, Option<Stored>)> {
         let stored = self.journal().find_stored(name_key).cloned();
         if let Some(stored) = stored {
             let at = stored.other.clone().unwrap_or_else(|| name.clone());
             let found = self.store.find(&at)?;
-            if matches!(&found, Found::File(there) | Found::Link { there, .. } if *there == stored.there) {
+            if matches!(&found, Occupant::File(there) | Occupant::Link { there, .. } if *there == stored.there)
+            {
                 return Ok((at, found, Some(stored)));
             }
         }
@@ -170,35 +174,35 @@ impl Assembly {
         entry: Entry,
         chunks: Chunks,
         version: [u8; 16],
-    ) -> Result<Offered, Trouble> {
+    ) -> Result<Offered, ReceiveError> {
         let name_key = name_key(&entry.name);
         let (name, found, ours) = match self.own(&entry.name, name_key) {
             Ok(own) => own,
             Err(error) => return Ok(Offered::Now(Verdict::Refused(self.trouble(&entry, "make it", error)?))),
         };
         if ours.as_ref().is_some_and(|ours| ours.version == version && ours.there.size == chunks.size()) {
-            self.is_there(&name, chunks.size());
+            self.count_present(&name, chunks.size());
             return Ok(Offered::Now(Verdict::Have));
         }
         let plan_key = content_key(&entry.name, &version, chunks.size());
         let way = if let Some(ours) = ours {
-            Way::Come(Taken::ReplaceThis(ours.there))
+            Treatment::Receive(OnConflict::ReplaceThis(ours.there))
         } else {
-            self.rules.way(&found, chunks.size(), entry.modified)
+            self.rules.treatment(&found, chunks.size(), entry.modified)
         };
         let plan = |taken| Plan { key: plan_key, name_key, name: name.clone(), chunks, version, taken };
         let taken = match way {
-            Way::Come(taken) => taken,
-            Way::There => {
-                self.know(&plan(Taken::Refuse), &found)?;
-                self.is_there(&entry.name, chunks.size());
+            Treatment::Receive(taken) => taken,
+            Treatment::Present => {
+                self.record_finished(&plan(OnConflict::Refuse), &found)?;
+                self.count_present(&entry.name, chunks.size());
                 return Ok(Offered::Now(Verdict::Have));
             }
-            Way::Kept => {
+            Treatment::Kept => {
                 self.tell(&entry.name, Moved::Kept);
                 return Ok(Offered::Now(Verdict::Kept));
             }
-            Way::Refuse(reason) => {
+            Treatment::Refuse(reason) => {
                 return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, reason))));
             }
         };
@@ -230,10 +234,10 @@ impl Assembly {
     }
 
     /// Adds to the journal a file of the session that was renamed just before the process was killed.
-    fn know(&self, plan: &Plan, found: &Found) -> Result<(), Trouble> {
+    fn record_finished(&self, plan: &Plan, found: &Occupant) -> Result<(), ReceiveError> {
         let whole = self.journal().find_whole(plan.key);
         // A file made by another program never counts, whatever its size and time.
-        if let Found::File(there) = *found
+        if let Occupant::File(there) = *found
             && whole.is_some()
             && self.store.origin(&plan.name).ok() == whole
         {
@@ -244,7 +248,7 @@ impl Assembly {
     }
 
     /// Reads the stored part of a file, and answers its offer.
-    pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
+    pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, ReceiveError> {
         let Examination { id, entry, plan } = examination;
         let (key, name_key, weight) = (plan.key, plan.name_key, weight(&entry));
         let verdict = self.resume(id, entry, plan);
@@ -266,10 +270,15 @@ impl Assembly {
 
     /// Takes a place among the open offers before anything is read or requested. So no file is under way twice, and the
     /// number of offers is limited. Returns the refusal if there is one.
-    fn reserve(&self, id: Id, entry: &Entry, (key, name): (Key, Key)) -> Result<Option<Verdict>, Trouble> {
+    fn reserve(
+        &self,
+        id: Id,
+        entry: &Entry,
+        (key, name): (Key, Key),
+    ) -> Result<Option<Verdict>, ReceiveError> {
         let mut open = self.open_files();
         if open.is_crowded() || open.files.contains_key(&id) || open.reserved.contains(&id) {
-            return Err(Trouble::Protocol("more offers than may be open".into()));
+            return Err(ReceiveError::Protocol("more offers than may be open".into()));
         }
         if open.keys.contains(&key) || open.names.contains(&name) {
             return Ok(Some(Verdict::Refused(self.refuse(&entry.name, TWICE))));
@@ -282,7 +291,7 @@ impl Assembly {
         Ok(None)
     }
 
-    fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
+    fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, ReceiveError> {
         let chunks = plan.chunks;
         let mut claimed = self.journal().chunks(plan.key).cloned().unwrap_or_default();
         let Ok(file) = self.store.reopen(plan.key) else {
@@ -316,8 +325,8 @@ impl Assembly {
             return Ok(verdict);
         };
         if self.claim(&incoming) {
-            match self.is_written(&incoming, digest, self.store.dress(&file, mode, modified)) {
-                Err(Trouble::File(reason)) => return Ok(Verdict::Refused(reason)),
+            match self.queue_for_naming(&incoming, digest, self.store.set_metadata(&file, mode, modified)) {
+                Err(ReceiveError::File(reason)) => return Ok(Verdict::Refused(reason)),
                 written => written?,
             }
         }

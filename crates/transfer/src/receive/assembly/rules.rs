@@ -1,7 +1,7 @@
 //! [`Rules`]: the user's decisions about names that are taken, and their consequence for an entry.
 
 use crate::receive::Existing;
-use crate::store::{Found, Taken};
+use crate::store::{Occupant, OnConflict};
 use crate::wire::control::Stamp;
 
 /// The reason for refusing an entry whose name is taken.
@@ -19,48 +19,50 @@ pub(in crate::receive) struct Rules {
 }
 
 /// The treatment of an entry, given the file or link that has its name.
-pub(super) enum Way {
+pub(super) enum Treatment {
     /// The entry exists already.
-    There,
+    Present,
     /// The present file or link stays, as the user wanted.
     Kept,
-    /// The entry is received. With [`Taken::Refuse`] it is compared, when complete, with the file that has the name.
-    Come(Taken),
+    /// The entry is received. With [`OnConflict::Refuse`] it is compared, when complete, with the file that has the name.
+    Receive(OnConflict),
     /// The entry is refused.
     Refuse(&'static str),
 }
 
 impl Rules {
-    pub(super) fn way(&self, found: &Found, size: u64, modified: Stamp) -> Way {
+    pub(super) fn treatment(&self, found: &Occupant, size: u64, modified: Stamp) -> Treatment {
         let there = match found {
-            Found::Nothing => return Way::Come(self.free()),
-            Found::Folder => return Way::Refuse(KIND_TAKEN),
-            Found::Other => return Way::Refuse(OTHER_TAKEN),
-            Found::File(there) | Found::Link { there, .. } => there,
+            Occupant::Nothing => return Treatment::Receive(self.free()),
+            Occupant::Folder => return Treatment::Refuse(KIND_TAKEN),
+            Occupant::Other => return Treatment::Refuse(OTHER_TAKEN),
+            Occupant::File(there) | Occupant::Link { there, .. } => there,
         };
-        let file = matches!(found, Found::File(_));
+        let file = matches!(found, Occupant::File(_));
         if file && there.size == size && (same_time(there.modified, modified) || size == 0) {
-            return Way::There;
+            return Treatment::Present;
         }
         let same_size = file && there.size == size;
         match self.existing {
             // The file may be the same. It is received and compared then, because a sender must not learn the digest of
             // the present file.
-            Existing::Refuse | Existing::Rename if same_size => Way::Come(Taken::Refuse),
-            Existing::Refuse => Way::Refuse(TAKEN),
-            Existing::Rename => Way::Come(Taken::Number),
-            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::ReplaceThis(*there)),
-            Existing::Update => Way::Kept,
-            Existing::Replace => Way::Come(Taken::Replace),
+            Existing::Refuse | Existing::Rename if same_size => Treatment::Receive(OnConflict::Refuse),
+            Existing::Refuse => Treatment::Refuse(TAKEN),
+            Existing::Rename => Treatment::Receive(OnConflict::Number),
+            Existing::Update if is_later(modified, there.modified) => {
+                Treatment::Receive(OnConflict::ReplaceThis(*there))
+            }
+            Existing::Update => Treatment::Kept,
+            Existing::Replace => Treatment::Receive(OnConflict::Replace),
         }
     }
 
     /// Returns the rule for a name that is free now, but taken when the entry is complete.
-    const fn free(&self) -> Taken {
+    const fn free(&self) -> OnConflict {
         match self.existing {
-            Existing::Refuse | Existing::Update => Taken::Refuse,
-            Existing::Rename => Taken::Number,
-            Existing::Replace => Taken::Replace,
+            Existing::Refuse | Existing::Update => OnConflict::Refuse,
+            Existing::Rename => OnConflict::Number,
+            Existing::Replace => OnConflict::Replace,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{GATHER, QUIET, QUIET_WORTH, Session, Stage};
 use crate::error::TransferError;
-use crate::receive::assembly::{MOST_HELD, Offered, Trouble, weight};
+use crate::receive::assembly::{MOST_HELD, Offered, ReceiveError, weight};
 use crate::receive::consent::{Admission, Step, patience_is_over};
 use crate::wire::control::{Counted, Entry, Id, Kind, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
@@ -29,7 +29,7 @@ impl Session<'_> {
 
     /// Asks the reader of the control connection for more messages, if it waits for that.
     pub(super) fn ask_for_more(&mut self) {
-        if std::mem::take(&mut self.hungry) {
+        if std::mem::take(&mut self.wants_more) {
             // Silence counts from now on. If the reader has ended, its end is the next event.
             self.heard = self.clock.now();
             let _ = self.more.try_send(());
@@ -138,7 +138,7 @@ impl Session<'_> {
                 self.jobs.examine(examination);
                 return Ok(());
             }
-            Err(Trouble::File(reason)) => Verdict::Refused(reason),
+            Err(ReceiveError::File(reason)) => Verdict::Refused(reason),
             Err(trouble) => return Err(self.fault(trouble)),
         };
         self.answer(id, verdict, is_file);

@@ -3,7 +3,7 @@
 //! receiver's user. Each reports its results to the session.
 
 use super::Event;
-use crate::channel::{Channel, Inlet};
+use crate::channel::{Channel, MessageReader};
 use crate::error::TransferError;
 use crate::progress::{Observer, Question};
 use crate::receive::assembly::{Assembly, Examination};
@@ -39,7 +39,7 @@ pub(in crate::receive) struct Jobs {
 
 /// The ends of the queues that the threads of a session hold.
 #[derive(Debug)]
-pub(in crate::receive) struct Beside<'a> {
+pub(in crate::receive) struct WorkerEnds<'a> {
     pub(in crate::receive) examine: Receiver<Box<Examination>>,
     pub(in crate::receive) store: Receiver<Storing>,
     pub(in crate::receive) ask: Receiver<Question>,
@@ -51,11 +51,11 @@ pub(in crate::receive) struct Beside<'a> {
 }
 
 /// Makes the queues between a session and its threads.
-pub(super) fn beside<'a>(
+pub(super) fn queues<'a>(
     book: &Book<'a>,
     link: &'a Link,
     channel: &'a Channel,
-) -> Result<(Jobs, SyncSender<()>, Beside<'a>), TransferError> {
+) -> Result<(Jobs, SyncSender<()>, WorkerEnds<'a>), TransferError> {
     let ((examine, to_examine), (store, to_store), (ask, to_ask)) = (queue(), queue(), queue());
     let (more, asked) = sync_channel(AHEAD);
     // The reader may be one reading ahead.
@@ -64,7 +64,7 @@ pub(super) fn beside<'a>(
     let holder =
         Windows::new((book.receiver.window, link), channel, &book.receiver.clock, (notes, windows.wake()));
     let over = Arc::new(AtomicBool::new(false));
-    let beside = Beside {
+    let ends = WorkerEnds {
         examine: to_examine,
         store: to_store,
         ask: to_ask,
@@ -72,7 +72,7 @@ pub(super) fn beside<'a>(
         asked,
         windows: holder,
     };
-    Ok((Jobs { examine, store, ask, windows, over }, more, beside))
+    Ok((Jobs { examine, store, ask, windows, over }, more, ends))
 }
 
 impl Jobs {
@@ -105,9 +105,9 @@ impl Drop for Jobs {
 
 /// Reads the control connection. After each reading it waits until the session asks for more.
 pub(super) fn read(channel: &Channel, more: &Receiver<()>, events: &Sender<Event>) {
-    let mut inlet = Inlet::new(channel);
+    let mut reader = MessageReader::new(channel);
     let error = loop {
-        match inlet.messages::<ToReceiver>(Time::NEVER) {
+        match reader.messages::<ToReceiver>(Time::NEVER) {
             Ok(Some(messages)) => drop(events.send(Event::Messages(messages))),
             Ok(None) => break TransferError::gone("it left before the end"),
             Err(error) => break error,

@@ -1,4 +1,4 @@
-//! [`Inlet`]: the reading end of a [`Channel`].
+//! [`MessageReader`]: the reading end of a [`Channel`].
 
 use super::{Channel, Got, RAW};
 use crate::error::TransferError;
@@ -9,14 +9,14 @@ use units::Time;
 
 /// The reading end of a channel: decrypted bytes, in order.
 #[derive(Debug)]
-pub(crate) struct Inlet<'a> {
+pub(crate) struct MessageReader<'a> {
     channel: &'a Channel,
     raw: Vec<u8>,
     plain: Vec<u8>,
     at: usize,
 }
 
-impl<'a> Inlet<'a> {
+impl<'a> MessageReader<'a> {
     pub(crate) fn new(channel: &'a Channel) -> Self {
         let early = std::mem::take(&mut *locked(&channel.early));
         Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
@@ -50,7 +50,7 @@ impl<'a> Inlet<'a> {
     }
 }
 
-impl Inlet<'_> {
+impl MessageReader<'_> {
     /// Waits for the next message until `until`.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Inlet<'_> {
         Ok(Some(messages))
     }
 
-    /// Leaves the bytes that are not consumed to the next inlet.
+    /// Leaves the bytes that are not consumed to the next reader.
     pub(crate) fn put_back(self) {
         *locked(&self.channel.early) = self.held().to_vec();
     }
