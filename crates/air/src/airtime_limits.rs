@@ -1,26 +1,27 @@
-//! Airtime queue limits: how much airtime a station may have pending below the queues of an access point, as in Linux
+//! Airtime queue limits: the airtime that a station may have pending below the queues of an access point, as in Linux
 //! (mac80211, `ieee80211_txq_airtime_check`).
 //!
-//! A packet leaves its queue for the device only if [`PendingAirtime::may_take`] says so. What is pending is
-//! estimated when the packet is taken, and given back when it is acknowledged or dropped.
+//! A packet leaves its queue for the device only if [`PendingAirtime::may_take`] allows it. Its airtime is estimated
+//! when it is taken, and given back when it is acknowledged or dropped.
 
 use crate::access::Category;
 use serde::Serialize;
 use units::Span;
 
-/// The limits.
+/// The limits of pending airtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AirtimeLimits {
-    /// Of a station and category while the device has `threshold` or more pending.
+    /// The limit of a station and category while the device has `threshold` or more pending.
     pub low: Span,
-    /// Of a station and category otherwise.
+    /// The limit of a station and category otherwise.
     pub high: Span,
-    /// Of the whole device, from which on the low limit counts.
+    /// The airtime pending at the whole device from which on the low limit counts.
     pub threshold: Span,
 }
 
 impl Default for AirtimeLimits {
-    /// Linux: 5 ms, 12 ms, 24 ms (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H`, `IEEE80211_AQL_THRESHOLD`).
+    /// Returns Linux's limits: 5 ms, 12 ms, 24 ms (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H`,
+    /// `IEEE80211_AQL_THRESHOLD`).
     fn default() -> Self {
         Self { low: Span::from_millis(5), high: Span::from_millis(12), threshold: Span::from_millis(24) }
     }
@@ -30,20 +31,20 @@ impl Default for AirtimeLimits {
 #[derive(Clone, Debug)]
 pub struct PendingAirtime {
     limits: AirtimeLimits,
-    /// Of each station, by category.
+    /// The airtime pending for each station, by category.
     stations: Vec<[Span; Category::ALL.len()]>,
     total: Span,
 }
 
 impl PendingAirtime {
-    /// Nothing pending for any of `stations` stations.
+    /// Creates a device with nothing pending for any of `stations` stations.
     #[must_use]
     pub fn new(limits: AirtimeLimits, stations: usize) -> Self {
         Self { limits, stations: vec![[Span::ZERO; Category::ALL.len()]; stations], total: Span::ZERO }
     }
 
-    /// Whether a packet for `station` in `category` may leave its queue: less than a limit is pending. The packet may
-    /// exceed it.
+    /// Returns true if a packet for `station` in `category` may leave its queue, because less than a limit is pending.
+    /// The packet may exceed the limit.
     ///
     /// # Panics
     /// If the station does not exist.
@@ -54,7 +55,7 @@ impl PendingAirtime {
         pending < limit.max(self.limits.low)
     }
 
-    /// A packet of `airtime` is taken.
+    /// Counts the `airtime` of a packet that is taken as pending.
     ///
     /// # Panics
     /// If the station does not exist.
@@ -63,7 +64,7 @@ impl PendingAirtime {
         self.total += airtime;
     }
 
-    /// A packet for which `airtime` was taken is acknowledged or dropped.
+    /// Gives back the `airtime` of a packet that is acknowledged or dropped.
     ///
     /// # Panics
     /// If the station does not exist; in debug builds, if more is given back than was taken.
@@ -72,7 +73,7 @@ impl PendingAirtime {
         self.total -= airtime;
     }
 
-    /// What the whole device has pending.
+    /// Returns the airtime that the whole device has pending.
     #[must_use]
     pub fn total(&self) -> Span {
         self.total

@@ -1,7 +1,7 @@
 //! The cell as a machine: [`Cell::push`], [`Cell::poll`], [`Cell::wakeup`].
 //!
-//! Between two transmissions nothing is done slot by slot. The next one begins where the first backoff counter ends;
-//! then the counters of the others are moved by the boundaries that have passed.
+//! Between two transmissions nothing is done slot by slot. The next one begins when the first backoff counter ends.
+//! Then the counters of the others move by the boundaries that have passed.
 
 mod account;
 mod function;
@@ -21,72 +21,73 @@ use units::{Bytes, Complaint, Rate, Span, Time};
 /// A frame to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The caller's name for it. A saturated function counts from 0.
+    /// The caller's name for the frame. A saturated function counts from 0.
     pub id: u64,
-    /// What the frame carries, LLC header and MAC header excluded.
+    /// The payload of the frame, without LLC header and MAC header.
     pub payload: Bytes,
-    /// The index of the station it is for.
+    /// The index of the station that it is for.
     pub to: usize,
 }
 
-/// An access function of one station, by [`Cell::function`].
+/// The id of an access function of one station, from [`Cell::function`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionId(usize);
 
 impl FunctionId {
-    /// Its place among all functions of the cell: those of the first station come first, each station's as configured.
+    /// Returns its place among all functions of the cell: those of the first station come first, each station's as
+    /// configured.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// When the sender knows: the end of the acknowledgement, of the collision, or the instant of an internal
-    /// collision.
+    /// The time at which the sender knows: the end of the acknowledgement, of the collision, or the instant of an
+    /// internal collision.
     pub at: Time,
-    /// Who sent it.
+    /// The function that sent it.
     pub function: FunctionId,
     /// The frame.
     pub frame: Frame,
-    /// Attempts of this frame so far.
+    /// The number of attempts of this frame so far.
     pub attempts: u32,
-    /// How it ended.
+    /// The way in which it ended.
     pub fate: Fate,
 }
 
-/// How an attempt ended.
+/// The way in which an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// With an acknowledgement; the receiver has had the frame since SIFS and that acknowledgement before.
+    /// An acknowledgement. The receiver has had the frame since SIFS and the acknowledgement's duration before that.
     Delivered {
-        /// From the head of the queue to the end of the acknowledgement.
+        /// The service time, from the head of the queue to the end of the acknowledgement.
         service: Span,
     },
-    /// With a collision; the frame is tried again.
+    /// A collision, after which the frame is tried again.
     Retried,
-    /// With a collision at the retry limit.
+    /// A collision at the retry limit.
     Dropped {
-        /// From the head of the queue to the end of the collision.
+        /// The service time, from the head of the queue to the end of the collision.
         service: Span,
     },
 }
 
-/// What the medium does.
+/// The state of the medium.
 #[derive(Clone, Copy, Debug)]
 enum Medium {
     Idle,
     /// A data frame that nobody disturbs, up to the end of its acknowledgement.
     Exchange {
         holder: usize,
-        /// When the data frame ends.
+        /// The time at which the data frame ends.
         received: Time,
         airtime: Span,
         txop_end: Time,
     },
-    /// SIFS after an acknowledgement, inside a TXOP.
+    /// The SIFS after an acknowledgement, inside a TXOP.
     Between {
         holder: usize,
         since: Time,
@@ -95,33 +96,33 @@ enum Medium {
     Collision,
 }
 
-/// The medium and everybody who contends for it.
+/// The medium and all functions that contend for it.
 #[derive(Debug)]
 pub struct Cell {
     phy: Phy,
     sizes: Sizes,
     control_rate: Rate,
-    /// Of each station.
+    /// The rate of each station.
     rates: Vec<Option<Rate>>,
     /// The wait after a collision beyond AIFS.
     wait: Span,
     ack_timeout: Option<Span>,
     functions: Vec<Function>,
-    /// Of each station, in `functions`.
+    /// The range of each station's functions in `functions`.
     of_station: Vec<Range<usize>>,
     medium: Medium,
-    /// When the medium next changes, or may.
+    /// The time at which the medium next changes, or may change.
     next: Time,
-    /// Who collides, and when the data frame of each ends.
+    /// The functions that collide, and the time at which the data frame of each ends.
     senders: Vec<(usize, Time)>,
     account: Account,
 }
 
 impl Cell {
-    /// A cell at time zero, with the medium idle since then.
+    /// Creates a cell at time zero, with the medium idle since then.
     ///
     /// # Errors
-    /// Those of [`CellConfig::check`].
+    /// Returns the errors of [`CellConfig::check`].
     pub fn new(config: &CellConfig) -> Result<Self, Complaint> {
         config.check()?;
         let (mut functions, mut of_station) = (Vec::new(), Vec::new());
@@ -163,22 +164,22 @@ impl Cell {
         Ok(cell)
     }
 
-    /// The function of `category` in station number `station`, if it has one.
+    /// Returns the function of `category` in station number `station`, if it has one.
     #[must_use]
     pub fn function(&self, station: usize, category: Category) -> Option<FunctionId> {
         let mut range = self.of_station.get(station)?.clone();
         range.find(|index| self.functions[*index].category == category).map(FunctionId)
     }
 
-    /// The station and the category of a function.
+    /// Returns the station and the category of a function.
     #[must_use]
     pub fn owner(&self, function: FunctionId) -> (usize, Category) {
         let function = &self.functions[function.0];
         (function.station, function.category)
     }
 
-    /// Hands `frame` to a function, which keeps what it is handed in order and without a limit. Everything up to
-    /// `now` must have been polled.
+    /// Hands `frame` to a function, which keeps its frames in order and without a limit. Everything up to `now` must
+    /// have been polled.
     ///
     /// # Panics
     /// If the function is saturated, if the destination does not exist, or if neither end has a rate.
@@ -195,21 +196,21 @@ impl Cell {
         }
     }
 
-    /// Frames that a function holds, the one being tried included.
+    /// Returns the number of frames that a function holds, the one being tried included.
     #[must_use]
     pub fn waiting(&self, function: FunctionId) -> usize {
         self.functions[function.0].waiting()
     }
 
-    /// When something next happens: [`Time::NEVER`] if nobody has a frame.
+    /// Returns the time of the next event: [`Time::NEVER`] if nobody has a frame.
     #[must_use]
     pub fn wakeup(&self) -> Time {
         self.next
     }
 
-    /// Does what is due by `now`, and adds what became of frames to `outcomes`. A caller that refills a function as
-    /// its frames leave polls at each [`Cell::wakeup`]. A TXOP goes on if a frame is pushed at the time of the
-    /// outcome before.
+    /// Does everything that is due by `now`, and adds the outcomes of attempts to `outcomes`. A caller that refills a
+    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP goes on if a frame is pushed at the time of
+    /// the previous outcome.
     pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
         while self.next <= now && self.next != Time::NEVER {
             let at = self.next;
@@ -224,7 +225,7 @@ impl Cell {
         }
     }
 
-    /// Of a frame that is transmitted and that nobody disturbs: who sends it, and when the receiver has all of it.
+    /// Returns the sender of a frame that is transmitted undisturbed, and the time at which the receiver has all of it.
     /// The outcome follows after SIFS and the acknowledgement.
     #[must_use]
     pub fn receiving(&self) -> Option<(FunctionId, Time)> {
@@ -234,13 +235,13 @@ impl Cell {
         }
     }
 
-    /// What a function did up to the last event.
+    /// Returns the report of a function up to the last event.
     #[must_use]
     pub fn report(&self, function: FunctionId) -> FunctionReport {
         self.functions[function.0].report
     }
 
-    /// The medium's time up to `now`, up to which everything must have been polled.
+    /// Returns the medium's time up to `now`, up to which everything must have been polled.
     #[must_use]
     pub fn airtime(&self, now: Time) -> Airtime {
         let current = match self.medium {
@@ -255,7 +256,7 @@ impl Cell {
         self.functions.iter().map(|function| function.ready).min().unwrap_or(Time::NEVER)
     }
 
-    /// The airtime of the frame that a function tries.
+    /// Returns the airtime of the frame that a function tries.
     fn exchange(&mut self, index: usize) -> ExchangeTime {
         let function = &mut self.functions[index];
         let Frame { payload, to, .. } = *function.head().expect("who transmits has a frame");
@@ -270,12 +271,12 @@ impl Cell {
         time
     }
 
-    /// The first counters end at `at`: those functions transmit, the others freeze.
+    /// Begins the transmissions of the functions whose counters end first, at `at`. The others freeze.
     fn begin(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
         self.account.charge(at, Use::Idle);
         self.senders.clear();
-        // A station hears a transmission that began a slot before its own boundary, or earlier: that is what the slot
-        // time is made of (10.3.7). Boundaries that are a whole number of slots apart leave only equal ones.
+        // A station hears a transmission that began a slot before its own boundary, or earlier, because the slot time
+        // is made for that (10.3.7). If boundaries are a whole number of slots apart, only equal ones collide.
         let heard = at + self.phy.slot;
         for station in 0..self.of_station.len() {
             let range = self.of_station[station].clone();
@@ -345,7 +346,7 @@ impl Cell {
         }
     }
 
-    /// SIFS after an acknowledgement: the next frame if its exchange fits into the TXOP (10.23.2.8), or the end of it.
+    /// Goes on after SIFS: sends the next frame if its exchange fits into the TXOP (10.23.2.8), or ends the TXOP.
     fn go_on(&mut self, at: Time, holder: usize, since: Time, txop_end: Time) {
         if self.functions[holder].head().is_some() && at + self.exchange(holder).whole <= txop_end {
             self.account.charge(at, Use::Exchange);
@@ -365,7 +366,7 @@ impl Cell {
         self.resume(at + self.wait);
         let Some(timeout) = self.ack_timeout else { return };
         for (index, end) in &self.senders {
-            // The whole station was deaf as it sent: its other functions wait as the sender does.
+            // The whole station was deaf while it sent, so its other functions wait as the sender does.
             let station = self.of_station[self.functions[*index].station].clone();
             for function in &mut self.functions[station] {
                 function.resume(at.max(*end + timeout));
@@ -380,7 +381,7 @@ impl Cell {
         outcomes.push(Outcome { at, function: FunctionId(index), frame, attempts, fate });
     }
 
-    /// The medium is idle since `since`.
+    /// Makes the medium idle since `since`.
     fn resume(&mut self, since: Time) {
         self.medium = Medium::Idle;
         for function in &mut self.functions {

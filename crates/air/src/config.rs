@@ -6,44 +6,44 @@ use crate::phy::Phy;
 use serde::Serialize;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// How long the stations wait after a collision, beyond the AIFS of each.
+/// The time for which the stations wait after a collision, beyond the AIFS of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum AfterCollision {
-    /// Not at all.
+    /// No further time.
     Difs,
-    /// `EIFS - DIFS` (10.23.2.4 b): what was received had an error.
+    /// A time of `EIFS - DIFS` (10.23.2.4 b), because the frame received had an error.
     Eifs,
-    /// This long.
+    /// This time.
     Wait(Span),
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellConfig {
-    /// Of every station.
+    /// The PHY of every station.
     pub phy: Phy,
-    /// Sizes around the payload.
+    /// The sizes around the payload.
     pub sizes: Sizes,
-    /// Of acknowledgements, unless the data frame is slower: [`Phy::acknowledgement_rate`].
+    /// The rate of acknowledgements, unless the data frame is slower: [`Phy::acknowledgement_rate`].
     pub control_rate: Rate,
-    /// After a collision.
+    /// The wait after a collision.
     pub after_collision: AfterCollision,
-    /// When those who collided go on: this long after the end of their own frame, then AIFS (10.23.2.4 c);
-    /// [`Phy::ack_timeout`] is the standard's value. `None`: together with the others, as in the models of
+    /// The time from the end of its own frame after which a station that collided goes on, with AIFS (10.23.2.4 c). The
+    /// standard's value is [`Phy::ack_timeout`]. `None`: it goes on together with the others, as in the models of
     /// saturation, so that all boundaries of the cell are a whole number of slots apart.
     pub ack_timeout: Option<Span>,
-    /// The stations, the access point among them.
+    /// The stations, including the access point.
     pub stations: Vec<StationConfig>,
-    /// Of the backoff draws: each function has a stream of its own, by its station's name and its category.
+    /// The seed of the backoff draws. Each function has a stream of its own, by its station's name and its category.
     pub seed: u64,
 }
 
 /// A station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StationConfig {
-    /// Names its random numbers, and errors.
+    /// The name of the station, of its random numbers and in errors.
     pub name: String,
-    /// Of its data frames. The access point has none: it sends to each station at that station's rate.
+    /// The rate of its data frames. The access point has none: it sends to each station at that station's rate.
     pub rate: Option<Rate>,
     /// Its access functions, one per category at most.
     pub functions: Vec<FunctionConfig>,
@@ -56,12 +56,13 @@ pub struct FunctionConfig {
     pub category: Category,
     /// Its parameters.
     pub access: Access,
-    /// If it always has a frame to send: of which payload, to which station.
+    /// Payload and destination, if it always has a frame to send.
     pub saturated: Option<(Bytes, usize)>,
 }
 
 impl CellConfig {
-    /// A cell without stations: sizes by the standard, acknowledgements at the fastest mandatory rate, EIFS, seed 1.
+    /// Creates a cell without stations: sizes by the standard, acknowledgements at the fastest mandatory rate, EIFS,
+    /// seed 1.
     #[must_use]
     pub fn new(phy: Phy) -> Self {
         Self {
@@ -75,7 +76,8 @@ impl CellConfig {
         }
     }
 
-    /// The rate of a frame from one station to another; `None` if one of them does not exist, or neither has a rate.
+    /// Returns the rate of a frame from one station to another; `None` if one of them does not exist, or neither has a
+    /// rate.
     #[must_use]
     pub fn rate(&self, from: usize, to: usize) -> Option<Rate> {
         let (from, to) = (self.stations.get(from)?, self.stations.get(to)?);
@@ -85,8 +87,8 @@ impl CellConfig {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first parameter that is not right. Examples are a rate that the PHY does not have, an access parameter out
-    /// of range, a repeated category or name, and an unknown destination.
+    /// Returns the first parameter that is not right. Examples are a rate that the PHY does not have, an access
+    /// parameter out of range, a repeated category or name, and an unknown destination.
     pub fn check(&self) -> Result<(), Complaint> {
         self.phy.check_rate("control_rate", self.control_rate)?;
         for (index, station) in self.stations.iter().enumerate() {
@@ -117,26 +119,26 @@ impl CellConfig {
 }
 
 impl StationConfig {
-    /// A station that sends at `rate`, without access functions yet.
+    /// Creates a station that sends at `rate`, without access functions yet.
     #[must_use]
     pub fn new(name: impl Into<String>, rate: Rate) -> Self {
         Self { name: name.into(), rate: Some(rate), functions: Vec::new() }
     }
 
-    /// An access point, without access functions yet.
+    /// Creates an access point, without access functions yet.
     #[must_use]
     pub fn access_point(name: impl Into<String>) -> Self {
         Self { name: name.into(), rate: None, functions: Vec::new() }
     }
 
-    /// With a function that sends what is pushed.
+    /// Adds a function that sends the frames that are pushed.
     #[must_use]
     pub fn function(mut self, category: Category, access: Access) -> Self {
         self.functions.push(FunctionConfig { category, access, saturated: None });
         self
     }
 
-    /// With a function that always has a frame of `payload` for station number `to`.
+    /// Adds a function that always has a frame of `payload` for station number `to`.
     #[must_use]
     pub fn saturated(mut self, category: Category, access: Access, payload: Bytes, to: usize) -> Self {
         self.functions.push(FunctionConfig { category, access, saturated: Some((payload, to)) });

@@ -1,10 +1,10 @@
-//! What a frame adds to its payload, and how long an exchange of data frame and acknowledgement takes.
+//! The sizes that a frame adds to its payload, and the duration of an exchange of data frame and acknowledgement.
 
 use crate::phy::Phy;
 use serde::Serialize;
 use units::{Bytes, Rate, Span};
 
-/// Sizes around the payload.
+/// The sizes around the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// MAC header and FCS of a data frame.
@@ -16,7 +16,8 @@ pub struct Sizes {
 }
 
 impl Default for Sizes {
-    /// A QoS data frame with three addresses: 26 bytes and the FCS of 4 (9.3.2.1); LLC and SNAP 8; acknowledgement 14.
+    /// Returns the sizes of a QoS data frame with three addresses: 26 bytes and the FCS of 4 (9.3.2.1); LLC and SNAP 8;
+    /// acknowledgement 14.
     fn default() -> Self {
         Self { header: Bytes::new(30), llc: Bytes::new(8), acknowledgement: Bytes::new(14) }
     }
@@ -25,16 +26,16 @@ impl Default for Sizes {
 /// The airtime of a data frame and its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeTime {
-    /// The data frame.
+    /// The time of the data frame.
     pub data: Span,
-    /// The acknowledgement.
+    /// The time of the acknowledgement.
     pub acknowledgement: Span,
-    /// Both, with SIFS between them.
+    /// The time of both, with SIFS between them.
     pub whole: Span,
 }
 
 impl ExchangeTime {
-    /// Of `payload` at `rate`, acknowledged at `control` as [`Phy::acknowledgement_rate`] has it.
+    /// Computes the airtime of `payload` at `rate`, acknowledged at `control` by [`Phy::acknowledgement_rate`].
     #[must_use]
     pub fn new(phy: &Phy, sizes: &Sizes, payload: Bytes, rate: Rate, control: Rate) -> Self {
         let data = phy.frame_time(payload + sizes.llc + sizes.header, rate);

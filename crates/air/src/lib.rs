@@ -1,20 +1,20 @@
-//! Channel access in one 802.11 cell: which station transmits when, frame by frame.
+//! Channel access in one 802.11 cell: it decides which station transmits when, frame by frame.
 //!
-//! What lives here: contention (EDCA and DCF), frame durations, acknowledgements, collisions, transmission
-//! opportunities. What does not: TCP, flows, queue policies, IO. Time is an argument of every call and never goes
+//! This room has contention (EDCA and DCF), frame durations, acknowledgements, collisions and transmission
+//! opportunities. It has no TCP, flows, queue policies or IO. Time is an argument of every call and never goes
 //! backwards.
 //!
 //! Reading order:
 //! - [`phy`]: times and rates of a PHY, one file each;
-//! - [`frame`]: what a frame adds to its payload;
+//! - [`frame`]: the sizes that a frame adds to its payload;
 //! - [`access`]: parameters of an access function;
 //! - [`config`]: the whole cell;
-//! - [`Cell`]: `push`, `poll`, `wakeup`. `cell/function.rs` is one access function, `cell/account.rs` counts frames
-//!   and airtime;
-//! - [`airtime_limits`]: how many frames an access point may hand to the cell.
+//! - [`Cell`]: `push`, `poll`, `wakeup`. `cell/function.rs` is one access function, `cell/account.rs` counts frames and
+//!   airtime;
+//! - [`airtime_limits`]: the limit of frames that an access point hands to the cell.
 //!
-//! Every station hears every other, and a frame is lost by collision only. Propagation takes no time. No RTS/CTS, no
-//! aggregation, no fragmentation. Clauses are those of IEEE Std 802.11-2020.
+//! Every station hears every other, and a frame is lost by collision only. Propagation takes no time. RTS/CTS,
+//! aggregation and fragmentation do not exist here. Clauses are those of IEEE Std 802.11-2020.
 //!
 //! ```
 //! use tightlink_air::{Cell, access::{Access, Category}, config::{CellConfig, StationConfig}, phy::Phy};

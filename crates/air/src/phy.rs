@@ -1,5 +1,4 @@
-//! A PHY as data: slot, SIFS, rates, and how long a frame takes. One file each; a further PHY is a further file, and
-//! an entry in [`Phy::ALL`].
+//! A PHY as data: slot, SIFS, rates, and the duration of frames. Each PHY has a file and an entry in [`Phy::ALL`].
 
 mod a;
 mod b;
@@ -16,64 +15,64 @@ use units::{Bytes, Complaint, Rate, Span};
 /// `Phy { slot, ..IEEE_80211G }`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Phy {
-    /// As in a scenario: `802.11g`.
+    /// The name as in a scenario: `802.11g`.
     pub name: &'static str,
-    /// `aSlotTime`.
+    /// The slot time, `aSlotTime`.
     pub slot: Span,
-    /// `aSIFSTime`.
+    /// The SIFS time, `aSIFSTime`.
     pub sifs: Span,
-    /// `aCWmin`.
+    /// The least contention window, `aCWmin`.
     pub cw_min: u32,
-    /// `aCWmax`.
+    /// The largest contention window, `aCWmax`.
     pub cw_max: u32,
-    /// `aRxPHYStartDelay`: from the start of a frame to the receiver's notice of it.
+    /// The time from the start of a frame to the receiver's notice of it, `aRxPHYStartDelay`.
     pub rx_start_delay: Span,
     /// The default TXOP limit of video.
     pub txop_video: Span,
     /// The default TXOP limit of voice.
     pub txop_voice: Span,
-    /// How long a frame takes.
+    /// The rule for the duration of a frame.
     pub framing: Framing,
-    /// Rates, ascending.
+    /// The rates, ascending.
     pub rates: &'static [Rate],
-    /// Those that every station has, ascending; not empty.
+    /// The rates that every station has, ascending; not empty.
     pub mandatory: &'static [Rate],
-    /// The duration of a frame at the lowest mandatory rate of the standard, and that rate, where that rate is not
-    /// one of `mandatory`. 802.11g has the rates of 802.11b, too.
+    /// Frame duration and rate at the lowest mandatory rate of the standard, if that is not one of `mandatory`. 802.11g
+    /// has the rates of 802.11b, too.
     pub lowest: Option<(Framing, Rate)>,
 }
 
-/// How long a frame takes.
+/// A rule for the duration of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Framing {
-    /// Whole symbols of `rate x symbol` bits each (17.4.3).
+    /// OFDM, with whole symbols of `rate x symbol` bits each (17.4.3).
     Ofdm {
-        /// Training fields and the SIGNAL field.
+        /// The training fields and the SIGNAL field.
         preamble: Span,
         /// One symbol.
         symbol: Span,
         /// The signal extension: time without a transmission that counts as part of the frame (18.3.2.4).
         extension: Span,
     },
-    /// Whole microseconds (16.3.4).
+    /// DSSS, in whole microseconds (16.3.4).
     Dsss {
-        /// PLCP preamble and header.
+        /// The PLCP preamble and header.
         long: Span,
-        /// The same in the short form, at rates over 1 Mbit/s.
+        /// The short form of the same, at rates over 1 Mbit/s.
         short: Span,
-        /// Whether the short form is used.
+        /// True if the short form is used.
         use_short: bool,
     },
 }
 
-/// Bits that OFDM adds to a frame: the SERVICE field and the tail (17.3.5.2).
+/// The bits that OFDM adds to a frame: the SERVICE field and the tail (17.3.5.2).
 const SERVICE_AND_TAIL: u64 = 16 + 6;
 const NANOS_PER_SEC: u128 = 1_000_000_000;
-/// Frames at this rate always have the long preamble of DSSS (16.2.2.3).
+/// The rate at which frames always have the long preamble of DSSS (16.2.2.3).
 const DSSS_BASE: Rate = Rate::from_bps(1_000_000);
 
 impl Framing {
-    /// The airtime of a frame of `length` bytes at `rate`.
+    /// Returns the airtime of a frame of `length` bytes at `rate`.
     fn time(&self, length: Bytes, rate: Rate) -> Span {
         match *self {
             Self::Ofdm { preamble, symbol, extension } => {
@@ -93,10 +92,10 @@ impl Framing {
 }
 
 impl Phy {
-    /// All of them.
+    /// All PHYs.
     pub const ALL: &'static [Self] = &[IEEE_80211A, IEEE_80211B, IEEE_80211G];
 
-    /// The PHY called `name`.
+    /// Returns the PHY called `name`.
     ///
     /// # Errors
     /// If no PHY has that name.
@@ -107,10 +106,10 @@ impl Phy {
         })
     }
 
-    /// This PHY with the short preamble.
+    /// Returns this PHY with the short preamble.
     ///
     /// # Errors
-    /// If it has none.
+    /// If it has no short preamble.
     pub fn with_short_preamble(self) -> Result<Self, Complaint> {
         let Framing::Dsss { long, short, .. } = self.framing else {
             let complaint = Complaint::new("preamble", format!("{} has no short preamble", self.name));
@@ -120,7 +119,7 @@ impl Phy {
         Ok(Self { framing, rx_start_delay: short, ..self })
     }
 
-    /// The airtime of a frame of `length` bytes, MAC header and FCS included, at `rate`.
+    /// Returns the airtime of a frame of `length` bytes, MAC header and FCS included, at `rate`.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -129,9 +128,9 @@ impl Phy {
         self.framing.time(length, rate)
     }
 
-    /// The rate of the acknowledgement of a frame at `rate`. Acknowledgements are sent at `control` if the frame
-    /// allows that, and never faster than the frame (10.6.6.5.2). Otherwise it is the fastest mandatory rate up to
-    /// that of the frame.
+    /// Returns the rate of the acknowledgement of a frame at `rate`. Acknowledgements are sent at `control` if the
+    /// frame allows that, and never faster than the frame (10.6.6.5.2). Otherwise it is the fastest mandatory rate up
+    /// to that of the frame.
     #[must_use]
     pub fn acknowledgement_rate(&self, rate: Rate, control: Rate) -> Rate {
         if control <= rate {
@@ -141,14 +140,14 @@ impl Phy {
         slower.copied().unwrap_or(self.mandatory[0])
     }
 
-    /// `EIFS - DIFS` (10.3.2.3.7): SIFS and an acknowledgement of `length` bytes at the lowest mandatory rate.
+    /// Returns `EIFS - DIFS` (10.3.2.3.7): SIFS and an acknowledgement of `length` bytes at the lowest mandatory rate.
     #[must_use]
     pub fn eifs_less_difs(&self, length: Bytes) -> Span {
         let (framing, rate) = self.lowest.unwrap_or((self.framing, self.mandatory[0]));
         self.sifs + framing.time(length, rate)
     }
 
-    /// The same with an acknowledgement at `rate`, which was checked or is the lowest of the standard.
+    /// Returns the same with an acknowledgement at `rate`, which was checked or is the lowest of the standard.
     #[must_use]
     pub fn eifs_less_difs_at(&self, length: Bytes, rate: Rate) -> Span {
         match self.lowest {
@@ -157,16 +156,17 @@ impl Phy {
         }
     }
 
-    /// How long a station waits for the start of an acknowledgement (10.3.2.11): SIFS, a slot, `aRxPHYStartDelay`.
+    /// Returns how long a station waits for the start of an acknowledgement (10.3.2.11): SIFS, a slot,
+    /// `aRxPHYStartDelay`.
     #[must_use]
     pub fn ack_timeout(&self) -> Span {
         self.sifs + self.slot + self.rx_start_delay
     }
 
-    /// Checks that the PHY has `rate`; `place` is where it was read.
+    /// Checks that the PHY has `rate`; `place` names the place where it was read.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the PHY does not have it.
     pub fn check_rate(&self, place: &str, rate: Rate) -> Result<(), Complaint> {
         if self.rates.contains(&rate) {
             return Ok(());

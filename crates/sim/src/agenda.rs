@@ -1,13 +1,12 @@
-//! The agenda: who acts next. One slot per endpoint, source or clock; setting a slot's time replaces the old
-//! one, so nothing is ever cancelled.
+//! The agenda: the order in which endpoints, sources and clocks act. Each has one slot; setting a slot's time
+//! replaces the old one, so nothing is ever cancelled.
 
 use units::Time;
 
-/// A tournament tree over slots: the first of all is the earliest, ties go to the lower slot.
+/// A tournament tree over slots. The earliest slot wins, and ties go to the lower slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// Who meets whom: pair i is of the winners of pairs 2i and 2i + 1, the last `base / 2` of the slots themselves.
-    /// There is no pair 0.
+    /// Pair i holds the winners of pairs 2i and 2i + 1; the last `base / 2` pairs hold the slots. There is no pair 0.
     pairs: Vec<[Entry; 2]>,
     base: usize,
     first: Entry,
@@ -20,7 +19,7 @@ struct Entry {
 }
 
 impl Agenda {
-    /// An agenda of `slots` slots, all [`Time::NEVER`].
+    /// Creates an agenda of `slots` slots, all [`Time::NEVER`].
     pub(crate) fn new(slots: usize) -> Self {
         let base = slots.next_power_of_two().max(2);
         let nobody = Entry { at: Time::NEVER, slot: u32::MAX };
@@ -31,7 +30,7 @@ impl Agenda {
         agenda
     }
 
-    /// `slot` acts next at `at`, and not before.
+    /// Sets the time at which `slot` acts next.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, at: Time) {
         let mut place = self.base + slot;
@@ -39,7 +38,7 @@ impl Agenda {
         while place > 1 {
             let pair = &mut self.pairs[place / 2];
             pair[place % 2] = entry;
-            // The left one stands for lower slots, so a tie is its.
+            // The left entry stands for lower slots, so it wins a tie.
             let [left, right] = *pair;
             entry = if right.at < left.at { right } else { left };
             place /= 2;
@@ -47,7 +46,7 @@ impl Agenda {
         self.first = entry;
     }
 
-    /// The earliest time and its slot; [`Time::NEVER`] if nobody acts again.
+    /// Returns the earliest time and its slot; [`Time::NEVER`] if nobody acts again.
     #[inline]
     pub(crate) fn next(&self) -> (Time, usize) {
         (self.first.at, self.first.slot as usize)

@@ -1,18 +1,18 @@
-//! Who sends: the flows, then the users of all populations, by one index.
+//! The senders: the flows, then the users of all populations, by one index.
 
 use crate::flow::Flow;
 use crate::packet::{Kind, Packet};
 use crate::population::Population;
 use units::Time;
 
-/// All senders and receivers. An index below the number of flows is a flow's, one above a user's.
+/// All senders and receivers. An index below the number of flows is a flow's; a higher one is a user's.
 pub(crate) struct Endpoints {
     pub(crate) flows: Vec<Flow>,
     pub(crate) population: Population,
 }
 
 impl Endpoints {
-    /// When the owner of `index` next acts of itself.
+    /// Returns the time at which the owner of `index` next acts of itself.
     #[inline]
     pub(crate) fn deadline(&self, index: usize) -> Time {
         match self.flows.get(index) {
@@ -21,7 +21,7 @@ impl Endpoints {
         }
     }
 
-    /// Where acknowledgements cross queues: a segment reaches its receiver. What this sends is returned.
+    /// Hands a segment to its receiver, if acknowledgements cross queues. Returns the packet that the receiver sends.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         let index = packet.flow as usize;
         match self.flows.get_mut(index) {
@@ -30,7 +30,7 @@ impl Endpoints {
         }
     }
 
-    /// A link dropped a packet of the owner of `index`, if it has one.
+    /// Records that a link dropped a packet of the owner of `index`, if there is one.
     pub(crate) fn on_drop(&mut self, index: usize, kind: Kind) {
         match (self.flows.get_mut(index), kind) {
             (Some(flow), Kind::Acknowledgement) => flow.on_acknowledgement_drop(),

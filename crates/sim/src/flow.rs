@@ -1,5 +1,5 @@
-//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::medium::Lines), and
-//! before that in the queues.
+//! One transfer: a sender and a receiver. Its packets under way are in the queues, and then on the
+//! [lines](crate::medium::Lines).
 
 mod counts;
 mod opening;
@@ -30,14 +30,14 @@ pub(crate) struct Flow {
     index: u32,
     sender: Sender,
     receiver: Receiver,
-    /// Where acknowledgements cross queues: then the receiver acts as a segment leaves the last one.
+    /// The acknowledgements under way, if they cross queues. The receiver then acts as a segment leaves the last queue.
     way_back: Option<Box<WayBack>>,
-    /// What its sizer measures by.
+    /// The probes and trains by which its sizer measures the path.
     probing: Option<Box<Probing>>,
-    /// Until its connection is established.
+    /// The handshake, until the connection is established.
     opening: Option<Box<Opening>>,
-    /// When the sender starts, and after that, when jitter lets it send again. While its connection is being set up,
-    /// when it sends the SYN.
+    /// The time at which the sender starts; after that, the time at which jitter lets it send again. While the
+    /// connection is being set up, the time at which it sends the SYN.
     sends_at: Time,
     jitter: Span,
     stream: Stream,
@@ -45,17 +45,19 @@ pub(crate) struct Flow {
     size: Option<Bytes>,
     total_segments: u64,
     start: Time,
-    /// When it could send data.
+    /// The time at which it could send data.
     established: Option<Time>,
     completed: Option<Time>,
-    /// It was told to leave before it had sent all.
+    /// True if it left before it had sent all its data.
     left: bool,
     name: String,
-    /// Apart, so that the flow itself stays small: a thousand of them must fit in the processor's cache.
+    /// Boxed, so that the flow itself stays small: a thousand of them must fit in the processor's cache.
     counts: Box<Counts>,
 }
 
 impl Flow {
+    /// Creates the flow of `plan`.
+    ///
     /// # Panics
     /// If the registries lack its controller, its slow start or its sizer.
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
@@ -68,7 +70,7 @@ impl Flow {
         flow
     }
 
-    /// The same with a controller and a sizer that need not be of a registry, on a connection that is there.
+    /// Creates a flow on an established connection, with a controller and a sizer that need not be in a registry.
     pub(crate) fn with(
         index: u32,
         plan: FlowPlan,
@@ -131,7 +133,7 @@ impl Flow {
         flow
     }
 
-    /// A fresh connection in this one's place. What was counted stays, and the random streams go on.
+    /// Puts a fresh connection in this one's place. The counts stay, and the random streams go on.
     pub(crate) fn renew(&mut self, plan: FlowPlan) {
         let delivered = self.delivered() - self.counts.delivered_before;
         let timeouts = self.sender.timeouts() - self.counts.timeouts_before;
@@ -150,25 +152,25 @@ impl Flow {
         self.sender.introduce(now, sample);
     }
 
-    /// When this flow next acts of itself, if no acknowledgement comes before.
+    /// Returns the time at which this flow next acts of itself, if no acknowledgement comes before.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
     }
 
-    /// Payload of a full segment.
+    /// Returns the payload of a full segment.
     pub(crate) fn payload(&self) -> Bytes {
         Bytes::new(self.sender.payload())
     }
 
-    /// Whether a sized flow has ended; a greedy one never does.
+    /// Returns true if a sized flow has ended; a greedy one never does.
     pub(crate) fn is_done(&self) -> bool {
         self.completed.is_some()
     }
 
-    /// A segment has reached the receiver, and the acknowledgement it may cause the sender; or, where these cross
-    /// queues, an acknowledgement has.
-    // Always: the loop and the users call it, so the compiler would else leave a call for each packet.
+    /// Takes a segment that has reached the receiver, and gives the sender the acknowledgement that it may cause. If
+    /// acknowledgements cross queues, takes one of them as it reaches the sender.
+    // Inlined always, because the compiler would otherwise leave a call per packet: the loop and the users call it.
     #[inline(always)]
     pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
@@ -197,13 +199,13 @@ impl Flow {
         {
             self.sender.heed_router(feedback);
         }
-        // By reference: it need not be moved.
+        // By reference, so that it need not be moved.
         if let Some(ack) = &self.receiver.on_segment(now, number, arrival.sent) {
             self.on_ack(now, ack, &[], medium);
         }
     }
 
-    /// Every deadline that has come by `now`.
+    /// Handles every deadline that has come by `now`.
     pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.receiver.deadline() <= now {
             self.on_receiver_deadline(now, medium);
@@ -221,7 +223,7 @@ impl Flow {
         }
     }
 
-    /// The segment's number, or `None` for a probe. Congestion bits are passed to the receiver.
+    /// Returns the segment's number, or `None` for a probe. Congestion bits go to the receiver.
     #[inline]
     fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
         arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))
@@ -284,7 +286,7 @@ impl Flow {
             self.completed = Some(now);
         }
         if F::PACED && self.sends_at > now && self.sender.waits_until(self.sends_at) {
-            // The rest of a quantum waits for the whole of it.
+            // The rest of a quantum waits until a whole quantum may leave.
         } else if self.jitter == Span::ZERO {
             self.send_as::<F, M>(now, medium);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit::<Full>() {
@@ -304,7 +306,8 @@ impl Flow {
         }
     }
 
-    // Always: with every acknowledgement, and else left as a call in some programs and not in others.
+    // Inlined always, because it runs with every acknowledgement and would be a call in some programs and not in
+    // others.
     #[inline(always)]
     fn send_as<F: Features, M: Medium>(&mut self, now: Time, medium: &mut M) {
         loop {
@@ -317,7 +320,7 @@ impl Flow {
             self.counts.again += u64::from(sent.again);
             let number = sent.segment;
             let mut segment = Tagged::plain(number);
-            // RFC 3168, section 6.1.5: what is sent again is not capable.
+            // RFC 3168, section 6.1.5: a retransmission is not ECN-capable.
             if F::OPTIONS
                 && !sent.again
                 && let Some(reduced) = self.sender.take_cwr()
@@ -326,7 +329,7 @@ impl Flow {
             }
             if F::OPTIONS && self.receiver.coalesces() {
                 segment = segment.gathered();
-                // The last segment of what a program writes has the PSH flag, too (`tcp_push`).
+                // The last segment of the data that a program writes has the PSH flag, too (`tcp_push`).
                 if self.sender.pushes() || number + 1 == self.total_segments {
                     segment = segment.pushed();
                 }
@@ -342,7 +345,7 @@ impl Flow {
         }
     }
 
-    /// Sends nothing new any more; done once all that was sent has arrived.
+    /// Stops sending new data; the flow is done once all sent data have arrived.
     pub(crate) fn leave(&mut self, now: Time) {
         let begun = self.established.is_some_and(|at| at <= now);
         self.sends_at = if begun { self.sends_at } else { Time::NEVER };
@@ -354,13 +357,13 @@ impl Flow {
         }
     }
 
-    /// What a segment tells routers where they listen.
+    /// Returns the header that a segment carries for routers, if the medium has one that reads it.
     #[inline]
     fn header<M: Medium>(&self) -> Option<CongestionHeader> {
         if M::ASSISTS { self.sender.router_header() } else { None }
     }
 
-    /// A link dropped a segment of this flow.
+    /// Records that a link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;
         if self.opening.is_some() {
@@ -371,7 +374,7 @@ impl Flow {
         }
     }
 
-    /// A link dropped an acknowledgement of this flow.
+    /// Records that a link dropped an acknowledgement of this flow.
     pub(crate) fn on_acknowledgement_drop(&mut self) {
         self.counts.acknowledgements_dropped += 1;
     }
@@ -386,7 +389,7 @@ impl Flow {
         (payload + self.header) as u32
     }
 
-    /// Payload received in order since the start.
+    /// Returns the payload received in order since the start.
     pub(crate) fn delivered(&self) -> u64 {
         let bytes = self.receiver.expected() * self.sender.payload();
         self.size.map_or(bytes, |size| bytes.min(size.get()))

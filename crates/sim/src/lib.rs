@@ -3,18 +3,18 @@
 //! [`Simulation`] is an owned value made from a [`Plan`]; running it yields an [`Outcome`]. The same plan gives
 //! the same outcome, to the last bit.
 //!
-//! How time passes: a flow's propagation delay, forward and return, is lumped behind the tight link. The
-//! flow's own dynamics do not change by it, since only sums of delays matter to it. Behind a drop-tail queue a
-//! packet costs one event. Its departure is known as it is sent, and the receiver's reaction is computed
-//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too.
+//! A flow's propagation delay, forward and return, is lumped behind the tight link. This does not change the flow's
+//! dynamics, because only sums of delays matter to it. Behind a drop-tail queue a packet costs one event. Its departure
+//! is known as it is sent, and the receiver's reaction is computed when its acknowledgement reaches the sender. Behind
+//! any other queue the link's departures are events, too.
 //!
 //! Flows of the same base RTT share a line behind the link, and the loop looks only at the head of a line. The agenda
 //! holds one entry per flow, source and link, never one per packet. A flow's entry is its next deadline, kept lazily.
 //!
-//! If packets cross several links, or acknowledgements cross queues, packets move hop by hop. Every link's
-//! propagation is then real, with an event for each packet and link, and only a flow's access lines are lumped. Over
-//! a single link both ways give the same packets. A wireless cell is a third way: [`air::Cell`] sends the packets
-//! that wait for the air.
+//! If packets cross several links, or acknowledgements cross queues, packets move hop by hop. Every link's propagation
+//! is then real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single link
+//! both methods give the same packets. A wireless cell is a third method: [`air::Cell`] sends the packets that wait for
+//! the air.
 //!
 //! Reading order:
 //! - `plan.rs`: the input; `simulation.rs`: the loop; `agenda.rs`, `packet.rs`;

@@ -1,4 +1,4 @@
-//! What a run leaves behind.
+//! The result of a run.
 
 mod cell;
 
@@ -8,20 +8,20 @@ use link::{Histogram, LinkReport, LinkState, SourceReport, SynchronizedLosses};
 use sizing::PhaseChange;
 use units::{Bytes, Rate, Span, Time};
 
-/// Into so many parts the measured interval is divided for batch means: enough for a confidence interval, few enough
-/// to be nearly independent.
+/// The number of parts into which the measured interval is divided for batch means: enough for a confidence interval,
+/// few enough to be nearly independent.
 pub const BATCHES: u64 = 10;
 
 /// A finished run.
 #[derive(Debug)]
 pub struct Outcome<R> {
-    /// When it ended.
+    /// The time at which it ended.
     pub ended: Time,
     /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time
-    /// the air is busy as its utilization.
+    /// for which the air is busy as its utilization.
     pub link: LinkReport,
-    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. Only the
-    /// beginning if the plan has no end.
+    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. If the
+    /// plan has no end, only the beginning is there.
     pub batches: Vec<(Time, LinkState)>,
     /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then
     /// the backhaul.
@@ -51,18 +51,18 @@ pub struct FlowReport {
     pub delivered: Bytes,
     /// Payload to move; `None`: greedy.
     pub size: Option<Bytes>,
-    /// How long the flow was there within the interval: from the instant at which it could send data until all of
-    /// them were acknowledged, or to the end.
+    /// The time for which the flow was active in the interval: from the instant at which it could send data until all
+    /// of them were acknowledged, or to the end.
     pub active: Span,
-    /// From its SYN until it could send data; `None` if it never could, or if its connection was there already.
+    /// The time from its SYN until it could send data; `None` if it never could, or if its connection existed already.
     pub handshake: Option<Span>,
     /// Segments sent, again or for the first time.
     pub sent: u64,
-    /// Of those, dropped by a link.
+    /// Segments among these that a link dropped.
     pub dropped: u64,
     /// Segments sent again.
     pub retransmits: u64,
-    /// Times the retransmission timer expired.
+    /// Expirations of the retransmission timer.
     pub timeouts: u64,
     /// Its send window when a link first dropped one of its segments.
     pub first_loss_window: Option<Bytes>,
@@ -70,20 +70,21 @@ pub struct FlowReport {
     pub threshold: Option<Bytes>,
     /// Segments that arrived with a congestion mark.
     pub marks: u64,
-    /// Acknowledgements sent, where these cross queues.
+    /// Acknowledgements sent, if these cross queues.
     pub acknowledgements: u64,
-    /// Of those, dropped by a link.
+    /// Acknowledgements among these that a link dropped.
     pub acknowledgements_dropped: u64,
     /// Round-trip samples.
     pub rtt: Histogram,
-    /// Mean absolute difference between consecutive ones.
+    /// The mean absolute difference between consecutive samples.
     pub rtt_jitter: Option<Span>,
-    /// The least of them.
+    /// The least sample.
     pub min_rtt: Option<Span>,
-    /// The greatest smoothed round-trip time after a sample (RFC 6298). `None` without a sample. Also `None` where
-    /// all propagation is lumped behind one link, since no time is spent on it there.
+    /// The greatest smoothed round-trip time after a sample (RFC 6298). `None` without a sample, and if all propagation
+    /// is lumped behind one link, because no time is spent on it there.
     pub max_smoothed_rtt: Option<Span>,
-    /// From the instant at which it could send data to its last byte's acknowledgement, for a sized flow that ended.
+    /// The time from the instant at which it could send data to its last byte's acknowledgement, for a sized flow that
+    /// ended.
     pub completion: Option<Span>,
     /// The phases of its sizer, from the start of the run on.
     pub sizing: Vec<PhaseChange>,
@@ -92,7 +93,8 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
-    /// Of a sized flow that ended, its size over its completion; of any other, payload per time that it was there.
+    /// Returns the size over the completion time of a sized flow that ended, and the payload over the active time of
+    /// any other.
     #[must_use]
     pub fn goodput(&self) -> Rate {
         match (self.size, self.completion) {
@@ -107,38 +109,39 @@ impl FlowReport {
 pub struct SessionsReport {
     /// The population's name.
     pub name: String,
-    /// How many users.
+    /// The number of users.
     pub users: usize,
     /// Sessions that ended.
     pub completed: u64,
-    /// Time-average number of users with a session under way.
+    /// The time average of the number of users with a session under way.
     pub mean_active: f64,
     /// Payload received in order.
     pub delivered: Bytes,
-    /// Length of the interval.
+    /// The length of the interval.
     pub measured: Span,
     /// Packets sent: segments, again or for the first time, and those of handshakes.
     pub sent: u64,
-    /// Of those, dropped by the tight link.
+    /// Packets among these that the tight link dropped.
     pub dropped: u64,
-    /// Of those sent, how many were so again.
+    /// Packets among these that were sent again.
     pub retransmits: u64,
-    /// From a session's beginning, handshake included, to its last byte's acknowledgement; of those that ended.
+    /// The times from a session's beginning, handshake included, to its last byte's acknowledgement; of sessions that
+    /// ended.
     pub completion: Histogram,
 }
 
 impl SessionsReport {
-    /// Payload of all users per time.
+    /// Returns the payload of all users over the measured time.
     #[must_use]
     pub fn goodput(&self) -> Rate {
         Rate::of(self.delivered, self.measured)
     }
 }
 
-/// A run that its recorder ended for want of memory.
+/// A run that its recorder ended because it took too much memory.
 #[derive(Debug)]
 pub struct TooLarge<R> {
-    /// When that was.
+    /// The time at which it ended.
     pub at: Time,
     /// The recorder.
     pub recorder: R,

@@ -1,17 +1,17 @@
-//! What links carry in a simulation.
+//! The packets that links carry in a simulation.
 
 use crate::tagged::Tagged;
 use link::{Datagram, Ecn};
 use units::{Bytes, Time};
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A segment of a flow.
     Segment,
-    /// An acknowledgement of a flow, where these cross queues.
+    /// An acknowledgement of a flow, if these cross queues.
     Acknowledgement,
-    /// What a flow's sizer measures by: an echo of a probe, or a packet of a train.
+    /// A packet by which a flow's sizer measures: an echo of a probe, or a packet of a train.
     Probe,
     /// Cross traffic.
     Cross,
@@ -26,12 +26,12 @@ pub(crate) struct Packet {
     /// The number of the segment, or of the acknowledgement; the index of cross traffic's source.
     pub(crate) segment: Tagged,
     pub(crate) sent: Time,
-    /// Where on its route it is; the network's.
+    /// The packet's position on its route in a network; its station in a cell.
     pub(crate) hop: u32,
     pub(crate) kind: Kind,
 }
 
-/// What a packet is reduced to behind the last queue: a segment or an acknowledgement that nothing can drop any more.
+/// A packet behind the last queue: a segment or an acknowledgement that nothing can drop any more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) segment: Tagged,
@@ -49,13 +49,13 @@ impl Packet {
     /// The owner of cross traffic.
     pub(crate) const CROSS: u32 = u32::MAX;
 
-    /// A segment of a flow.
+    /// Makes a segment of a flow.
     #[inline]
     pub(crate) fn segment(flow: u32, length: u32, segment: Tagged, sent: Time) -> Self {
         Self { flow, length, segment, sent, hop: 0, kind: Kind::Segment }
     }
 
-    /// A packet of cross traffic that the source `source` sends at `sent`.
+    /// Makes a packet of cross traffic that the source `source` sends at `sent`.
     pub(crate) fn cross(source: usize, length: Bytes, sent: Time) -> Self {
         let kind = Kind::Cross;
         let source = Tagged::plain(source as u64);
@@ -68,7 +68,7 @@ impl Datagram for Packet {
         Bytes::new(u64::from(self.length))
     }
     fn flow_key(&self) -> u64 {
-        // Other ports than the data's; and each source of cross traffic is a flow of its own.
+        // Probes use other ports than the data, and each source of cross traffic is a flow of its own.
         let other = match self.kind {
             Kind::Segment | Kind::Acknowledgement => 0,
             Kind::Probe => 1 << 32,

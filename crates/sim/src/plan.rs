@@ -1,4 +1,4 @@
-//! What a simulation is made from: every quantity resolved to a number.
+//! The input of a simulation, with every quantity resolved to a number.
 
 mod cell;
 mod control;
@@ -17,10 +17,10 @@ use transport::Transport;
 use units::random::{Distribution, Stream};
 use units::{Bytes, Rate, Span, Time};
 
-/// A whole run: plain data, so that it can be kept, compared, and sent to another process.
+/// A whole run as plain data, so that it can be kept, compared, and sent to another process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// What carries the packets.
+    /// The medium that carries the packets.
     pub topology: Topology,
     /// The transfers under study.
     pub flows: Vec<FlowPlan>,
@@ -28,27 +28,27 @@ pub struct Plan {
     pub traffic: Vec<TrafficPlan>,
     /// Users that come and go.
     pub sessions: Vec<SessionsPlan>,
-    /// When the run stops; `None`: when every sized flow has ended.
+    /// The time at which the run stops; `None`: when every sized flow has ended.
     pub end: Option<Time>,
-    /// Metrics leave out what happens before this.
+    /// The time before which metrics leave out everything.
     pub warmup: Time,
-    /// Seeds every random stream.
+    /// The seed of every random stream.
     pub seed: u64,
 }
 
 impl Plan {
-    /// The flows, and the connections of all users.
+    /// Returns the flows, and the connections of all users.
     pub(crate) fn connections(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.sessions.iter().flat_map(|sessions| &sessions.connections))
     }
 
-    /// Whether all packets cross the first link and no other, and no acknowledgement waits.
+    /// Returns true if all packets cross the first link and no other, and no acknowledgement waits.
     pub(crate) fn crosses_one_link(&self) -> bool {
         self.connections().all(|flow| flow.route == [0] && flow.return_route.is_empty())
             && self.traffic.iter().all(|traffic| traffic.route == [0])
     }
 
-    /// The same run by [`Topology::OneLink`], the faster way, if its network is one link and no acknowledgement waits.
+    /// Replaces a network of one link by [`Topology::OneLink`], the faster medium, if no acknowledgement waits.
     #[must_use]
     pub fn simplified(mut self) -> Self {
         if self.topology.links().len() == 1 && self.crosses_one_link() {
@@ -57,7 +57,7 @@ impl Plan {
         self
     }
 
-    /// What groups the tight link's drops: it watches the greedy flows that cross it.
+    /// Makes the grouping of the tight link's drops, which watches the greedy flows that cross it.
     pub(crate) fn loss_episodes(&self) -> LossEpisodes {
         let crosses = |flow: &FlowPlan| {
             flow.size.is_none()
@@ -75,7 +75,7 @@ impl Plan {
         episodes
     }
 
-    /// When flows leave and which, in the plan's order.
+    /// Returns the flows that leave and the times at which they do, in the plan's order.
     pub(crate) fn leaving(&self) -> impl Iterator<Item = (Time, usize)> {
         self.flows.iter().enumerate().filter_map(|(index, flow)| Some((flow.stop?, index)))
     }
@@ -84,7 +84,7 @@ impl Plan {
 /// One transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowPlan {
-    /// Names the flow, and its random streams.
+    /// The name of the flow and of its random streams.
     pub name: String,
     /// Its congestion controller.
     pub control: ControlPlan,
@@ -99,43 +99,44 @@ pub struct FlowPlan {
     /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost. Empty in a cell,
     /// where they always meet queues.
     pub return_route: Vec<usize>,
-    /// Where it is in a wireless cell; `None`: the run has none.
+    /// The flow's place in a wireless cell; `None`: the run has no cell.
     pub place: Option<CellPlace>,
     /// Payload to move; `None`: greedy.
     pub size: Option<Bytes>,
-    /// When the first segment may leave, or with a handshake the SYN.
+    /// The time at which the first segment may leave, or the SYN if there is a handshake.
     pub start: Time,
-    /// When the flow leaves; `None`: it stays. From then on it sends nothing new. Data already sent is still
-    /// delivered, and repaired if it is lost. A user's connection does not leave.
+    /// The time at which the flow leaves; `None`: it stays. From then on it sends no new data. Data already sent is
+    /// still delivered, and repaired if it is lost. A user's connection does not leave.
     pub stop: Option<Time>,
-    /// The receiver acknowledges every this many segments.
+    /// The number of segments that one acknowledgement covers.
     pub delayed_ack: u64,
-    /// A withheld acknowledgement leaves after this at the latest.
+    /// The longest time for which an acknowledgement is withheld.
     pub delayed_ack_timeout: Span,
-    /// The smaller of send and receive buffer; [`Bytes::MAX`] when it is never the limit.
+    /// The smaller of send and receive buffer; [`Bytes::MAX`] if it is never the limit.
     pub socket_buffer: Bytes,
-    /// Decides on the window that the receiver advertises, up to `socket_buffer`; `None`: always that.
+    /// The sizer of the window that the receiver advertises, up to `socket_buffer`; `None`: always `socket_buffer`.
     pub sizer: Option<SizerPlan>,
-    /// What a window opens for leaves later by a uniform random share of this.
+    /// The largest extra delay of segments that leave as a window opens; the delay is a uniform random share of it.
     pub send_jitter: Span,
-    /// A SYN and its answer cross the path before the data. A user's connection has this from its population.
+    /// True if a SYN and its answer cross the path before the data. A user's connection has this from its population.
     pub handshake: bool,
-    /// How its two ends send, acknowledge and repair losses.
+    /// The options by which its two ends send, acknowledge and repair losses.
     pub transport: Transport,
-    /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at
-    /// no more than this rate. The host holds back segments that the line has no room for, as a host with byte queue
+    /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at no
+    /// more than this rate. The host holds back segments that the line has no room for, as a host with byte queue
     /// limits does.
     pub access_rate: Option<Rate>,
 }
 
 impl FlowPlan {
-    /// Whether its acknowledgements cross queues.
+    /// Returns true if its acknowledgements cross queues.
     pub(crate) fn acknowledgements_wait(&self) -> bool {
         !self.return_route.is_empty() || self.place.is_some()
     }
 
-    /// A flow that always has data to send, from the beginning, over the first link, on a connection that is already
-    /// there. Segments have 1500 bytes on the wire, each acknowledged by itself. The socket buffer is never the limit.
+    /// Makes a flow that always has data to send, from the beginning, over the first link, on an established
+    /// connection. Segments have 1500 bytes on the wire, each acknowledged by itself. The socket buffer is never the
+    /// limit.
     #[must_use]
     pub fn greedy(name: &str, control: &str, base_rtt: Span) -> Self {
         let payload = Bytes::new(1448);
@@ -167,27 +168,28 @@ impl FlowPlan {
 /// acknowledged, and thinks again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionsPlan {
-    /// Names the population and its random streams.
+    /// The name of the population and of its random streams.
     pub name: String,
-    /// Of each user, a fresh connection. Its size is the session's; its start says when the user begins to think.
+    /// A fresh connection for each user. Its size is the session's; its start is the time at which the user begins to
+    /// think.
     pub connections: Vec<FlowPlan>,
-    /// What a session sends.
+    /// The size of a session.
     pub size: SessionSize,
     /// Seconds between the end of a session and the beginning of the next.
     pub think: Distribution,
-    /// A SYN of 40 bytes passes the link before the data. Its loss costs a timeout (RFC 6298, 2), and the connection
-    /// then begins with a window of one segment [rfc5681:3.1].
+    /// True if a SYN of 40 bytes passes the link before the data. Its loss costs a timeout (RFC 6298, 2), and the
+    /// connection then begins with a window of one segment [rfc5681:3.1].
     pub handshake: bool,
 }
 
 impl SessionsPlan {
-    /// How many users.
+    /// Returns the number of users.
     #[must_use]
     pub fn users(&self) -> usize {
         self.connections.len()
     }
 
-    /// The connection of a session of user `number`; `syn_lost`: its handshake was not answered at once.
+    /// Makes the connection of a session of user `number`; `syn_lost`: its handshake was not answered at once.
     pub(crate) fn connection(&self, number: usize, syn_lost: bool, start: Time, size: Bytes) -> FlowPlan {
         let own = self.connections[number].clone();
         let mut connection = FlowPlan { start, size: Some(size), handshake: false, ..own };
@@ -198,7 +200,7 @@ impl SessionsPlan {
     }
 }
 
-/// What a session sends.
+/// The size of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum SessionSize {
     /// Full segments.
@@ -208,7 +210,7 @@ pub enum SessionSize {
 }
 
 impl SessionSize {
-    /// Payload of one session, at least a byte.
+    /// Draws the payload of one session, at least a byte.
     pub(crate) fn draw(&self, payload: Bytes, stream: &mut Stream) -> Bytes {
         match self {
             Self::Packets(packets) => payload * packets.draw_whole(stream),
@@ -220,7 +222,7 @@ impl SessionSize {
 /// One source of cross traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficPlan {
-    /// Names the source's random stream.
+    /// The name of the source's random stream.
     pub name: String,
     /// Its arrival process.
     pub config: TrafficConfig,

@@ -9,11 +9,11 @@ use std::iter;
 use std::mem;
 use units::{Bytes, Time};
 
-/// Users in the order of their populations. A user's packets bear `first` plus its number.
+/// Users in the order of their populations. The flow index of a user's packets is `first` plus the user's place.
 pub(crate) struct Population {
     first: usize,
     users: Vec<User>,
-    /// Which plan each user is of.
+    /// The index of each user's plan.
     plan_of: Vec<u32>,
     plans: Vec<SessionsPlan>,
     tallies: Vec<Tally>,
@@ -37,12 +37,12 @@ impl Population {
         self.users.len()
     }
 
-    /// When the user of `slot` next acts of itself.
+    /// Returns the time at which the user of `slot` next acts of itself.
     pub(crate) fn deadline(&self, slot: usize) -> Time {
         self.users[slot - self.first].deadline()
     }
 
-    /// The deadline of the user of `slot` has come; its next one.
+    /// Handles the deadline of the user of `slot`; returns the next one.
     pub(crate) fn on_deadline(&mut self, slot: usize, now: Time, medium: &mut impl Medium) -> Time {
         let user = slot - self.first;
         let plan = self.plan_of[user] as usize;
@@ -50,7 +50,7 @@ impl Population {
         self.users[user].deadline()
     }
 
-    /// A packet of the user of `slot` has come to its end; the user's next deadline.
+    /// Takes a packet of the user of `slot` that has reached its end; returns the user's next deadline.
     pub(crate) fn on_arrival(
         &mut self,
         slot: usize,
@@ -64,7 +64,7 @@ impl Population {
         self.users[user].deadline()
     }
 
-    /// A link dropped a packet of the user of `slot`, if it is a user's.
+    /// Records that a link dropped a packet of `slot`, if the slot is a user's.
     pub(crate) fn on_drop(&mut self, slot: usize, kind: Kind) {
         let user = slot.wrapping_sub(self.first);
         if let Some(owner) = self.users.get_mut(user) {
@@ -72,7 +72,7 @@ impl Population {
         }
     }
 
-    /// Where acknowledgements cross queues: a packet of the user of `slot` reaches its receiver.
+    /// Hands a packet of the user of `slot` to its receiver, if acknowledgements cross queues.
     pub(crate) fn receive(&mut self, slot: usize, now: Time, packet: &Packet) -> Option<Packet> {
         self.users[slot - self.first].receive(now, packet)
     }

@@ -9,43 +9,43 @@ use units::{Bytes, Span, Time};
 pub struct FlowView {
     /// Payload received in order since the start.
     pub delivered: Bytes,
-    /// RFC 6298's smoothed round-trip time, once there is a sample.
+    /// The smoothed round-trip time of RFC 6298, once there is a sample.
     pub smoothed_rtt: Option<Span>,
     /// The send window: the least of congestion window and socket buffers.
     pub window: Bytes,
 }
 
-/// Events between two questions after memory: some milliseconds.
+/// The number of events between two checks of the memory: some milliseconds.
 pub(crate) const WEIGHED_EVERY: u64 = 1 << 14;
 
-/// Watches a run.
+/// An observer of a run.
 pub trait Recorder {
-    /// How often to look; `None`: never.
+    /// Returns the time between two looks; `None`: it never looks.
     fn interval(&self) -> Option<Span>;
-    /// The tight link at `at`, then the flows.
+    /// Takes the state of the tight link at `at`; the flows follow.
     fn link(&mut self, at: Time, state: &LinkState);
-    /// The first flow to show at `at`, of those with the number `from` or a higher one; every flow unless this says
-    /// otherwise. A flow that is not shown costs nothing.
+    /// Returns the first flow to show at `at` among those with the number `from` or a higher one; by default every flow
+    /// is shown. A flow that is not shown costs nothing.
     fn next_flow(&self, at: Time, from: usize) -> usize {
         let _ = at;
         from
     }
-    /// Flow number `index` of the plan at `at`.
+    /// Takes the state of flow number `index` of the plan at `at`.
     fn flow(&mut self, at: Time, index: usize, view: &FlowView);
-    /// Whether to be shown what controllers measure.
+    /// Returns true if it wants the quantities that controllers measure.
     fn wants_measures(&self) -> bool {
         false
     }
-    /// What the controller of flow number `index` has measured at `at`: one quantity, by its name.
+    /// Takes one quantity that the controller of flow number `index` has measured at `at`, by its name.
     fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
         let _ = (at, index, name, value);
     }
-    /// The limit of the watched queue at `at`, if it moves, in packets.
+    /// Takes the limit of the watched queue at `at`, if it moves, in packets.
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
     }
-    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run,
-    /// unless [`Recorder::reached`] ends it.
+    /// Returns the simulated time between two calls of [`Recorder::reached`]; `None`: no calls. The calls change
+    /// nothing about the run, unless one ends it.
     fn pulse(&self) -> Option<Span> {
         None
     }
@@ -53,14 +53,14 @@ pub trait Recorder {
     fn is_too_large(&mut self) -> bool {
         false
     }
-    /// The run is at `at`. [`ControlFlow::Break`] ends it there.
+    /// Notes that the run is at `at`. [`ControlFlow::Break`] ends it there.
     fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let _ = at;
         ControlFlow::Continue(())
     }
 }
 
-/// Watches nothing.
+/// A recorder that records nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRecorder;
 

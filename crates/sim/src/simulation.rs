@@ -1,4 +1,4 @@
-//! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
+//! The loop: it takes the earlier of the next arrival and the earliest slot of the agenda, and lets it act.
 
 #[cfg(test)]
 mod strangers;
@@ -17,13 +17,13 @@ use link::{Link, LinkConfig, LinkState};
 use units::random::Stream;
 use units::{Span, Time};
 
-/// A run that has not happened yet. An owned value: many run side by side in one process.
+/// A run that has not happened yet. It is an owned value, so that many can run at the same time in one process.
 pub struct Simulation<R> {
     course: Course<R>,
     carrier: Carrier,
 }
 
-/// What carries the packets.
+/// The medium of a run.
 enum Carrier {
     Tight(Box<TightLink>),
     Assisted(Box<AssistedLink>),
@@ -31,7 +31,7 @@ enum Carrier {
     Cell(Box<WirelessCell>),
 }
 
-/// All but what carries the packets.
+/// All parts of a run except its medium.
 struct Course<R> {
     endpoints: Endpoints,
     sources: Vec<Source>,
@@ -39,7 +39,7 @@ struct Course<R> {
     end: Option<Time>,
     warmup: Time,
     batches: Vec<(Time, LinkState)>,
-    /// Flows that leave and when, the latest first.
+    /// Flows that leave and the times at which they do, the latest first.
     leaving: Vec<(Time, usize)>,
     recorder: R,
 }
@@ -85,8 +85,8 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// The same run with the link's departures as events even behind a drop-tail queue: slower, and there to show
-    /// that it makes no difference.
+    /// Sets the same run up with the link's departures as events even behind a drop-tail queue. This is slower, and
+    /// exists to show that it makes no difference.
     ///
     /// # Panics
     /// As [`Simulation::new`], and if the plan is not [one link](Topology::OneLink).
@@ -127,7 +127,7 @@ impl<R: Recorder> Simulation<R> {
     /// Runs to the end.
     ///
     /// # Panics
-    /// If the recorder ends it for want of memory: see [`Self::try_run`].
+    /// If the recorder ends the run because of its memory: see [`Self::try_run`].
     pub fn run(self) -> Outcome<R> {
         self.try_run().unwrap_or_else(|TooLarge { at, .. }| panic!("it takes too much memory at {at:?}"))
     }
@@ -135,7 +135,7 @@ impl<R: Recorder> Simulation<R> {
     /// Runs to the end, or until the [recorder](Recorder::is_too_large) says that it takes too much memory.
     ///
     /// # Errors
-    /// [`TooLarge`], when all that the run has taken is free again.
+    /// Returns [`TooLarge`] once all memory of the run is free again.
     pub fn try_run(self) -> Result<Outcome<R>, TooLarge<R>> {
         match self.carrier {
             Carrier::Tight(link) => self.course.run(*link),
@@ -168,11 +168,11 @@ impl<R: Recorder> Course<R> {
     }
 
     /// Runs to the end. Slots of the agenda are the links, the flows' and users' deadlines, the sources and the
-    /// recorder. Further slots are the ends of the warm-up and of the batches, the recorder's pulse if it has one,
-    /// and flows that leave. At equal times links go first, since what leaves them may arrive at once; then arrivals,
-    /// then lower slots.
-    // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each
-    // event to be inlined.
+    /// recorder. Further slots are the ends of the warm-up and of the batches, the recorder's pulse if it has one, and
+    /// flows that leave. At equal times links go first, because packets that leave them may arrive at once; then
+    /// arrivals, then lower slots.
+    // Not inlined: within `Simulation::try_run` the copies for all media would be one function, too large for the
+    // compiler to inline the calls of each event.
     #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Result<Outcome<R>, TooLarge<R>> {
         let first_owner = medium.slots();
@@ -188,7 +188,7 @@ impl<R: Recorder> Course<R> {
         if !self.leaving.is_empty() {
             agenda.set(leaving, next_to_leave(&self));
         }
-        // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
+        // Most deadlines are put off before they come, so a slot moves only if its flow's deadline comes nearer.
         let mut armed: Vec<Time> = (0..owners).map(|index| self.endpoints.deadline(index)).collect();
         for (index, at) in armed.iter().enumerate() {
             agenda.set(first_owner + index, *at);
@@ -201,8 +201,8 @@ impl<R: Recorder> Course<R> {
         if let Some(pulse) = pulse {
             agenda.set(pulsing, Time::ZERO + pulse);
         }
-        // Without a warm-up measuring begins before anyone acts: the slot of batch ends is behind those of flows that
-        // start at once.
+        // Without a warm-up measuring begins here, before anyone acts, because the slot of batch ends comes after those
+        // of flows that start at once.
         let begun = self.warmup == Time::ZERO;
         agenda.set(batch_ends, if begun { self.end_batch(Time::ZERO, &mut medium) } else { self.warmup });
 
@@ -279,7 +279,7 @@ impl<R: Recorder> Course<R> {
                 }
                 agenda.set(slot, next_to_leave(&self));
             } else {
-                // Not the run's own: a run that is watched is the same run.
+                // This event is not counted, so that a watched run is the same run.
                 events -= 1;
                 if self.recorder.reached(now).is_break() {
                     self.end = Some(now);
@@ -297,8 +297,8 @@ impl<R: Recorder> Course<R> {
         Ok(self.finish(medium, events, last))
     }
 
-    /// Hands segments to their receivers, and what these send to the medium. Calls `due` with each owner's next
-    /// deadline.
+    /// Hands segments to their receivers, and the packets that these send to the medium. Calls `due` with each owner's
+    /// next deadline.
     #[inline(never)]
     fn hand_over<M: Medium>(
         &mut self,
@@ -316,7 +316,7 @@ impl<R: Recorder> Course<R> {
         }
     }
 
-    /// The warm-up or a batch ends; returns when the next does.
+    /// Ends the warm-up or a batch; returns the time at which the next batch ends.
     fn end_batch(&mut self, now: Time, medium: &mut impl Medium) -> Time {
         if self.batches.is_empty() {
             medium.begin_measuring(now);
@@ -364,12 +364,12 @@ impl<R: Recorder> Course<R> {
     }
 }
 
-/// The one link's own part of a plan. All propagation is the flows': see the crate's map.
+/// Returns the configuration and the losses of the one link. All propagation belongs to the flows: see the crate's map.
 fn lumped(plan: &Plan, link: &LinkPlan) -> (LinkConfig, Stream) {
     (LinkConfig { delay: Span::ZERO, ..link.config }, loss(plan, link))
 }
 
-/// What a link's random loss is drawn from.
+/// Creates the stream for a link's random losses.
 fn loss(plan: &Plan, link: &LinkPlan) -> Stream {
     let only = plan.topology.links().len() == 1;
     Stream::new(plan.seed, &if only { "link loss".to_owned() } else { format!("link loss {}", link.name) })

@@ -1,29 +1,30 @@
-//! What a segment's headers say beside its number (RFC 3168).
+//! [`Tagged`]: a segment's number, and the information of its headers (RFC 3168).
 
 use link::Ecn;
 
 /// A packet by which a sizer measures the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// A probe's echo, and the probe's number.
+    /// The echo of a probe, with the probe's number.
     Echo(u64),
-    /// A train's number, and the packet's in it.
+    /// A packet of a train, with the train's number and the packet's number in it.
     Train(u64, usize),
 }
 
-/// A segment's number, and in the bits above it what its headers say of congestion: one word, since most say
-/// nothing.
+/// A segment's number, with flags of its headers in the bits above it. One word is enough, and most segments have no
+/// flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tagged(u64);
 
 impl Tagged {
-    /// The largest number there is.
+    /// The largest number.
     const LARGEST: u64 = Self::PUSHED - 1;
-    /// The last of a super-packet (PSH).
+    /// The last segment of a super-packet (PSH).
     const PUSHED: u64 = 1 << 57;
-    /// The receiver's host gathers segments.
+    /// A segment to a host that gathers segments.
     const GATHERED: u64 = 1 << 58;
-    /// Not a segment at all: a probe, or a packet of a train; both: one of a handshake.
+    /// Packets that are not segments: a probe, or a packet of a train. Both flags together mark a packet of a
+    /// handshake.
     const PROBE: u64 = 1 << 59;
     const TRAIN: u64 = 1 << 60;
     /// ECT, CE, CWR.
@@ -31,18 +32,18 @@ impl Tagged {
     const MARKED: u64 = 1 << 62;
     const REDUCED: u64 = 1 << 63;
 
-    /// A segment that says nothing.
+    /// Makes a segment without flags.
     #[inline]
     pub(crate) fn plain(number: u64) -> Self {
         Self(number)
     }
 
-    /// A segment that may be marked; `reduced`: it tells that the sender has reduced its window.
+    /// Makes a segment that may be marked; `reduced`: it reports that the sender has reduced its window.
     pub(crate) fn capable(number: u64, reduced: bool) -> Self {
         Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
     }
 
-    /// The same to a host that gathers segments.
+    /// Returns the same segment, to a host that gathers segments.
     pub(crate) fn gathered(self) -> Self {
         Self(self.0 | Self::GATHERED)
     }
@@ -51,7 +52,7 @@ impl Tagged {
         self.0 & Self::GATHERED != 0
     }
 
-    /// The same as the last segment of a super-packet.
+    /// Returns the same segment as the last one of a super-packet.
     pub(crate) fn pushed(self) -> Self {
         Self(self.0 | Self::PUSHED)
     }
@@ -60,17 +61,17 @@ impl Tagged {
         self.0 & Self::PUSHED != 0
     }
 
-    /// The echo of probe `number`.
+    /// Makes the echo of probe `number`.
     pub(crate) fn probe(number: u64) -> Self {
         Self(number | Self::PROBE)
     }
 
-    /// Packet `packet` of train `train`.
+    /// Makes packet `packet` of train `train`.
     pub(crate) fn train(train: u64, packet: u64) -> Self {
         Self((train << 16) | packet | Self::TRAIN)
     }
 
-    /// The SYN of a connection, or its answer.
+    /// Makes the SYN of a connection, or its answer.
     pub(crate) fn syn() -> Self {
         Self(Self::PROBE | Self::TRAIN)
     }
@@ -79,7 +80,7 @@ impl Tagged {
         self.0 & (Self::PROBE | Self::TRAIN) == Self::PROBE | Self::TRAIN
     }
 
-    /// Its number, if it is a segment that says nothing.
+    /// Returns its number, if it is a segment without flags.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
         (self.0 < Self::PUSHED).then_some(self.0)
@@ -90,7 +91,7 @@ impl Tagged {
         self.0 & Self::LARGEST
     }
 
-    /// The probe that it is, if it is not a segment.
+    /// Returns the probe that it is, if it is not a segment.
     pub(crate) fn as_probe(self) -> Option<Probe> {
         if self.is_syn() {
             None
@@ -104,7 +105,7 @@ impl Tagged {
         }
     }
 
-    /// The same with a congestion mark.
+    /// Returns the same segment with a congestion mark.
     pub(crate) fn marked(self) -> Self {
         Self(self.0 | Self::MARKED)
     }

@@ -1,11 +1,11 @@
-//! TCP as the simulator needs it: sequence numbers count segments, one flow moves data one way.
+//! TCP as the simulator needs it: sequence numbers count segments, and a flow moves data one way.
 //!
 //! Reading order: `sender.rs` (windows), `sender/recovery.rs`, `scoreboard.rs` (segments acknowledged, lost, in
 //! flight), `receiver.rs` (reassembly, delayed and selective acknowledgements). Then `rtt.rs` (estimator and
-//! retransmission timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive
-//! window that moves), `bits.rs`. By rates go `sender/pacing.rs`, `pacer.rs`, `delivery.rs`. A flow may turn on
-//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`. Hosts treat segments that are close together as
-//! in `sender/offload.rs`, `coalescing.rs`.
+//! retransmission timer), `blocks.rs` (selective acknowledgements if some can be lost), `advertised.rs` (a receive
+//! window that moves), `bits.rs`. Rates are in `sender/pacing.rs`, `pacer.rs`, `delivery.rs`. A flow may turn on
+//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`. Hosts' treatment of segments that are close
+//! together is in `sender/offload.rs`, `coalescing.rs`.
 
 mod advertised;
 mod bits;

@@ -1,4 +1,4 @@
-//! A user of an Engset population: thinks, has a fresh connection send a drawn amount, thinks again.
+//! A user of an Engset population: it thinks, has a fresh connection send a drawn amount, and thinks again.
 //!
 //! One [`Flow`] serves all sessions of a user, renewed in place, so that memory does not grow with time.
 
@@ -13,11 +13,11 @@ use units::{Bytes, Span, Time};
 
 #[derive(Debug)]
 enum Phase {
-    /// The next session begins then.
+    /// The user thinks; the next session begins at `until`.
     Thinking { until: Time },
     /// A SYN for a session of `size` is under way.
     Connecting { size: Bytes, handshake: Handshake },
-    /// Data are.
+    /// Data of a session are under way.
     Sending,
 }
 
@@ -27,15 +27,15 @@ pub(crate) struct User {
     /// This user's number within its population.
     number: usize,
     phase: Phase,
-    /// Nothing is known of the round trip yet: RFC 6298 (2.1).
+    /// The timeout of the first SYN, before any round-trip sample: RFC 6298 (2.1).
     syn_timeout: Span,
     flow: Flow,
-    /// When the session under way began.
+    /// The time at which the session under way began.
     began: Time,
     stream: Stream,
 }
 
-/// What a population did over the measured interval.
+/// The counts of a population over the measured interval.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) since: Time,
@@ -58,7 +58,7 @@ impl User {
         Self { index, number, syn_timeout, phase: Phase::Thinking { until }, flow, began: Time::ZERO, stream }
     }
 
-    /// When this user next acts of itself, if nothing arrives before.
+    /// Returns the time at which this user next acts of itself, if nothing arrives before.
     pub(crate) fn deadline(&self) -> Time {
         match self.phase {
             Phase::Thinking { until } => until,
@@ -67,7 +67,7 @@ impl User {
         }
     }
 
-    /// A deadline has come, though it may have been put off since.
+    /// Handles a deadline, which may have been put off before it came.
     pub(crate) fn on_deadline(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl User {
         self.end_session(now, plan, tally);
     }
 
-    /// A packet has reached the receiver, and the acknowledgement it may cause this user.
+    /// Takes a packet that has reached the receiver, and gives this user the acknowledgement that it may cause.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
@@ -106,7 +106,7 @@ impl User {
         tally: &mut Tally,
         medium: &mut impl Medium,
     ) {
-        // What is left of an earlier session meets a closed port.
+        // A packet of an earlier session meets a closed port.
         if packet.sent < self.began {
             return;
         }
@@ -135,7 +135,7 @@ impl User {
         }
     }
 
-    /// A connection that knows nothing of the one before begins to send.
+    /// Begins to send on a connection that knows nothing of the one before.
     fn open(&mut self, now: Time, size: Bytes, syn_lost: bool, plan: &SessionsPlan) {
         self.flow.renew(plan.connection(self.number, syn_lost, now, size));
         self.phase = Phase::Sending;
@@ -156,9 +156,10 @@ impl User {
         self.phase = Phase::Connecting { size, handshake };
     }
 
-    /// Where acknowledgements cross queues: a packet reaches the receiver. What this sends is returned.
+    /// Takes a packet that reaches the receiver, if acknowledgements cross queues. Returns the packet that the receiver
+    /// sends.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
-        // What is left of an earlier session meets a closed port.
+        // A packet of an earlier session meets a closed port.
         if packet.sent < self.began {
             return None;
         }
@@ -168,9 +169,9 @@ impl User {
         self.flow.receive(now, packet)
     }
 
-    /// A link dropped a packet of this user.
+    /// Records that a link dropped a packet of this user.
     pub(crate) fn on_drop(&mut self, kind: Kind, tally: &mut Tally) {
-        // Which it was is not told: while a SYN is under way, the SYN.
+        // The medium does not say which packet: while a SYN is under way, it is the SYN.
         match (&self.phase, kind) {
             (_, Kind::Acknowledgement) => self.flow.on_acknowledgement_drop(),
             (Phase::Connecting { .. }, _) => tally.syns_dropped += 1,
@@ -182,7 +183,7 @@ impl User {
         self.flow.begin_measuring(now);
     }
 
-    /// Ends the run: the session under way counts towards the time with one, and what the flow did is handed out.
+    /// Ends the run and returns the flow's report. A session under way counts towards the busy time.
     pub(crate) fn finish(self, end: Time, tally: &mut Tally) -> crate::FlowReport {
         if !matches!(self.phase, Phase::Thinking { .. }) {
             tally.busy += end.since(self.began.max(tally.since));

@@ -27,42 +27,42 @@ const ACCEPTED: &str =
     "a size such as \"1500B\", \"400kB\" or \"64KiB\" (units: B, kB, MB, GB, TB, KiB, MiB, GiB)";
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
-    /// More than any buffer holds: "unlimited".
+    /// The largest amount, which means "unlimited".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// `count` bytes.
+    /// Makes an amount of `count` bytes.
     #[must_use]
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The amount as a message for people says it: `1.31 GB`.
+    /// Returns the amount as messages for people show it: `1.31 GB`.
     #[must_use]
     pub fn rounded(self) -> String {
         text::rounded(self.0, UNITS)
     }
 
-    /// The number of bits, as formulas want it.
+    /// Returns the number of bits as formulas need it.
     #[must_use]
     pub fn bits_f64(self) -> f64 {
         self.0 as f64 * 8.0
     }
 
-    /// This amount less `other`; zero if `other` is larger.
+    /// Returns this amount less `other`; zero if `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This amount times a real factor, rounded to the nearest byte.
+    /// Returns this amount times a real factor, rounded to the nearest byte.
     #[must_use]
     #[inline]
     pub fn scale(self, factor: f64) -> Self {
@@ -106,7 +106,7 @@ impl Div<u64> for Bytes {
         Self(self.0 / divisor)
     }
 }
-/// How many whole times `other` fits.
+/// The number of whole times that `other` fits.
 impl Div for Bytes {
     type Output = u64;
     fn div(self, other: Self) -> u64 {

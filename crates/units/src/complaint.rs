@@ -1,9 +1,9 @@
-//! [`Complaint`]: the one form of an error for a person.
+//! [`Complaint`]: the one form of an error that a person reads.
 
 use serde::Serialize;
 use std::fmt;
 
-/// What is wrong, for a person: the place, what was found there, what is accepted, and what to do.
+/// An error for a person: the place, the finding, the accepted values, and the remedy.
 ///
 /// ```
 /// use tightlink_units::Complaint;
@@ -12,45 +12,45 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 pub struct Complaint {
-    /// Where: a key such as `flow[0].rtt`, an option, a file; may be empty.
+    /// The place: a key such as `flow[0].rtt`, an option, a file; may be empty.
     pub place: String,
-    /// What was found there, as a phrase: `unknown unit "Mbits"`.
+    /// The finding, as a phrase: `unknown unit "Mbits"`.
     pub found: String,
-    /// What would be accepted instead; may be empty.
+    /// The values that are accepted instead; may be empty.
     pub accepted: String,
-    /// What to do, if that can be said.
+    /// The remedy, if one is known.
     pub help: Option<String>,
 }
 
 impl Complaint {
-    /// What was `found` at `place`.
+    /// Creates a complaint about what was `found` at `place`.
     #[must_use]
     pub fn new(place: impl Into<String>, found: impl Into<String>) -> Self {
         Self { place: place.into(), found: found.into(), ..Self::default() }
     }
 
-    /// With what would be accepted.
+    /// Adds the accepted values.
     #[must_use]
     pub fn accepted(mut self, accepted: impl Into<String>) -> Self {
         self.accepted = accepted.into();
         self
     }
 
-    /// With what to do.
+    /// Adds the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The first line: place and finding.
+    /// Returns the first line: place and finding.
     #[must_use]
     pub fn head(&self) -> impl fmt::Display {
         let place = if self.place.is_empty() { "" } else { &format!("{}: ", self.place) };
         printable(&format!("{place}{}", self.found))
     }
 
-    /// What follows the first line: the lines `accepted: …` and `help: …`, each after a line break.
+    /// Returns the lines after the first, `accepted: …` and `help: …`, each after a line break.
     #[must_use]
     pub fn advice(&self) -> impl fmt::Display {
         let line = |what: &str, text: &str| format!("\n  {what}: {}", printable(text));
@@ -66,7 +66,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Text fit for a terminal: control characters other than tabs are shown as a replacement character.
+/// Makes text fit for a terminal: replaces control characters other than tabs by the replacement character.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! [`Fraction`]: a share between nothing and all, typed as "2.5%" or "0.025".
+//! [`Fraction`]: a share from zero to one, typed as "2.5%" or "0.025".
 
 use crate::text::{TextError, split_quantity};
 use serde::{Deserialize, Serialize};
@@ -13,18 +13,18 @@ pub struct Fraction(f64);
 const ACCEPTED: &str = "a share from 0 to 1, such as \"0.5%\" or \"0.005\"";
 
 impl Fraction {
-    /// Nothing.
+    /// The share zero.
     pub const ZERO: Self = Self(0.0);
-    /// All.
+    /// The share one.
     pub const ONE: Self = Self(1.0);
 
-    /// The share `value`, or `None` outside [0, 1] and for NaN.
+    /// Makes the share `value`. Returns `None` outside [0, 1] and for NaN.
     #[must_use]
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The share as a number in [0, 1].
+    /// Returns the share as a number in [0, 1].
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
@@ -40,7 +40,7 @@ impl FromStr for Fraction {
             "%" => 2,
             _ => return Err(quantity.unknown_unit(ACCEPTED)),
         };
-        // "70%" is the same number as "0.7", which 70 * 0.01 is not.
+        // "70%" must give the same number as "0.7"; 70 * 0.01 does not.
         let value = quantity.shifted(places);
         Self::new(value).ok_or_else(|| {
             let percent = places == 0 && value <= 100.0;
@@ -62,7 +62,8 @@ impl From<Fraction> for String {
 }
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The fewest digits that name this number and no other: d.ddde-x, with the point two places further on.
+        // Prints the fewest digits that name this number and no other: d.ddde-x, with the point moved right by two
+        // places.
         let scientific = format!("{:e}", self.0);
         let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
         let digits = digits.replace('.', "");
@@ -72,7 +73,7 @@ impl fmt::Display for Fraction {
             Ok(whole) if whole < digits.len() => format!("{}.{}", &digits[..whole], &digits[whole..]),
             Ok(whole) => format!("{digits:0<whole$}"),
         };
-        // Zero is 0e0.
+        // The exponent form of zero is 0e0.
         f.pad(&format!("{}%", if self.0 == 0.0 { "0" } else { &percent }))
     }
 }

@@ -1,11 +1,12 @@
-//! For the fuzz targets only (`--cfg fuzzing`): whether a crate was compiled with the checks that fuzzing relies on.
+//! For the fuzz targets only (`--cfg fuzzing`): a test that a crate was compiled with the checks that fuzzing relies
+//! on.
 
-/// Defines `checked()` in the crate that calls it: whether *that* crate was compiled with overflow checks and debug
-/// assertions. It lets both fail, so it must run under a panic hook that does not end the process.
+/// Defines `checked()` in the crate that calls it. It returns true if *that* crate was compiled with overflow checks
+/// and debug assertions. It lets both fail, so it must run under a panic hook that does not end the process.
 #[macro_export]
 macro_rules! fuzzing_checks {
     () => {
-        /// Whether an overflow and a failed `debug_assert!` in this crate panic.
+        /// Returns true if an overflow and a failed `debug_assert!` in this crate panic.
         #[must_use]
         #[inline(never)]
         pub fn checked() -> bool {

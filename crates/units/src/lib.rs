@@ -1,12 +1,12 @@
 //! Exact quantities: time, bytes, rates, fractions, and the text forms people type for them.
 //!
-//! What lives here: integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second and
-//! [`Fraction`]. Their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"). Named random streams
-//! ([`random::Stream`]). Safe display of strangers' text ([`Foreign`]). The parts of an error message
-//! ([`Complaint`]). What does not: anything that knows what a packet or a network is.
+//! This room has integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second and [`Fraction`],
+//! with their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"). It also has named random streams
+//! ([`random::Stream`]), safe display of strangers' text ([`Foreign`]) and the parts of an error message
+//! ([`Complaint`]). It has nothing that knows packets or networks.
 //!
-//! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (how they are read and
-//! printed), `random.rs`, `foreign.rs` and `complaint.rs`.
+//! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (reading and printing them),
+//! `random.rs`, `foreign.rs` and `complaint.rs`.
 //!
 //! ```
 //! use tightlink_units::{Bytes, Rate, Span};
@@ -36,11 +36,12 @@ pub use rate::Rate;
 pub use text::{TextError, split_quantity};
 pub use time::{Span, Time};
 
-/// `value` to the nearest whole number, halves up; negative and NaN become zero, what is too large the largest there
-/// is. Without the call into the mathematics library that `f64::round` is where the processor need not have SSE 4.1.
+/// Rounds `value` to the nearest whole number, halves up. Negative numbers and NaN become zero, and numbers that are
+/// too large become the largest `u64`. Avoids `f64::round`, which calls the mathematics library unless the processor is
+/// known to have SSE 4.1.
 #[inline]
 fn rounded(value: f64) -> u64 {
-    // From 2^52 on all numbers are whole.
+    // From 2^52 on, all numbers are whole.
     if value >= 4_503_599_627_370_496.0 {
         return value as u64;
     }

@@ -1,5 +1,5 @@
-//! Randomness as named streams from one seed. The same seed and name give the same numbers, whatever else a run
-//! draws. So adding a flow does not change the others' random numbers.
+//! Randomness as named streams from one seed. The same seed and name give the same numbers, whatever else a run draws.
+//! So adding a flow does not change the other flows' random numbers.
 //!
 //! The distributions are written out here rather than taken from a library so that "same seed, same bytes"
 //! outlives the library's next version.
@@ -16,7 +16,7 @@ use serde::Serialize;
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream called `name` of the run with `seed`.
+    /// Creates the stream called `name` of the run with `seed`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         // FNV-1a spreads the name over the seed; seed_from_u64 (SplitMix64) then fills the state.
@@ -27,39 +27,40 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// Draws a uniform number in [0, 1) with 53 bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        // As a signed number, which becomes a fraction in one step.
+        // The conversion from a signed number to a fraction takes one step.
         (self.0.next_u64() >> 11) as i64 as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in [low, high).
+    /// Draws a uniform number in [low, high).
     pub fn uniform_in(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// A uniform whole number in [low, high].
+    /// Draws a uniform whole number in [low, high].
     pub fn integer(&mut self, low: u64, high: u64) -> u64 {
         let width = u128::from(high.saturating_sub(low)) + 1;
         // Lemire's multiply-shift; the bias is below 2^-64 times the width.
         low + ((u128::from(self.0.next_u64()) * width) >> 64) as u64
     }
 
-    /// Exponential with the given mean.
+    /// Draws from an exponential distribution with the given mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         // 1 - u lies in (0, 1], so the logarithm is finite.
         mean * minus_ln(1.0 - self.uniform())
     }
 
-    /// Pareto with `shape` > 1 and the given mean: P(X > x) = (x/scale)^-shape, scale = mean (shape-1)/shape.
+    /// Draws from a Pareto distribution with `shape` > 1 and the given mean: P(X > x) = (x/scale)^-shape, where scale =
+    /// mean (shape-1)/shape.
     pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
         let scale = mean * (shape - 1.0) / shape;
         scale * (1.0 - self.uniform()).powf(-1.0 / shape)
     }
 
-    /// True with probability `p`.
+    /// Returns true with probability `p`.
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p
     }
@@ -68,23 +69,23 @@ impl Stream {
 /// A distribution of numbers from 0 up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Distribution {
-    /// Always this.
+    /// Always this number.
     Constant(f64),
-    /// Anything from the first to the second alike.
+    /// Any number from the first to the second, all equally likely.
     Uniform(f64, f64),
-    /// Exponential with this mean.
+    /// An exponential distribution with this mean.
     Exponential(f64),
-    /// As [`Stream::pareto`].
+    /// The distribution of [`Stream::pareto`].
     Pareto {
-        /// Tail index, over 1.
+        /// The tail index, above 1.
         shape: f64,
-        /// Mean.
+        /// The mean.
         mean: f64,
     },
 }
 
 impl Distribution {
-    /// One number.
+    /// Draws one number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
             Self::Constant(value) => value,
@@ -94,8 +95,8 @@ impl Distribution {
         }
     }
 
-    /// One whole number, at least 1. Uniform: each from the first to the second alike, both included; others are
-    /// rounded.
+    /// Draws a whole number of at least 1. A uniform distribution gives each from the first to the second number, both
+    /// included, with the same probability; the others are rounded.
     pub fn draw_whole(&self, stream: &mut Stream) -> u64 {
         match *self {
             Self::Uniform(low, high) => stream.integer(low as u64, high as u64),
@@ -104,7 +105,7 @@ impl Distribution {
         .max(1)
     }
 
-    /// Mean of [`draw`](Distribution::draw).
+    /// Returns the mean of [`draw`](Distribution::draw).
     #[must_use]
     pub fn mean(&self) -> f64 {
         match *self {
@@ -114,9 +115,9 @@ impl Distribution {
     }
 }
 
-/// The quantiles F^-1((i + 0.5)/count), i = 0 .. count - 1, of a Pareto distribution with `shape` > 1, ascending and
-/// scaled so that their mean is `mean`: a sample without luck. The mean of a drawn sample is usually well below the
-/// distribution's, whose tail holds much of it.
+/// Returns the quantiles F^-1((i + 0.5)/count), i = 0 .. count - 1, of a Pareto distribution with `shape` > 1. They
+/// ascend and are scaled so that their mean is `mean`: a sample without luck. The mean of a drawn sample is usually
+/// well below the distribution's, because the tail holds much of it.
 #[must_use]
 pub fn pareto_quantiles(shape: f64, mean: f64, count: u64) -> Vec<f64> {
     let tail = |index| 1.0 - (index as f64 + 0.5) / count as f64;

@@ -45,30 +45,30 @@ const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
 impl Rate {
-    /// Nothing moves.
+    /// The rate at which nothing moves.
     pub const ZERO: Self = Self(0);
 
-    /// A rate of `bits` bits per second.
+    /// Makes a rate of `bits` bits per second.
     #[must_use]
     pub const fn from_bps(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// A rate of `bits` bits per second, rounded; negative and NaN become zero.
+    /// Makes a rate of `bits` bits per second, rounded; negative numbers and NaN become zero.
     #[must_use]
     #[inline]
     pub fn from_bps_f64(bits: f64) -> Self {
         Self(crate::rounded(bits))
     }
 
-    /// `amount` moved in `span`; zero if the span is zero.
+    /// Returns the rate that moves `amount` in `span`; zero if the span is zero.
     #[must_use]
     #[inline]
     pub fn of(amount: Bytes, span: Span) -> Self {
         if span == Span::ZERO {
             return Self::ZERO;
         }
-        // Up to 2.3 GB a division of the machine's own words.
+        // Up to 2.3 GB, one division of machine words is enough.
         if let Some(scaled) = amount.get().checked_mul(8 * NANOS_PER_SEC as u64) {
             return Self(scaled / span.as_nanos());
         }
@@ -76,26 +76,26 @@ impl Rate {
         Self(bits.min(u128::from(u64::MAX)) as u64)
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     #[must_use]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The rate as a message for people says it: `20.3 Mbit/s`.
+    /// Returns the rate as messages for people show it: `20.3 Mbit/s`.
     #[must_use]
     pub fn rounded(self) -> String {
         text::rounded(self.0, UNITS)
     }
 
-    /// Bits per second, for formulas.
+    /// Returns the bits per second, for formulas.
     #[must_use]
     pub fn as_bps_f64(self) -> f64 {
         self.0 as f64
     }
 
-    /// The time `amount` takes on the wire at this rate, rounded up to a nanosecond. A serializer that must
-    /// stay exact over many packets carries the remainder itself (see the `link` room).
+    /// Returns the time that `amount` takes on the wire at this rate, rounded up to a nanosecond. A serializer that
+    /// must stay exact over many packets carries the remainder itself (see the `link` room).
     ///
     /// # Panics
     /// If the rate is zero.
@@ -109,8 +109,8 @@ impl Rate {
         Span::from_nanos(numerator.div_ceil(u128::from(self.0)).min(u128::from(u64::MAX)) as u64)
     }
 
-    /// The data that passes at this rate in `span`, whole bytes, rounded down: with a base RTT, the
-    /// bandwidth-delay product.
+    /// Returns the data that passes at this rate in `span`, in whole bytes, rounded down. If the span is a base RTT,
+    /// this is the bandwidth-delay product.
     #[must_use]
     #[inline]
     pub fn volume(self, span: Span) -> Bytes {
@@ -121,13 +121,13 @@ impl Rate {
         Bytes::new(bytes.min(u128::from(u64::MAX)) as u64)
     }
 
-    /// This rate less `other`; zero if `other` is larger.
+    /// Returns this rate less `other`; zero if `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This rate times a real factor, rounded.
+    /// Returns this rate times a real factor, rounded.
     #[must_use]
     #[inline]
     pub fn scale(self, factor: f64) -> Self {
@@ -150,7 +150,8 @@ impl Sub for Rate {
     }
 }
 
-/// The rate that is meant by a size per second: "12MB/s" is one letter from "12Mb/s" and eight times as much.
+/// Explains which rate a size per second stands for: "12MB/s" differs from "12Mb/s" by one letter and is eight times as
+/// much.
 fn meant(text: &str) -> Option<String> {
     let text = text.trim();
     let bytes: Bytes = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps"))?.parse().ok()?;

@@ -1,7 +1,7 @@
-//! Reading and printing quantities: a decimal number, optional spaces, a unit.
+//! Reads and prints quantities: a decimal number, optional spaces, a unit.
 //!
-//! Numbers are read exactly (no floating point between "1.5ms" and 1 500 000 ns); an error points at the
-//! column and says what is accepted.
+//! Numbers are read exactly, without floating point between "1.5ms" and 1 500 000 ns. An error points at the column and
+//! says what is accepted.
 
 use std::fmt;
 
@@ -17,35 +17,36 @@ impl Unit {
     pub(crate) const fn new(name: &'static str, scale: u64) -> Self {
         Self { name, scale, printed: true }
     }
-    /// A spelling that is read but never printed.
+    /// Makes a spelling that is read but never printed.
     pub(crate) const fn alias(name: &'static str, scale: u64) -> Self {
         Self { name, scale, printed: false }
     }
 }
 
-/// Why a quantity could not be read: the text, where in it, what stood there, what is accepted and what was meant.
+/// The reason a quantity could not be read: the text, the column, the finding, the accepted forms and the likely
+/// intention.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\", column {column}: {found}; expected {accepted}{}", .help.iter().map(|help| format!("; {help}")).collect::<String>())]
 pub struct TextError {
-    /// The whole text as it was given.
+    /// The whole text as given.
     pub text: String,
-    /// The column of the trouble, counted in characters from 1.
+    /// The column of the fault, counted in characters from 1.
     pub column: usize,
-    /// What is wrong there, as a phrase: `unknown unit "Mbits"`.
+    /// The fault, as a phrase: `unknown unit "Mbits"`.
     pub found: String,
-    /// What would have been accepted.
+    /// The forms that are accepted.
     pub accepted: String,
-    /// What was meant, where the text says it: `rates are in bits: 10MB/s is "80Mbit/s"`.
+    /// The likely intention, if the text shows it: `rates are in bits: 10MB/s is "80Mbit/s"`.
     pub help: Option<String>,
 }
 
-/// A number and the unit word after it, split but not yet interpreted.
+/// A number and the unit word after it, separated but not yet interpreted.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity<'a> {
     text: &'a str,
     /// Decimal digits without the point.
     mantissa: u128,
-    /// How many of the digits stand after the point.
+    /// The number of digits after the point.
     decimals: u32,
     /// The unit as typed, possibly empty.
     pub unit: &'a str,
@@ -54,19 +55,19 @@ pub struct Quantity<'a> {
 }
 
 impl Quantity<'_> {
-    /// The number as a real, without its unit.
+    /// Returns the number as a real, without its unit.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.shifted(0)
     }
 
-    /// The real number nearest to this one over 10^`places`.
+    /// Returns the real number nearest to this one over 10^`places`.
     pub(crate) fn shifted(&self, places: u32) -> f64 {
         let digits = format!("{}e-{}", self.mantissa, self.decimals + places);
         digits.parse().expect("digits and an exponent are a number")
     }
 
-    /// The error for a unit that this quantity does not know.
+    /// Returns the error for a unit that does not belong to this quantity.
     #[must_use]
     pub fn unknown_unit(&self, accepted: &str) -> TextError {
         let found =
@@ -74,7 +75,7 @@ impl Quantity<'_> {
         error(self.text, self.unit_column, found, accepted)
     }
 
-    /// The error for a number that is too large or too small.
+    /// Returns the error for a number that is too large or too small.
     #[must_use]
     pub fn out_of_range(&self, accepted: &str) -> TextError {
         error(self.text, self.number_column, "a number out of range".into(), accepted)
@@ -88,8 +89,7 @@ fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError 
 /// Splits "2.5 bdp" into 2.5 and "bdp". `accepted` is quoted in the error.
 ///
 /// # Errors
-/// If the text does not begin with a plain non-negative decimal number of at most 30 digits, zeros in front not
-/// counted.
+/// If the text does not begin with a plain non-negative decimal number of at most 30 digits, leading zeros not counted.
 pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>, TextError> {
     let lead = text.chars().take_while(|c| c.is_whitespace()).count();
     let number_column = lead + 1;
@@ -169,14 +169,15 @@ pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> f
     f.pad(&format!("{whole}.{}{}", fraction.trim_end_matches('0'), unit.name))
 }
 
-/// The same for people: three digits at most, those before the point kept, and a space before the unit.
+/// Prints the value for people: at most three significant digits, but all digits before the point, and a space before
+/// the unit.
 pub(crate) fn rounded(value: u64, units: &[Unit]) -> String {
     let printed = || units.iter().filter(|unit| unit.printed);
     let fits = |unit: &&Unit| unit.scale <= value;
     let mut unit = printed().filter(fits).max_by_key(|unit| unit.scale).unwrap_or(&units[0]);
     let places = |scaled: f64| if scaled >= 99.95 { 0 } else { 1 + usize::from(scaled < 9.995) };
     let of = |unit: &Unit| value as f64 / unit.scale as f64;
-    // 999.7 kB is 1 MB.
+    // 999.7 kB rounds to 1 MB.
     let next = printed().filter(|next| next.scale > unit.scale).min_by_key(|next| next.scale);
     if let Some(next) = next
         && (of(unit).round() as u64).saturating_mul(unit.scale) >= next.scale

@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
-/// An instant: nanoseconds since the start of the run. Holds 584 years.
+/// An instant: nanoseconds since the start of the run, up to 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Time(u64);
 
@@ -30,28 +30,28 @@ const ACCEPTED: &str = "a time such as \"20ms\", \"1.5s\" or \"250us\" (units: n
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: what a disarmed timer holds.
+    /// An instant after every event: the value of a disarmed timer.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// An instant `nanos` nanoseconds after the start of the run.
+    /// Makes the instant `nanos` nanoseconds after the start of the run.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the start of the run.
+    /// Returns the nanoseconds since the start of the run.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start of the run, for display and statistics.
+    /// Returns the seconds since the start of the run, for display and statistics.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// The time passed since `earlier`; zero if `earlier` is not earlier.
+    /// Returns the time passed since `earlier`; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -59,79 +59,79 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// The longest span there is, 584 years.
+    /// The longest span, 584 years.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Whether it is [`ZERO`](Self::ZERO).
+    /// Returns true if the span is [`ZERO`](Self::ZERO).
     #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
-    /// A span of `nanos` nanoseconds.
+    /// Makes a span of `nanos` nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of `micros` microseconds.
+    /// Makes a span of `micros` microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of `millis` milliseconds.
+    /// Makes a span of `millis` milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of `secs` whole seconds.
+    /// Makes a span of `secs` whole seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// A span of `secs` seconds, rounded to the nearest nanosecond; negative and NaN become zero.
+    /// Makes a span of `secs` seconds, rounded to the nearest nanosecond; negative numbers and NaN become zero.
     #[must_use]
     #[inline]
     pub fn from_secs_f64(secs: f64) -> Self {
         Self(crate::rounded(secs * 1e9))
     }
 
-    /// Whole nanoseconds.
+    /// Returns the length in whole nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds, for formulas, display and statistics.
+    /// Returns the length in seconds, for formulas, display and statistics.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// The time as a message for people says it: `245 ms`.
+    /// Returns the length as messages for people show it: `245 ms`.
     #[must_use]
     pub fn rounded(self) -> String {
         text::rounded(self.0, &UNITS[..5])
     }
 
-    /// Milliseconds, for display and statistics.
+    /// Returns the length in milliseconds, for display and statistics.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// This span less `other`; zero if `other` is longer.
+    /// Returns this span less `other`; zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This span less `other`, or `None` if `other` is longer.
+    /// Returns this span less `other`, or `None` if `other` is longer.
     #[must_use]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
@@ -140,7 +140,7 @@ impl Span {
         }
     }
 
-    /// This span times a real factor, rounded to the nearest nanosecond.
+    /// Returns this span times a real factor, rounded to the nearest nanosecond.
     #[must_use]
     #[inline]
     pub fn scale(self, factor: f64) -> Self {
@@ -161,7 +161,7 @@ impl AddAssign<Span> for Time {
 }
 impl Sub<Span> for Time {
     type Output = Self;
-    /// Stops at the start of the run.
+    /// Subtracts, but stops at the start of the run.
     fn sub(self, span: Span) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
@@ -227,7 +227,7 @@ impl From<Span> for String {
 }
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Minutes and hours are for typing; seconds read better in results.
+        // Minutes and hours are accepted as input only, because seconds read better in results.
         text::print(f, self.0, &UNITS[..5])
     }
 }

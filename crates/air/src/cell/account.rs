@@ -1,26 +1,26 @@
-//! What is counted: the medium's time, and each function's frames.
+//! The counts of the medium's time and of each function's frames.
 
 use units::{Bytes, Span, Time};
 
-/// The medium's time since the start. The three add up to the time that has passed, to the nanosecond.
+/// The medium's time since the start. The three fields add up to the time that has passed, to the nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Airtime {
-    /// Nobody transmits and no acknowledgement is due: interframe spaces, backoff, nothing to send.
+    /// Time in which nobody transmits and no acknowledgement is due: interframe spaces, backoff, nothing to send.
     pub idle: Span,
-    /// Data frames that are acknowledged, their acknowledgements, SIFS between them.
+    /// Time of data frames that are acknowledged, their acknowledgements, and SIFS between them.
     pub exchange: Span,
-    /// From the first to the last of several frames at once.
+    /// Time from the beginning of the first to the end of the last of several frames at once.
     pub collision: Span,
 }
 
 impl Airtime {
-    /// All of it.
+    /// Returns the sum of the three.
     #[must_use]
     pub fn total(&self) -> Span {
         self.idle + self.exchange + self.collision
     }
 
-    /// The time since `earlier`, which is not later.
+    /// Returns the time since `earlier`, which is not later.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -31,12 +31,12 @@ impl Airtime {
     }
 }
 
-/// What one access function did since the start.
+/// The counts of one access function since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionReport {
     /// Frames acknowledged.
     pub delivered: u64,
-    /// Their payload.
+    /// The payload of these frames.
     pub payload: Bytes,
     /// Frames transmitted, each attempt counting.
     pub attempts: u64,
@@ -56,7 +56,7 @@ pub struct FunctionReport {
 }
 
 impl FunctionReport {
-    /// What the function did since `earlier`, a report of its own that is not later.
+    /// Returns the counts since `earlier`, a report of the same function that is not later.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -72,20 +72,20 @@ impl FunctionReport {
         }
     }
 
-    /// Attempts after which the frame is tried again.
+    /// Returns the number of attempts after which the frame is tried again.
     #[must_use]
     pub fn retries(&self) -> u64 {
         self.collisions + self.internal_collisions - self.dropped
     }
 
-    /// The share of transmissions that collided; zero without any.
+    /// Returns the share of transmissions that collided; zero without any.
     #[must_use]
     pub fn collision_probability(&self) -> f64 {
         if self.attempts == 0 { 0.0 } else { self.collisions as f64 / self.attempts as f64 }
     }
 }
 
-/// What the medium is used for.
+/// A use of the medium.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Use {
     Idle,
@@ -101,7 +101,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// The time up to `now` that is not charged yet went to `to`.
+    /// Charges the time up to `now` that is not charged yet to `to`.
     pub fn charge(&mut self, now: Time, to: Use) {
         let passed = now.since(self.until);
         match to {
@@ -112,7 +112,7 @@ impl Account {
         self.until = now;
     }
 
-    /// The medium's time up to `now`, if it is used for `current` since the last charge.
+    /// Returns the medium's time up to `now`, if its use since the last charge is `current`.
     pub fn at(mut self, now: Time, current: Use) -> Airtime {
         self.charge(now, current);
         self.airtime

@@ -15,27 +15,27 @@ pub(super) struct Function {
     pub access: Access,
     slot: Span,
     aifs: Span,
-    /// If it always has a frame: payload and destination.
+    /// Payload and destination, if it always has a frame.
     saturated: Option<(Bytes, usize)>,
-    /// What waits, the frame that is tried first.
+    /// The waiting frames; the first one is being tried.
     queue: VecDeque<Frame>,
-    /// When that frame became the first.
+    /// The time at which that frame became the first.
     head_since: Time,
     window: u32,
-    /// Failed attempts of the first frame.
+    /// The number of failed attempts of the first frame.
     failures: u32,
     count: u32,
-    /// The first slot boundary since the medium is idle; while it is busy, of the idle time before.
+    /// The first slot boundary since the medium is idle; while it is busy, that of the idle time before.
     first_boundary: Time,
-    /// When it transmits if the medium stays idle.
+    /// The time at which it transmits if the medium stays idle.
     pub ready: Time,
     draws: Stream,
     pub report: FunctionReport,
-    /// The airtime of the last payload and destination: most frames are like the one before.
+    /// The airtime of the last payload and destination, because most frames are like the one before.
     pub last_exchange: Option<(Bytes, usize, ExchangeTime)>,
 }
 
-/// What a function is made of.
+/// The parts of a function.
 pub(super) struct Parts {
     pub station: usize,
     pub category: Category,
@@ -87,12 +87,12 @@ impl Function {
         self.saturated.is_some()
     }
 
-    /// A counter from the whole contention window.
+    /// Draws a counter from the whole contention window.
     pub fn draw(&mut self) {
         self.count = self.draws.integer(0, u64::from(self.window)) as u32;
     }
 
-    /// The medium has been idle since `since`.
+    /// Notes that the medium has been idle since `since`.
     pub fn resume(&mut self, since: Time) {
         self.first_boundary = since + self.aifs;
         self.ready = if self.queue.is_empty() { Time::NEVER } else { self.end_of_backoff() };
@@ -102,7 +102,7 @@ impl Function {
         self.first_boundary + self.slot * u64::from(self.count)
     }
 
-    /// Another function begins to transmit at `at`: the counter stays where it is then.
+    /// Freezes the counter as another function begins to transmit at `at`.
     pub fn freeze(&mut self, at: Time) {
         if at < self.first_boundary {
             return;
@@ -115,7 +115,7 @@ impl Function {
         self.count = self.count.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX));
     }
 
-    /// Takes a frame. `idle` if the medium is; `holder` if this function holds a TXOP.
+    /// Takes a frame. `idle` if the medium is idle; `holder` if this function holds a TXOP.
     pub fn enqueue(&mut self, now: Time, frame: Frame, idle: bool, holder: bool) {
         self.queue.push_back(frame);
         if self.queue.len() > 1 {
@@ -130,7 +130,7 @@ impl Function {
         }
     }
 
-    /// When a frame that comes at `now`, with the medium idle, is transmitted.
+    /// Returns the time at which a frame that comes at `now`, while the medium is idle, is transmitted.
     fn access_at(&self, now: Time) -> Time {
         let end = self.end_of_backoff();
         if now <= end {
@@ -141,12 +141,12 @@ impl Function {
                 let slots = now.since(self.first_boundary).as_nanos().div_ceil(self.slot.as_nanos());
                 self.first_boundary + self.slot * slots
             }
-            // 10.3.4.2: idle for DIFS, and no backoff left.
+            // 10.3.4.2: the medium has been idle for DIFS, and no backoff is left.
             Countdown::IdleSlots => now,
         }
     }
 
-    /// Takes out the first frame, and its service time.
+    /// Takes out the first frame, and returns it with its service time.
     fn pop(&mut self, now: Time) -> (Frame, Span) {
         let frame = self.queue.pop_front().expect("who transmits has a frame");
         let service = now.since(self.head_since);
@@ -158,7 +158,7 @@ impl Function {
         (frame, service)
     }
 
-    /// The first frame is acknowledged: which, after what time, in how many attempts.
+    /// Takes out the first frame, which is acknowledged. Returns it, its service time and the number of attempts.
     pub fn acknowledge(&mut self, now: Time) -> (Frame, Span, u32) {
         let (frame, service) = self.pop(now);
         self.report.delivered += 1;
@@ -169,7 +169,7 @@ impl Function {
         (frame, service, attempts)
     }
 
-    /// An attempt fails, and the counter is drawn again (10.23.2.2). Returns the frame and the attempts so far. The
+    /// Counts a failed attempt, and draws the counter again (10.23.2.2). Returns the frame and the attempts so far. The
     /// service time is added if the attempt was the last and the frame is dropped.
     pub fn fail(&mut self, now: Time) -> (Frame, u32, Option<Span>) {
         self.failures += 1;

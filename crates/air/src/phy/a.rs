@@ -14,7 +14,7 @@ pub(super) const OFDM_RATES: &[Rate] = &[
     Rate::from_bps(48_000_000),
     Rate::from_bps(54_000_000),
 ];
-/// Those that every station has.
+/// The rates that every station has.
 pub(super) const OFDM_MANDATORY: &[Rate] =
     &[Rate::from_bps(6_000_000), Rate::from_bps(12_000_000), Rate::from_bps(24_000_000)];
 

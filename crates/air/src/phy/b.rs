@@ -10,7 +10,8 @@ const RATES: &[Rate] = &[
     Rate::from_bps(11_000_000),
 ];
 
-/// 802.11b with the long preamble: table 16-4, table 9-155 (TXOP limits). Preamble 144 us and header 48 us, or 72 and 24.
+/// The PHY of 802.11b with the long preamble: table 16-4, table 9-155 (TXOP limits). Its preamble takes 144 us and its
+/// header 48 us, or 72 and 24.
 pub const IEEE_80211B: Phy = Phy {
     name: "802.11b",
     slot: Span::from_micros(20),

@@ -1,13 +1,13 @@
 //! 802.11g: OFDM at 2.4 GHz (clause 18), in a cell without stations of 802.11b. The DSSS rates that it also has are
-//! those of `b.rs`, with its slot. They are mandatory (18.1.2), so that EIFS holds an acknowledgement at 1 Mbit/s.
+//! those of `b.rs`, with its slot. They are mandatory (18.1.2), so that EIFS contains an acknowledgement at 1 Mbit/s.
 
 use super::a::IEEE_80211A;
 use super::b::IEEE_80211B;
 use super::{Framing, Phy};
 use units::Span;
 
-/// 802.11g with the short slot: table 18-5. Each frame ends with a signal extension of 6 us, so that SIFS is in
-/// effect that of 802.11a.
+/// The PHY of 802.11g with the short slot: table 18-5. Each frame ends with a signal extension of 6 us, so that SIFS is
+/// in effect that of 802.11a.
 pub const IEEE_80211G: Phy = Phy {
     name: "802.11g",
     sifs: Span::from_micros(10),

@@ -1,16 +1,16 @@
-//! What a flow did over the measured interval.
+//! The counts of a flow over the measured interval.
 
 use super::Flow;
 use crate::outcome::FlowReport;
 use link::Histogram;
 use units::{Bytes, Span, Time};
 
-/// Over the measured interval.
+/// Counts over the measured interval.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) since: Time,
     pub(super) delivered_before: u64,
-    /// By connections that this one has taken the place of.
+    /// Payload delivered by the connections that this one has replaced.
     pub(super) delivered_earlier: u64,
     pub(super) sent: u64,
     pub(super) dropped: u64,
@@ -23,11 +23,11 @@ pub(super) struct Counts {
     pub(super) acknowledgements: u64,
     pub(super) acknowledgements_dropped: u64,
     pub(super) rtt: Histogram,
-    /// The last sample, and the sum of the differences between consecutive ones, nanoseconds.
+    /// The last sample, and the sum of the differences between consecutive samples in nanoseconds.
     last_rtt: Option<Span>,
     differences: u64,
     pub(super) min_rtt: Option<Span>,
-    /// Where acknowledgements cross queues.
+    /// Kept only where acknowledgements may cross queues.
     pub(super) max_smoothed_rtt: Option<Span>,
 }
 
@@ -59,7 +59,7 @@ impl Flow {
         };
     }
 
-    /// What the flow did from the start of measurement to `end`.
+    /// Returns the flow's report from the start of measurement to `end`.
     pub(crate) fn report(self, end: Time) -> FlowReport {
         let delivered = self.delivered() - self.counts.delivered_before + self.counts.delivered_earlier;
         let handshake = self.handshake_took();

@@ -1,4 +1,4 @@
-//! A flow whose connection is being set up: its SYN, and what the answer tells its sender.
+//! A flow whose connection is being set up: its SYN, and the answer.
 
 use super::Flow;
 use crate::handshake::Handshake;
@@ -6,15 +6,15 @@ use crate::medium::Medium;
 use crate::plan::FlowPlan;
 use units::{Span, Time};
 
-/// A SYN that was sent again this often begins with a window of one segment. One that was sent again once may have
-/// been answered late [rfc6928:2]. Linux has the same limit.
+/// The number of retransmissions of a SYN after which the connection begins with a window of one segment. After one
+/// retransmission the answer may have been late [rfc6928:2]. Linux has the same limit.
 const SENT_AGAIN: u32 = 2;
 
 /// A connection that is being set up.
 #[derive(Debug)]
 pub(super) struct Opening {
     handshake: Handshake,
-    /// To begin anew after losses.
+    /// The plan with which the connection begins anew after losses.
     plan: FlowPlan,
 }
 
@@ -36,7 +36,7 @@ impl Flow {
         self.sends_at = opening.handshake.expires();
     }
 
-    /// The SYN of time `sent` was answered: the connection is established, and data may leave.
+    /// Establishes the connection with the answer to the SYN sent at `sent`, and lets data leave.
     #[inline(never)]
     pub(super) fn establish(&mut self, now: Time, sent: Time, medium: &mut impl Medium) {
         // A SYN that was sent again is answered more than once.
@@ -53,7 +53,7 @@ impl Flow {
         self.send(now, medium);
     }
 
-    /// How long the handshake took; `None` where there was none, or none that ended.
+    /// Returns the duration of the handshake; `None` if there was no handshake or it has not ended.
     pub(super) fn handshake_took(&self) -> Option<Span> {
         self.established.map(|at| at.since(self.start)).filter(|took| *took > Span::ZERO)
     }

@@ -1,8 +1,8 @@
-//! How a flow's sizer measures its path: probes, whose echoes cross the links as segments do, and packet trains.
+//! The probes and packet trains by which a flow's sizer measures its path.
 //!
-//! The receiver probes, the sender echoes. On the way of the acknowledgements there is no queue, and all propagation
-//! lies behind the links. So an echo enters them at the moment at which its probe is sent. The receiver measures the
-//! round trip all the same. Only the way of the data loses probes [sobas:IV].
+//! The receiver probes and the sender echoes. The way of the acknowledgements has no queue, and all propagation lies
+//! behind the links. So an echo enters the links at the moment at which its probe is sent, and the receiver still
+//! measures the round trip. Only the way of the data loses probes [sobas:IV].
 
 use super::Flow;
 use crate::medium::Medium;
@@ -13,26 +13,26 @@ use sizing::{BufferSizer, Demands, Input};
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
-/// A probe, headers included [sobas:IV].
+/// The size of a probe in bytes, headers included [sobas:IV].
 const PROBE: u32 = 100;
 
 #[derive(Debug)]
 pub(super) struct Probing {
     interval: Span,
-    /// When the next probe leaves.
+    /// The time at which the next probe leaves.
     next: Time,
-    /// Of the next probe.
+    /// The number of the next probe.
     number: u64,
     gaps: SequenceGaps,
-    /// Trains under way, oldest first, and their numbers.
+    /// Trains under way, oldest first, with their numbers and the times at which they were sent.
     trains: VecDeque<(u64, Train, Time)>,
     trains_sent: u64,
-    /// Data waits for the sizer to have measured the path.
+    /// True while data wait for the sizer to measure the path.
     quiet: bool,
 }
 
 impl Flow {
-    /// Sets up what the flow's sizer, if it has one, measures by.
+    /// Sets up the probing that the flow's sizer asks for, if any.
     pub(super) fn prepare_probing(&mut self) {
         let Some((interval, quiet)) =
             self.receiver.sizer().and_then(|sizer| Some((sizer.probe_interval()?, sizer.wants_quiet())))
@@ -54,7 +54,7 @@ impl Flow {
         }
     }
 
-    /// A deadline of a receiver with a sizer has come.
+    /// Handles a deadline of a receiver with a sizer.
     #[cold]
     pub(super) fn on_sized_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
         let (ack, demands) = self.receiver.on_sized_deadline(now);
@@ -72,7 +72,7 @@ impl Flow {
         }
     }
 
-    /// Does what a sizer wants of the sender.
+    /// Meets the sizer's demands on the sender.
     fn meet<M: Medium>(&mut self, now: Time, demands: Demands, medium: &mut M) {
         if let Some(cap) = demands.pace {
             self.sender.cap_pace(cap);
@@ -109,13 +109,13 @@ impl Flow {
         self.receiver.probe_at(now, next);
     }
 
-    /// An echo or a train's packet, sent at `sent`, reaches the receiver.
+    /// Takes an echo or a train's packet, sent at `sent`, as it reaches the receiver.
     pub(super) fn receive_probe(&mut self, now: Time, probe: Probe, sent: Time) {
         let Some(probing) = &mut self.probing else { return };
         match probe {
             Probe::Echo(number) => {
                 let lost = probing.gaps.count(number);
-                // What left before this echo and is not here is lost: links keep the order.
+                // A train that left before this echo and is incomplete has lost packets, because links keep the order.
                 let incomplete = probing.trains.iter().take_while(|(_, _, began)| *began < sent).count();
                 for (_, train, _) in probing.trains.drain(..incomplete) {
                     self.receiver.tell(now, answer(&train));
@@ -142,12 +142,12 @@ impl Flow {
     }
 }
 
-/// What a sizer is told of a train that is over.
+/// Returns the sizer's input for a train that is over.
 fn answer(train: &Train) -> Input {
     train.remains().map_or_else(|| Input::Train(train.estimate()), Input::TrainRemains)
 }
 
-/// What a flow measures by enters the links; whether it gets through shows at the other end.
+/// Offers a packet of the sizer's to the links. Its loss shows at the other end.
 fn offer<M: Medium>(flow: u32, length: u32, number: Tagged, now: Time, medium: &mut M) {
     let packet = Packet { kind: Kind::Probe, ..Packet::segment(flow, length, number, now) };
     medium.offer(now, packet);

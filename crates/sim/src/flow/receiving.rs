@@ -10,7 +10,7 @@ use crate::tcp::{Acknowledgement, Batch, SackBlocks};
 use units::Time;
 
 impl Flow {
-    /// A segment reaches a host that gathers them.
+    /// Takes a segment that reaches a host which gathers segments.
     #[inline(never)]
     pub(super) fn gather<M: Medium>(&mut self, now: Time, number: u64, arrival: &UnderWay, medium: &mut M) {
         if M::ASSISTS
@@ -23,15 +23,15 @@ impl Flow {
         }
     }
 
-    /// A host hands to TCP what it gathered.
+    /// Hands a gathered batch to TCP.
     fn hand_over<M: Medium>(&mut self, now: Time, batch: Batch, medium: &mut M) {
         if let Some((ack, blocks)) = self.receiver.on_batch(now, batch) {
             self.say(now, ack, &blocks, medium);
         }
     }
 
-    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to
-    /// the sender.
+    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to the
+    /// sender.
     fn say<M: Medium>(&mut self, now: Time, ack: Acknowledgement, blocks: &SackBlocks, medium: &mut M) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if let Some(packet) = self.acknowledge(now, ack) {
@@ -63,7 +63,8 @@ impl Flow {
         self.say(now, ack, &SackBlocks::NONE, medium);
     }
 
-    /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
+    /// Takes a segment that reaches the receiver, if acknowledgements cross queues. Returns the packet that the
+    /// receiver sends.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         if packet.segment.is_syn() {
             return Some(Packet { kind: Kind::Acknowledgement, length: SYN, ..*packet });
@@ -78,7 +79,7 @@ impl Flow {
         self.acknowledge(now, ack)
     }
 
-    /// The packet of an acknowledgement that leaves the receiver.
+    /// Returns the packet of an acknowledgement that leaves the receiver.
     fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
         self.counts.acknowledgements += 1;
         let blocks = self.receiver.blocks();

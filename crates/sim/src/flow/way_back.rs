@@ -3,30 +3,30 @@
 use crate::tcp::{Acknowledgement, SackBlocks};
 use std::collections::VecDeque;
 
-/// What one says.
+/// The content of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said {
     pub(super) acknowledgement: Acknowledgement,
     pub(super) blocks: SackBlocks,
 }
 
-/// A flow's acknowledgements under way. Links carry their numbers; what they say is kept here.
+/// A flow's acknowledgements under way. Links carry their numbers; their contents are kept here.
 #[derive(Debug, Default)]
 pub(super) struct WayBack {
-    /// Not known to have reached the sender, numbered from `first`. Those that were dropped are taken out by the next
-    /// that gets through: queues keep a flow's packets in order.
+    /// Acknowledgements that have not reached the sender as far as is known, numbered from `first`. The next one that
+    /// gets through takes out those that were dropped, because queues keep a flow's packets in order.
     under_way: VecDeque<Said>,
     first: u64,
 }
 
 impl WayBack {
-    /// The receiver sends; returns the acknowledgement's number.
+    /// Adds an acknowledgement that the receiver sends; returns its number.
     pub(super) fn send(&mut self, said: Said) -> u64 {
         self.under_way.push_back(said);
         self.first + self.under_way.len() as u64 - 1
     }
 
-    /// Number `number` reaches the sender.
+    /// Takes the acknowledgement with this number, which reaches the sender.
     pub(super) fn take(&mut self, number: u64) -> Option<Said> {
         let said = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();
         self.first = number + 1;

@@ -1,7 +1,8 @@
-//! One tight link whose router tells senders: the tight link, the router's part, and the headers under way.
+//! One tight link whose router advises senders: the tight link, the router's part, and the headers under way.
 //!
-//! A medium of its own, so that a run without an assisting link spends nothing on it. Headers lie beside the packets: a
-//! flow's packets keep their order on one link, so those before the one that arrives were dropped.
+//! It is a medium of its own, so that a run without an assisting link spends nothing on it. Headers are kept apart from
+//! the packets. A flow's packets keep their order on one link, so headers before the one of an arriving packet belong
+//! to dropped packets.
 
 use super::{Medium, TightLink};
 use crate::packet::{Kind, Packet, UnderWay};
@@ -15,7 +16,7 @@ use units::Time;
 pub(crate) struct AssistedLink {
     link: TightLink,
     router: Box<dyn Assist>,
-    /// By flow, in the order sent.
+    /// The headers of each flow, in the order sent.
     headers: Vec<VecDeque<Attached>>,
 }
 
@@ -27,15 +28,15 @@ struct Attached {
 }
 
 impl AssistedLink {
-    /// `link` with the part `router`, for so many flows and users.
+    /// Adds the router's part `router` to `link`, for `flows` flows and users.
     pub(crate) fn new(link: TightLink, router: Box<dyn Assist>, flows: usize) -> Self {
         Self { link, router, headers: vec![VecDeque::new(); flows] }
     }
 
-    /// A packet enters: what the link makes of it, then what the router does.
+    /// Passes a packet to the link, and then to the router.
     fn pass(&mut self, now: Time, packet: Packet, header: Option<&mut CongestionHeader>) -> bool {
         let admitted = self.link.offer(now, packet);
-        // What waited as it came; as it has just been let in, the queue is up to date.
+        // The backlog that the packet found. The packet has just been offered, so the queue is up to date.
         let found = self.link.backlog().saturating_sub(packet.wire_len());
         self.router.on_arrival(now, packet.wire_len(), found, header);
         admitted
@@ -67,7 +68,7 @@ impl Medium for AssistedLink {
         let is_its = |header: &Attached| header.sent == sent && header.number == number;
         let first = headers.front()?;
         if !is_its(first) {
-            // What is not there was sent without a header.
+            // A segment that is not found was sent without a header.
             let place = headers.iter().position(is_its)?;
             headers.drain(..place);
         }

@@ -1,12 +1,12 @@
 //! A wireless cell between stations and a server behind a wire.
 //!
 //! A packet crosses the backhaul, which is a link each way, and the air, where the access functions that have frames
-//! contend ([`air::Cell`]). What waits for the air is in the queue of an access function: the access point has one
-//! per category, a station as well. The receiver has a packet as its data frame ends; the sender knows once it is
-//! acknowledged.
+//! contend ([`air::Cell`]). Packets wait for the air in the queue of an access function. The access point and each
+//! station have one queue per category. The receiver has a packet as its data frame ends; the sender knows once the
+//! frame is acknowledged.
 //!
-//! Flows belong to the server's side and a station, and their place says in which direction data goes. Their
-//! acknowledgements go the other way in a category of their own. What a flow's base RTT has beyond the backhaul is
+//! Flows run between the server's side and a station, and their place says in which direction data goes. Their
+//! acknowledgements go the other way in a category of their own. The part of a flow's base RTT beyond the backhaul is
 //! its sender's access line.
 
 mod transmitter;
@@ -31,33 +31,33 @@ const SLOTS: usize = 3;
 const TO_ACCESS_POINT: usize = 0;
 const TO_SERVER: usize = 1;
 
-/// In place of a packet's station.
+/// The value in place of a packet's station if the backhaul dropped it.
 const ON_THE_WIRE: u32 = u32::MAX;
 
 /// A cell and the wire behind it.
 pub(crate) struct WirelessCell {
     air: Cell,
-    /// By the place of the function among all; `None`: saturated.
+    /// The transmitter of each function, by its place among all; `None`: saturated.
     transmitters: Vec<Option<Transmitter>>,
-    /// Names for the report, by the same place.
+    /// Station name, category and id of each function, by the same place.
     functions: Vec<(String, Category, FunctionId)>,
     watched: usize,
-    /// The access point's.
+    /// The airtime limits of the access point.
     limiter: Option<Limiter>,
     backhaul: [Link<Packet>; 2],
-    /// Of each flow.
+    /// The way of each flow.
     ways: Vec<Way>,
     lines: Lines,
-    /// When which function's frame is received.
+    /// The function whose frame is being received, and the time at which its receiver has all of it.
     receiving: Option<(usize, Time)>,
     outcomes: Vec<Outcome>,
-    /// At their receivers, which have not been told.
+    /// Packets that have reached their receivers and are not yet handed over.
     arrived: Vec<Packet>,
     dropped: Vec<Packet>,
     losses: LossEpisodes,
-    /// When each slot is due, as the agenda knows.
+    /// The time at which each slot is due, as the agenda knows it.
     told: [Time; SLOTS],
-    /// What was so as measuring began.
+    /// Counts as measuring began.
     before: Before,
 }
 
@@ -79,7 +79,7 @@ struct Before {
 }
 
 impl WirelessCell {
-    /// The cell of a plan with its backhaul's links.
+    /// Creates the cell of a plan with its backhaul's links.
     ///
     /// # Panics
     /// If the cell's access parameters do not pass their check, a registry lacks a queue, or there is cross traffic.
@@ -157,7 +157,7 @@ impl WirelessCell {
         }
     }
 
-    /// What of the air is due by `now`.
+    /// Does everything on the air that is due by `now`.
     fn advance(&mut self, now: Time) {
         loop {
             if let Some((function, at)) = self.receiving
@@ -185,20 +185,20 @@ impl WirelessCell {
         }
     }
 
-    /// A function has sent its first frame, or given it up.
+    /// Handles the end of a function's first frame: sent, or given up.
     fn on_outcome(&mut self, now: Time, function: usize, sent: bool) {
         let (air, dropped, limiter) = (&mut self.air, &mut self.dropped, self.limiter.as_mut());
         let mut around = Surroundings { now, air, limiter, dropped };
         let Some(transmitter) = &mut self.transmitters[function] else { return };
         transmitter.on_outcome(sent, &mut around);
         if transmitter.is_limited() {
-            // The access point has less pending, which may be what others waited for.
+            // The access point has less airtime pending, so that functions which waited for that may send.
             let limited = self.transmitters.iter_mut().flatten().filter(|other| other.is_limited());
             limited.for_each(|other| other.feed(&mut around));
         }
     }
 
-    /// A data frame ends that nobody disturbed: its packet goes on.
+    /// Passes on the packet of a data frame that ended undisturbed.
     fn receive(&mut self, now: Time, function: usize) {
         let Some(transmitter) = &self.transmitters[function] else { return };
         let Some(packet) = transmitter.first().copied() else { return };
@@ -209,7 +209,7 @@ impl WirelessCell {
         }
     }
 
-    /// A packet has crossed both the air and the backhaul.
+    /// Takes a packet that has crossed both the air and the backhaul.
     fn arrive(&mut self, now: Time, packet: Packet) {
         match packet.kind {
             Kind::Segment => self.arrived.push(packet),
@@ -218,13 +218,13 @@ impl WirelessCell {
         }
     }
 
-    /// Into a link of the backhaul.
+    /// Puts a packet into a link of the backhaul.
     fn send(&mut self, now: Time, link: usize, packet: Packet) {
         let dropped = &mut self.dropped;
         self.backhaul[link].push(now, packet, &mut |packet, _| dropped.push(wired(packet)));
     }
 
-    /// Into the queue of the function that sends it over the air.
+    /// Puts a packet into the queue of the function that sends it over the air.
     fn contend(&mut self, now: Time, packet: Packet) {
         self.advance(now);
         let way = self.ways[packet.flow as usize];
@@ -238,7 +238,7 @@ impl WirelessCell {
         self.transmitters[self.watched].as_mut().expect("the access point is not saturated")
     }
 
-    /// How long the air was busy since measuring began.
+    /// Returns the time for which the air was busy since measuring began.
     fn busy(&self, now: Time) -> Span {
         let airtime = self.air.airtime(now).since(&self.before.airtime);
         airtime.exchange + airtime.collision
@@ -374,15 +374,15 @@ impl Medium for WirelessCell {
     }
 }
 
-/// A packet that was dropped by the backhaul.
+/// Marks a packet as dropped by the backhaul.
 fn wired(packet: Packet) -> Packet {
     Packet { hop: ON_THE_WIRE, ..packet }
 }
 
-/// The way of a flow at `place`.
+/// Returns the way of a flow at `place`.
 ///
 /// # Panics
-/// If there are not the functions for it.
+/// If the cell lacks a function that the flow needs.
 fn way(place: CellPlace, air: &Cell) -> Way {
     let station = place.station + 1;
     let (data, acknowledgements) = match place.direction {

@@ -1,8 +1,8 @@
-//! The lines behind the tight link: what the link has sent returns, as acknowledgements, a base RTT later.
+//! The lines behind the tight link: packets that the link has sent return as acknowledgements a base RTT later.
 //!
-//! Flows of the same base RTT share a line. Packets that depart in order return in order. So a line is a queue of
-//! which only the head matters, however many flows it serves. Who comes next is a question to one head per distinct
-//! base RTT, not to one per flow.
+//! Flows of the same base RTT share a line. Packets that depart in order return in order. So only the head of a line
+//! matters, however many flows it serves. The next arrival is found among one head per distinct base RTT, not among one
+//! per flow.
 
 use crate::agenda::Agenda;
 use crate::packet::UnderWay;
@@ -15,18 +15,18 @@ struct Line {
     under_way: VecDeque<(Time, UnderWay)>,
 }
 
-/// All lines, and which is next.
+/// All lines, and the order of their heads.
 #[derive(Debug)]
 pub(crate) struct Lines {
     lines: Vec<Line>,
-    /// By flow.
+    /// The index of each flow's line.
     line_of: Vec<u32>,
-    /// The heads, where there is more than one line.
+    /// The arrival time of each line's head.
     heads: Agenda,
 }
 
 impl Lines {
-    /// Lines for flows with these base RTTs.
+    /// Creates the lines for flows with these base RTTs.
     pub(crate) fn new(base_rtts: impl Iterator<Item = Span>) -> Self {
         let mut lines = Vec::new();
         let mut known = HashMap::new();
@@ -42,7 +42,7 @@ impl Lines {
         Self { lines, line_of, heads }
     }
 
-    /// A segment leaves the tight link at `departs`, not before any of its line that was handed over earlier.
+    /// Adds a segment that leaves the tight link at `departs`, not before any of its line that was handed over earlier.
     #[inline(always)]
     pub(crate) fn push(&mut self, departs: Time, segment: UnderWay) {
         let index = self.line_of[segment.flow as usize] as usize;
@@ -55,13 +55,13 @@ impl Lines {
         line.under_way.push_back((arrives, segment));
     }
 
-    /// When the next segment's acknowledgement comes; [`Time::NEVER`] if nothing is under way.
+    /// Returns the time at which the next acknowledgement arrives; [`Time::NEVER`] if nothing is under way.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.heads.next().0
     }
 
-    /// Takes what comes at [`Lines::next`].
+    /// Takes the segment that arrives at [`Lines::next`].
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<UnderWay> {
         let (_, index) = self.heads.next();

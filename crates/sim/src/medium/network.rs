@@ -1,8 +1,7 @@
 //! Links in sequence, with a queue per direction: packets move hop by hop.
 //!
 //! Every link's propagation is real. The part of a flow's base RTT beyond its links' delays belongs to its access
-//! lines. It lies behind the last queue of the way back. Where acknowledgements meet no queue it lies behind the last
-//! queue of the way there.
+//! lines. It lies behind the last queue of the way back, or of the way there if acknowledgements meet no queue.
 
 mod routes;
 
@@ -18,22 +17,22 @@ pub(crate) struct Network {
     links: Vec<Link<Packet>>,
     tight: usize,
     routes: Routes,
-    /// Of each flow.
+    /// The way of each flow.
     ways: Vec<Way>,
-    /// Of each source of cross traffic: where its packets begin their way.
+    /// The position at which each source of cross traffic begins its route.
     sources: Vec<u32>,
-    /// Of cross traffic over its whole route.
+    /// Meters of cross traffic over its whole route.
     traffic: SourceMeters,
     /// The access lines.
     lines: Lines,
-    /// Links whose next event may have moved since the agenda was told.
+    /// Links whose next event may have moved since the agenda was updated.
     touched: Vec<usize>,
-    /// What was dropped since flows were told.
+    /// Packets dropped and not yet reported to their flows.
     dropped: Vec<Packet>,
     losses: LossEpisodes,
 }
 
-/// Where a flow's segments begin their way, and where its acknowledgements do.
+/// The positions at which a flow's segments and its acknowledgements begin their routes.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     there: u32,
@@ -41,7 +40,7 @@ struct Way {
 }
 
 impl Network {
-    /// A network of `links`, which are the plan's.
+    /// Creates a network of `links`, which are the plan's.
     ///
     /// # Panics
     /// If a route is empty or names a link that the plan does not have.
@@ -79,18 +78,19 @@ impl Network {
         self.touched.push(link);
     }
 
-    /// Whether acknowledgements of a flow cross queues.
+    /// Returns true if acknowledgements of a flow cross queues.
     fn meets_queues_on_its_way_back(&self, flow: u32) -> bool {
         self.routes.link(self.ways[flow as usize].back).is_some()
     }
 
-    /// How long a packet of `length` takes from here to the end of its route if it waits nowhere.
+    /// Returns the time that a packet of `length` takes from position `begin` to the end of its route if it never
+    /// waits.
     fn unloaded(&self, begin: u32, length: Bytes) -> Span {
         let route = (begin..).map_while(|hop| self.routes.link(hop)).map(|link| &self.links[link]);
         route.map(|link| link.delay() + link.rate().serialization(length)).sum()
     }
 
-    /// A packet has come out of a link: on to the next, or to its endpoint.
+    /// Passes on a packet that has come out of a link: to the next link, or to its endpoint.
     fn pass_on(&mut self, now: Time, mut packet: Packet, arrived: &mut Vec<Packet>) {
         packet.hop += 1;
         if let Some(link) = self.routes.link(packet.hop) {
@@ -191,7 +191,7 @@ impl Medium for Network {
     }
 }
 
-/// What of a flow's base RTT its links do not take: its access lines' delay.
+/// Returns the delay of a flow's access lines: the part of its base RTT that its links do not take.
 fn access(flow: &FlowPlan, links: &[LinkPlan]) -> Span {
     let crossed = flow.route.iter().chain(&flow.return_route);
     flow.base_rtt.saturating_sub(crossed.map(|link| links[*link].config.delay).sum())

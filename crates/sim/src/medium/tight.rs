@@ -1,24 +1,24 @@
-//! One tight link, with all propagation behind it: the fast way.
+//! One tight link, with all propagation behind it: the fast medium.
 
 use super::{Lines, Medium};
 use crate::packet::{Kind, Packet, UnderWay};
 use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes, SourceReport};
 use units::{Bytes, Time};
 
-/// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
-/// as the packet is handed over; behind another the link tells in its own time.
+/// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known as
+/// the packet is offered; behind any other queue it is known when it happens.
 pub(crate) struct TightLink {
     link: Link<Packet>,
     lines: Lines,
     knows_departures: bool,
-    /// The link counts packets by their source.
+    /// True if the link counts packets by their source.
     meters_sources: bool,
-    /// Owners of the packets dropped since flows were told.
+    /// Owners of the packets dropped and not yet reported.
     dropped: Vec<u32>,
-    /// There is nothing to settle: departures are known and no packet was dropped. Apart, as this is asked at every
-    /// event.
+    /// True if there is nothing to settle: departures are known and no packet was dropped. It is a flag because it is
+    /// read at every event.
     settled: bool,
-    /// Apart, as drops are rare.
+    /// Boxed, because drops are rare.
     losses: Box<LossEpisodes>,
 }
 
@@ -32,12 +32,12 @@ impl TightLink {
 }
 
 impl TightLink {
-    /// What waits, as of the last packet that was offered.
+    /// Returns the data that waits, as of the last packet that was offered.
     pub(crate) fn backlog(&self) -> Bytes {
         self.link.backlog().bytes
     }
 
-    /// A segment of `flow` was dropped.
+    /// Records that a segment of `flow` was dropped.
     #[cold]
     #[inline(never)]
     fn on_drop(&mut self, now: Time, flow: u32) {
@@ -89,7 +89,7 @@ impl Medium for TightLink {
         1
     }
 
-    /// Puts what has left the link by `now` on its lines.
+    /// Puts the packets that have left the link by `now` on its lines.
     fn act(&mut self, now: Time, _slot: usize, _arrived: &mut Vec<Packet>) {
         let dropped = &mut self.dropped;
         while let Some(packet) = self.link.poll(now, &mut |packet, _| note(dropped, &packet)) {
@@ -139,7 +139,7 @@ impl Medium for TightLink {
     }
 }
 
-/// A flow learns of its dropped segments only: what becomes of probes shows in their numbers.
+/// Notes a drop for its flow, unless the packet is a probe, whose loss shows in the echoes' numbers.
 fn note(dropped: &mut Vec<u32>, packet: &Packet) {
     if packet.kind != Kind::Probe {
         dropped.push(packet.flow);

@@ -1,4 +1,4 @@
-//! What a wireless cell did.
+//! The report of a wireless cell.
 
 use air::access::Category;
 use air::{Airtime, FunctionReport};
@@ -8,7 +8,7 @@ use units::{Rate, Span};
 /// A wireless cell over the measured interval.
 #[derive(Clone, Debug)]
 pub struct CellReport {
-    /// Length of the interval.
+    /// The length of the interval.
     pub measured: Span,
     /// The medium's time within it.
     pub airtime: Airtime,
@@ -25,20 +25,20 @@ pub struct AccessReport {
     pub station: String,
     /// Its category.
     pub category: Category,
-    /// What it did with the medium.
+    /// Its use of the medium.
     pub access: FunctionReport,
     /// The queue before it; `None` if it is saturated.
     pub queue: Option<LinkReport>,
 }
 
 impl CellReport {
-    /// Payload of all frames acknowledged, per time: IP packets, their headers included.
+    /// Returns the payload of all acknowledged frames over the measured time: IP packets, their headers included.
     #[must_use]
     pub fn throughput(&self) -> Rate {
         Rate::of(self.functions.iter().map(|function| function.access.payload).sum(), self.measured)
     }
 
-    /// Attempts that collided over all attempts; zero without any.
+    /// Returns the attempts that collided over all attempts; zero without any.
     #[must_use]
     pub fn collision_probability(&self) -> f64 {
         let sum = |of: fn(&FunctionReport) -> u64| -> u64 {
@@ -47,19 +47,19 @@ impl CellReport {
         sum(|access| access.collisions) as f64 / (sum(|access| access.attempts) as f64).max(1.0)
     }
 
-    /// The share of the time in which nobody transmits and no acknowledgement is due.
+    /// Returns the share of the time in which nobody transmits and no acknowledgement is due.
     #[must_use]
     pub fn idle_share(&self) -> f64 {
         self.airtime.idle.as_secs_f64() / self.measured.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// Payload of the frames of `function` that were acknowledged, per time.
+    /// Returns the payload of the acknowledged frames of `function` over the measured time.
     #[must_use]
     pub fn throughput_of(&self, function: &AccessReport) -> Rate {
         Rate::of(function.access.payload, self.measured)
     }
 
-    /// The share of the time that the acknowledged exchanges of `function` take.
+    /// Returns the share of the time that the acknowledged exchanges of `function` take.
     #[must_use]
     pub fn airtime_share(&self, function: &AccessReport) -> f64 {
         function.access.airtime.as_secs_f64() / self.measured.as_secs_f64().max(f64::MIN_POSITIVE)

@@ -15,20 +15,20 @@ use units::{Bytes, Rate, Span};
 /// An 802.11 cell between stations and a server: `server - backhaul - access point - air - stations`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellPlan {
-    /// Of every station.
+    /// The PHY of every station.
     pub phy: Phy,
-    /// What a frame adds to an IP packet.
+    /// The sizes that a frame adds to an IP packet.
     pub sizes: Sizes,
-    /// Of acknowledgements of frames: [`CellConfig::control_rate`].
+    /// The rate of acknowledgements of frames: [`CellConfig::control_rate`].
     pub control_rate: Rate,
-    /// How long everybody waits after a collision.
+    /// The time for which everybody waits after a collision.
     pub after_collision: AfterCollision,
-    /// When those who collided go on: [`CellConfig::ack_timeout`].
+    /// The time after which stations that collided go on: [`CellConfig::ack_timeout`].
     pub ack_timeout: Option<Span>,
     /// The access point's functions and their queues, one per category that it sends in. Parameters may differ from
     /// the stations'.
     pub access_point: Vec<DownlinkPlan>,
-    /// Which of them an outcome is about: the one of the data.
+    /// The index of the access point's function that an outcome is about, which is that of the data.
     pub watched: usize,
     /// The stations.
     pub stations: Vec<StationPlan>,
@@ -41,7 +41,7 @@ pub struct CellPlan {
 pub struct QueuePlan {
     /// The policy, of the registry of `link`, and its settings.
     pub policy: PolicyConfig,
-    /// Room in the queue.
+    /// The room in the queue.
     pub limit: Limit,
 }
 
@@ -50,11 +50,11 @@ pub struct QueuePlan {
 pub struct DownlinkPlan {
     /// Its category.
     pub category: Category,
-    /// How it contends.
+    /// The parameters with which it contends.
     pub access: Access,
-    /// What waits for it. With airtime limits there is one such queue per station.
+    /// The queue of packets that wait for it. With airtime limits there is one such queue per station.
     pub queue: QueuePlan,
-    /// A limit of the queue that moves, beside the one that stands.
+    /// A limit of the queue that moves, in addition to the fixed one.
     pub moving: Option<MovingLimitConfig>,
     /// Limits of the airtime that the access point has pending below its queues: the same in all categories that have
     /// them. Without them one frame is below the queue at a time.
@@ -64,9 +64,9 @@ pub struct DownlinkPlan {
 /// A station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationPlan {
-    /// Names it, and its random streams.
+    /// The name of the station and of its random streams.
     pub name: String,
-    /// Of data frames from it and to it.
+    /// The rate of data frames from it and to it.
     pub rate: Rate,
     /// Its access functions, one per category that it sends in.
     pub functions: Vec<UplinkPlan>,
@@ -77,28 +77,28 @@ pub struct StationPlan {
 pub struct UplinkPlan {
     /// Its category.
     pub category: Category,
-    /// How it contends.
+    /// The parameters with which it contends.
     pub access: Access,
-    /// What it sends.
+    /// The source of its frames.
     pub source: UplinkSource,
 }
 
-/// What a station's access function sends.
+/// The source of the frames of a station's access function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::large_enum_variant, reason = "a cell has a few")]
 pub enum UplinkSource {
-    /// What its flows put into this queue.
+    /// The packets that its flows put into this queue.
     Queue(QueuePlan),
-    /// Always a frame with so much payload, for the access point.
+    /// Frames for the access point with this payload, without end.
     Saturated(Bytes),
 }
 
-/// Where a flow is in a cell.
+/// A flow's place in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CellPlace {
     /// Its station: an index of [`CellPlan::stations`].
     pub station: usize,
-    /// Which way its data goes.
+    /// The direction of its data.
     pub direction: Direction,
     /// The category of its data.
     pub category: Category,
@@ -106,7 +106,7 @@ pub struct CellPlace {
     pub ack_category: Category,
 }
 
-/// Which way data goes.
+/// A direction of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Direction {
     /// From the server to a station: a download.
@@ -116,7 +116,7 @@ pub enum Direction {
 }
 
 impl CellPlan {
-    /// Whether the data of a flow at `place` waits in the watched queue.
+    /// Returns true if the data of a flow at `place` waits in the watched queue.
     pub(crate) fn is_watched(&self, place: CellPlace) -> bool {
         let watched = self.access_point.get(self.watched).map(|function| function.category);
         place.direction == Direction::Down && Some(place.category) == watched
@@ -125,8 +125,8 @@ impl CellPlan {
     /// The name of the access point, which no station may have.
     pub const ACCESS_POINT: &'static str = "access-point";
 
-    /// Channel access in this cell: station number 0 is the access point, number `n + 1` is number `n` of
-    /// [`Self::stations`]. Its `check` says what of the plan is not right.
+    /// Returns the channel access of this cell: station number 0 is the access point, number `n + 1` is number `n` of
+    /// [`Self::stations`]. Its `check` finds faults of the plan.
     #[must_use]
     pub fn access(&self, seed: u64) -> CellConfig {
         let access_point = StationConfig {

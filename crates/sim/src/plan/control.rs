@@ -14,14 +14,14 @@ pub struct ControlPlan {
     pub name: String,
     /// The name of its slow start there.
     pub slow_start: String,
-    /// Where it begins.
+    /// The window and the threshold with which it begins.
     pub start: Start,
     /// Its settings.
     pub tuning: Tuning,
 }
 
 impl ControlPlan {
-    /// The controller called `name` with the standard slow start, an initial window of ten segments of `segment`
+    /// Makes the controller called `name` with the standard slow start, an initial window of ten segments of `segment`
     /// bytes of payload, and no slow-start threshold.
     #[must_use]
     pub fn new(name: &str, segment: Bytes) -> Self {
@@ -33,6 +33,8 @@ impl ControlPlan {
         }
     }
 
+    /// Builds the controller.
+    ///
     /// # Panics
     /// If the registry lacks the controller or the slow start.
     pub(crate) fn build(&self) -> Box<dyn CongestionControl> {
@@ -46,17 +48,17 @@ impl ControlPlan {
 pub struct SizerPlan {
     /// Its name in the registry of `sizing`.
     pub name: String,
-    /// Whether it may ask the sender to pace.
+    /// True if it may ask the sender to pace.
     pub can_pace: bool,
     /// The share of goodput that it may give up against a window without limit.
     pub regret: Option<f64>,
 }
 
 impl SizerPlan {
-    /// The sizer of `flow`, for windows up to its socket buffer.
+    /// Builds the sizer of `flow`, for windows up to its socket buffer.
     ///
     /// # Panics
-    /// If the registry lacks it.
+    /// If the registry lacks the sizer.
     pub(crate) fn build(&self, flow: &FlowPlan) -> Box<dyn BufferSizer> {
         let config = SizerConfig {
             header: flow.header,

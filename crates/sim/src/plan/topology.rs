@@ -1,4 +1,4 @@
-//! What carries the packets, as data.
+//! The media that carry the packets, as data.
 
 use super::CellPlan;
 use link::queue::PolicyConfig;
@@ -6,17 +6,17 @@ use link::{Limit, LinkConfig};
 use serde::Serialize;
 use std::slice;
 
-/// What carries the packets. A kind is a variant here, and a file in `medium/` that implements `Medium`.
+/// The medium that carries the packets. Each kind is a variant here, and a file in `medium/` that implements `Medium`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Topology {
-    /// One link that every packet crosses, with no acknowledgement that waits: one event per packet.
+    /// One link that every packet crosses, while no acknowledgement waits: one event per packet.
     OneLink(LinkPlan),
     /// Links that packets cross one after the other, as each flow's routes say: an event for each packet and link.
     Network {
         /// The links, one per direction.
         links: Vec<LinkPlan>,
-        /// Which of them an outcome is about.
+        /// The index of the link that an outcome is about.
         tight: usize,
     },
     /// A wireless cell and the wire behind it, as each flow's place says. An outcome is about a queue of the access
@@ -27,18 +27,18 @@ pub enum Topology {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkPlan {
-    /// Names its random streams, unless it is the only one.
+    /// The name of its random streams, unless it is the only link.
     pub name: String,
-    /// Rate, delay, random loss.
+    /// The rate, the delay, and random losses.
     pub config: LinkConfig,
     /// The queue's policy, of the registry of `link`, and its settings.
     pub queue: PolicyConfig,
-    /// Room in the queue.
+    /// The room in the queue.
     pub limit: Limit,
 }
 
 impl Topology {
-    /// Its links, one per direction: in a cell, the backhaul.
+    /// Returns its links, one per direction: in a cell, the backhaul.
     #[must_use]
     pub fn links(&self) -> &[LinkPlan] {
         match self {
@@ -48,7 +48,7 @@ impl Topology {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the same links, to be changed.
     pub fn links_mut(&mut self) -> &mut [LinkPlan] {
         match self {
             Self::OneLink(link) => slice::from_mut(link),
@@ -57,7 +57,7 @@ impl Topology {
         }
     }
 
-    /// Which of an outcome's links it is about.
+    /// Returns the index of the link that an outcome is about, among the outcome's links.
     pub(crate) fn tight(&self) -> usize {
         match self {
             Self::OneLink(_) | Self::Cell(_) => 0,
@@ -65,7 +65,7 @@ impl Topology {
         }
     }
 
-    /// The same links as a network, even if there is only one. A cell stays one.
+    /// Makes a network of the same links, even if there is only one. A cell stays a cell.
     #[must_use]
     pub fn into_network(self) -> Self {
         match self {
@@ -74,7 +74,7 @@ impl Topology {
         }
     }
 
-    /// The first of its links as the only one.
+    /// Makes its first link the only one.
     pub(super) fn into_one_link(self) -> Self {
         match self {
             Self::OneLink(_) | Self::Cell(_) => self,

@@ -14,7 +14,7 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-/// `flows` over one drop-tail link of `mbps`, measured from `warmup` to `end` seconds.
+/// Plans `flows` over one drop-tail link of `mbps`, measured from `warmup` to `end` seconds.
 fn plan(mbps: u64, limit: Limit, flows: Vec<FlowPlan>, (warmup, end): (u64, u64)) -> Plan {
     let config = LinkConfig {
         rate: Rate::from_bps(mbps * 1_000_000),
@@ -38,8 +38,8 @@ fn plan(mbps: u64, limit: Limit, flows: Vec<FlowPlan>, (warmup, end): (u64, u64)
     }
 }
 
-/// Why `p_min` is not the paper's: with that, a flow that has sent 10/p packets has twice the target of one that has
-/// not.
+/// Shows why `p_min` is not the paper's value: with that, a flow that has sent 10/p packets has twice the target of one
+/// that has not.
 #[test]
 fn with_the_printed_least_loss_rate_shares_of_madison_grow_with_age() {
     // The first has sent its 100 000 packets by 20 s, the last by a minute.
@@ -71,7 +71,7 @@ fn with_the_printed_least_loss_rate_shares_of_madison_grow_with_age() {
     assert!(printed > 0.2 && ours < 0.1, "{printed} {ours}");
 }
 
-/// A window of 400 kB, and from one second on of 100 kB.
+/// A sizer with a window of 400 kB, and from one second on of 100 kB.
 #[derive(Debug, Default)]
 struct Shrinks(u32);
 
@@ -89,8 +89,8 @@ impl BufferSizer for Shrinks {
     }
 }
 
-/// 400 kB in 40 ms are 80 Mb/s. The promised window is used once more as the window shrinks. The rate is 20 Mb/s a
-/// round trip later than with a window that may be taken back.
+/// A window of 400 kB in 40 ms gives 80 Mb/s. The promised window is used once more as the window shrinks. The rate is
+/// 20 Mb/s a round trip later than with a window that may be taken back.
 #[test]
 fn a_window_that_shrinks_keeps_what_it_has_promised() {
     let rtt = Span::from_millis(40);
@@ -102,7 +102,8 @@ fn a_window_that_shrinks_keeps_what_it_has_promised() {
     let shrinks = Box::new(Shrinks::default());
     simulation.course.endpoints.flows[0] = Flow::with(0, flow, control, Some(shrinks), plan.seed);
     let report = simulation.run().flows.remove(0);
-    // 400 kB are promised at 1 s; while they arrive nothing is added but 100 kB at their end; then 100 kB each 40 ms.
+    // 400 kB are promised at 1 s. While they arrive nothing is added except 100 kB at their end; then 100 kB each
+    // 40 ms.
     let expected = 400_000.0 + 100_000.0 * 23.5;
     let delivered = report.delivered.get() as f64;
     assert!((delivered / expected - 1.0).abs() < 0.05, "{delivered} of {expected}");

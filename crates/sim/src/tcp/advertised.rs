@@ -1,30 +1,31 @@
-//! A receive window that moves: a sizer, told what the receiver sees.
+//! A receive window that moves: a sizer sets it from the receiver's observations.
 
 use sizing::{BufferSizer, Demands, Driver, Input, PhaseChange};
 use units::{Bytes, Time};
 
-/// The receive window under a sizer. The application reads at once, so what is in order is delivered.
+/// The receive window under a sizer. The application reads at once, so that segments in order are delivered.
 #[derive(Debug)]
 pub(super) struct Advertised {
     driver: Driver,
     payload: Bytes,
-    /// Segments at most.
+    /// The largest window, in segments.
     most: u64,
-    /// Segments that the sizer wants now.
+    /// The window that the sizer wants now, in segments.
     window: u64,
-    /// One past the last segment that has been promised room.
+    /// One past the last segment for which room has been promised.
     edge: u64,
     /// Segments that the sizer knows to be delivered.
     told: u64,
     timestamps: bool,
-    /// When a withheld acknowledgement leaves: the receiver's own deadline is the earlier of this and the sizer's.
+    /// The time at which a withheld acknowledgement leaves. The receiver's own deadline is the earliest of this, the
+    /// probe's and the sizer's.
     pub(super) acknowledges: Time,
-    /// When the flow's next probe is due, by [`Receiver::probe_at`](super::Receiver::probe_at).
+    /// The time at which the flow's next probe is due, by [`Receiver::probe_at`](super::Receiver::probe_at).
     pub(super) probes: Time,
 }
 
 impl Advertised {
-    /// A window of at most `most` segments with `payload` bytes each. Without `timestamps` the sizer is given no
+    /// Creates a window of at most `most` segments with `payload` bytes each. Without `timestamps` the sizer gets no
     /// round-trip times.
     pub(super) fn new(sizer: Box<dyn BufferSizer>, payload: Bytes, most: u64, timestamps: bool) -> Self {
         let mut advertised = Self {
@@ -42,18 +43,18 @@ impl Advertised {
         advertised
     }
 
-    /// The window that an acknowledgement of everything below `expected` carries, segments. What was promised stays
-    /// promised: the right edge never moves to the left [rfc9293:3.8.6].
+    /// Returns the window, in segments, that an acknowledgement of everything below `expected` carries. A promise of
+    /// room is kept: the right edge never moves to the left [rfc9293:3.8.6].
     pub(super) fn window(&mut self, expected: u64) -> u64 {
         self.edge = self.edge.max(expected.saturating_add(self.window));
         self.edge - expected
     }
 
-    /// A segment sent at `sent` has arrived, and everything below `expected` with it; `early`: it did not come in
-    /// order.
+    /// Takes a segment sent at `sent` that has arrived, and with it everything below `expected`; `early`: it did not
+    /// come in order.
     ///
-    /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes is that of the moment
-    /// at which the segment was sent.
+    /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes is the time at which
+    /// the segment was sent.
     pub(super) fn on_segment(&mut self, now: Time, sent: Time, expected: u64, early: bool) {
         if early {
             self.tell(now, Input::OutOfOrder(1));
@@ -69,31 +70,31 @@ impl Advertised {
         self.tell(now, Input::Delivered(delivered));
     }
 
-    /// `input` happens.
+    /// Gives `input` to the sizer.
     pub(super) fn tell(&mut self, now: Time, input: Input) {
         let asked = self.driver.tell(now, input);
         self.obey(asked);
     }
 
-    /// Does what the sizer says.
+    /// Does what the sizer asks for.
     pub(super) fn follow(&mut self, now: Time) {
         let asked = self.driver.follow(now);
         self.obey(asked);
     }
 
-    /// The sizer `asked` for another window.
+    /// Takes over the sizer's window if it `asked` for another one.
     fn obey(&mut self, asked: bool) {
         if let Some(window) = self.driver.window().filter(|_| asked) {
             self.window = (window / self.payload).min(self.most).max(1);
         }
     }
 
-    /// What the sender is asked for since this was called last.
+    /// Returns the sizer's demands on the sender since the last call.
     pub(super) fn take_demands(&mut self) -> Demands {
         self.driver.take_demands()
     }
 
-    /// When the receiver next acts of itself.
+    /// Returns the time at which the receiver next acts of itself.
     pub(super) fn deadline(&self, now: Time) -> Time {
         if self.driver.has_demands() {
             return now;
@@ -106,12 +107,12 @@ impl Advertised {
         self.driver.sizer()
     }
 
-    /// The window that the sizer wants.
+    /// Returns the window that the sizer wants.
     pub(super) fn wanted(&self) -> Bytes {
         self.payload * self.window
     }
 
-    /// Keeps what the sizer says of itself, if that is new.
+    /// Records the sizer's state, if it is new.
     pub(super) fn note_state(&mut self, now: Time) {
         let window = self.wanted();
         self.driver.note_state(now, window);

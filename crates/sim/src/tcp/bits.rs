@@ -63,7 +63,7 @@ impl BitRing {
         }
     }
 
-    /// The first clear bit in `from..to`.
+    /// Returns the first clear bit in `from..to`.
     pub(super) fn first_clear(&self, from: u64, to: u64) -> Option<u64> {
         let mut at = from;
         while at < to {
@@ -78,7 +78,7 @@ impl BitRing {
         None
     }
 
-    /// The first of `from..to` clear here and in `other`, which holds the same range.
+    /// Returns the first bit in `from..to` that is clear here and in `other`, which holds the same range.
     pub(super) fn first_clear_in_both(&self, other: &Self, from: u64, to: u64) -> Option<u64> {
         let mut at = self.first_clear(from, to)?;
         while other.get(at) {
@@ -87,11 +87,11 @@ impl BitRing {
         Some(at)
     }
 
-    /// The last clear bit in `from..to`.
+    /// Returns the last clear bit in `from..to`.
     pub(super) fn last_clear(&self, from: u64, to: u64) -> Option<u64> {
         let mut end = to;
         while end > from {
-            // Bits up to and with `end - 1`, its word's higher ones shifted out.
+            // The bits up to and including `end - 1`; higher bits of the word are shifted out.
             let bit = (end - 1) & self.mask;
             let taken = bit % 64 + 1;
             let set = u64::from((!(self.words[(bit / 64) as usize] << (64 - taken))).leading_zeros());
@@ -104,7 +104,7 @@ impl BitRing {
         None
     }
 
-    /// How many bits of `from..to` are set.
+    /// Returns the number of set bits in `from..to`.
     #[inline(never)]
     pub(super) fn count(&self, from: u64, to: u64) -> u64 {
         let (mut at, mut count) = (from, 0);

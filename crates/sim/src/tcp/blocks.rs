@@ -1,13 +1,13 @@
-//! SACK blocks (RFC 2018): what an acknowledgement says of segments beyond its cumulative point when others before
-//! it may have been lost.
+//! SACK blocks (RFC 2018): an acknowledgement's report of segments beyond its cumulative point, if acknowledgements
+//! before it may have been lost.
 
 use super::bits::BitRing;
 
-/// Segments from the first up to and without the second.
+/// Segments from the first number up to, but not including, the second.
 pub(crate) type Block = (u64, u64);
 
-/// The option of one acknowledgement: blocks, the most recently changed first. Where no acknowledgement is lost it
-/// names only what those before it did not, in any order.
+/// The SACK option of one acknowledgement: blocks, the most recently changed first. If no acknowledgement can be lost,
+/// it names only segments that earlier ones did not name, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackBlocks {
     blocks: [Block; SackBlocks::ROOM],
@@ -15,19 +15,19 @@ pub(crate) struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// A header has 40 bytes for options: four blocks fit, three beside time stamps [rfc2018:3].
+    /// The most blocks. A header has 40 bytes for options: four blocks fit, or three with time stamps [rfc2018:3].
     pub(crate) const MOST: usize = 4;
-    /// Room for one that makes them too many.
+    /// Room for one block more, which makes them too many.
     const ROOM: usize = Self::MOST + 1;
-    /// None.
+    /// No blocks.
     pub(crate) const NONE: Self = Self { blocks: [(0, 0); Self::ROOM], count: 0 };
 
-    /// Whether one acknowledgement has room for them.
+    /// Returns true if one acknowledgement has room for the blocks.
     pub(super) fn fit(&self) -> bool {
         usize::from(self.count) <= Self::MOST
     }
 
-    /// Names `block`, too, as part of one that it touches if there is such a one.
+    /// Adds `block`, merged with a block that it touches, if there is one.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -46,13 +46,13 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Bytes on the wire: eight per block, two of the option's own, two of padding [rfc2018:3].
+    /// Returns the bytes on the wire: eight per block, two of the option itself, two of padding [rfc2018:3].
     pub(crate) fn wire_len(&self) -> u32 {
         if self.count == 0 { 0 } else { 8 * u32::from(self.count) + 4 }
     }
 }
 
-/// What the receiver has reported lately, so that each block is repeated in several acknowledgements [rfc2018:4].
+/// The blocks reported lately, so that each is repeated in several acknowledgements [rfc2018:4].
 #[derive(Clone, Debug)]
 pub(super) struct Reported {
     recent: Vec<Block>,
@@ -65,7 +65,7 @@ impl Reported {
         Self { recent: Vec::with_capacity(room + 1), room }
     }
 
-    /// `segment` is newly set in `early`, whose bits lie between `low` and `high`.
+    /// Adds the block of `segment`, which is newly set in `early`, whose bits lie between `low` and `high`.
     pub(super) fn add(&mut self, segment: u64, early: &BitRing, low: u64, high: u64) {
         let start = early.last_clear(low, segment).map_or(low, |clear| clear + 1);
         let end = early.first_clear(segment, high + 1).unwrap_or(high + 1);
@@ -74,7 +74,7 @@ impl Reported {
         self.recent.truncate(self.room);
     }
 
-    /// Everything below `expected` has been delivered.
+    /// Forgets the blocks below `expected`, where everything has been delivered.
     pub(super) fn forget_below(&mut self, expected: u64) {
         self.recent.retain(|(_, to)| *to > expected);
     }

@@ -1,19 +1,19 @@
-//! What a host does with segments that arrive close together, and with the acknowledgements they cause.
+//! A host's treatment of segments that arrive close together, and of the acknowledgements they cause.
 //!
-//! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and
-//!   neighbours that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch
-//!   acknowledgement.
-//! - **Quick acknowledgements.** A young connection sends sixteen acknowledgements, each at once
-//!   (`TCP_MAX_QUICKACKS`); a grown one acknowledges every second segment. While the receive window grows, each segment
-//!   that it grows by asks for one more (`tcp_grow_window`). A segment that had arrived before asks for sixteen
-//!   (`tcp_enter_quickack_mode`). And at once where a super-packet of several segments ends, which has the PSH flag (`tcp_measure_rcv_mss`).
+//! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and neighbours
+//!   that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch acknowledgement.
+//! - **Quick acknowledgements.** A young connection sends sixteen acknowledgements, each at once (`TCP_MAX_QUICKACKS`);
+//!   a grown one acknowledges every second segment. While the receive window grows, each arrival by which it grows asks
+//!   for one more (`tcp_grow_window`). A segment that had arrived before asks for sixteen (`tcp_enter_quickack_mode`).
+//!   The last segment of a super-packet of several has the PSH flag, and is acknowledged at once
+//!   (`tcp_measure_rcv_mss`).
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
-//!   card's memory and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
-//! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile
-//!   is taken together.
-//! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement
-//!   and those after it wait for a timer, so that one speaks for all of them. It speaks for no more blocks than it
-//!   can name.
+//!   card's memory and the socket's backlog keep the segments that arrive, and one acknowledgement covers all of them
+//!   afterwards.
+//! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin. Segments that
+//!   arrive meanwhile are taken together.
+//! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and
+//!   those after it wait for a timer, so that one covers all of them. It covers no more blocks than it can name.
 //!
 //! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`,
 //! `tcp_add_backlog`.
@@ -30,64 +30,65 @@ use transport::{FALLS_ASLEEP, Host, LARGEST_WINDOW};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
-/// Segments by which a receive window grows for each that arrives (`tcp_grow_window`).
+/// The number of segments by which a receive window grows for each that arrives (`tcp_grow_window`).
 const GROWTH: u64 = 2;
-/// Acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
+/// The number of acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u64 = 3;
-/// No more are gathered (`tcp_comp_sack_nr`).
+/// The most acknowledgements that are gathered (`tcp_comp_sack_nr`).
 const MOST_GATHERED: u64 = 44;
-/// They wait for no more than this part of a round trip (`tcp_ack_snd_check`: five percent).
+/// The divisor of the round trip for their longest wait (`tcp_ack_snd_check`: five percent).
 const PART_OF_RTT: u64 = 20;
 
-/// Segments handed to TCP as one: neighbours.
+/// Neighbouring segments that are handed to TCP as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     first: u64,
     /// One past the last.
     end: u64,
-    /// When the first and the last were sent.
+    /// The times at which the first and the last were sent.
     sent: (Time, Time),
-    /// The last is that of a super-packet.
+    /// True if the last one ends a super-packet.
     pushed: bool,
 }
 
-/// The state of that.
+/// The state of a host that gathers segments or acknowledgements.
 #[derive(Debug)]
 pub(super) struct Coalescing {
     gro: Span,
     most: u64,
-    /// Acknowledgements that are yet to be sent at once (`icsk_ack.quick`), and how many a connection begins with.
+    /// Acknowledgements that are yet to be sent at once (`icsk_ack.quick`), and the number with which a connection
+    /// begins.
     quick: u64,
     first_quick: u64,
-    /// The receive window that it lets out, segments, where that grows (`rcv_ssthresh`); and the most that it grows to.
+    /// The receive window that has been opened, in segments, if it grows (`rcv_ssthresh`); and its limit.
     grown: Option<(u64, u64)>,
     compression: Span,
-    /// What the card holds: more than one batch only in a pause.
+    /// The batches that the card holds: more than one only in a pause.
     held: VecDeque<Batch>,
-    /// When it hands that over.
+    /// The time at which the card hands them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
-    /// How long a processor that has slept takes to begin.
+    /// The time that a processor which has slept takes to begin.
     wake_up: Span,
-    /// It sleeps from so long after the last arrival on, and has begun by `awake`.
+    /// The time from which the processor sleeps if nothing arrives before, and the time by which it has begun again.
     asleep: Time,
     awake: Time,
-    /// When the receiver would act next if its host gathered nothing.
+    /// The time at which the receiver would act next if its host gathered nothing.
     pub(super) inner: Time,
     hole: Hole,
     /// The least time from the sending of a segment to its arrival.
     least_rtt: Span,
 }
 
-/// Acknowledgements beyond a hole.
+/// The acknowledgements beyond a hole.
 #[derive(Debug)]
 struct Hole {
-    /// Everything below this has arrived.
+    /// The segment below which everything has arrived.
     at: u64,
-    /// Acknowledgements that said so.
+    /// The number of acknowledgements of this hole that have left.
     said: u64,
     gathered: u64,
-    /// What the gathered ones would have said.
+    /// The blocks that the gathered ones would have named.
     blocks: SackBlocks,
     newest: Option<u64>,
     due: Time,
@@ -99,7 +100,7 @@ impl Hole {
 }
 
 impl Coalescing {
-    /// By what `host` is like, for segments with `payload` bytes; `None` if it has none of it.
+    /// Creates the state of `host`, for segments with `payload` bytes; `None` if the host gathers nothing.
     pub(super) fn of(host: &Host, payload: Bytes, stream: impl FnOnce() -> Stream) -> Option<Box<Self>> {
         host.gathers().then(|| {
             Box::new(Self {
@@ -122,9 +123,8 @@ impl Coalescing {
         })
     }
 
-    /// New segments have come, `count` as one: the window that is let out grows to `window` at most. If it does, one
-    /// more acknowledgement is sent at once. The number of those that are left is made odd for that, and so does not fall
-    /// below what it was.
+    /// Opens the window further for `count` new segments that came as one, to `window` at most. If it grows, one more
+    /// acknowledgement is sent at once. For that, the number of those left is made odd, which never lowers it.
     fn grow(&mut self, window: u64, count: u64) {
         let Some((grown, most)) = &mut self.grown else { return };
         let limit = window.min(*most);
@@ -134,12 +134,12 @@ impl Coalescing {
         }
     }
 
-    /// When the receiver next acts of itself.
+    /// Returns the time at which the receiver next acts of itself.
     pub(super) fn deadline(&self) -> Time {
         self.inner.min(self.due).min(self.hole.due)
     }
 
-    /// `segment` reaches the card. What it hands over for that.
+    /// Takes `segment`, which reaches the card. Returns the batch that the card hands over as a result.
     fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         if now >= self.asleep {
             self.awake = now + self.wake_up;
@@ -163,7 +163,7 @@ impl Coalescing {
         if batch.end - batch.first < self.most { None } else { self.hand_over(now, pause) }
     }
 
-    /// The first of what the card holds, unless the processor is away.
+    /// Returns the first batch that the card holds, unless the processor is away.
     fn hand_over(&mut self, now: Time, pause: Option<Time>) -> Option<Batch> {
         if let Some(end) = pause {
             self.due = end;
@@ -174,20 +174,20 @@ impl Coalescing {
         batch
     }
 
-    /// Until when the processor does not run, if it does not.
+    /// Returns the time until which the processor does not run, if it does not.
     fn away(&mut self, now: Time) -> Option<Time> {
         let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
         pause.max(Some(self.awake).filter(|awake| *awake > now))
     }
 
-    /// The time of what the card holds is up.
+    /// Hands over the first batch, because the card has held it for long enough.
     fn expire(&mut self, now: Time) -> Option<Batch> {
         let pause = self.away(now);
         self.hand_over(now, pause)
     }
 
-    /// An acknowledgement beyond a hole is about to leave, and names `block`. What leaves in its place, if it does
-    /// not wait.
+    /// Takes an acknowledgement beyond a hole that is about to leave and names `block`. Returns the one that leaves in
+    /// its place, or `None` if it waits.
     fn compress(
         &mut self,
         now: Time,
@@ -216,7 +216,7 @@ impl Coalescing {
         None
     }
 
-    /// The gathered acknowledgements leave with another; what they name.
+    /// Empties the gathered acknowledgements, which leave with another. Returns the blocks that they name.
     fn take_blocks(&mut self) -> SackBlocks {
         let hole = &mut self.hole;
         (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
@@ -225,13 +225,13 @@ impl Coalescing {
 }
 
 impl Receiver {
-    /// Whether its host gathers what arrives.
+    /// Returns true if its host gathers what arrives.
     pub(crate) fn coalesces(&self) -> bool {
         self.coalescing.is_some()
     }
 
-    /// A segment reaches a host that gathers them, `pushed` if it is the last of a super-packet. What is handed to TCP
-    /// for that.
+    /// Takes a segment that reaches a host which gathers segments; `pushed` if it is the last of a super-packet.
+    /// Returns the batch that is handed to TCP as a result.
     pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
         let batch = coalescing.hold(now, segment, sent, pushed);
@@ -239,7 +239,7 @@ impl Receiver {
         batch
     }
 
-    /// What the card held for long enough.
+    /// Returns a batch that the card has held for long enough.
     pub(crate) fn gathered(&mut self, now: Time) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
         let batch = if coalescing.due <= now { coalescing.expire(now) } else { None };
@@ -247,7 +247,7 @@ impl Receiver {
         batch
     }
 
-    /// Whether acknowledgements have been gathered for long enough; what leaves then.
+    /// Returns the acknowledgement that leaves if acknowledgements have been gathered for long enough.
     pub(crate) fn compressed(&mut self, now: Time) -> Option<(Acknowledgement, SackBlocks)> {
         if self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.due > now) {
             return None;
@@ -259,8 +259,8 @@ impl Receiver {
         })
     }
 
-    /// `batch` is handed to TCP. The acknowledgement of all of it, and the blocks it names where none is lost on its
-    /// way.
+    /// Hands `batch` to TCP. Returns the acknowledgement of all of it, and the blocks it names if none can be lost on
+    /// its way.
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         self.by_inner_deadline(|own| own.take_batch(now, batch))
     }
@@ -295,7 +295,7 @@ impl Receiver {
         }
         let mut ack = Acknowledgement { duplicate, ..said? };
         if let Some(echo) = echo.filter(|_| in_order) {
-            // Of several acknowledged together, the first.
+            // If several segments are acknowledged together, the first one is echoed.
             (ack.echo, self.echo) = (echo, echo);
         }
         let beyond = ack.sacked.is_some_and(|segment| segment >= ack.cumulative);
@@ -311,7 +311,8 @@ impl Receiver {
         Some((ack, blocks))
     }
 
-    /// Does `what` with the deadline of a receiver that gathers nothing, and puts the earliest of all there after.
+    /// Runs `what` with the deadline of a receiver that gathers nothing, and sets the earliest of all deadlines
+    /// afterwards.
     pub(super) fn by_inner_deadline<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         if let Some(coalescing) = self.coalescing.as_deref() {
             self.deadline = coalescing.inner;
@@ -324,7 +325,7 @@ impl Receiver {
         result
     }
 
-    /// Whether the deadline has come that it would have if its host gathered nothing.
+    /// Returns true if the deadline has come that the receiver would have if its host gathered nothing.
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.coalescing.as_deref().map_or(self.deadline, |coalescing| coalescing.inner) <= now
     }

@@ -1,16 +1,16 @@
-//! Delivery rates: how fast data arrived while a segment was under way, for controllers that ask
-//! [draft-cheng-iccrg-delivery-rate-estimation]. With them are the losses that BBR wants [draft-ietf-ccwg-bbr].
+//! Delivery rates: the rate at which data arrived while a segment was under way, for controllers that ask for it
+//! [draft-cheng-iccrg-delivery-rate-estimation]. The losses that BBR wants are counted here, too [draft-ietf-ccwg-bbr].
 
 use cc::{LostSegment, RateSample};
 use units::{Bytes, Span, Time};
 
-/// What is remembered of a segment under way, as it was last sent. Counts are segments since the start.
+/// The record of a segment under way, as it was last sent. Counts are segments since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     at: Time,
-    /// When the first segment of its flight was sent (`P.first_sent_time`).
+    /// The time at which the first segment of its flight was sent (`P.first_sent_time`).
     first_sent: Time,
-    /// Delivered by then, and when the last of that was (`P.delivered`, `P.delivered_time`).
+    /// Segments delivered by then, and the time at which the last of them was (`P.delivered`, `P.delivered_time`).
     delivered: u64,
     delivered_at: Time,
     lost: u64,
@@ -18,7 +18,7 @@ struct Sent {
     application_limited: bool,
 }
 
-/// What is remembered of the segments in `first..next`, each at its number modulo the ring's length, a power of two.
+/// The records of the segments in `first..next`, each at its number modulo the ring's length, a power of two.
 #[derive(Debug, Default)]
 struct Records {
     ring: Vec<Sent>,
@@ -43,7 +43,7 @@ impl Records {
         self.next = self.next.max(segment + 1);
     }
 
-    /// Makes room from the first to `segment`.
+    /// Makes room from the first segment to `segment`.
     #[cold]
     fn grow(&mut self, segment: u64) {
         let length = (segment - self.first + 1).next_power_of_two().max(16) as usize;
@@ -55,24 +55,25 @@ impl Records {
     }
 }
 
-/// A sender's delivery rates.
+/// The delivery rates of a sender.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     records: Records,
     first_sent: Time,
     delivered: u64,
     delivered_at: Time,
-    /// Delivered when the bubble of a sender without data has left the network; zero: there is none.
+    /// The count of delivered segments at which the bubble of a sender without data has left the network; zero: no
+    /// bubble.
     limited_until: u64,
     lost: u64,
-    /// The acknowledgement at hand.
+    /// The newest segment that the acknowledgement at hand delivers, and the segments newly delivered and newly lost.
     newest: Option<u64>,
     newly_delivered: u64,
     newly_lost: u64,
 }
 
 impl Delivery {
-    /// A segment leaves; `in_flight` segments are in the network with it.
+    /// Records that a segment leaves; `in_flight` segments are in the network, this one included.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64) {
         if in_flight <= 1 {
@@ -91,12 +92,12 @@ impl Delivery {
         self.records.set(segment, sent);
     }
 
-    /// Nothing is left to send, with `in_flight` segments in the network.
+    /// Records that nothing is left to send, with `in_flight` segments in the network.
     pub(super) fn on_out_of_data(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// An acknowledgement says for the first time that `segment` has arrived.
+    /// Records that an acknowledgement reports the arrival of `segment` for the first time.
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
         let Some(sent) = self.records.get(segment) else { return };
@@ -109,8 +110,8 @@ impl Delivery {
         }
     }
 
-    /// Where duplicates name nothing: `known` of the segments just taken as delivered had been counted before, and a
-    /// `duplicate` says that one more has arrived.
+    /// Corrects the counts if duplicates name nothing. Of the segments just taken as delivered, `known` had been
+    /// counted before; a `duplicate` says that one more has arrived.
     pub(super) fn on_unnamed(&mut self, now: Time, known: u64, duplicate: bool) {
         self.delivered = self.delivered - known + u64::from(duplicate);
         self.newly_delivered = self.newly_delivered - known + u64::from(duplicate);
@@ -119,7 +120,7 @@ impl Delivery {
         }
     }
 
-    /// `segment` is lost, unless that has been told already.
+    /// Records the loss of `segment`. Returns it for the controller; `None` if the segment is not under way.
     pub(super) fn on_lost(&mut self, segment: u64, payload: u64) -> Option<LostSegment> {
         let sent = self.records.get(segment)?;
         self.lost += 1;
@@ -131,14 +132,14 @@ impl Delivery {
         })
     }
 
-    /// Everything below `una` is acknowledged for good.
+    /// Forgets everything below `una`, which is acknowledged for good.
     #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {
         self.records.first = self.records.first.max(una.min(self.records.next));
     }
 
-    /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten;
-    /// `None` if it delivered nothing.
+    /// Returns the sample of the acknowledgement at hand; `None` if it delivered nothing. The caller has reported all
+    /// its segments and has not forgotten any.
     #[inline]
     pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
         let delivered = std::mem::take(&mut self.newly_delivered);
@@ -149,7 +150,7 @@ impl Delivery {
             self.limited_until = 0;
         }
         let Some(newest) = self.newest.take().and_then(|newest| self.records.get(newest)) else {
-            // A duplicate without a name: something arrived, and nothing is known of when it was sent.
+            // A duplicate without a name: a segment arrived, and the time at which it was sent is unknown.
             return Some(RateSample {
                 delivered_total: Bytes::new(self.delivered * payload),
                 newly_delivered: Bytes::new(delivered * payload),
@@ -163,7 +164,8 @@ impl Delivery {
         let bytes = |segments: u64| Bytes::new(segments * payload);
         Some(RateSample {
             delivered: bytes(self.delivered - newest.delivered),
-            // Shorter than any round trip: a segment that was sent again, acknowledged for its first copy.
+            // An interval shorter than any round trip: a segment that was sent again was acknowledged for its first
+            // copy.
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             application_limited: newest.application_limited,
             delivered_before: bytes(newest.delivered),

@@ -1,27 +1,28 @@
-//! Explicit congestion notification: what a sender does about marks, and a receiver [rfc3168:6.1].
+//! Explicit congestion notification: a sender's reaction to marks [rfc3168:6.1].
 
 /// The sender's side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reaction {
-    /// Segments up to and with this one were sent before the window came down, or told the receiver that it did.
+    /// Segments up to and including this one were sent before the window came down, or reported that to the receiver.
     answered: u64,
-    /// The next new segment tells the receiver (CWR).
+    /// True if the next new segment tells the receiver (CWR).
     telling: bool,
 }
 
 impl Reaction {
-    /// The window came down, for whatever reason; `next` is the next new segment.
+    /// Records that the window came down, for whatever reason; `next` is the next new segment.
     pub(super) fn on_reduction(&mut self, next: u64) {
         (self.answered, self.telling) = (next, true);
     }
 
-    /// Whether an echo that comes with everything below `una` acknowledged is of a mark not answered yet. Once per
-    /// window of data: the acknowledgement of the segment that tells is the first that may say so.
+    /// Returns true if an echo that comes with everything below `una` acknowledged stands for a mark not answered yet.
+    /// This holds once per window of data: the acknowledgement of the segment with CWR is the first that may report
+    /// another.
     pub(super) fn asks(&self, una: u64) -> bool {
         una > self.answered
     }
 
-    /// Whether the new segment that leaves now tells the receiver.
+    /// Returns true if the new segment that leaves now tells the receiver.
     pub(super) fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.telling)
     }
@@ -37,7 +38,7 @@ mod tests {
         assert!(reaction.asks(1));
         reaction.on_reduction(20);
         assert!(reaction.take_cwr() && !reaction.take_cwr());
-        // Up to the acknowledgement that segment 20 would cause, echoes are of the same mark.
+        // Up to the acknowledgement that segment 20 would cause, echoes belong to the same mark.
         assert!(!reaction.asks(2) && !reaction.asks(20));
         assert!(reaction.asks(21));
     }

@@ -1,4 +1,4 @@
-//! Sender and receiver over a path that loses segments and acknowledgements alike.
+//! Sender and receiver over a path that loses both segments and acknowledgements.
 
 use super::script::{config, ms};
 use super::{Acknowledgement, Full, Plain, Receiver, Sacks, Sender};
@@ -9,10 +9,10 @@ use units::random::Stream;
 use units::{Span, Time};
 
 const ONE_WAY: Span = Span::from_millis(20);
-/// Serialization of a segment.
+/// The serialization time of a segment.
 const GAP: Span = Span::from_millis(1);
 
-/// Plays `segments` to their end. Returns how many were sent, and how many timeouts that took.
+/// Transfers `segments` to the end. Returns the numbers of segments sent and of timeouts.
 fn transfer(
     options: (bool, bool, bool, bool, bool, bool),
     segments: u64,
@@ -70,7 +70,8 @@ fn transfer(
             } else {
                 sender.on_ack::<Full>(now, &ack, blocks)
             };
-            // A sample is at least the path's, whatever was lost and sent again, if it is of the copy that arrived.
+            // A sample is at least the path's round trip, whatever was lost and sent again, if it belongs to the copy
+            // that arrived.
             assert!(!timestamps || sample.is_none_or(|sample| sample >= ONE_WAY * 2), "{sample:?}");
         } else if next[2] == now {
             made = Some(receiver.on_deadline());
@@ -101,13 +102,14 @@ proptest! {
     ) {
         let (sent, _) = transfer(options, segments, delayed_ack, losses, mark, seed);
         prop_assert!(sent >= segments);
-        // Most of what arrives is news: a sender that took lost acknowledgements for lost segments would go far
-        // beyond.
+        // Most arriving segments are new. A sender that took lost acknowledgements for lost segments would send many
+        // more.
         prop_assert!(sent <= segments * 4 + 40, "{sent} for {segments}");
     }
 }
 
-/// Half of all acknowledgements are lost, and not one segment: selective acknowledgements send next to nothing twice.
+/// Half of all acknowledgements are lost, and not one segment. With selective acknowledgements almost nothing is sent
+/// twice.
 #[test]
 fn lost_acknowledgements_alone_cost_nothing() {
     for rack in [false, true] {

@@ -1,40 +1,40 @@
-//! Pacing: segments leave at a rate and not as acknowledgements come.
+//! Pacing: segments leave at a rate, not as acknowledgements come.
 //!
-//! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may
-//! leave together. Where the window is the limit, segments that an acknowledgement frees leave with it, up to the
-//! quantum. Where the pace is the limit, the sender is woken once for a whole quantum, not for every segment. Four
-//! kinds of sender send segment by segment. A controller places their departures, a sizer caps their pace, they have
-//! a window but no rate, or they have a line of their own.
+//! The pacer is a leaky bucket (RFC 9002, section 7.7). The segments of a [quantum](cc::send_quantum), two at most
+//! rates, may leave together. If the window is the limit, segments that an acknowledgement frees leave with it, up to
+//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. In
+//! four cases segments leave one by one: a controller places departures, a sizer caps the pace, there is a window but
+//! no rate, or the sender has a line of its own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
 
-/// When the next segment may leave.
+/// The state that decides when the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
-    /// All that has left has had its time.
+    /// The time from which a whole quantum may leave: the pace then covers all segments sent before.
     free_at: Time,
-    /// A segment may leave so much sooner, by the rest of a quantum.
+    /// The time from which a segment may leave, earlier than `free_at` by the rest of a quantum.
     opens_at: Time,
-    /// The controller's, as of last time; zero: it has none.
+    /// The controller's rate, as of the last call; zero: it has none.
     rate: Rate,
     gap: Span,
-    /// However fast the controller would be: by the pace's cap, and by the sender's own line.
+    /// The least gap by the pace's cap and by the sender's own line, however fast the controller would be.
     least_gap: Span,
     line_gap: Span,
-    /// How much sooner.
+    /// The time between `opens_at` and `free_at`.
     early: Span,
-    /// Every segment by itself, whatever the rate.
+    /// True if every segment leaves by itself, whatever the rate.
     single: bool,
-    /// When the super-packet that is leaving has had its time, by the pace; `None`: none is leaving.
+    /// The time at which the pace covers the super-packet that is leaving; `None`: none is leaving.
     together: Option<Time>,
     /// Segments that may yet leave without regard to the controller's rate.
     unpaced: u64,
 }
 
 impl Pacer {
-    /// Nothing is held back before there is a rate, but by a line on which a segment takes `line_gap`. `single`: what
-    /// leaves never leaves together.
+    /// Creates a pacer that holds nothing back before there is a rate, except by a line on which a segment takes
+    /// `line_gap`. `single`: segments never leave together.
     pub(super) fn new(single: bool, line_gap: Span) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;
@@ -58,7 +58,7 @@ impl Pacer {
         self.unpaced = segments;
     }
 
-    /// Returns the time that a segment takes which leaves now.
+    /// Returns the time that a segment leaving now takes at the pace.
     #[inline]
     fn take_gap(&mut self) -> Span {
         if self.unpaced > 0 {
@@ -68,16 +68,16 @@ impl Pacer {
         self.gap.max(self.least_gap)
     }
 
-    /// Whether `rate` is what it goes by. Mostly it is.
+    /// Returns true if the pacer already goes by `rate`, which is the usual case.
     #[inline]
     pub(super) fn is_at(&self, rate: Rate) -> bool {
         rate == self.rate && self.free_at != Time::NEVER
     }
 
-    /// Segments of `payload` leave at `rate`, counted in payload as windows are.
+    /// Sets the `rate` at which segments of `payload` leave, counted in payload as windows are.
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
-        // What waits for a slower rate's slot need not wait for all of it.
+        // A segment that waits for its time at a slower rate need not wait for all of it.
         let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
         let free_at = match self.free_at {
             // A controller that places departures held everything back, and now has a rate.
@@ -90,7 +90,7 @@ impl Pacer {
         self.frees_at(free_at);
     }
 
-    /// Nothing leaves faster than `cap` from now on, and nothing together.
+    /// Limits the pace to `cap` from now on; nothing leaves together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap =
@@ -99,7 +99,7 @@ impl Pacer {
         self.frees_at(self.free_at);
     }
 
-    /// For a controller that has no rate.
+    /// Sets the pace of a controller that has no rate.
     pub(super) fn by_window(&mut self, state: &CcState, smoothed: Option<Span>, payload: u64) {
         self.gap = gap_by_window(state, smoothed, payload);
         (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
@@ -111,61 +111,61 @@ impl Pacer {
         (self.free_at, self.opens_at) = (at, at - self.early);
     }
 
-    /// Whether nothing may leave at `now`.
+    /// Returns true if nothing may leave at `now`.
     #[inline]
     pub(super) fn holds(&self, now: Time) -> bool {
         self.opens_at > now
     }
 
-    /// When a whole quantum may leave.
+    /// Returns the time at which a whole quantum may leave.
     #[inline]
     pub(super) fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// A segment leaves; the next may at the pace.
+    /// Records that a segment leaves; the next may leave at the pace.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time) {
         let gap = self.take_gap();
         self.frees_at(self.free_at.max(now) + gap);
     }
 
-    /// The gap between segments that the controller's rate or the cap on it asks for, if there is such a one.
+    /// Returns the gap between segments that the controller's rate or the cap on it asks for, if there is one.
     pub(super) fn asked_gap(&self) -> Option<Span> {
         let gap = self.gap.max(self.least_gap);
         let asked = self.rate > Rate::ZERO || self.least_gap > self.line_gap;
         asked.then_some(gap)
     }
 
-    /// A super-packet begins: its segments leave one after the other on the line, and the next waits for the pace.
+    /// Begins a super-packet: its segments leave one after the other on the line, and the next one waits for the pace.
     pub(super) fn begin_together(&mut self, now: Time) {
         self.together = Some(self.free_at.max(now));
     }
 
-    /// A segment of a super-packet leaves.
+    /// Records that a segment of a super-packet leaves.
     pub(super) fn on_sent_together(&mut self, now: Time) {
         let paced = self.together.unwrap_or(now) + self.take_gap();
         self.together = Some(paced);
         self.frees_at(now + self.line_gap);
     }
 
-    /// The last of it has left.
+    /// Ends the super-packet, after its last segment has left.
     pub(super) fn end_together(&mut self) {
         if let Some(paced) = self.together.take() {
             self.frees_at(self.free_at.max(paced));
         }
     }
 
-    /// A segment leaves; the next may `gap` later, as the controller says.
+    /// Records that a segment leaves; the next may leave `gap` later, as the controller says.
     #[inline]
     pub(super) fn on_placed(&mut self, now: Time, gap: Span) {
         self.frees_at(now + gap.max(self.least_gap));
     }
 }
 
-/// The gap between segments at `window / smoothed`, times 2 below half the slow-start threshold and 1.2 above, as in
-/// Linux (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). This pace is faster than the window moves, so that
-/// the window stays the limit.
+/// Returns the gap between segments at the rate `window / smoothed`, times 2 below half the slow-start threshold and
+/// 1.2 above, as in Linux (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). This pace is faster than the window
+/// moves, so that the window stays the limit.
 pub(super) fn gap_by_window(state: &CcState, smoothed: Option<Span>, payload: u64) -> Span {
     let window = state.window.get().max(payload);
     let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);

@@ -1,33 +1,33 @@
-//! Proportional rate reduction: how much fast recovery may send for what has been delivered [rfc9937:6].
+//! Proportional rate reduction: the amount that fast recovery may send for the data delivered [rfc9937:6].
 //!
 //! Above the new threshold PRR sends in proportion. By the end of the episode the network then holds as much as the
-//! threshold says. There is no pause at first and no burst afterwards. Below the threshold losses or an idle
-//! application took more than the reduction asks for. There the conservative reduction bound (CRB) sends one segment
-//! for each that was delivered. An acknowledgement that moves the left edge and reveals no loss adds one segment (the
-//! slow-start reduction bound, SSRB). Linux does the same (`tcp_cwnd_reduction()` of 6.18).
+//! threshold allows. It neither pauses at first nor sends a burst afterwards. The network holds less than the threshold
+//! if losses or an idle application took more than the reduction asks for. Then the conservative reduction bound (CRB)
+//! sends one segment for each that was delivered. An acknowledgement that moves the left edge and reveals no loss adds
+//! one segment (the slow-start reduction bound, SSRB). Linux does the same (`tcp_cwnd_reduction()` of 6.18).
 
 /// One episode, in segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
-    /// What may be in the network once the reduction is done (`ssthresh`).
+    /// The segments that may be in the network once the reduction is done (`ssthresh`).
     threshold: u64,
-    /// Outstanding as the episode began (`RecoverFS`).
+    /// The segments outstanding as the episode began (`RecoverFS`).
     flight: u64,
-    /// Since then: delivered, and sent.
+    /// The segments delivered since then, and the segments sent.
     delivered: u64,
     out: u64,
-    /// What may be sent now (`sndcnt`).
+    /// The segments that may be sent now (`sndcnt`).
     room: u64,
 }
 
 impl Prr {
-    /// An episode begins with `flight` segments outstanding, of which it is to leave `threshold`.
+    /// Begins an episode with `flight` segments outstanding, which it reduces to `threshold`.
     pub(super) fn begin(&mut self, flight: u64, threshold: u64) {
         *self = Self { threshold: threshold.max(1), flight: flight.max(1), ..Self::default() };
     }
 
-    /// Takes an acknowledgement that says that `delivered` more segments have arrived, with `pipe` believed to be in
-    /// the network. It is `safe` if it moves the left edge and reveals no loss (`SafeACK`).
+    /// Takes an acknowledgement which reports that `delivered` more segments have arrived, with `pipe` believed to be
+    /// in the network. It is `safe` if it moves the left edge and reveals no loss (`SafeACK`).
     pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) {
         self.delivered += delivered;
         self.room = if pipe > self.threshold {
@@ -38,17 +38,17 @@ impl Prr {
         };
     }
 
-    /// How many segments may leave.
+    /// Returns the number of segments that may leave.
     pub(super) fn room(&self) -> u64 {
         self.room
     }
 
-    /// Whether a segment may leave.
+    /// Returns true if a segment may leave.
     pub(super) fn has_room(&self) -> bool {
         self.room > 0
     }
 
-    /// A segment left, again or for the first time.
+    /// Counts a segment that left, again or for the first time.
     pub(super) fn on_sent(&mut self) {
         self.out += 1;
         self.room = self.room.saturating_sub(1);
@@ -59,7 +59,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// What is sent on each acknowledgement of one segment: the first, fast retransmit, always.
+    /// Returns the segments sent on each acknowledgement of one segment, and the pipe. Fast retransmit always sends the
+    /// first.
     fn sent(prr: &mut Prr, acks: usize, mut pipe: u64, safe: bool) -> (Vec<u64>, u64) {
         let mut log = Vec::new();
         for ack in 0..acks {
@@ -75,8 +76,8 @@ mod tests {
         (log, pipe)
     }
 
-    /// RFC 6937, section 4, first example: one segment of twenty is lost. Two were sent by limited transmit, and the
-    /// lost one is no more in the network, so 20 are as the third duplicate comes.
+    /// RFC 6937, section 4, first example: one segment of twenty is lost. Limited transmit sent two, and the lost one
+    /// is no longer in the network, so that 20 are as the third duplicate comes.
     #[test]
     fn one_loss_sends_on_every_second_acknowledgement_and_ends_at_the_threshold() {
         let mut prr = Prr::default();
@@ -104,7 +105,7 @@ mod tests {
         let mut prr = Prr::default();
         prr.begin(40, 20);
         prr.on_ack(30, 3, true);
-        // 30 delivered at once allow 31, but 17 fill it.
+        // 30 delivered at once allow 31, but 17 fill the network.
         let mut count = 0;
         while prr.has_room() {
             prr.on_sent();

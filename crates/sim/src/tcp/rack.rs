@@ -1,17 +1,17 @@
 //! RACK: a segment is lost if one sent later has been delivered and enough time has passed [rfc8985:6].
 //!
-//! The original transmissions leave in the order of their numbers, so those judged lost are all holes below an edge,
-//! as with duplicate acknowledgements. Segments sent again are kept in a line of their own, in the order of sending,
-//! and judged likewise. A lost retransmission is found a round trip later, where counting waits for the timer.
+//! The original transmissions leave in the order of their numbers, so those judged lost are all holes below an edge, as
+//! with duplicate acknowledgements. Segments sent again are kept in a line of their own, in the order of sending, and
+//! judged likewise. A lost retransmission is found a round trip later, while counting would wait for the timer.
 
 use super::scoreboard::Scoreboard;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Sixteen recoveries without a repeat end a wider window [rfc8985:6.2].
+/// The number of recoveries without a repeat that end a wider window [rfc8985:6.2].
 const PERSIST: u32 = 16;
 
-/// When each outstanding segment was last sent.
+/// The times at which outstanding segments were last sent.
 #[derive(Clone, Debug)]
 struct Times {
     ring: Vec<Time>,
@@ -20,7 +20,7 @@ struct Times {
 }
 
 impl Times {
-    /// Makes room for the range `low..=high`; what it held of it stays.
+    /// Makes room for the range `low..=high`, and keeps the times in it.
     fn reserve(&mut self, low: u64, high: u64) {
         if high - low <= self.mask {
             return;
@@ -41,34 +41,35 @@ impl Times {
     }
 }
 
-/// What detection by time keeps.
+/// The state of loss detection by time.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     times: Times,
-    /// Retransmissions in the network, as they left.
+    /// Retransmissions in the network, in the order in which they left.
     again: VecDeque<(Time, u64)>,
-    /// When the segment sent last of all delivered was sent, and its number (`RACK.xmit_ts`, `RACK.end_seq`).
+    /// The time at which the segment sent last of all delivered was sent, and its number (`RACK.xmit_ts`,
+    /// `RACK.end_seq`).
     newest: (Time, u64),
-    /// How long it took (`RACK.rtt`).
+    /// The round-trip time of that segment (`RACK.rtt`).
     rtt: Span,
-    /// The least that any segment sent once took.
+    /// The least round-trip time of any segment sent once.
     min_rtt: Option<Span>,
     /// One past the highest segment delivered (`RACK.fack`).
     highest: u64,
     reordering: bool,
-    /// Quarters of the least round-trip time that reordering may take.
+    /// The time that reordering may take, in quarters of the least round-trip time.
     quarters: u64,
     persist: u32,
-    /// A repeat counts once per round: not before this is acknowledged.
+    /// The segment that must be acknowledged before a repeat counts again: once per round.
     repeat_round: Option<u64>,
-    /// When the losses are to be looked for again.
+    /// The time of the next look for losses.
     pub(super) due: Time,
 }
 
-/// What a look for losses found.
+/// The result of a look for losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// When the newest of the retransmissions found lost had left.
+    /// The time at which the newest of the retransmissions found lost had left.
     pub(super) again: Option<Time>,
 }
 
@@ -91,7 +92,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// `segment` leaves; everything below `una` is acknowledged.
+    /// Records that `segment` leaves; everything below `una` is acknowledged.
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, una: u64) {
         self.times.reserve(una, segment);
         self.times.set(segment, now);
@@ -100,14 +101,15 @@ impl Rack {
         }
     }
 
-    /// Returns when `segment` was sent last.
+    /// Returns the time at which `segment` was last sent.
     pub(super) fn sent_at(&self, segment: u64) -> Time {
         self.times.get(segment)
     }
 
-    /// `segment` is newly acknowledged. `echo`: the time stamp that the acknowledgement echoes, if it speaks for
-    /// this segment. Step 2 and 3 of [rfc8985:6.2]. A selective acknowledgement's echo is older than what it
-    /// reports, so for those only the least round-trip time tells a retransmission's from the original's.
+    /// Records that `segment` is newly acknowledged: steps 2 and 3 of [rfc8985:6.2]. `echo`: the time stamp that the
+    /// acknowledgement echoes, if it stands for this segment. A selective acknowledgement's echo is older than its
+    /// report. So there only the least round-trip time distinguishes a retransmission's acknowledgement from the
+    /// original's.
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64, again: bool, echo: Option<Time>) {
         if segment >= self.highest {
             self.highest = segment + 1;
@@ -127,7 +129,7 @@ impl Rack {
         }
     }
 
-    /// The receiver had a segment twice: something was sent again that was not lost.
+    /// Widens the window after the receiver had a segment twice, because something was sent again that was not lost.
     pub(super) fn on_repeat(&mut self, board: &Scoreboard) {
         if self.repeat_round.is_none_or(|round| board.una() >= round) {
             self.repeat_round = Some(board.next());
@@ -136,7 +138,7 @@ impl Rack {
         }
     }
 
-    /// A recovery ended.
+    /// Counts a recovery that ended.
     pub(super) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -144,7 +146,7 @@ impl Rack {
         }
     }
 
-    /// How much later than the newest a segment may yet arrive, at most the `smoothed` round-trip time: step 4.
+    /// Returns how much later than the newest a segment may yet arrive, at most the `smoothed` round-trip time: step 4.
     pub(super) fn window(&self, board: &Scoreboard, recovering: bool, smoothed: Option<Span>) -> Span {
         if !self.reordering && (recovering || board.enough_sacked()) {
             return Span::ZERO;
@@ -153,7 +155,7 @@ impl Rack {
         smoothed.map_or(window, |smoothed| window.min(smoothed))
     }
 
-    /// Marks what is lost on `board`: step 5. Sets `due` if something may turn out to be later.
+    /// Marks the lost segments on `board`: step 5. Sets `due` if more may turn out to be lost later.
     pub(super) fn detect(&mut self, now: Time, board: &mut Scoreboard, window: Span) -> Found {
         let mut found = Found { again: None };
         let mut latest = None;
@@ -185,7 +187,8 @@ impl Rack {
         found
     }
 
-    /// The retransmission timer expired: the first segment is lost, and whatever left too long ago [rfc8985:6.3].
+    /// Marks the first segment and all that left too long ago as lost, after the retransmission timer expired
+    /// [rfc8985:6.3].
     pub(super) fn lose_timed_out(&mut self, now: Time, board: &mut Scoreboard, window: Span) {
         let patience = self.rtt + window;
         self.judge_again(board, |sent, _| sent + patience <= now, &mut Found { again: None });
@@ -204,7 +207,8 @@ impl Rack {
         self.due = Time::NEVER;
     }
 
-    /// Takes what `is_lost` says of a retransmission's sending, as long as it says so, to the board.
+    /// Marks retransmissions on the board as lost, oldest first, as long as `is_lost` holds for their times and
+    /// numbers.
     fn judge_again(
         &mut self,
         board: &mut Scoreboard,

@@ -1,9 +1,9 @@
 //! The receiver: reassembly, delayed acknowledgements (RFC 1122, RFC 5681 section 4.2) and selective ones
 //! (RFC 2018).
 //!
-//! Where the return path loses nothing, an acknowledgement needs to name only the segment that caused it: every
-//! earlier out-of-order segment has been named already. Where acknowledgements can be lost, [`Sacks::Blocks`] has
-//! the receiver keep the blocks that each of them carries.
+//! If the return path loses nothing, an acknowledgement needs to name only the segment that caused it, because every
+//! earlier out-of-order segment has been named already. If acknowledgements can be lost, [`Sacks::Blocks`] has the
+//! receiver keep the blocks that each of them carries.
 
 use super::advertised::Advertised;
 use super::bits::BitRing;
@@ -14,14 +14,14 @@ use transport::Host;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
-/// What acknowledgements say of segments that arrived out of order.
+/// The way in which acknowledgements report segments that arrived out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sacks {
-    /// The one that caused it: enough if no acknowledgement is lost.
+    /// Only the segment that caused the acknowledgement, which is enough if no acknowledgement is lost.
     Newest,
     /// As many blocks as an acknowledgement has room for, by [`Receiver::blocks`].
     Blocks {
-        /// Time stamps take the room of one.
+        /// True if time stamps take the room of one block.
         timestamps: bool,
     },
 }
@@ -31,51 +31,51 @@ pub(crate) enum Sacks {
 pub(crate) struct Acknowledgement {
     /// The first segment not received.
     pub(crate) cumulative: u64,
-    /// The segment that caused this acknowledgement, if it did not come in order: beyond the cumulative point, or
-    /// a repeat (RFC 2883).
+    /// The segment that caused this acknowledgement, if it did not come in order: beyond the cumulative point, or a
+    /// repeat (RFC 2883).
     pub(crate) sacked: Option<u64>,
-    /// `sacked` had arrived before.
+    /// True if `sacked` had arrived before.
     pub(crate) duplicate: bool,
-    /// The receiver echoes a congestion mark (ECE, RFC 3168).
+    /// True if the receiver echoes a congestion mark (ECE, RFC 3168).
     pub(crate) congested: bool,
-    /// When the segment that caused it was sent.
+    /// The time at which the segment that caused it was sent.
     pub(crate) newest_sent: Time,
-    /// RFC 7323's echo: when the segment that last moved the left edge was sent; of several acknowledged
-    /// together, the first.
+    /// The echo of RFC 7323: the time at which the segment that last moved the left edge was sent. If several are
+    /// acknowledged together, it is that of the first.
     pub(crate) echo: Time,
-    /// The receive window, segments.
+    /// The receive window, in segments.
     pub(crate) window: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(super) expected: u64,
-    /// Beyond `expected`.
+    /// The segments beyond `expected` that have arrived.
     early: BitRing,
     pub(super) early_count: u64,
     every: u64,
     timeout: Span,
-    /// In order and not yet acknowledged.
+    /// The number of segments in order that are not yet acknowledged.
     pub(super) unacknowledged: u64,
     pub(super) deadline: Time,
     pub(super) echo: Time,
     newest_sent: Time,
-    /// A congestion mark has come and no sign yet that the sender knows.
+    /// True if a congestion mark has come, and no sign yet that the sender knows.
     congested: bool,
-    /// Only where acknowledgements carry blocks.
+    /// The blocks reported lately, only if acknowledgements carry blocks.
     reported: Option<Box<Reported>>,
     /// One past the highest segment in `early`, kept for the blocks.
     highest: u64,
-    /// Segments; only a sizer moves it.
+    /// The window, in segments; only a sizer moves it.
     window: u64,
     sizing: Option<Box<Advertised>>,
-    /// What its host does with segments that are close together, if anything.
+    /// Its host's treatment of segments that are close together, if there is any.
     pub(super) coalescing: Option<Box<Coalescing>>,
 }
 
 impl Receiver {
-    /// Acknowledges every `every` segments, each after `timeout` at the latest. The window is unlimited until
-    /// [`Receiver::advertising`] sets it.
+    /// Creates a receiver that acknowledges every `every` segments, each after `timeout` at the latest. The window is
+    /// unlimited until [`Receiver::advertising`] sets it.
     pub(crate) fn new(every: u64, timeout: Span, sacks: Sacks) -> Self {
         Self {
             expected: 0,
@@ -99,25 +99,25 @@ impl Receiver {
         }
     }
 
-    /// The same on `host`, for segments with `payload` bytes.
+    /// Puts the receiver on `host`, for segments with `payload` bytes.
     pub(crate) fn on_host(mut self, host: &Host, payload: Bytes, stream: impl FnOnce() -> Stream) -> Self {
         self.coalescing = Coalescing::of(host, payload, stream);
         self
     }
 
-    /// This connection is on the host of `other`, whose pauses go on.
+    /// Keeps this connection on the host of `other`, whose pauses go on.
     pub(crate) fn stay_on_host(&mut self, other: &mut Self) {
         if let (Some(own), Some(other)) = (&mut self.coalescing, &mut other.coalescing) {
             own.pauses = other.pauses.take();
         }
     }
 
-    /// The blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
+    /// Returns the blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
         self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
     }
 
-    /// The same with a window of `most` segments of `payload` bytes, or up to that by `sizer`.
+    /// Sets a window of `most` segments of `payload` bytes, or of up to that by `sizer`.
     pub(crate) fn advertising(
         mut self,
         most: u64,
@@ -130,24 +130,24 @@ impl Receiver {
         self
     }
 
-    /// The window it advertises, segments.
+    /// Returns the window it advertises, in segments.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }
 
-    /// Segments received in order.
+    /// Returns the number of segments received in order.
     #[inline]
     pub(crate) fn expected(&self) -> u64 {
         self.expected
     }
 
-    /// When a withheld acknowledgement leaves.
+    /// Returns the time at which a withheld acknowledgement leaves.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// `segment`, sent at `sent`, arrives.
+    /// Takes `segment`, sent at `sent`, as it arrives. Returns the acknowledgement that leaves, if any.
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         if self.sizing.is_none() {
@@ -157,8 +157,8 @@ impl Receiver {
         }
     }
 
-    /// Tells the sizer what has arrived, and the acknowledgement what it says. Out of the way of the many flows that
-    /// have none.
+    /// Tells the sizer of the arrival, and puts its window into the acknowledgement. This is kept out of the code of
+    /// the many flows without a sizer.
     #[cold]
     fn resize(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         let known = self.early_count;
@@ -169,7 +169,7 @@ impl Receiver {
         ack.map(|ack| Acknowledgement { window, ..ack })
     }
 
-    /// Does `what` with the sizing, sets the deadline by what comes of it, and returns the window to advertise.
+    /// Runs `what` with the sizing, sets the deadline that results, and returns the window to advertise.
     fn with_sizing(&mut self, now: Time, what: impl FnOnce(&mut Advertised)) -> u64 {
         if let Some(sizing) = &mut self.sizing {
             sizing.acknowledges = self.deadline;
@@ -180,7 +180,7 @@ impl Receiver {
         self.window
     }
 
-    /// The sizer is told `input`, which is not of a segment.
+    /// Gives the sizer an `input` that does not belong to a segment.
     pub(crate) fn tell(&mut self, now: Time, input: Input) {
         self.by_inner_deadline(|own| {
             own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
@@ -188,7 +188,7 @@ impl Receiver {
         });
     }
 
-    /// The flow wants to be called at `at` to send a probe.
+    /// Sets the time `at` at which the flow wants to be called to send a probe.
     pub(crate) fn probe_at(&mut self, now: Time, at: Time) {
         self.by_inner_deadline(|own| {
             own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
@@ -196,8 +196,8 @@ impl Receiver {
         });
     }
 
-    /// The deadline of a receiver with a sizer has come: polls it. The acknowledgement that was withheld, if it is time
-    /// for that, and what the sizer wants of the sender.
+    /// Polls the sizer at a deadline. Returns the withheld acknowledgement, if it is due, and the sizer's demands on
+    /// the sender.
     #[cold]
     pub(crate) fn on_sized_deadline(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
         self.by_inner_deadline(|own| own.poll_sizer(now))
@@ -215,24 +215,24 @@ impl Receiver {
         (ack.map(|ack| Acknowledgement { window, ..ack }), demands)
     }
 
-    /// The sizer, if there is one.
+    /// Returns the sizer, if there is one.
     pub(crate) fn sizer(&self) -> Option<&dyn BufferSizer> {
         self.sizing.as_ref().map(|sizing| sizing.sizer())
     }
 
-    /// The window that the sizer wants, if there is one.
+    /// Returns the window that the sizer wants, if there is one.
     pub(crate) fn wanted_window(&self) -> Option<Bytes> {
         self.sizing.as_ref().map(|sizing| sizing.wanted())
     }
 
-    /// Keeps what the sizer says of itself, if that is new.
+    /// Records the sizer's state, if it is new.
     pub(crate) fn note_sizer(&mut self, now: Time) {
         if let Some(sizing) = &mut self.sizing {
             sizing.note_state(now);
         }
     }
 
-    /// What the sizer has said of itself.
+    /// Returns the sizer's recorded states.
     pub(crate) fn sizer_changes(&self) -> &[PhaseChange] {
         self.sizing.as_ref().map_or(&[], |sizing| sizing.changes())
     }
@@ -262,18 +262,19 @@ impl Receiver {
         None
     }
 
-    /// The segment about to be given to [`on_segment`](Receiver::on_segment) tells of a reduced window, or bears a
-    /// congestion mark. Every acknowledgement from a mark to the news of a reduction echoes the mark [rfc3168:6.1.3].
+    /// Takes the congestion bits of the segment about to be given to [`on_segment`](Receiver::on_segment): the report
+    /// of a reduced window, and a mark. Every acknowledgement from a mark to the report of a reduction echoes the mark
+    /// [rfc3168:6.1.3].
     pub(crate) fn on_ecn(&mut self, reduced: bool, marked: bool) {
         self.congested = (self.congested && !reduced) || marked;
     }
 
-    /// The delayed-acknowledgement timer expired.
+    /// Acknowledges withheld segments after the delayed-acknowledgement timer expired.
     pub(crate) fn on_deadline(&mut self) -> Acknowledgement {
         self.by_inner_deadline(|own| own.acknowledge(None))
     }
 
-    /// Acknowledges what is withheld, and beyond a hole `sacked`, whatever else the deadline is for.
+    /// Acknowledges withheld segments, and `sacked` beyond a hole, whatever else the deadline is for.
     pub(super) fn acknowledge_now(&mut self, now: Time, sacked: Option<u64>) -> Acknowledgement {
         let ack = self.acknowledge(sacked);
         let window = self.with_sizing(now, |_| {});
@@ -292,11 +293,11 @@ impl Receiver {
         }
     }
 
-    /// RFC 5681: out-of-order and repeated segments are acknowledged at once.
+    /// Acknowledges an out-of-order or repeated segment at once (RFC 5681).
     fn out_of_order(&mut self, segment: u64) -> Acknowledgement {
         if segment < self.expected {
-            // RFC 7323, section 4.3: a repeat below what was acknowledged last is the newer time stamp. It shows only
-            // where the acknowledgement of the first copy was lost or withheld.
+            // RFC 7323, section 4.3: a repeat below the last acknowledged segment has the newer time stamp. This shows
+            // only if the acknowledgement of the first copy was lost or withheld.
             self.echo = self.echo.max(self.newest_sent);
             return Acknowledgement { duplicate: true, ..self.acknowledge(Some(segment)) };
         }
@@ -360,7 +361,7 @@ mod tests {
         assert_eq!((ack.cumulative, ack.sacked, ack.echo), (2, None, at(2)));
         let ack = receiver.on_segment(at(4), 2, at(3)).unwrap();
         assert_eq!(ack.cumulative, 4);
-        // A repeat is acknowledged at once too.
+        // A repeat is acknowledged at once, too.
         assert_eq!(receiver.on_segment(at(5), 2, at(3)).unwrap().cumulative, 4);
     }
     #[test]
@@ -376,16 +377,16 @@ mod tests {
         assert_eq!(after(6), (1, vec![(6, 7), (2, 4)]));
         assert_eq!(after(8), (1, vec![(8, 9), (6, 7), (2, 4)]));
         assert_eq!(after(10), (1, vec![(10, 11), (8, 9), (6, 7)]));
-        // 7 joins two blocks; the place that is free stays so until another block changes.
+        // Segment 7 joins two blocks; the free place stays so until another block changes.
         assert_eq!(after(7), (1, vec![(6, 9), (10, 11)]));
-        // 5 has 4 missing below it.
+        // Segment 5 has 4 missing below it.
         assert_eq!(after(5), (1, vec![(5, 9), (10, 11)]));
-        // A block that was pushed out comes back as it changes.
+        // A block that was pushed out comes back when it changes.
         assert_eq!(after(4), (1, vec![(2, 9), (10, 11)]));
         assert_eq!(after(1), (9, vec![(10, 11)]));
     }
 
-    /// RFC 7323, section 4.3 (2).
+    /// Tests RFC 7323, section 4.3 (2).
     #[test]
     fn a_repeat_is_echoed_by_its_own_time_stamp() {
         let mut receiver = Receiver::new(1, Span::from_millis(100), Sacks::Newest);
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!((again.cumulative, again.sacked, again.duplicate, again.echo), (1, Some(0), true, at(80)));
         // An older copy that comes late changes nothing.
         assert_eq!(receiver.on_segment(at(91), 0, at(40)).unwrap().echo, at(80));
-        // Beyond a gap the echo stands still.
+        // Beyond a gap the echo does not change.
         assert_eq!(receiver.on_segment(at(92), 2, at(85)).unwrap().echo, at(80));
     }
 }

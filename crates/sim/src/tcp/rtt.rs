@@ -3,22 +3,22 @@
 use cc::RttView;
 use units::Span;
 
-/// The least timeout before the first sample where the handshake's timer expired, RFC 6298 (5.7).
+/// The least timeout before the first sample if the handshake's timer expired, RFC 6298 (5.7).
 const FALLBACK_RTO: Span = Span::from_secs(3);
 /// The longest timeout, RFC 6298 (2.5).
 const MAX_RTO: Span = Span::from_secs(60);
 
-/// RFC 6298's clock granularity G: the tick of the kernels of its time, and of ns-2.
+/// The clock granularity G of RFC 6298: the tick of the kernels of its time, and of ns-2.
 const GRANULARITY: Span = Span::from_millis(10);
 
-/// Round-trip time as the sender estimates it.
+/// The round-trip time as the sender estimates it.
 #[derive(Clone, Debug)]
 pub(super) struct RttEstimator {
     smoothed: u64,
     variation: u64,
     min: u64,
     min_rto: Span,
-    /// As in Linux the least timeout is the least time beyond the smoothed round trip (`__tcp_set_rto()`).
+    /// True if the least timeout is the least time beyond the smoothed round trip, as in Linux (`__tcp_set_rto()`).
     beyond: bool,
     backoff: u32,
     /// The timeout before the first sample.
@@ -30,7 +30,7 @@ impl RttEstimator {
         Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, beyond, backoff: 0, initial }
     }
 
-    /// RFC 6298 (2.2) and (2.3), with alpha = 1/8 and beta = 1/4. A sample ends the timer's backoff.
+    /// Takes a sample by RFC 6298 (2.2) and (2.3), with alpha = 1/8 and beta = 1/4. It ends the timer's backoff.
     #[inline]
     pub(super) fn observe(&mut self, sample: Span) {
         let sample = sample.as_nanos();
@@ -45,7 +45,7 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout to arm now.
+    /// Returns the timeout to arm now.
     #[inline]
     pub(super) fn timeout(&self) -> Span {
         let base = if self.smoothed == 0 {
@@ -57,12 +57,12 @@ impl RttEstimator {
         (base.max(self.min_rto) * (1 << self.backoff.min(16))).min(MAX_RTO)
     }
 
-    /// RFC 6298 (5.5): the timer expired.
+    /// Doubles the timeout after the timer expired: RFC 6298 (5.5).
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// RFC 6298 (5.7): the handshake needed its timer.
+    /// Raises the initial timeout if the handshake needed its timer: RFC 6298 (5.7).
     pub(super) fn fall_back(&mut self) {
         self.initial = self.initial.max(FALLBACK_RTO);
     }
@@ -71,7 +71,7 @@ impl RttEstimator {
         (self.smoothed > 0).then(|| Span::from_nanos(self.smoothed))
     }
 
-    /// The least sample; zero before there is one.
+    /// Returns the least sample; zero before there is one.
     pub(super) fn min(&self) -> Span {
         Span::from_nanos(if self.min == u64::MAX { 0 } else { self.min })
     }

@@ -1,4 +1,4 @@
-//! The scoreboard: what has been sent, acknowledged, selectively acknowledged, lost and sent again.
+//! The scoreboard: the segments sent, acknowledged, selectively acknowledged, lost and sent again.
 //!
 //! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive. Losses are
 //! known up to an edge. With three segments selectively acknowledged above it, a hole is lost (`IsLost`). So all
@@ -9,42 +9,42 @@ mod timed;
 use super::bits::BitRing;
 use super::blocks::Block;
 
-/// RFC 6675's DupThresh.
+/// The DupThresh of RFC 6675.
 const DUP_THRESH: usize = 3;
 
-/// What a sender knows about what it has sent.
+/// A sender's knowledge of its segments.
 ///
 /// Without selective acknowledgements each duplicate says that some segment has left the network, but not which. The
 /// segment is counted and not named, and only the first outstanding segment is known to be missing. RFC 6582 inflates
 /// its window by every duplicate, which is the same as a pipe deflated by it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
-    /// Acknowledgements name what arrived out of order.
+    /// True if acknowledgements name the segments that arrived out of order.
     selective: bool,
-    /// Losses are found by time and not by counting: what is lost is said by [`lose_below`](Scoreboard::lose_below)
-    /// and [`lose_resent`](Scoreboard::lose_resent).
+    /// True if losses are found by time and not by counting. Then [`lose_below`](Scoreboard::lose_below) and
+    /// [`lose_resent`](Scoreboard::lose_resent) report the losses.
     timed: bool,
-    /// First segment not cumulatively acknowledged (HighACK + 1).
+    /// The first segment not cumulatively acknowledged (HighACK + 1).
     una: u64,
-    /// Next segment never sent (HighData + 1).
+    /// The next segment never sent (HighData + 1).
     next: u64,
     sacked: BitRing,
     resent: BitRing,
-    /// Of una..next: selectively acknowledged; holes below the loss edge; holes sent again.
+    /// Counts of una..next: segments selectively acknowledged; holes below the loss edge; holes sent again.
     sacked_count: u64,
     lost_count: u64,
     resent_count: u64,
     /// Segments found lost since the start. One that is lost again counts again.
     total_lost: u64,
-    /// Every hole below this is lost.
+    /// The segment below which every hole is lost.
     loss_edge: u64,
-    /// Holes below this have been sent again if they were lost (HighRxt + 1).
+    /// The segment below which lost holes have been sent again (HighRxt + 1).
     resend_from: u64,
-    /// Without names: fast recovery is under way, and partial acknowledgements have taken this much more of the
+    /// Without names: true in fast recovery; and the segments by which partial acknowledgements have taken more of the
     /// window than duplicates had added to it.
     recovering: bool,
     overdrawn: u64,
-    /// One past the three highest selectively acknowledged segments, highest first; zero when there are fewer.
+    /// One past the three highest selectively acknowledged segments, highest first; zero if there are fewer.
     highest_sacked: [u64; DUP_THRESH],
 }
 
@@ -61,24 +61,24 @@ impl Scoreboard {
         self.next
     }
 
-    /// Sent and not cumulatively acknowledged (FlightSize), in segments.
+    /// Returns the number of segments sent and not cumulatively acknowledged (FlightSize).
     #[inline]
     pub(super) fn outstanding(&self) -> u64 {
         self.next - self.una
     }
 
-    /// Segments believed to be in the network (`pipe`).
+    /// Returns the number of segments believed to be in the network (`pipe`).
     #[inline]
     pub(super) fn pipe(&self) -> u64 {
         self.outstanding() + self.resent_count - self.sacked_count - self.lost_count
     }
 
-    /// Holes known to be lost, sent again or not.
+    /// Returns the number of holes known to be lost, sent again or not.
     pub(super) fn lost(&self) -> u64 {
         self.lost_count
     }
 
-    /// Whether the first outstanding segment is lost.
+    /// Returns true if the first outstanding segment is lost.
     #[inline]
     pub(super) fn first_is_lost(&self) -> bool {
         if self.selective { self.una < self.loss_edge } else { self.sacked_count >= DUP_THRESH as u64 }
@@ -88,12 +88,12 @@ impl Scoreboard {
         self.sacked_count > 0
     }
 
-    /// Selectively acknowledged, or counted as duplicates.
+    /// Returns the number of segments selectively acknowledged, or counted as duplicates.
     pub(super) fn sacked(&self) -> u64 {
         self.sacked_count
     }
 
-    /// A segment never sent before leaves.
+    /// Returns the next segment never sent before, which leaves now.
     #[inline]
     pub(super) fn send_next(&mut self) -> u64 {
         let segment = self.next;
@@ -103,20 +103,20 @@ impl Scoreboard {
         segment
     }
 
-    /// Where lost holes not yet sent again may be; mostly nowhere.
+    /// Returns the range in which lost holes not yet sent again may lie; it is usually empty.
     #[inline]
     fn to_resend(&self) -> (u64, u64) {
         (self.resend_from.max(self.una), self.loss_edge.min(self.next))
     }
 
-    /// Whether [`resend_lost`](Scoreboard::resend_lost) may find a hole.
+    /// Returns true if [`resend_lost`](Scoreboard::resend_lost) may find a hole.
     #[inline]
     pub(super) fn may_resend_lost(&self) -> bool {
         let (from, to) = self.to_resend();
         from < to
     }
 
-    /// The first lost hole not yet sent again, marked as sent again (`NextSeg`, rule 1).
+    /// Returns the first lost hole not yet sent again, and marks it as sent again (`NextSeg`, rule 1).
     pub(super) fn resend_lost(&mut self) -> Option<u64> {
         let (from, to) = self.to_resend();
         if from >= to {
@@ -128,8 +128,8 @@ impl Scoreboard {
             self.sacked.first_clear(from, to)
         };
         let Some(hole) = hole else {
-            // All of it has arrived: a window of thousands is not looked through again. Where losses are found by time
-            // a retransmission may be lost, and its hole come again.
+            // All of it has arrived, so a window of thousands is not searched again. If losses are found by time, a
+            // retransmission may be lost and its hole come again.
             if !self.timed {
                 self.resend_from = from.max(to);
             }
@@ -139,7 +139,7 @@ impl Scoreboard {
         Some(hole)
     }
 
-    /// The first hole below the highest selectively acknowledged segment, lost or not (rule 3).
+    /// Returns the first hole below the highest selectively acknowledged segment, lost or not (rule 3).
     pub(super) fn resend_hole(&mut self) -> Option<u64> {
         let from = self.resend_from.max(self.una);
         let hole = self.sacked.first_clear(from, self.highest_sacked[0])?;
@@ -147,7 +147,7 @@ impl Scoreboard {
         Some(hole)
     }
 
-    /// The last outstanding segment, once more (rule 4); what may be sent again next does not move.
+    /// Returns the last outstanding segment, once more (rule 4), and leaves the next one to be sent again as it is.
     pub(super) fn rescue(&mut self) -> Option<u64> {
         let last = (self.una..self.next).rev().find(|segment| !self.sacked.get(*segment))?;
         if !self.resent.get(last) {
@@ -169,14 +169,14 @@ impl Scoreboard {
         }
     }
 
-    /// A recovery episode begins: the first hole is the first to be sent again.
+    /// Begins a recovery episode: the first hole is the first to be sent again.
     pub(super) fn begin_recovery(&mut self) {
         self.resend_from = self.una;
         self.recovering = true;
     }
 
-    /// The retransmission timer expired: everything not selectively acknowledged is lost, and what was sent
-    /// again is no longer believed to be in the network.
+    /// Marks everything not selectively acknowledged as lost, after the retransmission timer expired. Segments that
+    /// were sent again are no longer believed to be in the network.
     pub(super) fn lose_everything(&mut self) {
         if self.selective && self.resent_count > 0 {
             for segment in self.una..self.next {
@@ -192,20 +192,20 @@ impl Scoreboard {
         self.resend_from = self.una;
     }
 
-    /// A duplicate acknowledgement that names nothing: some segment has left the network, if any is in it.
+    /// Counts a duplicate acknowledgement that names nothing: some segment has left the network, if any is in it.
     pub(super) fn duplicate(&mut self) -> bool {
         let any = self.pipe() > 0;
         self.sacked_count += u64::from(any);
         any
     }
 
-    /// The first outstanding segment.
+    /// Returns the first outstanding segment.
     pub(super) fn first(&self) -> Option<u64> {
         (self.outstanding() > 0).then_some(self.una)
     }
 
-    /// RFC 6582, section 3.2, step 3: a partial acknowledgement deflates the window by the segments that it covers,
-    /// less the one sent again for it. The window falls below the threshold where duplicates were lost on their way.
+    /// Deflates the window by the segments that a partial acknowledgement covers, less the one sent again for it (RFC
+    /// 6582, section 3.2, step 3). The window falls below the threshold if duplicates were lost on their way.
     fn deflate(&mut self, newly: u64) {
         let inflated = self.sacked_count + 1;
         self.overdrawn += newly.saturating_sub(inflated);
@@ -214,7 +214,7 @@ impl Scoreboard {
         self.sacked_count = inflated.saturating_sub(newly).min(most);
     }
 
-    /// `segment` was selectively acknowledged; true if that is news.
+    /// Records that `segment` was selectively acknowledged; returns true if that is news.
     #[inline]
     pub(super) fn sack(&mut self, segment: u64) -> bool {
         if segment < self.una || segment >= self.next || self.sacked.get(segment) {
@@ -232,8 +232,8 @@ impl Scoreboard {
         true
     }
 
-    /// `segment`, unless `cumulative` covers it (RFC 2883's report of a repeat), and `blocks` were selectively
-    /// acknowledged.
+    /// Records that `segment` and `blocks` were selectively acknowledged. A `segment` that `cumulative` covers is RFC
+    /// 2883's report of a repeat, and is left out.
     #[inline]
     pub(super) fn sack_beyond(&mut self, cumulative: u64, segment: u64, blocks: &[Block]) {
         if segment >= cumulative {
@@ -244,7 +244,7 @@ impl Scoreboard {
         }
     }
 
-    /// `blocks` were selectively acknowledged, as far as they lie beyond `cumulative`.
+    /// Records that `blocks` were selectively acknowledged, as far as they lie beyond `cumulative`.
     pub(super) fn sack_blocks(&mut self, cumulative: u64, blocks: &[Block]) {
         for &(start, end) in blocks {
             let mut from = start.max(cumulative).max(self.una);
@@ -259,12 +259,12 @@ impl Scoreboard {
     fn raise_loss_edge(&mut self, sacked: u64) {
         let [first, second, _] = self.highest_sacked;
         if sacked > first {
-            // Mostly it is the newest.
+            // Usually it is the newest.
             self.highest_sacked = [sacked, first, second];
         } else {
             self.insert_sacked(sacked);
         }
-        // One past the third-highest: holes below that segment have three above them.
+        // The entry is one past the third-highest segment, so holes below that segment have three above them.
         self.lose_below(self.highest_sacked[DUP_THRESH - 1].saturating_sub(1));
     }
 
@@ -277,7 +277,7 @@ impl Scoreboard {
         }
     }
 
-    /// Every hole below `edge` is lost.
+    /// Marks every hole below `edge` as lost.
     #[inline]
     pub(super) fn lose_below(&mut self, edge: u64) {
         let from = self.loss_edge.max(self.una);
@@ -291,7 +291,7 @@ impl Scoreboard {
         self.lost_count += lost;
         self.total_lost += lost;
         if lost == 0 && !self.timed && self.resend_from >= from {
-            // Nothing here is to be sent again; rule 3 may have gone further.
+            // Nothing here needs to be sent again; rule 3 may have gone further.
             self.resend_from = self.resend_from.max(edge);
         }
     }
@@ -304,7 +304,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below `una` is acknowledged. Returns how many segments that is news for.
+    /// Acknowledges everything below `una`. Returns the number of segments newly acknowledged.
     #[inline]
     pub(super) fn advance(&mut self, una: u64) -> u64 {
         let una = una.min(self.next);
@@ -319,7 +319,7 @@ impl Scoreboard {
         newly
     }
 
-    /// Nothing is named: what was lost in a timeout, and sent again since, lies in one stretch each.
+    /// Does this without names: segments lost in a timeout, and those sent again since, lie in one stretch each.
     fn advance_unnamed(&mut self, una: u64, newly: u64) -> u64 {
         if newly > 0 {
             self.una = una;
@@ -335,7 +335,7 @@ impl Scoreboard {
         newly
     }
 
-    /// The repair is over: the duplicates counted so far say nothing any more.
+    /// Ends the repair: the duplicates counted so far have no meaning any more.
     pub(super) fn end_recovery(&mut self) {
         self.resent_count -= self.overdrawn;
         self.forget_duplicates();

@@ -1,17 +1,17 @@
-//! Scripts of acknowledgements, as packetdrill has them: a table of time, event and what the sender does about it.
-//! One file per rule in `script/`.
+//! Scripts of acknowledgements, as packetdrill has them: a table of times, events and the sender's reactions. Each rule
+//! has a file in `script/`.
 //!
 //! A line is `time ms · event · expected`. Events:
 //!
 //! - `ack 5`, an acknowledgement of everything below segment 5. After it may stand `sack 7` (the segment that caused
-//!   it), `blocks 7-9 12-13` (as [`Sacks::Blocks`](super::Sacks) would say), `repeat 3` (RFC 2883) and `ece`.
-//!   `echo 40` is the time stamp, else the current time less the round-trip time;
-//! - `timer`, the earliest timer expires at that time, and not before;
-//! - `go`, the sender is asked to send.
+//!   it), `blocks 7-9 12-13` (as in [`Sacks::Blocks`](super::Sacks)), `repeat 3` (RFC 2883) and `ece`. `echo 40` is the
+//!   time stamp; without it, the current time less the round-trip time;
+//! - `timer`: the earliest timer expires at that time, and not before;
+//! - `go`: the sender may send.
 //!
-//! Expected are the segments that leave, `3 4 5`, and `3r` for one sent again (`+` after a number: with CWR). After
-//! `|` may stand the window in segments, `w=5`, the segments in the network, `pipe=4`, and the time of the earliest
-//! timer, `timer=1200`.
+//! The third column has the segments that leave, `3 4 5`, and `3r` for one sent again (`+` after a number: with CWR).
+//! After `|` may stand the window in segments, `w=5`, the segments in the network, `pipe=4`, and the time of the
+//! earliest timer, `timer=1200`.
 
 mod deliveries;
 mod ecn;
@@ -37,7 +37,7 @@ use units::{Bytes, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);
 
-/// A sender whose window starts at `window` segments, in congestion avoidance.
+/// Returns the settings of a sender whose window starts at `window` segments, in congestion avoidance.
 pub(super) fn config(window: u64) -> SenderConfig {
     let start = Start { segment: SEGMENT, window: SEGMENT * window, threshold: SEGMENT * window };
     SenderConfig {
@@ -58,10 +58,10 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
-/// Plays `script` to a sender, with a round-trip time of 100 ms where nothing else is said.
+/// Plays `script` to a sender, with a round-trip time of 100 ms unless a line says otherwise.
 ///
 /// # Panics
-/// At the first line that comes out otherwise.
+/// If a line has another result than it expects.
 #[track_caller]
 fn play(config: SenderConfig, script: &str) {
     let mut sender = Sender::new(config);
@@ -81,7 +81,7 @@ fn play(config: SenderConfig, script: &str) {
     }
 }
 
-/// The lines of a script, each with its time, its event and what is expected.
+/// Returns the lines of a script, each with its time, its event and the expected result.
 fn lines(script: &str) -> impl Iterator<Item = (Time, &str, &str, &str)> {
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| {
@@ -133,7 +133,7 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
     }
 }
 
-/// What leaves now, in words.
+/// Returns the segments that leave now, in words.
 fn leaving(sender: &mut Sender, now: Time) -> Vec<String> {
     let mut sent = Vec::new();
     while let Some(one) = sender.transmit::<Full>(now) {

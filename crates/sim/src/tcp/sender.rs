@@ -1,10 +1,10 @@
-//! The sender: what may leave when, and what an acknowledgement or a silence means.
+//! The sender: it decides when segments leave, and reacts to acknowledgements and timeouts.
 //!
-//! RFC 5681 windows and timers around an RFC 6675 scoreboard. The window bounds the segments in the network (`pipe`).
-//! So limited transmit (RFC 3042) and fast recovery follow from counting them. `sender/recovery.rs` repairs losses;
-//! `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn on:
-//! PRR, RACK-TLP, ECN. `sender/offload.rs` is segmentation offload, `sender/writer.rs` the send buffer.
-//! `sender/features.rs` says which of them there are.
+//! Windows and timers of RFC 5681 surround a scoreboard of RFC 6675. The window bounds the segments in the network
+//! (`pipe`). So limited transmit (RFC 3042) and fast recovery follow from counting them. `sender/recovery.rs` repairs
+//! losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
+//! on: PRR, RACK-TLP, ECN. `sender/offload.rs` is segmentation offload, `sender/writer.rs` the send buffer.
+//! `sender/features.rs` lists which of them may be on.
 
 mod features;
 mod offload;
@@ -25,36 +25,36 @@ use pacing::Pacing;
 use transport::{Recovery, Transport, WindowVariant};
 use units::{Bytes, Span, Time};
 
-/// What a sender is like.
+/// The settings of a sender.
 #[derive(Debug)]
 pub(crate) struct SenderConfig {
     pub(crate) control: Box<dyn CongestionControl>,
     pub(crate) payload: Bytes,
-    /// At most this many segments unacknowledged, until an acknowledgement advertises another window.
+    /// The most segments that may be unacknowledged, until an acknowledgement advertises another window.
     pub(crate) buffer_segments: u64,
-    /// Segments to send; [`u64::MAX`] when greedy.
+    /// The number of segments to send; [`u64::MAX`] if greedy.
     pub(crate) total_segments: u64,
     pub(crate) transport: Transport,
-    /// A segment's time on the sender's own line; zero: there is none.
+    /// The time of a segment on the sender's own line; zero: it has none.
     pub(crate) line_gap: Span,
 }
 
-/// Why fewer than the usual rules apply.
+/// A loss episode, in which fewer than the usual rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Episode {
-    /// No loss is being repaired.
+    /// The state in which no loss is being repaired.
     None,
-    /// Fast recovery until `until` is acknowledged. `once`: RFC 6675's rule 4 has been used; without names, the first partial
-    /// acknowledgement has come.
+    /// Fast recovery until `until` is acknowledged. `once`: RFC 6675's rule 4 has been used; without names, the first
+    /// partial acknowledgement has come.
     FastRecovery { until: u64, once: bool },
     /// Repair after a timeout, in slow start, until `until` is acknowledged.
     Timeout { until: u64 },
-    /// Without names fast recovery is over, and nothing beyond `until` has been acknowledged: what else was lost before it waits
-    /// for a timeout.
+    /// The time after fast recovery without names, until something beyond `until` is acknowledged. Other losses before
+    /// `until` wait for a timeout.
     Barred { until: u64 },
 }
 
-/// A segment leaves.
+/// A segment that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transmission {
     pub(crate) segment: u64,
@@ -72,28 +72,28 @@ pub(crate) struct Sender {
     total_segments: u64,
     episode: Episode,
     sack: bool,
-    /// Fast recovery repairs one segment only.
+    /// True if fast recovery repairs one segment only.
     reno: bool,
-    /// The first retransmission of an episode does not wait for the window.
+    /// True if the next retransmission does not wait for the window, as the first of an episode does not.
     owed: bool,
     rtt: RttEstimator,
     timestamps: bool,
-    /// Without timestamps: the segment being timed, and when it was sent.
+    /// Without time stamps: the segment being timed, and the time at which it was sent.
     timed: Option<(u64, Time)>,
     /// The retransmission timer; between calls, the earliest of all timers, if some option has one.
     timer: Time,
-    /// The segment the timer last expired for.
+    /// The segment for which the timer last expired.
     timed_out: Option<u64>,
     timeouts: u64,
     /// Segments below this were sent while the congestion window was the limit.
     limited_below: u64,
     round: u64,
     round_ends: u64,
-    /// Routers are told and answer.
+    /// True if routers read the sender's headers and answer.
     assisted: bool,
-    /// What else the flow turned on.
+    /// The options that the flow has turned on.
     options: Option<Box<Options>>,
-    /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here.
+    /// The state of pacing; a plain sender has nothing to look at here.
     pacing: Pacing,
 }
 
@@ -145,13 +145,13 @@ impl Sender {
         }
     }
 
-    /// When the next of its timers expires.
+    /// Returns the time at which the next of its timers expires.
     #[inline]
     pub(crate) fn timer(&self) -> Time {
         self.timer
     }
 
-    /// Does what the controller now allows.
+    /// Takes over what the controller now allows.
     #[inline]
     fn adopt<F: Features>(&mut self) {
         let allowance = self.control.allowance();
@@ -161,40 +161,40 @@ impl Sender {
         }
     }
 
-    /// Whether windows are all it goes by ([`Plain`]).
+    /// Returns true if it goes by windows alone ([`Plain`]).
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.pacing.is_on() && self.options.is_none()
     }
 
-    /// Whether PRR, RACK-TLP or ECN is on ([`Full`]).
+    /// Returns true if an option such as PRR, RACK-TLP or ECN is on ([`Full`]).
     #[inline]
     pub(crate) fn has_options(&self) -> bool {
         self.options.is_some()
     }
 
-    /// Everything to send has been acknowledged.
+    /// Returns true if everything to send has been acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.board.una() >= self.total_segments
     }
 
-    /// Nothing beyond what has been sent is to be sent any more.
+    /// Stops sending anything beyond what has been sent.
     pub(crate) fn leave(&mut self) {
         self.total_segments = self.total_segments.min(self.board.next());
     }
 
-    /// How often the retransmission timer has expired.
+    /// Returns how often the retransmission timer has expired.
     pub(crate) fn timeouts(&self) -> u64 {
         self.timeouts
     }
 
-    /// The controller's slow-start threshold, if it has one.
+    /// Returns the controller's slow-start threshold, if it has one.
     pub(crate) fn threshold(&self) -> Option<Bytes> {
         self.control.state().threshold.filter(|threshold| *threshold < Bytes::MAX)
     }
 
-    /// RFC 6298's smoothed round-trip time, once there is a sample.
+    /// Returns the smoothed round-trip time of RFC 6298, once there is a sample.
     pub(crate) fn smoothed_rtt(&self) -> Option<Span> {
         self.rtt.smoothed()
     }
@@ -204,12 +204,12 @@ impl Sender {
         self.control.measures(show);
     }
 
-    /// The send window: the least of congestion window and socket buffers.
+    /// Returns the send window: the least of congestion window and socket buffers.
     pub(crate) fn send_window(&self) -> Bytes {
         Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))
     }
 
-    /// The congestion window, and what is in the network, in segments.
+    /// Returns the congestion window, in segments.
     #[cfg(test)]
     pub(super) fn window_segments(&self) -> u64 {
         self.window / self.payload
@@ -220,13 +220,13 @@ impl Sender {
         self.board.pipe()
     }
 
-    /// Segment payload other than the last.
+    /// Returns the payload of every segment but the last.
     #[inline]
     pub(crate) fn payload(&self) -> u64 {
         self.payload
     }
 
-    /// Whether [`transmit`](Sender::transmit) would send something now.
+    /// Returns true if [`transmit`](Sender::transmit) would send something now.
     #[inline]
     pub(crate) fn may_transmit<F: Features>(&self) -> bool {
         self.owed
@@ -240,7 +240,8 @@ impl Sender {
         self.has_room_beside(0)
     }
 
-    /// Whether one more has room if so many more are in the network than the scoreboard says.
+    /// Returns true if one more segment has room while `more` segments beyond the scoreboard's count are in the
+    /// network.
     #[inline]
     fn has_room_beside(&self, more: u64) -> bool {
         (self.board.pipe() + more + 1) * self.payload <= self.window
@@ -251,9 +252,9 @@ impl Sender {
         self.board.next() < self.total_segments && self.board.outstanding() < self.buffer_segments
     }
 
-    /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
+    /// Returns the next segment to leave, taken as sent at `now`; `None` if the windows are full.
     ///
-    /// `F`: what may be on, [`Full`] if in doubt.
+    /// `F`: the features that may be on, [`Full`] if in doubt.
     #[inline(always)]
     pub(crate) fn transmit<F: Features>(&mut self, now: Time) -> Option<Transmission> {
         if F::OPTIONS {
@@ -283,9 +284,9 @@ impl Sender {
         }
         let sent = sent?;
         self.owed = false;
-        // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
-        // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
-        // being repaired, the timer would never expire.
+        // RFC 6675, section 6: a retransmission restarts the timer, so that an episode longer than one timeout does not
+        // end in a needless timeout. Only that of the first hole does. If it were lost again while others kept being
+        // repaired, the timer would otherwise never expire.
         let first_hole = sent.again && sent.segment == self.board.una() && !self.is_impatient();
         if first_hole || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
@@ -302,9 +303,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Times `sent` if nothing is being timed. What is sent again is not timed (Karn's rule), and stops the timing of
-    /// itself or of a later segment. The acknowledgement of a later segment waits for the repair, a round trip
-    /// longer. 4.4BSD and ns-2 are remembered to stop there, too.
+    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule), and stops the timing of
+    /// itself or of a later segment: the acknowledgement of a later one waits a round trip longer for the repair.
+    /// 4.4BSD and ns-2 stop there, too (from memory, not checked).
     fn time(&mut self, sent: &Transmission, now: Time) {
         match self.timed {
             None if !sent.again => self.timed = Some((sent.segment, now)),
@@ -313,7 +314,7 @@ impl Sender {
         }
     }
 
-    /// The round-trip sample an acknowledgement of new data gives.
+    /// Returns the round-trip sample that an acknowledgement of new data gives.
     #[inline]
     fn sample(&mut self, now: Time, ack: &Acknowledgement) -> Option<Span> {
         if self.timestamps {
@@ -335,8 +336,8 @@ impl Sender {
         self.may_send_new().then(|| Transmission { segment: self.board.send_next(), again: false })
     }
 
-    /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
-    /// sample it gives.
+    /// Takes an acknowledgement, with the SACK blocks it carries if any can be lost. Returns the round-trip sample it
+    /// gives.
     #[inline(always)]
     pub(crate) fn on_ack<F: Features>(
         &mut self,
@@ -388,7 +389,8 @@ impl Sender {
         } else if F::OPTIONS && sample.is_some_and(|sample| self.precedes_first_hole(now, sample)) {
             self.timer = now + self.rtt.timeout();
         }
-        // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
+        // Segments covered by the acknowledgement that ends fast recovery were sent before or in it: no growth for
+        // them.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
         if F::OPTIONS {
             recovering |= self.heed(now, ack, newly, sample);

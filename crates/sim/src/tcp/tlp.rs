@@ -1,22 +1,23 @@
-//! The tail loss probe. When nothing has come back for a while, one more segment asks for an acknowledgement
-//! [rfc8985:7]. So a loss at the end of a flight is found by [RACK](super::rack) and not by the timer.
+//! The tail loss probe. If nothing has come back for a while, one more segment asks for an acknowledgement [rfc8985:7].
+//! So a loss at the end of a flight is found by [RACK](super::rack) and not by the timer.
 
 use super::Acknowledgement;
 use units::{Span, Time};
 
-/// How long a receiver may withhold the acknowledgement of a lone segment (`TLP.max_ack_delay`) [rfc8985:7.2].
+/// The time for which a receiver may withhold the acknowledgement of a lone segment (`TLP.max_ack_delay`)
+/// [rfc8985:7.2].
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
 
-/// The probe's timer and what became of the last one.
+/// The probe's timer and the state of the last probe.
 #[derive(Clone, Debug)]
 pub(super) struct Tlp {
-    /// When the probe leaves.
+    /// The time at which the probe leaves.
     pub(super) due: Time,
     /// One past the highest segment as the last probe left, until that is acknowledged (`TLP.end_seq`).
     outstanding: Option<u64>,
-    /// It was a segment sent again (`TLP.is_retrans`).
+    /// True if it was a segment sent again (`TLP.is_retrans`).
     again: bool,
-    /// A round-trip time has been measured since the last probe.
+    /// True if a round-trip time has been measured since the last probe.
     measured: bool,
 }
 
@@ -27,8 +28,8 @@ impl Default for Tlp {
 }
 
 impl Tlp {
-    /// Arms the timer as data leave or are acknowledged. `expiry`: of the retransmission timer, which a probe
-    /// comes before.
+    /// Arms the timer as data leave or are acknowledged. `expiry`: the time of the retransmission timer, before which a
+    /// probe leaves.
     pub(super) fn arm(&mut self, now: Time, smoothed: Option<Span>, outstanding: u64, expiry: Time) {
         if outstanding == 0 || self.outstanding.is_some() || !self.measured {
             self.due = Time::NEVER;
@@ -42,23 +43,23 @@ impl Tlp {
         self.due = (now + wait).min(expiry);
     }
 
-    /// There is recovery to do instead.
+    /// Disarms the timer, because recovery takes its place.
     pub(super) fn disarm(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// A probe left, a segment sent `again` or new; `next` is one past the highest segment.
+    /// Records that a probe left, a segment sent `again` or new; `next` is one past the highest segment.
     pub(super) fn on_probe(&mut self, again: bool, next: u64) {
         (self.outstanding, self.again, self.measured) = (Some(next), again, false);
     }
 
-    /// A round-trip time was measured.
+    /// Records that a round-trip time was measured.
     pub(super) fn on_sample(&mut self) {
         self.measured = true;
     }
 
-    /// An acknowledgement arrives. True if it shows that the probe repaired a loss, so that nothing else will tell
-    /// of it [rfc8985:7.4.2].
+    /// Takes an acknowledgement. Returns true if it shows that the probe repaired a loss, which nothing else will
+    /// report [rfc8985:7.4.2].
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, newly: u64) -> bool {
         let Some(end) = self.outstanding.filter(|end| ack.cumulative >= *end) else { return false };
         if !self.again || ack.duplicate {

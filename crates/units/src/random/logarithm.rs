@@ -1,15 +1,16 @@
-//! The natural logarithm by a table: written out, so that it is the same on every machine, and without a call per draw.
+//! The natural logarithm by a table. It is written out here so that it is the same on every machine, and needs no call
+//! per draw.
 
 use std::f64::consts::LN_2;
 
-/// The mantissa's first bits choose the row.
+/// The number of leading bits of the mantissa that choose the row.
 const BITS: u32 = 7;
 const ROWS: usize = 1 << BITS;
-/// Of a double: bits of its mantissa, and the bits of 1.0.
+/// The number of bits in the mantissa of a double, and below it the bits of 1.0.
 const MANTISSA: u32 = 52;
 const ONE: u64 = 1023 << MANTISSA;
 
-/// Of the middles of the rows: the reciprocal and the logarithm, both negative.
+/// The negative reciprocal and the negative logarithm of each row's middle.
 static TABLE: [(f64, f64); ROWS] = table();
 
 const fn table() -> [(f64, f64); ROWS] {
@@ -30,14 +31,14 @@ const fn table() -> [(f64, f64); ROWS] {
     table
 }
 
-/// -ln `value` for a positive, normal number, to within 1e-15 or a few of its last bits, whichever is more.
+/// Returns -ln `value` for a positive, normal number, to within 1e-15 or a few of its last bits, whichever is more.
 #[inline]
 pub(super) fn minus_ln(value: f64) -> f64 {
     let bits = value.to_bits();
     let halvings = 1023 - (bits >> MANTISSA) as i64;
     let (reciprocal, logarithm) = TABLE[(bits >> (MANTISSA - BITS)) as usize % ROWS];
     let mantissa = f64::from_bits((bits % (1 << MANTISSA)) | ONE);
-    // ln (1 - x), within 2^-8 of nothing; what the series leaves out is below its seventh power.
+    // The series is -ln (1 - x), where x is within 2^-8 of zero; the terms left out are below x^7.
     let x = 1.0 + mantissa * reciprocal;
     let [half, third, fourth, fifth, sixth] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0];
     let series = x * (1.0 + x * (half + x * (third + x * (fourth + x * (fifth + x * sixth)))));

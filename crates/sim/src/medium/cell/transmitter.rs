@@ -1,4 +1,4 @@
-//! An access function that sends what flows give it: its queue, the frames it has handed to the air, airtime limits.
+//! An access function that sends the packets of flows: its queue, the frames it has handed to the air, airtime limits.
 
 use crate::packet::Packet;
 use crate::plan::CellPlan;
@@ -14,13 +14,14 @@ use units::{Bytes, Rate, Span, Time};
 pub(super) struct Transmitter {
     id: FunctionId,
     category: Category,
-    /// Of a station: it sends to the access point, which sends to the station of each packet.
+    /// True for a function of a station, which sends to the access point. The access point sends to each packet's
+    /// station.
     is_station: bool,
-    /// One, or one per station where airtime is limited.
+    /// One queue, or one per station if airtime is limited.
     pub(super) queue: ServedQueue<Packet>,
-    /// The station to ask first, where airtime is limited.
+    /// The station whose turn comes first, if airtime is limited.
     turn: Option<usize>,
-    /// With the air, in order, and for how long each is expected to take.
+    /// Packets handed to the air, in order, each with its expected airtime.
     launched: VecDeque<(Packet, Span)>,
 }
 
@@ -30,12 +31,12 @@ pub(super) struct Limiter {
     phy: Phy,
     sizes: Sizes,
     control_rate: Rate,
-    /// Of each station.
+    /// The rate of each station.
     rates: Vec<Rate>,
 }
 
 impl Limiter {
-    /// Nothing is pending in this cell yet.
+    /// Creates the limiter of a cell, with nothing pending.
     pub(super) fn new(limits: AirtimeLimits, cell: &CellPlan) -> Self {
         Self {
             pending: PendingAirtime::new(limits, cell.stations.len()),
@@ -51,17 +52,17 @@ impl Limiter {
     }
 }
 
-/// What an access function acts on beside its own.
+/// The state outside an access function on which it acts.
 pub(super) struct Surroundings<'a> {
     pub(super) now: Time,
     pub(super) air: &'a mut Cell,
     pub(super) limiter: Option<&'a mut Limiter>,
-    /// Packets dropped since flows were told.
+    /// Packets dropped and not yet reported to their flows.
     pub(super) dropped: &'a mut Vec<Packet>,
 }
 
 impl Transmitter {
-    /// A function with its queue, or its queues, one per station, if its airtime is limited.
+    /// Creates a function with its queue, or its queues, one per station, if its airtime is limited.
     pub(super) fn new(
         id: FunctionId,
         category: Category,
@@ -81,7 +82,7 @@ impl Transmitter {
         self.turn.is_some()
     }
 
-    /// A packet enters the queue.
+    /// Puts a packet into the queue.
     pub(super) fn push(&mut self, packet: Packet, around: &mut Surroundings<'_>) {
         let queue = if self.is_limited() { packet.hop as usize } else { 0 };
         let dropped = &mut around.dropped;
@@ -91,12 +92,12 @@ impl Transmitter {
         }
     }
 
-    /// The packet that is being sent.
+    /// Returns the packet that is being sent.
     pub(super) fn first(&self) -> Option<&Packet> {
         self.launched.front().map(|(packet, _)| packet)
     }
 
-    /// The first packet has been sent and acknowledged, or given up.
+    /// Handles the end of the first packet: sent and acknowledged, or given up.
     pub(super) fn on_outcome(&mut self, sent: bool, around: &mut Surroundings<'_>) {
         let Some((packet, airtime)) = self.launched.pop_front() else { return };
         if let Some(limiter) = self.limiter(around) {
@@ -111,8 +112,8 @@ impl Transmitter {
         self.feed(around);
     }
 
-    /// Hands the air what it may have: one frame at a time, or as many as the airtime limits allow. Stations take
-    /// turns by packets.
+    /// Hands packets to the air: one frame at a time, or as many as the airtime limits allow. Stations take turns
+    /// packet by packet.
     pub(super) fn feed(&mut self, around: &mut Surroundings<'_>) {
         loop {
             let queue = match (self.turn, self.limiter(around)) {
@@ -134,7 +135,7 @@ impl Transmitter {
             match self.queue.next(around.now, queue, &mut drops) {
                 Some(packet) => self.launch(packet, around),
                 None if !self.is_limited() => return,
-                // The policy knows now that the air would take more.
+                // The policy now knows that the air would take more.
                 None => {}
             }
         }
@@ -152,7 +153,7 @@ impl Transmitter {
         around.air.push(around.now, self.id, Frame { id: 0, payload: length, to });
     }
 
-    /// The limits, if they are this function's.
+    /// Returns the airtime limits, if they apply to this function.
     fn limiter<'a>(&self, around: &'a mut Surroundings<'_>) -> Option<&'a mut Limiter> {
         around.limiter.as_deref_mut().filter(|_| self.is_limited())
     }

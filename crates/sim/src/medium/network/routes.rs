@@ -1,9 +1,9 @@
-//! Routes over links. Thousands of flows share a few: each is kept once.
+//! Routes over links. Thousands of flows share a few routes, so each route is kept once.
 
 use std::collections::HashMap;
 
 /// Routes one after the other, each closed by [`Routes::END`]. A position in them says where a packet is and where it
-/// goes, without a look at its flow.
+/// goes next, so that its flow need not be looked up.
 #[derive(Clone, Debug)]
 pub(super) struct Routes {
     hops: Vec<u32>,
@@ -14,15 +14,15 @@ pub(super) struct Routes {
 impl Routes {
     const END: u32 = u32::MAX;
 
-    /// No routes yet, over so many links.
+    /// Creates an empty set of routes over `links` links.
     pub(super) fn new(links: usize) -> Self {
         Self { hops: Vec::new(), begins: HashMap::new(), links }
     }
 
-    /// Where `route` begins.
+    /// Returns the position at which `route` begins.
     ///
     /// # Panics
-    /// If it names a link that there is not.
+    /// If the route names a link that does not exist.
     pub(super) fn begin(&mut self, route: &[usize]) -> u32 {
         if let Some(begin) = self.begins.get(route) {
             return *begin;
@@ -35,7 +35,7 @@ impl Routes {
         begin
     }
 
-    /// The link at a position; `None` past a route's last.
+    /// Returns the link at a position; `None` at the end of a route.
     #[inline]
     pub(super) fn link(&self, position: u32) -> Option<usize> {
         let link = self.hops[position as usize];

@@ -1,13 +1,13 @@
-//! When a host's processor is away: for other work, or for another virtual machine on it.
+//! The times at which a host's processor is away: for other work, or for another virtual machine on it.
 
 use transport::Host;
 use units::random::Stream;
 use units::{Span, Time};
 
-/// When the processor is away: both times have exponential distributions.
+/// The pauses of a processor. Their lengths and the intervals between them have exponential distributions.
 #[derive(Debug)]
 pub(crate) struct Pauses {
-    /// Means.
+    /// The means of both.
     length: Span,
     interval: Span,
     from: Time,
@@ -28,7 +28,7 @@ impl Pauses {
         self.until = self.from + self.length.scale(self.stream.exponential(1.0));
     }
 
-    /// The end of the pause in which `now` lies.
+    /// Returns the end of the pause in which `now` lies, if it lies in one.
     pub(super) fn end(&mut self, now: Time) -> Option<Time> {
         while self.until <= now {
             self.next();

@@ -10,7 +10,7 @@ fn receiver(host: Host) -> Receiver {
     receiver.on_host(&host, Bytes::new(1448), || Stream::new(1, "host"))
 }
 
-/// Hands `segment` over at `now`, sent 10 ms before.
+/// Hands over `segment` at `now`, sent 10 ms before.
 fn takes(receiver: &mut Receiver, now: u64, segment: u64) -> Option<(u64, Option<u64>, Vec<Block>)> {
     let sent = Time::ZERO + us(now).since(us(10_000));
     let batch = receiver.gather(us(now), segment, sent, false)?;
@@ -34,7 +34,7 @@ fn neighbours_within_the_time_are_acknowledged_as_one() {
     assert_eq!((ack.cumulative, ack.sacked, ack.echo, ack.newest_sent), (3, None, us(10), us(59)));
     assert!(blocks.as_slice().is_empty());
     assert_eq!(receiver.deadline(), Time::NEVER);
-    // One alone is withheld.
+    // One segment alone has its acknowledgement withheld.
     assert!(receiver.gather(us(200), 3, us(20), false).is_none());
     let batch = receiver.gathered(us(250)).expect("one segment");
     assert!(receiver.on_batch(us(250), batch).is_none());
@@ -81,7 +81,7 @@ fn one_acknowledgement_speaks_for_all_that_a_pause_kept() {
         while let Some(due) = receiver.coalescing.as_ref().map(|own| own.due).filter(|due| *due <= now) {
             // Another pause may follow at once.
             let Some(batch) = receiver.gathered(due) else { continue };
-            // One segment may be withheld, as outside of a pause.
+            // The acknowledgement of one segment may be withheld, as outside of a pause.
             let ack = receiver.on_batch(now, batch);
             assert!(ack.is_none_or(|(ack, _)| ack.cumulative == batch.end));
             waits.push(kept * 20);
@@ -105,7 +105,7 @@ fn a_young_connection_acknowledges_every_segment() {
     assert_eq!(said, [true, true, true, false, true, false]);
 }
 
-/// 64 kB are 45 segments. Up to 50 the window grows with the first three.
+/// The window begins with 64 kB, 45 segments. Up to 50 it grows with the first three segments.
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged() {
     let host = Host { quick_growth: true, ..Host::default() };
@@ -129,7 +129,7 @@ fn a_segment_that_had_arrived_makes_the_connection_young_again() {
     let mut receiver = receiver(Host { quick_ack: 2, ..Host::default() });
     let said: Vec<bool> = (0..4).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
     assert_eq!(said, [true, true, false, true]);
-    // Of the two that it asks for, one says so.
+    // One of the two quick acknowledgements that it asks for reports the repeat.
     let said: Vec<bool> = [1, 4, 5, 6].map(|segment| takes(&mut receiver, 200, segment).is_some()).into();
     assert_eq!(said, [true, true, false, true]);
 }
@@ -144,14 +144,14 @@ fn beyond_a_hole_the_fourth_acknowledgement_waits_for_a_twentieth_of_the_path() 
     assert_eq!(takes(&mut receiver, 20_010, 4), None);
     assert_eq!(takes(&mut receiver, 20_020, 6), None);
     assert_eq!(takes(&mut receiver, 20_030, 5), None);
-    // 10 ms there: half a millisecond.
+    // The path takes 10 ms one way; a twentieth is half a millisecond.
     assert_eq!(receiver.deadline(), us(20_510));
     assert!(receiver.compressed(us(20_509)).is_none());
     let (ack, blocks) = receiver.compressed(us(20_510)).expect("three acknowledgements");
     assert_eq!((ack.cumulative, ack.sacked), (0, Some(5)));
     assert_eq!(blocks.as_slice(), [(4, 6), (6, 7)]);
     assert_eq!(receiver.deadline(), Time::NEVER);
-    // The hole is filled: what waited leaves with that.
+    // The hole is filled, and the waiting block leaves with that acknowledgement.
     assert_eq!(takes(&mut receiver, 20_600, 7), None);
     assert_eq!(takes(&mut receiver, 20_601, 0), Some((8, None, vec![(7, 8)])));
     assert_eq!(receiver.deadline(), Time::NEVER);
@@ -171,7 +171,7 @@ fn more_blocks_than_one_acknowledgement_names_do_not_wait() {
 #[test]
 fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     let mut receiver = receiver(Host { wake_up: Span::from_micros(350), ..Host::default() });
-    // It sleeps at the beginning, and what it has not begun with is kept, a hole or not.
+    // The processor sleeps at the beginning. Segments that arrive before it has begun are kept, with a hole or without.
     for (at, segment) in [(1000, 0), (1100, 1), (1300, 3)] {
         assert!(receiver.gather(us(at), segment, us(at), false).is_none());
     }
@@ -180,7 +180,7 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, None, vec![])));
     let batch = receiver.gathered(us(1350)).expect("the one beyond the hole");
     assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, Some(3), vec![(3, 4)])));
-    // Awake, it waits for nothing.
+    // Once awake, it waits for nothing.
     assert_eq!(takes(&mut receiver, 1549, 2), Some((4, None, vec![])));
     assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");
     assert_eq!(takes(&mut receiver, 1947, 5), Some((6, None, vec![])));

@@ -18,7 +18,7 @@ fn a_hole_is_lost_once_three_segments_above_it_are_sacked() {
     assert_eq!(board.pipe(), 8);
     assert!(board.sack(3));
     assert!(board.first_is_lost());
-    // Ten out, three sacked, one lost.
+    // Ten outstanding, three sacked, one lost.
     assert_eq!(board.pipe(), 6);
     assert!(!board.sack(3), "old news");
 }
@@ -30,17 +30,17 @@ fn lost_holes_are_sent_again_once_in_order() {
         board.sack(segment);
     }
     board.begin_recovery();
-    // Third-highest sacked is 5, so 0, 2 and 4 are lost; 6 and 8 are not yet.
+    // The third-highest sacked segment is 5, so 0, 2 and 4 are lost; 6 and 8 are not yet.
     assert_eq!([board.resend_lost(), board.resend_lost(), board.resend_lost()], [Some(0), Some(2), Some(4)]);
     assert_eq!(board.resend_lost(), None);
     assert_eq!([board.resend_hole(), board.resend_hole()], [Some(6), Some(8)]);
     assert_eq!(board.resend_hole(), None);
     assert_eq!(board.rescue(), Some(11));
-    // 12 out, 5 sacked, 3 lost, 6 sent again.
+    // 12 outstanding, 5 sacked, 3 lost, 6 sent again.
     assert_eq!(board.pipe(), 12 - 5 - 3 + 6);
 }
 
-/// What rule 3 has sent again stays sent again when the loss edge moves behind it.
+/// Holes that rule 3 has sent again stay so as the loss edge moves past them.
 #[test]
 fn holes_sent_again_before_they_are_lost_are_not_sent_once_more() {
     let mut board = sent(12);
@@ -85,17 +85,17 @@ fn blocks_tell_what_lost_acknowledgements_would_have() {
     for segment in [3, 4, 5, 9, 10, 20] {
         named.sack(segment);
     }
-    // One acknowledgement for all six, its newest segment named as well.
+    // One acknowledgement stands for all six, and its newest segment is named as well.
     told.sack_beyond(0, 20, &[(20, 21), (9, 11), (3, 6)]);
     assert_eq!((told.pipe(), told.lost()), (named.pipe(), named.lost()));
-    // Late news from before the cumulative point, and beyond what was sent, changes nothing.
+    // Late news from before the cumulative point, or beyond the last segment sent, changes nothing.
     told.advance(12);
     let before = (told.pipe(), told.lost());
     told.sack_beyond(12, 5, &[(9, 11), (20, 21), (60, 70)]);
     assert_eq!((told.pipe(), told.lost()), before);
 }
 
-/// The kept counts equal what RFC 6675's loops would gather, whatever happens.
+/// The kept counts equal those that RFC 6675's loops would gather, whatever happens.
 mod against_the_rfc {
     use super::*;
     use proptest::prelude::*;

@@ -1,10 +1,9 @@
-//! How many segments a controller that wants every delivery hears of, with selective acknowledgements and without:
-//! the same.
+//! A controller that wants every delivery hears of the same ones with selective acknowledgements and without.
 
 use super::heard;
 
-/// A line is `time ms · event · delivered by rates`, of segments so far. Without selective acknowledgements what an
-/// event names is not looked at.
+/// Plays a script. A line is `time ms · event · delivered by rates`, in segments so far. Without selective
+/// acknowledgements the segments that an event names are ignored.
 #[track_caller]
 fn hears(script: &str) {
     for (sack, rate) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -12,7 +11,7 @@ fn hears(script: &str) {
     }
 }
 
-/// Of ten segments 0 and 4 are lost: each duplicate tells of one delivery, and what fills a hole of one more.
+/// Segments 0 and 4 of ten are lost. Each duplicate reports one delivery, and a segment that fills a hole one more.
 #[test]
 fn a_duplicate_is_a_delivery_and_what_it_told_of_is_not_told_of_again() {
     hears(
@@ -31,7 +30,7 @@ fn a_duplicate_is_a_delivery_and_what_it_told_of_is_not_told_of_again() {
     );
 }
 
-/// A timeout, after which the sender has forgotten the duplicates, does not make of what they told of a burst.
+/// In a timeout the sender forgets the duplicates. The segments that they reported do not then count as a burst.
 #[test]
 fn what_arrived_before_a_timeout_is_not_delivered_again_after_it() {
     hears(

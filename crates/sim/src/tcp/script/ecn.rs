@@ -2,7 +2,7 @@
 
 use super::{config, play};
 
-/// Section 6.1.2: once per window of data, told by the next new segment.
+/// Section 6.1.2: the window comes down once per window of data, and the next new segment tells the receiver.
 #[test]
 fn a_window_of_echoes_lowers_the_window_once() {
     let mut config = config(8);
@@ -23,7 +23,7 @@ fn a_window_of_echoes_lowers_the_window_once() {
     );
 }
 
-/// Where the window has come down for a loss, echoes from before ask for nothing more.
+/// If the window has come down for a loss, echoes from before do not lower it again.
 #[test]
 fn a_loss_answers_the_marks_of_its_window() {
     let mut config = config(8);
@@ -39,7 +39,7 @@ fn a_loss_answers_the_marks_of_its_window() {
     );
 }
 
-/// A flow that did not turn it on has nobody to ask.
+/// A flow without ECN ignores echoes.
 #[test]
 fn echoes_mean_nothing_without_it() {
     play(

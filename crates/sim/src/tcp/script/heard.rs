@@ -1,21 +1,22 @@
-//! A controller that wants every delivery and every loss, and scripts of what it has heard.
+//! A controller that wants every delivery and every loss, and scripts of the reports that it receives.
 
 use super::{SEGMENT, config, lines, number, perform};
 use crate::tcp::{Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Wants};
 use units::Bytes;
 
-/// A window of eight segments, four after a loss and one after a timeout, and what it has heard.
+/// A controller with a window of eight segments, four after a loss and one after a timeout, and the reports it
+/// received.
 #[derive(Debug)]
 struct Heard {
     rate: bool,
     window: u64,
-    /// Losses told of; the greatest number lost since one of them was sent.
+    /// The number of losses reported; the greatest number lost since one of them was sent.
     told: u64,
     beside: Bytes,
-    /// Segments known to be lost as an episode began.
+    /// The segments known to be lost as the last episode began.
     known: Bytes,
-    /// The deliveries of each acknowledgement, and what the rate samples say in all.
+    /// The deliveries of each acknowledgement in all, and those of the rate samples.
     delivered: Bytes,
     by_rates: Bytes,
 }
@@ -60,7 +61,7 @@ impl CongestionControl for Heard {
     }
 }
 
-/// Plays `script` to a sender with this controller. After each line whatever may leave leaves, and the numbers
+/// Plays `script` to a sender with this controller. After each line all segments that may leave do so, and the numbers
 /// `shown`, in segments, must be those that the line expects.
 #[track_caller]
 pub(super) fn hears(sack: bool, rate: bool, shown: &[&str], script: &str) {
@@ -78,7 +79,7 @@ pub(super) fn hears(sack: bool, rate: bool, shown: &[&str], script: &str) {
         let expected: Vec<u64> = expected.split_whitespace().map(number).collect();
         assert_eq!(expected.len(), shown.len(), "one number for each of {shown:?}: {line}");
         for (name, expected) in shown.iter().zip(expected) {
-            // What comes with rates is not known without.
+            // Numbers that come with rates are unknown without them.
             let expected = if !rate && ["beside", "by rates"].contains(name) { 0 } else { expected };
             assert!(
                 found.contains(&(name, expected)),

@@ -1,16 +1,16 @@
-//! What a controller that wants every loss is told of, with selective acknowledgements and without.
+//! The losses reported to a controller that wants every one, with selective acknowledgements and without.
 
 use super::heard;
 
-/// A line is `time ms · event · told beside known`: losses told of, the most lost beside one, known as an episode
-/// began.
+/// Plays a script. A line is `time ms · event · told beside known`: losses reported, the most lost since one of them
+/// was sent, losses known as an episode began.
 #[track_caller]
 fn hears(sack: bool, rate: bool, script: &str) {
     heard::hears(sack, rate, &["told", "beside", "known"], script);
 }
 
-/// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second,
-/// and nothing else does.
+/// Segments 0 and 4 of eight are lost. Three duplicates report the first, the partial acknowledgement reports the
+/// second, and nothing else does.
 #[test]
 fn without_names_fast_retransmit_tells_of_each_hole_it_repairs() {
     for rate in [true, false] {
@@ -32,7 +32,7 @@ fn without_names_fast_retransmit_tells_of_each_hole_it_repairs() {
     }
 }
 
-/// The same with names.
+/// With names the same losses are reported.
 #[test]
 fn with_names_each_hole_is_told_of_once() {
     for rate in [true, false] {

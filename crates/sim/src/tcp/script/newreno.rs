@@ -1,12 +1,13 @@
-//! RFC 6582, section 3.2: recovery without selective acknowledgements, rule by rule.
+//! Tests of RFC 6582, section 3.2: recovery without selective acknowledgements, rule by rule.
 //!
-//! Step 1 has a sender begin with `recover` at the number of its SYN. By the letter duplicates for its first segment
-//! would then be no sign. Here `recover` lies before that number, so that the first segment is repaired as any other.
+//! Step 1 has a sender begin with `recover` at the number of its SYN. Taken literally, duplicates for its first segment
+//! would then not be a sign. Here `recover` lies before that number, so that the first segment is repaired as any
+//! other.
 
 use super::{config, play};
 
-/// Section 3.2, step 3: each partial acknowledgement names the next hole, which leaves at once; the full one ends
-/// it.
+/// Section 3.2, step 3: each partial acknowledgement names the next hole, which leaves at once; the full one ends the
+/// episode.
 #[test]
 fn a_partial_acknowledgement_sends_the_next_hole() {
     let mut config = config(8);
@@ -31,9 +32,9 @@ fn a_partial_acknowledgement_sends_the_next_hole() {
     );
 }
 
-/// Step 3, partial acknowledgements: the window shrinks by what is acknowledged and grows by one segment. Two of six
-/// duplicates are lost on their way, so it falls below the threshold: three segments take four and a half of their
-/// room.
+/// Step 3, partial acknowledgements: the window shrinks by the segments acknowledged and grows by one segment. Two of
+/// six duplicates are lost on their way, so the window falls below the threshold: three segments take four and a half
+/// of their room.
 #[test]
 fn a_partial_acknowledgement_takes_back_all_that_it_acknowledges() {
     let mut config = config(8);
@@ -55,8 +56,8 @@ fn a_partial_acknowledgement_takes_back_all_that_it_acknowledges() {
     );
 }
 
-/// Step 3: only the first partial acknowledgement sets the timer again, and no later retransmission does (the
-/// impatient variant of section 4).
+/// Step 3: only the first partial acknowledgement sets the timer again, and no later retransmission does (the impatient
+/// variant of section 4).
 #[test]
 fn only_the_first_partial_acknowledgement_resets_the_timer() {
     let mut config = config(8);
@@ -75,8 +76,8 @@ fn only_the_first_partial_acknowledgement_resets_the_timer() {
     );
 }
 
-/// Step 3, full acknowledgements: the window is ssthresh, the second of the two that the step allows and ns-2's. Here
-/// nothing is outstanding, so all of it leaves at once.
+/// Step 3, full acknowledgements: the window is ssthresh, the second of the two that the step allows, as in ns-2.
+/// Nothing is outstanding here, so all of it leaves at once.
 #[test]
 fn after_a_full_acknowledgement_the_window_is_the_threshold() {
     let mut config = config(16);
@@ -92,8 +93,8 @@ fn after_a_full_acknowledgement_the_window_is_the_threshold() {
     );
 }
 
-/// Step 2: a new fast retransmission only if more than `recover` is acknowledged. An acknowledgement of exactly that
-/// ends fast recovery, and duplicates after it, which segments sent again needlessly cause, are no sign.
+/// Step 2: a new fast retransmission needs more than `recover` acknowledged. An acknowledgement of exactly that ends
+/// fast recovery. Duplicates after it are not a sign, because segments sent again needlessly cause them.
 #[test]
 fn duplicates_of_what_was_sent_before_are_no_new_loss() {
     let mut config = config(4);
@@ -116,7 +117,7 @@ fn duplicates_of_what_was_sent_before_are_no_new_loss() {
     );
 }
 
-/// Step 4: a timeout sets `recover` to what has been sent by then.
+/// Step 4: a timeout sets `recover` to the last segment sent by then.
 #[test]
 fn duplicates_of_what_was_sent_before_a_timeout_are_no_loss() {
     let mut config = config(4);
@@ -133,7 +134,7 @@ fn duplicates_of_what_was_sent_before_a_timeout_are_no_loss() {
     );
 }
 
-/// RFC 5681, section 2: three duplicates in a row, with no acknowledgement of new data between them.
+/// RFC 5681, section 2: a loss shows by three duplicates in a row, without an acknowledgement of new data between them.
 #[test]
 fn an_acknowledgement_of_new_data_begins_the_count_of_duplicates_anew() {
     let mut config = config(8);
@@ -150,7 +151,7 @@ fn an_acknowledgement_of_new_data_begins_the_count_of_duplicates_anew() {
     );
 }
 
-/// A duplicate counts only if it moves nothing and data are outstanding; jumps over lost acknowledgements do not.
+/// A duplicate counts only if it moves nothing and data are outstanding; jumps over lost acknowledgements do not count.
 #[test]
 fn jumps_are_no_duplicates() {
     let mut config = config(6);

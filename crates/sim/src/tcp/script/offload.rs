@@ -1,5 +1,5 @@
-//! Super-packets: how many segments leave together, and what waits for more (Linux's `tcp_tso_autosize` and
-//! `tcp_tso_should_defer`).
+//! Super-packets: the number of segments that leave together, and the segments that wait for more (Linux's
+//! `tcp_tso_autosize` and `tcp_tso_should_defer`).
 
 use super::{config, ms, play};
 use crate::tcp::{Full, Sender, SenderConfig};
@@ -11,7 +11,7 @@ fn offloading(window: u64) -> SenderConfig {
     config
 }
 
-/// 40 segments of 1000 bytes in 100 ms: a super-packet has the least, two.
+/// The rate is 40 segments of 1000 bytes in 100 ms, so a super-packet has the least number of segments, two.
 #[test]
 fn an_acknowledgement_that_frees_one_segment_waits_for_the_next() {
     play(
@@ -26,7 +26,7 @@ fn an_acknowledgement_that_frees_one_segment_waits_for_the_next() {
     );
 }
 
-/// The first outstanding segment's acknowledgement is expected a round trip after it left.
+/// The acknowledgement of the first outstanding segment is expected a round trip after it left.
 #[test]
 fn what_no_acknowledgement_will_soon_add_to_leaves_at_once() {
     play(
@@ -51,7 +51,7 @@ fn a_third_of_the_window_leaves_whatever_is_expected() {
     );
 }
 
-/// In recovery nothing waits.
+/// Nothing waits in recovery.
 #[test]
 fn a_repair_does_not_wait() {
     let mut config = offloading(20);

@@ -5,7 +5,7 @@ use crate::tcp::{Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::{Rate, Span, Time};
 
-/// A window of ten segments at one segment per so long.
+/// A controller with a window of ten segments and a rate of one segment per this time.
 #[derive(Debug)]
 struct Timed(Span);
 
@@ -20,7 +20,7 @@ impl CongestionControl for Timed {
     }
 }
 
-/// When each of the next `count` segments leaves, in microseconds, asked as the pacer says.
+/// Returns the times at which the next `count` segments leave, in microseconds, asking again when the pacer says.
 fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
     let mut times = Vec::new();
     while times.len() < count {
@@ -43,7 +43,7 @@ fn timed(gap: Span) -> Sender {
 
 #[test]
 fn a_controller_with_a_rate_is_paced_unasked() {
-    // Below 1.2 Mbit/s: segment by segment.
+    // Below 1.2 Mbit/s they leave segment by segment.
     let mut sender = timed(Span::from_millis(20));
     assert_eq!(times(&mut sender, ms(3), 4), [3000, 23000, 43000, 63000]);
     // The window is the limit in the end, and then the pacer has nothing to release.
@@ -77,7 +77,7 @@ fn a_cap_that_is_taken_back_leaves_no_pace() {
     assert_eq!(times(&mut sender, ms(12), 3), [12000, 12000, 12000]);
 }
 
-/// Six fifths of the window per round-trip time at or above half the threshold, twice it below.
+/// The pace is six fifths of the window per round-trip time at or above half the threshold, and twice the window below.
 #[test]
 fn a_window_is_spread_over_its_round_trip() {
     for (threshold, gap_us) in [(1, 100_000 * 5 / 6 / 10), (1000, 100_000 / 2 / 11)] {
@@ -86,7 +86,7 @@ fn a_window_is_spread_over_its_round_trip() {
         let start = cc::Start { segment: SEGMENT, window: SEGMENT * 10, threshold: SEGMENT * threshold };
         config.control = cc::registry::build("reno", "standard", start).expect("registered");
         let mut sender = Sender::new(config);
-        // Nothing is known of the round-trip time: all at once.
+        // The round-trip time is unknown, so all leave at once.
         assert_eq!(times(&mut sender, ms(0), 10), [0; 10]);
         assert_eq!(sender.transmit::<Full>(ms(0)), None);
         let ack = |cumulative: u64| crate::tcp::Acknowledgement {
@@ -107,7 +107,7 @@ fn a_window_is_spread_over_its_round_trip() {
     }
 }
 
-/// A segment in 100 us: nine are a millisecond, five half the window.
+/// A segment takes 100 us: nine are a millisecond, five half the window.
 #[test]
 fn on_a_host_with_offload_a_super_packet_leaves_together_and_the_mean_rate_is_the_same() {
     let mut config = config(10);

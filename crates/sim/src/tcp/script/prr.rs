@@ -3,8 +3,8 @@
 use super::{config, play};
 use transport::Recovery;
 
-/// Section 4, first example, at half its size. RFC 6675 waits for half a window and then sends one for one. PRR sends
-/// one for two from the start, and ends with the same in the network.
+/// Section 4, first example, at half its size. RFC 6675 waits for half a window and then sends one segment for each
+/// that arrives. PRR sends one for two from the start, and ends with the same number in the network.
 #[test]
 fn one_loss_is_mended_evenly() {
     let script = |from_3: [&str; 8]| {
@@ -26,8 +26,8 @@ fn one_loss_is_mended_evenly() {
     play(config, &script(["", "12", "", "13", "", "", "14", "15"]));
 }
 
-/// Most of the window is lost. RFC 6675 fills the network up at once. PRR sends a segment for each that arrives, and two
-/// once the left edge moves without a new loss.
+/// Most of the window is lost. RFC 6675 fills the network up at once. PRR sends a segment for each that arrives, and
+/// two once the left edge moves without a new loss.
 #[test]
 fn many_losses_are_mended_without_a_burst() {
     let script = |sent: [&str; 4]| {

@@ -1,4 +1,4 @@
-//! RFC 8985: losses by time, and the probe of the tail.
+//! Tests of RFC 8985: losses by time, and the probe of the tail.
 
 use super::{config, play};
 use crate::tcp::SenderConfig;
@@ -10,8 +10,8 @@ fn rack(window: u64) -> SenderConfig {
     config
 }
 
-/// Section 6.2, step 5: a retransmission that is lost, too, is found when one sent after it arrives. Counting leaves it
-/// to the timer.
+/// Section 6.2, step 5: a retransmission that is lost, too, is found when a segment sent after it arrives. Counting
+/// leaves it to the timer.
 #[test]
 fn a_lost_retransmission_is_sent_again_a_round_trip_later() {
     let script = |again: &str| {
@@ -31,15 +31,15 @@ fn a_lost_retransmission_is_sent_again_a_round_trip_later() {
         )
     };
     play(config(8), &script("13"));
-    // RFC 5681, section 4.3: a second sign of congestion. Linux takes it for none.
+    // RFC 5681, section 4.3: a second sign of congestion. To Linux it is not a sign.
     play(rack(8), &script("0r | w=2"));
     let mut linux = rack(8);
     linux.transport.host.window_variant = WindowVariant::Linux;
     play(linux, &script("0r 13 | w=4"));
 }
 
-/// Step 4: before three are selectively acknowledged, a quarter of the least round-trip time is left to reordering;
-/// then a timer tells, without a third.
+/// Step 4: before three are selectively acknowledged, reordering may take a quarter of the least round-trip time. Then
+/// a timer finds the loss without a third.
 #[test]
 fn two_selective_acknowledgements_and_a_quarter_of_a_round_trip_are_a_loss() {
     let mut config = rack(4);
@@ -54,8 +54,8 @@ fn two_selective_acknowledgements_and_a_quarter_of_a_round_trip_are_a_loss() {
     );
 }
 
-/// Section 7.2: two smoothed round-trip times after the last acknowledgement, one more segment. It is a new one if
-/// there is one, and beyond the window if need be.
+/// Section 7.2: one more segment leaves two smoothed round-trip times after the last acknowledgement. It is a new one
+/// if there is one, and beyond the window if need be.
 #[test]
 fn a_silent_flight_is_probed_with_new_data() {
     play(
@@ -68,7 +68,7 @@ fn a_silent_flight_is_probed_with_new_data() {
     );
 }
 
-/// Section 7.3 and 7.4: the last segment is lost and the probe repairs it. No other event tells of that loss, so the
+/// Section 7.3 and 7.4: the last segment is lost and the probe repairs it. No other event reports that loss, so the
 /// probe lowers the window.
 #[test]
 fn a_lost_tail_is_mended_by_the_probe() {
@@ -85,7 +85,7 @@ fn a_lost_tail_is_mended_by_the_probe() {
     );
 }
 
-/// The tail's last two are lost: the probe's selective acknowledgement tells of the other.
+/// The tail's last two are lost, and the probe's selective acknowledgement reveals the other one.
 #[test]
 fn a_probe_reveals_what_else_the_tail_lost() {
     let mut config = rack(6);
@@ -100,7 +100,7 @@ fn a_probe_reveals_what_else_the_tail_lost() {
     );
 }
 
-/// Section 6.3: a timeout loses the first and what is older than a round trip, not what has just left.
+/// Section 6.3: a timeout loses the first segment and those older than a round trip, not those that have just left.
 #[test]
 fn a_timeout_spares_what_has_just_left() {
     play(

@@ -1,10 +1,10 @@
-//! RFC 5681: fast retransmit and fast recovery; RFC 3042: limited transmit.
+//! Tests of RFC 5681 (fast retransmit and fast recovery) and RFC 3042 (limited transmit).
 
 use super::{config, play};
 use transport::Recovery;
 
-/// RFC 3042: the first two duplicates each let a new segment out, the window unchanged. RFC 5681, section 3.2: the
-/// third is a loss; what limited transmit added does not count for the new window, (FlightSize - 2) / 2.
+/// RFC 3042: the first two duplicates each let a new segment leave, while the window stays. RFC 5681, section 3.2: the
+/// third one is a loss. Segments that limited transmit added do not count for the new window, (FlightSize - 2) / 2.
 #[test]
 fn the_third_duplicate_is_a_loss_and_the_first_two_send_new_segments() {
     for sack in [true, false] {
@@ -20,7 +20,8 @@ fn the_third_duplicate_is_a_loss_and_the_first_two_send_new_segments() {
     }
 }
 
-/// Section 3.1, equation 4: never below two segments; section 3.2, step 6: the new acknowledgement ends it.
+/// Section 3.1, equation 4: the window never falls below two segments; section 3.2, step 6: the new acknowledgement
+/// ends it.
 #[test]
 fn the_window_is_never_halved_below_two() {
     play(
@@ -33,7 +34,7 @@ fn the_window_is_never_halved_below_two() {
     );
 }
 
-/// Section 3.1: one segment per window acknowledged.
+/// Section 3.1: the window grows by one segment per window acknowledged.
 #[test]
 fn congestion_avoidance_adds_one_segment_per_window() {
     play(
@@ -46,7 +47,7 @@ fn congestion_avoidance_adds_one_segment_per_window() {
     );
 }
 
-/// Section 4.3: a second loss episode halves again; one episode once, however many segments it lost.
+/// Section 4.3: a second loss episode halves again; one episode halves once, however many segments it lost.
 #[test]
 fn several_losses_of_one_window_are_one_sign() {
     play(
@@ -60,8 +61,8 @@ fn several_losses_of_one_window_are_one_sign() {
     );
 }
 
-/// RFC 2581, section 3.2, step 5: any acknowledgement of new data ends fast recovery, so the second loss waits for
-/// the timer. What was sent meanwhile makes duplicates that start no other, as in ns-2's Reno.
+/// RFC 2581, section 3.2, step 5: any acknowledgement of new data ends fast recovery, so the second loss waits for the
+/// timer. Segments sent meanwhile cause duplicates that start no other one, as in ns-2's Reno.
 #[test]
 fn reno_repairs_one_loss_of_a_window_and_waits_for_the_timer_with_the_second() {
     let mut config = config(8);
@@ -92,7 +93,7 @@ fn reno_repairs_one_loss_of_a_window_and_waits_for_the_timer_with_the_second() {
     );
 }
 
-/// One loss is repaired as by NewReno.
+/// Reno repairs a single loss as NewReno does.
 #[test]
 fn reno_repairs_one_loss_without_the_timer() {
     let mut config = config(4);

@@ -1,9 +1,9 @@
-//! RFC 6675: recovery by what the scoreboard says; RFC 2018: blocks, where acknowledgements are lost.
+//! Tests of RFC 6675 (recovery by the scoreboard) and RFC 2018 (blocks, if acknowledgements are lost).
 
 use super::{config, play};
 use transport::WindowVariant;
 
-/// Section 4, NextSeg: lost holes first (1), then new data (2), then other holes (3).
+/// Section 4, NextSeg: lost holes leave first (1), then new data (2), then other holes (3).
 #[test]
 fn lost_holes_leave_before_new_data() {
     let mut config = config(12);
@@ -25,7 +25,7 @@ fn lost_holes_leave_before_new_data() {
     );
 }
 
-/// One acknowledgement of four arrives; its blocks say what the other three would have.
+/// One acknowledgement of four arrives; its blocks have the news of the other three.
 #[test]
 fn blocks_make_up_for_lost_acknowledgements() {
     play(
@@ -36,7 +36,7 @@ fn blocks_make_up_for_lost_acknowledgements() {
     );
 }
 
-/// RFC 2883: a report of a repeat below the cumulative point is no news of anything beyond it.
+/// RFC 2883: a report of a repeat below the cumulative point is not news of anything beyond it.
 #[test]
 fn a_repeat_is_not_counted() {
     play(
@@ -49,8 +49,8 @@ fn a_repeat_is_not_counted() {
     );
 }
 
-/// The acknowledgement that ends fast recovery delivers 0, 4, 5, 6 and 7: more than a window. Linux counts them, RFC 5681
-/// does not.
+/// The acknowledgement that ends fast recovery delivers 0, 4, 5, 6 and 7: more than a window. Linux counts them, RFC
+/// 5681 does not.
 #[test]
 fn in_linux_the_acknowledgement_that_ends_recovery_counts_for_what_it_delivers() {
     for (variant, window) in [(WindowVariant::Rfc, 3), (WindowVariant::Linux, 4)] {

@@ -3,9 +3,9 @@
 use super::{config, play};
 use transport::Recovery;
 
-/// Sixteen outstanding, the window halved to eight. To RFC 6675 the eight lost segments are gone, so it sends at
-/// once. Here they count until the acknowledgement of the segment sent again for them. That acknowledgement takes out
-/// two: the hole and its repair.
+/// Sixteen segments are outstanding, and the window is halved to eight. To RFC 6675 the eight lost segments are gone,
+/// so it sends at once. Here they count until the acknowledgement of the segment sent again for them. That
+/// acknowledgement takes out two: the hole and its repair.
 #[test]
 fn what_is_lost_counts_as_under_way_until_it_is_acknowledged() {
     let script = |sent: [&str; 8]| {

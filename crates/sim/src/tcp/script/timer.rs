@@ -1,10 +1,11 @@
-//! RFC 6298: the retransmission timer.
+//! Tests of RFC 6298: the retransmission timer.
 
 use super::{config, play};
 use transport::{LossDetection, WindowVariant};
 use units::Span;
 
-/// (2.1), (5.1): one second before the first sample, from the first segment; (5.2): off when nothing is outstanding.
+/// (2.1), (5.1): the timer runs for one second before the first sample, from the first segment on; (5.2): it stops when
+/// nothing is outstanding.
 #[test]
 fn the_timer_runs_while_something_is_outstanding() {
     let mut config = config(4);
@@ -18,8 +19,8 @@ fn the_timer_runs_while_something_is_outstanding() {
     );
 }
 
-/// (5.4) to (5.6): the first segment again, twice as long, and so on. RFC 5681: the window is one segment, and the
-/// threshold is lowered once.
+/// (5.4) to (5.6): the first segment is sent again after twice the time, and so on. RFC 5681: the window is one
+/// segment, and the threshold is lowered once.
 #[test]
 fn each_silence_doubles_the_timer() {
     play(
@@ -34,7 +35,7 @@ fn each_silence_doubles_the_timer() {
     );
 }
 
-/// RFC 6675, section 5.1: what was selectively acknowledged before the timeout is not sent again.
+/// RFC 6675, section 5.1: segments selectively acknowledged before the timeout are not sent again.
 #[test]
 fn a_timeout_keeps_what_is_known_to_have_arrived() {
     play(
@@ -46,8 +47,8 @@ fn a_timeout_keeps_what_is_known_to_have_arrived() {
     );
 }
 
-/// Linux: the timer waits for the least timeout beyond the smoothed round trip. A selective acknowledgement gives a sample,
-/// and the timer begins anew if what it reports left before the first hole did, the last time.
+/// Linux: the timer waits for the least timeout beyond the smoothed round trip. A selective acknowledgement gives a
+/// sample. The timer begins anew if a segment it reports left before the first hole was last sent.
 #[test]
 fn in_linux_the_timer_is_later_and_knows_of_selective_acknowledgements() {
     let script = |after_sacks: [u64; 2]| {

@@ -1,9 +1,9 @@
-//! RFC 7323 and Karn's rule: what an acknowledgement says of the round-trip time.
+//! Tests of RFC 7323 and Karn's rule: round-trip samples of acknowledgements.
 
 use super::{config, play};
 
-/// Without time stamps a segment that was sent again gives no sample, so the timer stays backed off. With them the
-/// echo tells which copy arrived.
+/// Without time stamps a segment that was sent again gives no sample, so the timer stays backed off. With them the echo
+/// shows which copy arrived.
 #[test]
 fn a_retransmission_gives_a_sample_with_time_stamps_only() {
     let script = |timer: u64| {
@@ -19,7 +19,7 @@ fn a_retransmission_gives_a_sample_with_time_stamps_only() {
     play(config, &script(3100));
 }
 
-/// RFC 7323, section 4.1: only what moves the left edge gives a sample; a duplicate's echo is old.
+/// RFC 7323, section 4.1: only an acknowledgement that moves the left edge gives a sample; a duplicate's echo is old.
 #[test]
 fn a_duplicate_gives_no_sample() {
     play(
@@ -30,7 +30,7 @@ fn a_duplicate_gives_no_sample() {
     );
 }
 
-/// One segment is timed at a time without time stamps, and it is the first that left after the last sample.
+/// Without time stamps one segment is timed at a time, and it is the first that left after the last sample.
 #[test]
 fn without_time_stamps_one_segment_is_timed_at_a_time() {
     let mut config = config(2);
@@ -45,8 +45,8 @@ fn without_time_stamps_one_segment_is_timed_at_a_time() {
     );
 }
 
-/// What was timed when an earlier segment is sent again gives no sample: its acknowledgement waits for the repair. The
-/// next new segment is timed.
+/// The timing of a segment ends when an earlier segment is sent again, because its acknowledgement waits for the
+/// repair. The next new segment is timed.
 #[test]
 fn without_time_stamps_a_repair_stops_the_timing_of_what_left_before() {
     let mut config = config(4);
@@ -68,7 +68,7 @@ fn without_time_stamps_a_repair_stops_the_timing_of_what_left_before() {
     );
 }
 
-/// Acknowledgements that are lost are made up for by the next, whose echo is of the segment that caused it.
+/// The next acknowledgement makes up for lost ones, and its echo belongs to the segment that caused it.
 #[test]
 fn lost_acknowledgements_do_not_lengthen_the_sample() {
     play(

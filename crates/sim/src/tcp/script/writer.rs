@@ -1,4 +1,4 @@
-//! The send buffer: what the program has written bounds what is in flight, and it writes when a third is free
+//! The send buffer: the data that the program has written bounds the data in flight, and it writes when a third is free
 //! (Linux's `sk_stream_is_writeable`).
 
 use super::{config, leaving, ms};
@@ -6,8 +6,8 @@ use crate::tcp::{Acknowledgement, Full, Sender, SenderConfig};
 use transport::SendBuffer;
 use units::Bytes;
 
-/// A window of 1000 segments behind 100 kB of memory: 98 segments of payload, for which two super-packets of 65 are begun.
-/// The program is woken at two thirds of 98, 65 segments.
+/// Returns a sender with a window of 1000 segments behind 100 kB of memory. That is 98 segments of payload, for which
+/// two super-packets of 65 are begun. The program is woken at two thirds of 98, 65 segments.
 fn behind_memory() -> SenderConfig {
     let mut config = config(1000);
     config.transport.host.send_buffer = SendBuffer::AtMost(Bytes::new(100_000));
@@ -43,12 +43,12 @@ fn a_smaller_receive_window_holds_beside_it() {
     let mut sender = Sender::new(SenderConfig { buffer_segments: 20, ..behind_memory() });
     assert_eq!(leaving(&mut sender, ms(0)).len(), 20);
     assert_eq!(acknowledges(&mut sender, 10, 30), 20);
-    // What is written is the limit again: 130 of 140 have left.
+    // The written data are the limit again: 130 of 140 have left.
     assert_eq!(acknowledges(&mut sender, 40, u64::MAX), 90);
     assert_eq!(acknowledges(&mut sender, 60, u64::MAX), 0);
 }
 
-/// A window that the buffer keeps unused does not grow.
+/// A window does not grow if the buffer keeps it from being used.
 #[test]
 fn a_window_beyond_the_buffer_does_not_grow() {
     let mut sender = Sender::new(behind_memory());

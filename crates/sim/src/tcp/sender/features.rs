@@ -1,11 +1,11 @@
-//! What is on in a sender, as types. What happens per packet is compiled apart for each, so that nothing a flow does
-//! not have is looked at.
+//! The features that may be on in a sender, as types. The code that runs per packet is compiled for each type, so that
+//! a flow does not check for features that it does not have.
 
-/// What may be on.
+/// The features that may be on.
 pub(crate) trait Features {
-    /// Pacing and delivery rates.
+    /// True for pacing and delivery rates.
     const PACED: bool;
-    /// Options of loss recovery and of marking: PRR, RACK-TLP, ECN.
+    /// True for options of loss recovery and of marking: PRR, RACK-TLP, ECN.
     const OPTIONS: bool;
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Plain;
 #[derive(Debug)]
 pub(crate) struct Paced;
 
-/// Anything.
+/// All features.
 #[derive(Debug)]
 pub(crate) struct Full;
 

@@ -1,9 +1,9 @@
 //! Segmentation offload: segments leave in super-packets, by Linux's rules.
 //!
-//! TCP hands its network card up to 64 kB to be cut into segments. `tcp_tso_autosize` ([`super_packet`]) says how
-//! much. `tcp_tso_should_defer` says whether the sender waits for the next acknowledgement. It waits if that one is
-//! soon to come, and less than a third of the window could leave. So a window that opens segment by segment leaves in
-//! bursts.
+//! TCP hands its network card up to 64 kB to be cut into segments. `tcp_tso_autosize` ([`super_packet`]) chooses the
+//! amount. `tcp_tso_should_defer` decides whether the sender waits for the next acknowledgement. It waits if that one
+//! is expected soon, and less than a third of the window could leave. So a window that opens segment by segment leaves
+//! in bursts.
 
 use super::{Episode, Features, Sender, Transmission};
 use crate::tcp::pacer::gap_by_window;
@@ -11,27 +11,29 @@ use cc::{send_quantum, super_packet};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
-/// What could leave has waited for no longer than this, and the next acknowledgement is expected within it.
+/// The longest time since the last departure, and the longest time until the next acknowledgement, for which segments
+/// wait.
 const SOON: Span = Span::from_millis(1);
-/// Segments in a super-packet of a control without a rate of its own, at least (`tcp_min_tso_segs`).
+/// The least number of segments in a super-packet of a control without a rate of its own (`tcp_min_tso_segs`).
 const LEAST: u64 = 2;
-/// At least this part of the window leaves at once (`tcp_tso_win_divisor`).
+/// The divisor of the window for the part that leaves at once in any case (`tcp_tso_win_divisor`).
 const PART_OF_WINDOW: u64 = 3;
 
-/// The state of that.
+/// The state of segmentation offload.
 #[derive(Debug, Default)]
 pub(super) struct Offload {
-    /// Segments of the super-packet at hand, and those of them that are yet to leave.
+    /// The segments of the super-packet at hand, and those of them that are yet to leave.
     length: u64,
     leaving: u64,
-    /// When the last segment left.
+    /// The time at which the last segment left.
     wrote: Time,
-    /// Super-packets of new data that are not all acknowledged: one past their last segment, and when they left.
+    /// Super-packets of new data that are not all acknowledged: one past their last segment, and the time at which they
+    /// left.
     sent: VecDeque<(u64, Time)>,
 }
 
 impl Sender {
-    /// Whether a super-packet is leaving, or one may begin.
+    /// Returns true if a super-packet is leaving, or one may begin.
     pub(super) fn admits(&mut self, now: Time) -> bool {
         let Some(offload) = self.options.as_deref().and_then(|options| options.offload.as_ref()) else {
             return true;
@@ -63,7 +65,7 @@ impl Sender {
         true
     }
 
-    /// Whether more is waited for, where `limit` segments may leave.
+    /// Returns true if the sender waits for more while `limit` segments may leave.
     fn defers(&mut self, now: Time, limit: u64, most: u64, window: u64) -> bool {
         let left = self.written() - self.board.next();
         let una = self.board.una();
@@ -84,7 +86,7 @@ impl Sender {
         *first + smoothed <= now + SOON.min(smoothed / 2)
     }
 
-    /// Segments that a super-packet may have now.
+    /// Returns the number of segments that a super-packet may have now.
     fn super_packet(&self) -> u64 {
         let smoothed = self.rtt.smoothed();
         let asked = self.pacing.pacer.asked_gap();
@@ -95,7 +97,7 @@ impl Sender {
         super_packet(rate, smoothed.map(|_| self.rtt.min()), payload, least)
     }
 
-    /// A segment left.
+    /// Records that a segment left; returns false if offload is off.
     pub(super) fn note_together<F: Features>(&mut self, now: Time, sent: &Transmission) -> bool {
         if !F::OPTIONS {
             return false;
@@ -120,14 +122,14 @@ impl Sender {
         true
     }
 
-    /// Whether the segment that just left is the last of a super-packet of several. It has the PSH flag, so that its
-    /// receiver acknowledges it at once (`__tcp_transmit_skb`).
+    /// Returns true if the segment that just left is the last of a super-packet of several. It has the PSH flag, so
+    /// that its receiver acknowledges it at once (`__tcp_transmit_skb`).
     pub(crate) fn pushes(&self) -> bool {
         let offload = self.options.as_deref().and_then(|options| options.offload.as_ref());
         offload.is_some_and(|offload| offload.leaving == 0 && offload.length > 1)
     }
 
-    /// Nothing more may leave: the super-packet is shorter than it might have been.
+    /// Ends a super-packet that is shorter than it might have been, because nothing more may leave.
     #[cold]
     pub(super) fn cut_short(&mut self) {
         if let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) {

@@ -1,5 +1,5 @@
-//! What a flow may turn on: PRR, ns-2's count of what is in the network, RACK-TLP, ECN. Each that is more than a line
-//! is a file of its own; here the sender drives them.
+//! The options that a flow may turn on: PRR, ns-2's count of the segments in the network, RACK-TLP, ECN. Each that
+//! takes more than a line is a file of its own; here the sender drives them.
 
 use super::offload::Offload;
 use super::writer::Writer;
@@ -15,21 +15,21 @@ use cc::CongestionKind;
 use transport::{LossDetection, Recovery, WindowVariant};
 use units::{Span, Time};
 
-/// The state of what is on.
+/// The state of the options that are on.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     prr: Option<Prr>,
-    /// In fast recovery what is lost counts as in the network until it is acknowledged.
+    /// True if lost segments in fast recovery count as in the network until they are acknowledged.
     counts_lost: bool,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
-    /// The window moves as in Linux. The acknowledgement that ends fast recovery counts for what it delivers, and a lost
-    /// retransmission is no second sign of congestion.
+    /// True if the window moves as in Linux. The acknowledgement that ends fast recovery counts for what it delivers,
+    /// and a lost retransmission is not a second sign of congestion.
     linux_window: bool,
     pub(super) offload: Option<Offload>,
-    /// The program that sends, where its buffer may be the limit.
+    /// The program that sends, if its buffer may be the limit.
     pub(super) writer: Option<Writer>,
-    /// When the retransmission timer expires.
+    /// The time at which the retransmission timer expires.
     retransmission: Time,
     /// The scoreboard's counts before the acknowledgement at hand.
     before: Before,
@@ -38,11 +38,11 @@ pub(super) struct Options {
 /// Counts of the scoreboard at an instant, segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
-    /// Cumulatively acknowledged.
+    /// Segments cumulatively acknowledged.
     una: u64,
-    /// Selectively acknowledged.
+    /// Segments selectively acknowledged.
     sacked: u64,
-    /// Found lost since the start.
+    /// Segments found lost since the start.
     lost: u64,
 }
 
@@ -52,33 +52,34 @@ impl Before {
     }
 }
 
-/// Detection by time.
+/// Detection of losses by time.
 #[derive(Debug, Default)]
 pub(super) struct Timed {
     rack: Rack,
     tail: Tlp,
-    /// A probe may leave, whatever the window says.
+    /// True if a probe may leave, whatever the window allows.
     probing: bool,
-    /// When the window last came down.
+    /// The time at which the window last came down.
     reduced: Time,
-    /// The round trip of the first segment, of those sent once, that the acknowledgement at hand reports selectively.
+    /// The round-trip time of the first segment, of those sent once, that the acknowledgement at hand reports
+    /// selectively.
     sample: Option<Span>,
 }
 
 impl Options {
-    /// What `config` asks for; `None` if nothing.
+    /// Returns the options that `config` asks for; `None` if it asks for none.
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
         let transport = &config.transport;
         let timed = transport.loss_detection == LossDetection::Rack && transport.sack;
         let wants = config.control.wants();
         let options = Self {
-            // A controller that goes by rates sets the window in recovery itself [Linux, `tcp_cong_control()`].
+            // A rate-based controller sets the window in recovery itself [Linux, `tcp_cong_control()`].
             prr: (transport.recovery == Recovery::Prr && !wants.rate).then(Prr::default),
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
             ecn: transport.ecn.then(Reaction::default),
             linux_window: transport.host.window_variant == WindowVariant::Linux,
-            // Who places every departure sends no super-packets.
+            // A controller that places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             writer: Writer::of(transport.host.send_buffer, config.payload),
             retransmission: Time::NEVER,
@@ -105,7 +106,7 @@ impl Sender {
         self.options.as_deref().and_then(of)
     }
 
-    /// Whether losses are found by time.
+    /// Returns true if losses are found by time.
     pub(super) fn is_timed(&self) -> bool {
         self.option(|options| options.rack.as_ref()).is_some()
     }
@@ -114,12 +115,13 @@ impl Sender {
         self.option(|options| options.rack.as_ref()).is_some_and(|timed| timed.probing)
     }
 
-    /// Whether new data packets are ECN-capable; and if so whether the one just sent tells of a reduction.
+    /// Returns `None` unless new data packets are ECN-capable; otherwise, true if the one just sent reports a
+    /// reduction.
     pub(crate) fn take_cwr(&mut self) -> Option<bool> {
         self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
     }
 
-    /// Segments that may leave: the window's room, or what PRR has allotted.
+    /// Returns the number of segments that may leave: the window's room, or PRR's allotment.
     pub(super) fn room(&self) -> u64 {
         let beside = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
         let Some(options) =
@@ -134,7 +136,8 @@ impl Sender {
         }
     }
 
-    /// The window's room; in fast recovery what PRR has allotted, or the room beside what is lost.
+    /// Returns true if the window has room. In fast recovery PRR's allotment decides instead, or lost segments take up
+    /// room, too.
     #[inline]
     pub(super) fn has_room_in_episode<F: Features>(&self) -> bool {
         if !F::OPTIONS {
@@ -152,14 +155,14 @@ impl Sender {
         }
     }
 
-    /// Whether `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
+    /// Returns true if `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
     #[cold]
     pub(super) fn credits_end(&self, ack: &Acknowledgement) -> bool {
         let counts = self.options.as_deref().is_some_and(|options| options.linux_window);
         counts && self.episode == Episode::None && !ack.congested
     }
 
-    /// A segment left.
+    /// Records that a segment left.
     pub(super) fn note_sent(&mut self, now: Time, sent: &Transmission) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
@@ -179,7 +182,8 @@ impl Sender {
         }
     }
 
-    /// Does `what` with the retransmission timer alone in its place, and puts the earliest of all timers there after.
+    /// Runs `what` with the retransmission timer alone in its place, and puts the earliest of all timers there
+    /// afterwards.
     pub(super) fn by_own_timer<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         if let Some(options) = &self.options {
             self.timer = options.retransmission;
@@ -192,7 +196,7 @@ impl Sender {
         result
     }
 
-    /// What the acknowledgement at hand says has arrived, before the scoreboard knows.
+    /// Records the arrivals that the acknowledgement at hand reports, before the scoreboard knows.
     pub(super) fn note_delivered(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
         let board = &self.board;
         let mut rack = None;
@@ -224,7 +228,7 @@ impl Sender {
             }
         };
         delivered(board.una(), ack.cumulative, self.timestamps.then_some(ack.echo));
-        // Lowest first, lest a gap between two of them look like reordering.
+        // Lowest first, so that a gap between two of them does not look like reordering.
         let newest = ack.sacked.filter(|_| self.sack).map(|segment| (segment, segment + 1));
         let mut above = ack.cumulative;
         loop {
@@ -235,15 +239,15 @@ impl Sender {
         }
     }
 
-    /// Returns the round-trip sample of an acknowledgement that moves nothing: Linux takes one from what is selectively
-    /// acknowledged (`tcp_ack_update_rtt()`).
+    /// Returns the round-trip sample of an acknowledgement that moves nothing. Linux takes one from selectively
+    /// acknowledged segments (`tcp_ack_update_rtt()`).
     #[cold]
     pub(super) fn selective_sample(&self) -> Option<Span> {
         let options = self.options.as_deref().filter(|options| options.linux_window)?;
         options.rack.as_ref()?.sample
     }
 
-    /// Returns true if a segment that took `sample` left before the first hole did, the last time. In Linux the timer then
+    /// Returns true if a segment that took `sample` left before the first hole was last sent. In Linux the timer then
     /// begins anew.
     #[cold]
     pub(super) fn precedes_first_hole(&self, now: Time, sample: Span) -> bool {
@@ -251,7 +255,7 @@ impl Sender {
         rack.is_some_and(|timed| timed.rack.sent_at(self.board.una()) + sample > now)
     }
 
-    /// Finds losses by time, and answers congestion marks. True if the window must not grow by this
+    /// Finds losses by time, and answers congestion marks. Returns true if the window must not grow by this
     /// acknowledgement.
     pub(super) fn heed(
         &mut self,
@@ -284,7 +288,7 @@ impl Sender {
         if asked {
             self.congestion(now, CongestionKind::EcnMark, outstanding);
         }
-        // RFC 3168, section 6.1.2: no growth by what carries an echo.
+        // RFC 3168, section 6.1.2: the window does not grow by an acknowledgement that carries an echo.
         true
     }
 
@@ -298,8 +302,8 @@ impl Sender {
         let window = timed.rack.window(&self.board, recovering, smoothed);
         let found = timed.rack.detect(now, &mut self.board, window);
         let reduced = timed.reduced;
-        // RFC 5681, section 4.3: a lost retransmission is a second sign. Once for all that left before the window
-        // came down. Linux takes it for no sign (`tcp_fastretrans_alert()`).
+        // RFC 5681, section 4.3: a lost retransmission is a second sign, but only once for all that left before the
+        // window came down. To Linux it is not a sign (`tcp_fastretrans_alert()`).
         if recovering && !linux_window && found.again.is_some_and(|sent| sent >= reduced) {
             let outstanding = self.board.outstanding();
             self.congestion(now, CongestionKind::Loss, outstanding);
@@ -311,7 +315,7 @@ impl Sender {
         }
     }
 
-    /// What the acknowledgement at hand lets leave, now that it is understood.
+    /// Sets the tail probe's timer, now that the acknowledgement at hand is understood.
     pub(super) fn allot(&mut self, now: Time, newly: u64) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(timed) = &mut options.rack {
@@ -324,7 +328,8 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins, with so many segments outstanding, under the window the controller now gives.
+    /// Begins the reduction of fast recovery, with `outstanding` segments, under the window that the controller now
+    /// gives.
     pub(super) fn begin_reduction(&mut self, outstanding: u64) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
@@ -332,7 +337,7 @@ impl Sender {
         }
     }
 
-    /// Allots what fast recovery may send for the acknowledgement at hand, the one that began it included.
+    /// Allots what fast recovery may send for the acknowledgement at hand, even for the one that began it.
     pub(super) fn reduce(&mut self) {
         if !matches!(self.episode, Episode::FastRecovery { .. }) {
             return;
@@ -346,7 +351,7 @@ impl Sender {
         }
     }
 
-    /// The window came down.
+    /// Records that the window came down.
     pub(super) fn note_reduced(&mut self, now: Time) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(ecn) = &mut options.ecn {
@@ -357,14 +362,14 @@ impl Sender {
         }
     }
 
-    /// An episode ended.
+    /// Records that an episode ended.
     pub(super) fn note_recovered(&mut self) {
         if let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) {
             timed.rack.on_recovered();
         }
     }
 
-    /// Marks what the retransmission timer says is lost.
+    /// Marks the segments that the retransmission timer shows to be lost.
     pub(super) fn lose_timed_out(&mut self, now: Time) {
         let smoothed = self.rtt.smoothed();
         let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
@@ -373,7 +378,7 @@ impl Sender {
         timed.tail.disarm();
     }
 
-    /// One of RACK-TLP's timers expired; false if it was none of them.
+    /// Handles an expired timer of RACK-TLP; returns false if none of them expired.
     pub(super) fn on_option_timer(&mut self, now: Time) -> bool {
         let Some(options) = self.options.as_deref_mut() else { return false };
         if options.timer() > now {
@@ -393,7 +398,7 @@ impl Sender {
         true
     }
 
-    /// A probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].
+    /// Returns a probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].
     pub(super) fn transmit_probe(&mut self) -> Option<Transmission> {
         if self.may_send_new() {
             return Some(Transmission { segment: self.board.send_next(), again: false });

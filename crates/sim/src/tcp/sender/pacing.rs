@@ -1,5 +1,5 @@
-//! What a sender does for a controller that goes by rates: the pace at which segments leave, and the delivery rates it
-//! is told.
+//! A sender's work for rate-based controllers: the pace at which segments leave, and the delivery rates that
+//! controllers receive.
 
 use super::{Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
@@ -10,33 +10,34 @@ use link::assist::CongestionHeader;
 use transport::BbrVariant;
 use units::{Bytes, Rate, Span, Time};
 
-/// Linux paces from the tenth segment of a connection on (`tcp_update_skb_after_send()` of 6.18).
+/// The segments that Linux does not pace: it begins with the tenth of a connection (`tcp_update_skb_after_send()` of
+/// 6.18).
 const LINUX_UNPACED: u64 = 9;
 
-/// The state of that.
+/// The state of pacing and of delivery rates.
 #[derive(Debug)]
 pub(super) struct Pacing {
-    /// There is a pace; without, the pacer holds nothing back.
+    /// True if there is a pace; otherwise the pacer holds nothing back.
     paced: bool,
-    /// The receiver's sizer caps the pace.
+    /// True if the receiver's sizer caps the pace.
     capped: bool,
-    /// There is a line of the sender's own.
+    /// True if the sender has a line of its own.
     lined: bool,
-    /// The controller places departures.
+    /// True if the controller places departures.
     placed: bool,
-    /// The controller wants to know of every delivery and loss.
+    /// True if the controller wants to know of every delivery and loss.
     pub(super) deliveries: bool,
     pub(super) pacer: Pacer,
     pub(super) delivery: Option<Box<Delivery>>,
-    /// Segments below this, as far as they were lost, have been told of; and how many were then.
+    /// The segment below which losses have been reported, and the number of losses at that time.
     told_below: u64,
     told: u64,
-    /// Without names: segments that duplicates say have arrived, and that are not acknowledged yet.
+    /// Without names: segments that duplicates report as arrived, and that are not acknowledged yet.
     unnamed: u64,
 }
 
 impl Pacing {
-    /// What `config` asks for.
+    /// Creates the state that `config` asks for.
     pub(super) fn of(config: &SenderConfig) -> Self {
         let wants = config.control.wants();
         let mut pacer = Pacer::new(wants.departures || config.transport.host.tso, config.line_gap);
@@ -57,13 +58,13 @@ impl Pacing {
         }
     }
 
-    /// Whether there is a pace.
+    /// Returns true if there is a pace.
     #[inline]
     pub(super) fn paced(&self) -> bool {
         self.paced
     }
 
-    /// Whether there is anything to do.
+    /// Returns true if there is anything to do.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.paced || self.capped || self.lined || self.deliveries
@@ -71,13 +72,13 @@ impl Pacing {
 }
 
 impl Sender {
-    /// Whether the pacer lets nothing leave at `now`.
+    /// Returns true if the pacer lets nothing leave at `now`.
     #[inline]
     pub(crate) fn is_held(&self, now: Time) -> bool {
         self.pacing.pacer.holds(now)
     }
 
-    /// When the pacer lets go what the windows allow; `None` if nothing waits for it.
+    /// Returns the time at which the pacer releases what the windows allow; `None` if nothing waits for it.
     #[inline]
     pub(crate) fn released_at<F: Features>(&mut self, now: Time) -> Option<Time> {
         if !self.is_held(now) {
@@ -89,13 +90,13 @@ impl Sender {
         self.may_transmit::<F>().then(|| self.pacing.pacer.free_at())
     }
 
-    /// Whether `at` is when the pacer lets the next quantum go.
+    /// Returns true if the pacer releases the next quantum at `at`.
     #[inline]
     pub(crate) fn waits_until(&self, at: Time) -> bool {
         self.pacing.pacer.free_at() == at
     }
 
-    /// What the controller tells routers, if it has an assist.
+    /// Returns the controller's header for routers, if it has an assist.
     pub(crate) fn router_header(&self) -> Option<CongestionHeader> {
         if !self.assisted {
             return None;
@@ -104,19 +105,19 @@ impl Sender {
         Some(CongestionHeader::new(header.window, header.rtt, header.feedback))
     }
 
-    /// A router has answered. What it says holds from the acknowledgement that it comes with.
+    /// Takes a router's answer, which holds from the acknowledgement that it comes with.
     #[inline]
     pub(crate) fn heed_router(&mut self, feedback: f64) {
         self.control.on_feedback(feedback);
     }
 
-    /// The program that sends writes no faster than `cap`, if any.
+    /// Sets the `cap`, if any, on the rate at which the sending program writes.
     pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
         self.pacing.capped = cap.is_some();
         self.pacing.pacer.cap(cap, self.payload);
     }
 
-    /// The controller's pace is `rate`; `None`: it has none.
+    /// Sets the pace to the controller's `rate`; `None`: it has none.
     #[inline]
     pub(super) fn set_pace(&mut self, rate: Option<Rate>) {
         match rate {
@@ -126,7 +127,7 @@ impl Sender {
         }
     }
 
-    /// A controller with a rate is paced, asked for or not.
+    /// Changes the pace. A controller with a rate is paced even if the flow did not ask for it.
     fn change_pace(&mut self, rate: Rate) {
         self.pacing.paced = true;
         self.pacing.pacer.at_rate(rate, self.payload);
@@ -139,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// A segment left: when the next may, and what its delivery rate will be computed from.
+    /// Records that a segment left, for the time of the next and for its delivery rate.
     #[inline(always)]
     pub(super) fn note_paced<F: Features>(&mut self, now: Time, sent: &Transmission) {
         if !self.note_together::<F>(now, sent) {
@@ -159,7 +160,8 @@ impl Sender {
         }
     }
 
-    /// What an acknowledgement without blocks says has arrived, before the scoreboard knows; for delivery rates.
+    /// Records the arrivals that an acknowledgement without blocks reports, before the scoreboard knows; for delivery
+    /// rates.
     #[inline(always)]
     pub(super) fn note_deliveries(&mut self, now: Time, ack: &Acknowledgement) {
         let board = &self.board;
@@ -179,16 +181,16 @@ impl Sender {
         }
     }
 
-    /// Without names: how many segments the acknowledgement at hand says have just arrived, of which `newly` are
-    /// acknowledged. A duplicate says that one has, whichever. What a later acknowledgement covers has then been
-    /// counted, but for the hole it fills [Linux, `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]; a timeout does
-    /// not make it news.
+    /// Returns the number of segments that the acknowledgement at hand reports as just arrived, without names; `newly`
+    /// are acknowledged. A duplicate says that one has arrived, whichever it is. Segments that a later acknowledgement
+    /// covers have then been counted, except for the hole it fills [Linux, `tcp_add_reno_sack()`,
+    /// `tcp_remove_reno_sacks()`]. A timeout does not make them news.
     #[cold]
     pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
         let pacing = &mut self.pacing;
         let known = pacing.unnamed.min(newly.saturating_sub(1));
         pacing.unnamed = pacing.unnamed - known + u64::from(duplicate);
-        // The first outstanding one has not arrived.
+        // The first outstanding segment has not arrived.
         pacing.unnamed = pacing.unnamed.min(self.board.outstanding().saturating_sub(1));
         if let Some(delivery) = pacing.delivery.as_deref_mut() {
             delivery.on_unnamed(now, known, duplicate);
@@ -196,7 +198,7 @@ impl Sender {
         newly - known + u64::from(duplicate)
     }
 
-    /// Tells of the losses that the acknowledgement at hand reveals.
+    /// Reports the losses that the acknowledgement at hand reveals.
     #[inline(always)]
     pub(super) fn tell_losses(&mut self) {
         if self.pacing.told != self.board.total_lost() {
@@ -204,7 +206,7 @@ impl Sender {
         }
     }
 
-    /// The same of the first outstanding segment, which duplicates or a partial acknowledgement have said is missing.
+    /// Reports the first outstanding segment, which duplicates or a partial acknowledgement have shown to be missing.
     /// Without names the scoreboard has no loss edge to find it by.
     pub(super) fn tell_first_lost(&mut self) {
         if self.pacing.deliveries {
@@ -229,7 +231,7 @@ impl Sender {
         }
     }
 
-    /// The delivery rate by the acknowledgement at hand, if the controller wants it.
+    /// Returns the delivery rate by the acknowledgement at hand, if the controller wants it.
     #[inline(always)]
     pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
         let delivery = self.pacing.delivery.as_deref_mut()?;

@@ -1,4 +1,4 @@
-//! Loss recovery: which segment is sent again, when an episode begins and ends, what a silence means.
+//! Loss recovery: the choice of segments to send again, the beginning and end of episodes, and timeouts.
 
 use super::{Episode, Features, Full, Sender, Transmission};
 use crate::tcp::receiver::Acknowledgement;
@@ -6,14 +6,14 @@ use cc::{Congestion, CongestionKind};
 use units::{Bytes, Time};
 
 impl Sender {
-    /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
+    /// Chooses by RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
     #[inline]
     pub(super) fn transmit_in_episode<F: Features>(&mut self) -> Option<Transmission> {
         if !self.has_room_in_episode::<F>() && !self.owed {
             self.limited_below = self.board.next();
             return None;
         }
-        // Mostly what is lost has been sent again.
+        // Usually all lost segments have been sent again.
         if self.sack && !self.board.may_resend_lost() && self.may_send_new() {
             return Some(Transmission { segment: self.board.send_next(), again: false });
         }
@@ -33,7 +33,8 @@ impl Sender {
             return Some(Transmission { segment: self.board.send_next(), again: false });
         }
         let Episode::FastRecovery { until, once } = self.episode else { return None };
-        // Without names there is no other hole to send; by time a hole not known to be lost has a reason to wait.
+        // Without names no other hole is known; with detection by time, a hole not known to be lost has a reason to
+        // wait.
         if !self.sack || self.is_timed() {
             return None;
         }
@@ -47,20 +48,20 @@ impl Sender {
         self.board.rescue().map(again)
     }
 
-    /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
-    /// sent again needlessly, and after Reno's fast recovery of what was sent in it. True if it says that one more
-    /// has arrived.
+    /// Counts a duplicate in RFC 5681's sense: data are outstanding and it moves nothing. After a timeout, duplicates
+    /// report segments that were sent again needlessly, and after Reno's fast recovery those that were sent in it.
+    /// Returns true if it says that one more segment has arrived.
     pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
         let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Barred { .. });
         moves_nothing && !says_nothing && self.board.duplicate()
     }
 
-    /// Ends the episode that this acknowledgement completes, begins the one it reveals.
+    /// Ends the episode that this acknowledgement completes, and begins the one it reveals.
     #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
-        // RFC 6582, section 3.2, steps 2 and 4: duplicates are no sign until more than what was sent before is
+        // RFC 6582, section 3.2, steps 2 and 4: duplicates are not a sign until more than what was sent before is
         // acknowledged.
         let beyond = u64::from(!self.sack);
         match self.episode {
@@ -96,8 +97,8 @@ impl Sender {
         self.note_recovered();
     }
 
-    /// Everything sent before fast recovery is acknowledged. Of the two windows that RFC 6582 (section 3.2, step 3)
-    /// allows then it is ssthresh, as in ns-2, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
+    /// Ends fast recovery, because everything sent before it is acknowledged. RFC 6582 (section 3.2, step 3) then
+    /// allows two windows. This takes ssthresh, as ns-2 does, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
     fn end_fast_recovery(&mut self, until: u64) {
         self.end_episode();
         if !self.sack && self.board.una() == until {
@@ -105,7 +106,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6582, section 3.2, step 3: of fast recovery's acknowledgements only the first partial one resets the timer.
+    /// Returns true if an acknowledgement in fast recovery does not reset the timer: only the first partial one does
+    /// (RFC 6582, section 3.2, step 3).
     #[inline]
     pub(super) fn is_impatient(&self) -> bool {
         !self.sack
@@ -124,15 +126,16 @@ impl Sender {
         }
     }
 
-    /// Segments known to be lost. Without names the scoreboard does not count the hole that fast recovery is at.
+    /// Returns the number of segments known to be lost. Without names the scoreboard does not count the hole that fast
+    /// recovery is at.
     fn known_lost(&self) -> u64 {
         let unnamed = !self.sack && matches!(self.episode, Episode::FastRecovery { .. });
         self.board.lost() + u64::from(unnamed)
     }
 
-    /// The controller learns of congestion, with `outstanding` segments outstanding just before.
+    /// Reports congestion to the controller, with `outstanding` segments outstanding just before.
     pub(super) fn congestion(&mut self, now: Time, kind: CongestionKind, outstanding: u64) {
-        // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
+        // RFC 5681, section 3.2: segments that limited transmit added beyond the window do not count.
         let in_flight = (outstanding * self.payload).min(self.window);
         self.control.on_congestion(&Congestion {
             now,
@@ -144,7 +147,7 @@ impl Sender {
         self.adopt::<Full>();
     }
 
-    /// A timer of the sender expired.
+    /// Handles a timer of the sender that expired.
     #[cold]
     pub(crate) fn on_timer(&mut self, now: Time) {
         self.by_own_timer(|own| {
@@ -154,7 +157,7 @@ impl Sender {
         });
     }
 
-    /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
+    /// Handles the expired retransmission timer: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
     fn on_timeout(&mut self, now: Time) {
         let una = self.board.una();
         let kind = if self.timed_out == Some(una) {
@@ -170,8 +173,8 @@ impl Sender {
         } else {
             self.board.lose_everything();
         }
-        // Without names duplicates have said how much of it arrived: what the next acknowledgement covers is not told
-        // of.
+        // Without names, the next acknowledgement reports the losses, except for the segments it covers: duplicates
+        // have said how many of those arrived.
         if self.sack && self.pacing.deliveries {
             self.tell_losses();
             self.adopt::<Full>();

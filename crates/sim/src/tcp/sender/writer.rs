@@ -1,19 +1,19 @@
 //! The program that sends, and the memory between it and TCP (Linux's `sk_sndbuf`).
 //!
 //! The program writes until the memory is full, and sleeps. TCP wakes it when a third is free
-//! (`sk_stream_is_writeable`), and it fills the memory again, in large blocks. So a flow whose window is larger than the
-//! memory has between two thirds and all of it in flight, and what it writes leaves as a burst. A program that writes
-//! small blocks stays near two thirds; it is not here.
+//! (`sk_stream_is_writeable`), and it fills the memory again, in large blocks. So a flow whose window is larger than
+//! the memory has between two thirds and all of it in flight, and the data it writes leaves as a burst. A program that
+//! writes small blocks stays near two thirds; it is not modelled here.
 
 use super::Sender;
 use cc::SUPER_PACKET;
 use transport::SendBuffer;
 use units::Bytes;
 
-/// The state of that, in segments.
+/// The state of the program, in segments.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// What is written and not acknowledged as the program is woken, at most, and after it has written.
+    /// The most segments written and not acknowledged as the program is woken, and their number after it has written.
     low: u64,
     full: u64,
     /// One past the last segment written.
@@ -21,16 +21,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// The program behind `buffer`, for segments with `payload` bytes; `None` if it is never the limit.
+    /// Creates the program behind `buffer`, for segments with `payload` bytes; `None` if it is never the limit.
     pub(super) fn of(buffer: SendBuffer, payload: Bytes) -> Option<Self> {
         let memory = buffer.payload()? / payload;
-        // A super-packet is begun as long as there is any memory.
+        // A super-packet is begun as long as any memory is left.
         let whole = (SUPER_PACKET / payload).max(1);
         let full = memory.div_ceil(whole) * whole;
         Some(Self { low: memory * 2 / 3, full, written: full })
     }
 
-    /// Everything below `una` is acknowledged. True if the program writes.
+    /// Lets the program write if the acknowledgement of everything below `una` frees enough memory. Returns true if it
+    /// writes.
     fn is_woken(&mut self, una: u64) -> bool {
         let woken = self.written.saturating_sub(una) <= self.low;
         if woken {
@@ -41,7 +42,7 @@ impl Writer {
 }
 
 impl Sender {
-    /// What the program has written bounds what may be sent, as `advertised` segments do.
+    /// Bounds the segments that may be sent by those that the program has written, and by the `advertised` window.
     pub(super) fn bound_by_writer(&mut self, advertised: u64) {
         let una = self.board.una();
         let Some(writer) = self.options.as_deref_mut().and_then(|options| options.writer.as_mut()) else {
@@ -60,7 +61,7 @@ impl Sender {
         }
     }
 
-    /// One past the last segment that there is to send now.
+    /// Returns one past the last segment that is written and to be sent.
     pub(super) fn written(&self) -> u64 {
         let writer = self.options.as_deref().and_then(|options| options.writer.as_ref());
         writer.map_or(self.total_segments, |writer| writer.written.min(self.total_segments))
