@@ -1,29 +1,29 @@
-//! Appropriate byte counting: how many bytes an acknowledgement counts for.
+//! Appropriate byte counting: the number of bytes that an acknowledgement counts for.
 
 use crate::{Ack, CongestionKind};
 use units::Bytes;
 
-/// RFC 3465. In slow start an acknowledgement counts for what it covers, up to L segments; in congestion avoidance
-/// for all it covers.
+/// RFC 3465's byte counting. In slow start an acknowledgement counts for the bytes that it covers, up to L segments; in
+/// congestion avoidance for all of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteCounting {
     segment: Bytes,
-    /// L x SMSS; zero: every acknowledgement counts for one segment, whatever it covers.
+    /// L x SMSS; if zero, every acknowledgement counts for one segment, whatever it covers.
     most: Bytes,
-    /// Slow start after a timeout: L is one, since a retransmission can be acknowledged together with much that
-    /// had arrived before it [rfc3465:2.3].
+    /// True in the slow start after a timeout: L is one then, because a retransmission can be acknowledged together
+    /// with much that had arrived before it [rfc3465:2.3].
     after_timeout: bool,
-    /// The same before the last congestion event.
+    /// The value of `after_timeout` before the last congestion event.
     was_after_timeout: bool,
 }
 
 impl ByteCounting {
-    /// `limit` is L in segments; zero counts acknowledgements instead of bytes.
+    /// Creates a counter with a limit L of `limit` segments; zero counts acknowledgements instead of bytes.
     pub(crate) fn new(segment: Bytes, limit: u64) -> Self {
         Self { segment, most: segment * limit, after_timeout: false, was_after_timeout: false }
     }
 
-    /// What `ack` counts for in slow start.
+    /// Returns the bytes that `ack` counts for in slow start.
     #[inline]
     pub(crate) fn in_slow_start(&self, ack: &Ack) -> Bytes {
         if self.counts_acknowledgements() {
@@ -32,7 +32,7 @@ impl ByteCounting {
         ack.acked.min(if self.after_timeout { self.segment } else { self.most })
     }
 
-    /// What `ack` counts for in congestion avoidance.
+    /// Returns the bytes that `ack` counts for in congestion avoidance.
     #[inline]
     pub(crate) fn in_avoidance(&self, ack: &Ack) -> Bytes {
         if self.counts_acknowledgements() { self.segment } else { ack.acked }
@@ -50,7 +50,7 @@ impl ByteCounting {
         self.after_timeout |= matches!(kind, CongestionKind::Timeout | CongestionKind::PersistentLoss);
     }
 
-    /// The last congestion event was a false alarm.
+    /// Takes back the last congestion event, which was a false alarm.
     pub(crate) fn undo(&mut self) {
         self.after_timeout = self.was_after_timeout;
     }

@@ -3,49 +3,50 @@
 use std::fmt::Debug;
 use units::{Bytes, Rate, Span, Time};
 
-/// What the round-trip time looks like to the sender.
+/// The round-trip time as the sender sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttView {
-    /// The sample this acknowledgement gave, if it gave one.
+    /// The sample that this acknowledgement gave, if it gave one.
     pub latest: Option<Span>,
     /// RFC 6298's smoothed RTT.
     pub smoothed: Span,
-    /// The least sample so far.
+    /// The smallest sample so far.
     pub min: Span,
 }
 
-/// How fast data were delivered while the acknowledged segment was under way
-/// [draft-cheng-iccrg-delivery-rate-estimation], and what was lost meanwhile [draft-ietf-ccwg-bbr].
+/// The rate at which data were delivered while the acknowledged segment was under way
+/// [draft-cheng-iccrg-delivery-rate-estimation], and the losses meanwhile [draft-ietf-ccwg-bbr].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Data delivered in the interval.
     pub delivered: Bytes,
-    /// Length of the interval; zero if it is too short to say anything.
+    /// Length of the interval; zero if it is too short for a rate.
     pub interval: Span,
-    /// The application, not the network, limited the rate.
+    /// True if the application, not the network, limited the rate.
     pub application_limited: bool,
-    /// Delivered since the start, as the acknowledged segment was sent (`P.delivered`).
+    /// Data delivered between the start and the sending of the acknowledged segment (`P.delivered`).
     pub delivered_before: Bytes,
-    /// Delivered since the start (`C.delivered`).
+    /// Data delivered since the start (`C.delivered`).
     pub delivered_total: Bytes,
-    /// Delivered by this acknowledgement, cumulatively or selectively.
+    /// Data delivered by this acknowledgement, cumulatively or selectively.
     pub newly_delivered: Bytes,
-    /// Found lost by it.
+    /// Data found lost by this acknowledgement.
     pub newly_lost: Bytes,
-    /// Found lost since the acknowledged segment was sent.
+    /// Data found lost since the acknowledged segment was sent.
     pub lost: Bytes,
-    /// In flight as the acknowledged segment was sent, itself included.
+    /// Data in flight when the acknowledged segment was sent, itself included.
     pub sent_in_flight: Bytes,
 }
 
 impl RateSample {
-    /// The rate; `None` if the interval is too short to say.
+    /// Returns the rate; `None` if the interval is too short for one.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         (self.interval > Span::ZERO).then(|| Rate::of(self.delivered, self.interval))
     }
 
-    /// Whether there is a [`rate`](RateSample::rate) below `rate`, without the division that computes it.
+    /// Returns true if there is a [`rate`](RateSample::rate) below `rate`; avoids the division that computes the
+    /// former.
     #[must_use]
     #[inline]
     pub fn falls_short_of(&self, rate: Rate) -> bool {
@@ -54,55 +55,57 @@ impl RateSample {
     }
 }
 
-/// A segment was found lost; only for a controller that [wants](Wants) rates or deliveries. What was in flight and lost
-/// beside it is known only with rates, and else zero.
+/// A segment that was found lost; only for a controller that [wants](Wants) rates or deliveries. The other two amounts
+/// are known only to a controller with rates, and else zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostSegment {
     /// Its payload.
     pub size: Bytes,
-    /// In flight as it was sent, itself included.
+    /// Data in flight when it was sent, itself included.
     pub sent_in_flight: Bytes,
-    /// Found lost since it was sent, itself included.
+    /// Data found lost since it was sent, itself included.
     pub lost: Bytes,
 }
 
-/// What a controller needs of the transport beyond acknowledgements. Read once, as a flow starts; who wants nothing
-/// costs nothing.
+/// The information that a controller needs of the transport beyond acknowledgements. It is read once, at the start of a
+/// flow; a controller that wants nothing costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// Delivery rates: [`Ack::rate`], and what comes with [`Wants::deliveries`].
+    /// Delivery rates: [`Ack::rate`], and all that comes with [`Wants::deliveries`].
     pub rate: bool,
-    /// Every delivery and every loss: acknowledgements that move nothing cumulatively, too, and
-    /// [`CongestionControl::on_lost`].
+    /// Every delivery and every loss: [`CongestionControl::on_lost`], and also the acknowledgements that acknowledge
+    /// nothing cumulatively.
     pub deliveries: bool,
-    /// To place every departure itself: [`CongestionControl::gap_after`].
+    /// Control over the time of every departure: [`CongestionControl::gap_after`].
     pub departures: bool,
 }
 
-/// What a segment tells the routers on its way; only for a controller with an [assist](CongestionControl::assist).
+/// The header by which a segment informs the routers on its way; only for a controller with an
+/// [assist](CongestionControl::assist).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RouterHeader {
     /// The congestion window.
     pub window: Bytes,
     /// The smoothed round-trip time, once there is one.
     pub rtt: Option<Span>,
-    /// What is wished for, in the unit of the feedback: XCP's is bytes, RCP's bytes/s. Infinite: all there is.
+    /// The feedback that the sender wishes for, in the unit of the feedback: XCP's is bytes, RCP's bytes/s. Infinite
+    /// for as much as possible.
     pub feedback: f64,
 }
 
 /// One acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When it arrived.
+    /// The time at which it arrived.
     pub now: Time,
-    /// Payload newly acknowledged, cumulatively. Where Linux counts it, of the acknowledgement that ends fast recovery:
-    /// payload newly delivered.
+    /// Payload newly acknowledged, cumulatively. By Linux's rules, the acknowledgement that ends fast recovery counts
+    /// for the payload newly delivered instead.
     pub acked: Bytes,
     /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates;
-    /// else as [`Ack::acked`]. Without selective acknowledgements a duplicate is one segment, whichever, and its rate
-    /// sample has no rate.
+    /// else equal to [`Ack::acked`]. Without selective acknowledgements a duplicate counts for one segment of unknown
+    /// identity, and its rate sample has no rate.
     pub delivered: Bytes,
-    /// When the newest segment it acknowledges was sent.
+    /// The time at which the newest segment that it acknowledges was sent.
     pub newest_sent: Time,
     /// Payload in flight after it.
     pub in_flight: Bytes,
@@ -110,35 +113,35 @@ pub struct Ack {
     pub rtt: RttView,
     /// Delivery rate, where the transport measures it and the controller [wants](Wants) it.
     pub rate: Option<RateSample>,
-    /// The controller's window, not the receive window or the application, was the limit.
+    /// True if the controller's window, not the receive window or the application, was the limit.
     pub window_limited: bool,
-    /// The sender is paced: its segments leave over the round trip, and not with the acknowledgements.
+    /// True if the sender is paced: its segments leave over the round trip, and not with the acknowledgements.
     pub paced: bool,
-    /// Fast recovery is under way: a loss-based window holds still.
+    /// True during fast recovery: a loss-based window holds still.
     pub recovering: bool,
     /// Round trips since the start.
     pub round: u64,
 }
 
-/// Why the sender believes the path is congested.
+/// The reason why the sender believes that the path is congested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CongestionKind {
-    /// Losses found by duplicate or selective acknowledgements: once per recovery episode.
+    /// Losses found by duplicate or selective acknowledgements; reported once per recovery episode.
     Loss,
-    /// A congestion-experienced mark: once per round trip.
+    /// A congestion-experienced mark; reported once per round trip.
     EcnMark,
-    /// The retransmission timer expired for a segment it had not been sent again for.
+    /// An expiry of the retransmission timer for a segment that the timer had not had sent again before.
     Timeout,
-    /// The timer expired again for the same segment.
+    /// A further expiry of the timer for the same segment.
     PersistentLoss,
 }
 
 /// One sign of congestion; at most one per recovery episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Congestion {
-    /// When the sender knew.
+    /// The time at which the sender detected it.
     pub now: Time,
-    /// What kind of sign.
+    /// The kind of sign.
     pub kind: CongestionKind,
     /// Payload known to be lost so far.
     pub lost: Bytes,
@@ -146,34 +149,34 @@ pub struct Congestion {
     pub in_flight: Bytes,
 }
 
-/// What the transport may do.
+/// The limits within which the transport may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// At most this much payload in flight; never below one segment.
+    /// The most payload that may be in flight; never below one segment.
     pub window: Bytes,
-    /// Send no faster than this; `None`: as acknowledgements come.
+    /// The highest sending rate; `None` if segments leave as acknowledgements come.
     pub pacing: Option<Rate>,
 }
 
-/// Where a controller stands, for traces and tests.
+/// A controller's phase, for traces and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Doubling per round trip.
+    /// The window doubles per round trip.
     SlowStart,
-    /// Probing gently.
+    /// The window probes gently.
     Avoidance,
-    /// Sending less than arrives, to empty a queue of its own making.
+    /// The sender sends less than arrives, to empty a queue of its own making.
     Drain,
-    /// Sending next to nothing, to see the path without a queue.
+    /// The sender sends next to nothing, to see the path without a queue.
     ProbeRtt,
     /// The window does not move.
     Fixed,
 }
 
-/// A controller's insides, as far as traces and tests look.
+/// A controller's state, as traces and tests see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CcState {
-    /// Where it stands.
+    /// The controller's phase.
     pub phase: Phase,
     /// Congestion window.
     pub window: Bytes,
@@ -183,55 +186,56 @@ pub struct CcState {
 
 /// A congestion controller.
 pub trait CongestionControl: Send + Debug {
-    /// The connection is established, and the handshake took `rtt`. Not called where there was no handshake, or where its
-    /// segment had to be sent again.
+    /// Takes the round-trip time of the handshake that established the connection. Not called without a handshake, or
+    /// if a segment of it had to be sent again.
     fn on_established(&mut self, now: Time, rtt: Span) {
         let _ = (now, rtt);
     }
-    /// Payload was sent.
+    /// Takes note of payload that was sent.
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
         let _ = (now, bytes, in_flight);
     }
-    /// New data were acknowledged.
+    /// Takes an acknowledgement of new data.
     fn on_ack(&mut self, ack: &Ack);
-    /// The path shows congestion.
+    /// Takes a sign of congestion on the path.
     fn on_congestion(&mut self, event: &Congestion);
-    /// The last congestion event was a false alarm: undo it.
+    /// Takes back the last congestion event, which was a false alarm.
     fn on_spurious(&mut self) {}
-    /// A segment was found lost. Only if [`Wants::deliveries`] or [`Wants::rate`].
+    /// Takes note of a segment that was found lost. Called only with [`Wants::deliveries`] or [`Wants::rate`].
     fn on_lost(&mut self, lost: &LostSegment) {
         let _ = lost;
     }
-    /// A segment leaves at `now`. How much later the next may leave; `None`: as the pacing rate has it. Only if
-    /// [`Wants::departures`].
+    /// Returns the time between the segment that leaves at `now` and the next; `None` if the pacing rate decides.
+    /// Called only with [`Wants::departures`].
     fn gap_after(&mut self, now: Time) -> Option<Span> {
         let _ = now;
         None
     }
-    /// The router's part it needs at every link, by its name in the registry of `link`.
+    /// Returns the name, in the registry of `link`, of the router feedback that the controller needs at every link.
     fn assist(&self) -> Option<&'static str> {
         None
     }
-    /// What the segment that leaves now tells routers. Only with an [`assist`](CongestionControl::assist).
+    /// Returns the header of the segment that leaves now. Called only with an [`assist`](CongestionControl::assist).
     fn header(&self) -> RouterHeader {
         let allowance = self.allowance();
         RouterHeader { window: allowance.window, rtt: None, feedback: f64::INFINITY }
     }
-    /// Feedback that routers wrote into an earlier header. Called before the `on_ack` of the acknowledgement that
-    /// carried it, and only with an [`assist`](CongestionControl::assist).
+    /// Takes the feedback that routers wrote into an earlier header. Called before the `on_ack` of the acknowledgement
+    /// that carried it, and only with an [`assist`](CongestionControl::assist).
     fn on_feedback(&mut self, feedback: f64) {
         let _ = feedback;
     }
-    /// What it needs beyond acknowledgements.
+    /// Returns the information that it needs beyond acknowledgements.
     fn wants(&self) -> Wants {
         Wants::default()
     }
-    /// Shows what it has measured, each quantity by its name, in SI units and packets; nothing if it measures nothing.
+    /// Shows each quantity that it has measured with its name, in SI units and packets; shows nothing if it measures
+    /// nothing.
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let _ = show;
     }
-    /// How much may be in flight, how fast.
+    /// Returns the limits within which the transport may send.
     fn allowance(&self) -> Allowance;
-    /// For traces and tests.
+    /// Returns the state for traces and tests.
     fn state(&self) -> CcState;
 }

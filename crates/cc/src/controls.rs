@@ -1,6 +1,6 @@
 //! The controllers, a file each, and the table that names them in a scenario.
 //!
-//! A loss-based one is a [`Growth`](crate::growth::Growth); what an entry holds is in `registry.rs`.
+//! A loss-based one is a [`Growth`](crate::growth::Growth); `registry.rs` describes the entries of the table.
 
 mod africa;
 mod assisted;
@@ -37,7 +37,7 @@ pub use westwood::Westwood;
 
 use crate::registry::{Control, EXPERIMENTAL, PAPER, STANDARD, YARDSTICK};
 
-/// Every controller that can be named in a scenario for the simulator.
+/// All controllers that a scenario for the simulator can name.
 pub const CONTROLS: &[Control] = &[
     Control {
         name: "fixed",

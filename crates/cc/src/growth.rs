@@ -1,6 +1,6 @@
-//! Growth functions: how a loss-based window grows above the slow-start threshold and what a loss leaves.
+//! Growth functions: the growth of a loss-based window above the slow-start threshold, and the window after a loss.
 //!
-//! One file each, in `controls/`; `growth/share.rs` is the arithmetic they share.
+//! Each has a file in `controls/`; `growth/share.rs` is the arithmetic they share.
 
 pub mod share;
 
@@ -10,18 +10,18 @@ use units::Bytes;
 
 /// Congestion avoidance of a loss-based controller.
 pub trait Growth: Send + Debug {
-    /// What this acknowledgement adds to `window`. It counts for `counted` bytes: what it acknowledges, or one
-    /// segment where acknowledgements are counted (RFC 3465).
+    /// Returns the bytes that this acknowledgement adds to `window`. It counts for `counted` bytes: those that it
+    /// acknowledges, or one segment where acknowledgements are counted (RFC 3465).
     fn increase(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Bytes;
-    /// The slow-start threshold that congestion leaves, given the `window` before.
+    /// Returns the slow-start threshold that congestion leaves, given the `window` before.
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes;
-    /// Every acknowledgement of new data passes here first, in slow start and recovery, too. What is returned is
-    /// the lower window to which the controller gives way unasked: it is the threshold from now on.
+    /// Takes every acknowledgement of new data first, also in slow start and recovery. May return a lower window to
+    /// which the controller gives way without a loss; it becomes the threshold, too.
     #[inline]
     fn observe(&mut self, ack: &Ack, window: Bytes) -> Option<Bytes> {
         let _ = (ack, window);
         None
     }
-    /// The last congestion event was a false alarm.
+    /// Takes back the last congestion event, which was a false alarm.
     fn undo(&mut self) {}
 }

@@ -1,10 +1,10 @@
-//! What a rate has in flight over a round-trip time: a multiplication with each acknowledgement, in whole numbers.
+//! The data that a rate has in flight over a round-trip time: one multiplication of integers per acknowledgement.
 
 use units::{Bytes, Span};
 
-/// Parts of a byte that are counted.
+/// The number of parts that a byte is counted in.
 const PARTS: u128 = 1 << 44;
-/// No more bytes than this: far beyond any path, far below where numbers end.
+/// The most bytes in flight: far beyond any path, and far below numeric limits.
 const MOST: u128 = 1_000_000_000_000_000;
 
 /// A rate, as parts of a byte per nanosecond.
@@ -12,12 +12,12 @@ const MOST: u128 = 1_000_000_000_000_000;
 pub(crate) struct InFlight(u64);
 
 impl InFlight {
-    /// Of a rate in bytes per second.
+    /// Creates it from a rate in bytes per second.
     pub(crate) fn at(bytes_per_s: f64) -> Self {
         Self((bytes_per_s * 1e-9 * PARTS as f64) as u64)
     }
 
-    /// What it moves in `rtt`, to the nearest byte.
+    /// Returns the bytes that it moves in `rtt`, rounded to the nearest.
     #[inline]
     pub(crate) fn over(self, rtt: Span) -> Bytes {
         let parts = u128::from(self.0) * u128::from(rtt.as_nanos()) + PARTS / 2;

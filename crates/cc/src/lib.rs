@@ -1,15 +1,15 @@
-//! Congestion controllers: how much may be in flight, given what the acknowledgements say.
+//! Congestion controllers: they decide from acknowledgements how much may be in flight.
 //!
 //! A controller is a [`CongestionControl`]. The transport reports events to the controller and asks for its
 //! [`Allowance`]. Nothing here knows queues, sockets or sequence numbers.
 //!
 //! Reading order:
 //! - `control.rs`: the trait and its events;
-//! - `loss_based.rs`: a slow start times a growth, from `slow_start.rs` and `growth.rs`;
-//! - `byte_counting.rs`: how many bytes an acknowledgement counts for;
+//! - `loss_based.rs`: a slow start combined with a growth, from `slow_start.rs` and `growth.rs`;
+//! - `byte_counting.rs`: the number of bytes that an acknowledgement counts for;
 //! - `controls.rs`: the names; `registry.rs`: the recipe behind each name;
-//! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` go by delay
-//!   or rate. `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
+//! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` use delay or
+//!   rate. `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
 //!
 //! ```
 //! use tightlink_cc::{Congestion, CongestionKind, Start, registry};

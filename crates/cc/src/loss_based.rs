@@ -7,7 +7,7 @@ use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKi
 use serde::Serialize;
 use units::Bytes;
 
-/// Where a controller begins.
+/// The initial values of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Start {
     /// Payload of a full segment (SMSS).
@@ -18,7 +18,7 @@ pub struct Start {
     pub threshold: Bytes,
 }
 
-/// A slow start `S` below the threshold, a growth function `G` above it.
+/// A controller with a slow start `S` below the threshold and a growth function `G` above it.
 #[derive(Clone, Debug)]
 pub struct LossBased<S, G> {
     segment: Bytes,
@@ -29,13 +29,13 @@ pub struct LossBased<S, G> {
     counting: ByteCounting,
     slow_start: S,
     growth: G,
-    /// A loss leaves a share of the window and not of the flight, in whole segments.
+    /// True if a loss leaves a share of the window and not of the flight, in whole segments.
     by_segments: bool,
 }
 
 impl<S: SlowStart, G: Growth> LossBased<S, G> {
-    /// A controller at its start. In slow start an acknowledgement counts for at most `byte_counting` segments;
-    /// with zero acknowledgements are counted, not bytes, in slow start and above (RFC 3465).
+    /// Creates a controller at its start. In slow start an acknowledgement counts for at most `byte_counting` segments.
+    /// With zero, acknowledgements are counted instead of bytes, in slow start and above (RFC 3465).
     #[must_use]
     pub fn new(start: Start, byte_counting: u64, slow_start: S, growth: G) -> Self {
         let window = start.window.max(start.segment);
@@ -51,14 +51,14 @@ impl<S: SlowStart, G: Growth> LossBased<S, G> {
         }
     }
 
-    /// The same where a loss leaves a share of the window in whole segments, as in Linux (`tcp_reno_ssthresh`), and not
-    /// of what was in flight.
+    /// Returns the same controller, but a loss leaves a share of the window in whole segments, as in Linux
+    /// (`tcp_reno_ssthresh`), and not of the data in flight.
     #[must_use]
     pub fn by_segments(self) -> Self {
         Self { by_segments: true, ..self }
     }
 
-    /// What congestion leaves of the window.
+    /// Returns the part of the window that congestion leaves.
     fn left_after(&mut self, event: &Congestion) -> Bytes {
         if !self.by_segments {
             return self.growth.threshold_after(event, self.window);
@@ -69,7 +69,7 @@ impl<S: SlowStart, G: Growth> LossBased<S, G> {
     }
 
     fn in_slow_start(&mut self, ack: &Ack) {
-        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow. Its RTT still does.
+        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow. Its RTT still counts.
         let counted = if ack.window_limited { self.counting.in_slow_start(ack) } else { Bytes::ZERO };
         match self.slow_start.on_ack(ack, counted, self.window) {
             Step::Grow(by) => self.window += by,

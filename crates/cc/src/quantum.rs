@@ -1,20 +1,20 @@
-//! How much a paced sender may send together.
+//! The amount that a paced sender may send together.
 //!
-//! Hosts do not time every segment: what is due within about a millisecond leaves at once. Both BBR drafts have that
-//! as `BBR.send_quantum` [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. It is a segment
-//! below 1.2 Mbit/s, and at least two beyond. It is more where a millisecond of the pacing rate is more. Linux sizes
-//! the bursts of every paced flow so (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's own
-//! `bbr_min_tso_segs`). RFC 9002, section 7.7, has QUIC's senders go by a leaky bucket with a bound on bursts. "A BBR
+//! Hosts do not time every segment: all that is due within about a millisecond leaves at once. Both BBR drafts call
+//! that amount `BBR.send_quantum` [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. It is a
+//! segment below 1.2 Mbit/s, at least two beyond, and more where a millisecond of the pacing rate is more. Linux sizes
+//! the bursts of every paced flow in this way (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's
+//! own `bbr_min_tso_segs`). RFC 9002, section 7.7, gives QUIC's senders a leaky bucket with a bound on bursts. "A BBR
 //! implementation SHOULD attempt to use the smallest feasible quanta". A simulated host has no interface to spare, so
 //! the quantum is the drafts' least, and never more than two. On a host with segmentation offload the quantum is
 //! Linux's super-packet.
 
 use units::{Bytes, Rate, Span};
 
-/// Below this rate segments leave one by one.
+/// The rate below which segments leave one by one.
 const SINGLE: Rate = Rate::from_bps(1_200_000);
 
-/// Segments that may leave together at the pace `rate`: one or two.
+/// Returns the number of segments that may leave together at the pace `rate`: one or two.
 #[must_use]
 #[inline]
 pub fn send_quantum(rate: Rate) -> u64 {
@@ -23,16 +23,16 @@ pub fn send_quantum(rate: Rate) -> u64 {
 
 /// The largest packet that a host hands to its network card to be cut into segments (`GSO_LEGACY_MAX_SIZE`).
 pub const SUPER_PACKET: Bytes = Bytes::new(65_536);
-/// A super-packet is what leaves in this part of a second (`sk_pacing_shift`).
+/// The part of a second whose data make a super-packet, as a divisor (`sk_pacing_shift`).
 const PART_OF_SECOND: u64 = 1024;
-/// Near receivers get up to 64 kB more: halved once for each 512 us of the least RTT (`tcp_tso_rtt_log`: 2^9
-/// microseconds).
+/// The step of the least RTT that halves the extra data of near receivers, which begins at 64 kB (`tcp_tso_rtt_log`:
+/// 2^9 microseconds).
 const RTT_HALVES: Span = Span::from_micros(512);
 
-/// Segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's `tcp_tso_autosize`. It is the data
-/// of about a millisecond, and more the nearer the receiver is. It is at least `least`, at most [`SUPER_PACKET`].
-/// Without a least RTT it is far away. `least` is [`send_quantum`] for BBR, two for every other control
-/// (`tcp_min_tso_segs`).
+/// Returns the number of segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's
+/// `tcp_tso_autosize`. It is the data of about a millisecond, and more the nearer the receiver is; at least `least`, at
+/// most [`SUPER_PACKET`]. Without a least RTT the receiver counts as far away. `least` is [`send_quantum`] for BBR, two
+/// for every other control (`tcp_min_tso_segs`).
 #[must_use]
 pub fn super_packet(rate: Rate, least_rtt: Option<Span>, payload: Bytes, least: u64) -> u64 {
     let near = least_rtt.map_or(64, |least| least.as_nanos() / RTT_HALVES.as_nanos());
@@ -50,9 +50,9 @@ mod tests {
         let of = |mbps: u64, rtt_ms: Option<u64>| {
             super_packet(Rate::from_bps(mbps * 1_000_000), rtt_ms.map(Span::from_millis), Bytes::new(1448), 2)
         };
-        // 120 Mbit/s: 14 648 bytes.
+        // 120 Mbit/s make 14 648 bytes.
         assert_eq!((of(1, None), of(10, None), of(120, Some(50)), of(600, Some(50))), (2, 2, 10, 45));
-        // 65 536 bytes shifted by one for each 512 us: 5 ms by nine, 128 bytes; 1 ms by one, 32 768.
+        // 65 536 bytes are halved once for each 512 us: nine times in 5 ms, to 128 bytes; once in 1 ms, to 32 768.
         assert_eq!((of(120, Some(5)), of(120, Some(1))), (10, 32));
     }
 }

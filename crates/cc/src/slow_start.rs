@@ -1,7 +1,7 @@
-//! Slow-start variants: how the window grows below the slow-start threshold.
+//! Slow-start variants: the growth of the window below the slow-start threshold.
 //!
-//! The number of bytes that an acknowledgement counts for is decided in `byte_counting.rs`, once for all slow starts.
-//! The window after a loss is the growth function's.
+//! `byte_counting.rs` decides, once for all slow starts, the number of bytes that an acknowledgement counts for. The
+//! growth function decides the window after a loss.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -17,24 +17,24 @@ use crate::Ack;
 use std::fmt::Debug;
 use units::Bytes;
 
-/// What an acknowledgement does in slow start.
+/// The effect of an acknowledgement in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The window grows by so much, and slow start goes on.
+    /// The window grows by this much, and slow start continues.
     Grow(Bytes),
-    /// The window grows by so much and is the threshold from now on: slow start is over.
+    /// The window grows by this much and becomes the threshold: slow start is over.
     Leave(Bytes),
 }
 
-/// How the window grows below the threshold.
+/// The growth of the window below the threshold.
 pub trait SlowStart: Send + Debug {
-    /// What this acknowledgement does to `window`. It counts for `counted` bytes: nothing if the window was not
-    /// in use, and then it must not grow.
+    /// Returns the effect of this acknowledgement on `window`. It counts for `counted` bytes: zero if the window was
+    /// not in use, and then it must not grow.
     fn on_ack(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Step;
-    /// The path shows congestion, in slow start or later.
+    /// Takes a sign of congestion, in slow start or later.
     fn on_congestion(&mut self) {}
-    /// The retransmission timer expired for the first time.
+    /// Takes the first expiry of the retransmission timer.
     fn on_timeout(&mut self) {}
-    /// The last congestion event was a false alarm.
+    /// Takes back the last congestion event, which was a false alarm.
     fn undo(&mut self) {}
 }

@@ -1,4 +1,4 @@
-//! Routers that tell senders: what a packet says of its flow on the way, and what the link answers.
+//! Routers that assist senders: the header that a packet carries, and the link's answer to it.
 //!
 //! A controller that wants the router's feedback sends a [`CongestionHeader`] with every packet. The link's
 //! [`Assist`] reads the header as the packet arrives, and may lower its feedback. The feedback comes back with the
@@ -14,38 +14,40 @@ pub use xcp::Xcp;
 use std::fmt::Debug;
 use units::{Bytes, Rate, Span, Time};
 
-/// What a packet of an assisted flow carries.
+/// The header that a packet of an assisted flow carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CongestionHeader {
     /// The sender's window, bytes: `H_cwnd`.
     pub window: f64,
     /// The sender's smoothed round-trip time, seconds; zero before it has one: `H_rtt`.
     pub rtt: f64,
-    /// What the sender wishes, and then the least that a router grants. XCP: change of the window for this packet,
-    /// bytes. RCP: rate, bytes/s.
+    /// The sender's wish, and then the least that a router grants. XCP: change of the window for this packet, bytes.
+    /// RCP: rate, bytes/s.
     pub feedback: f64,
 }
 
-/// The router's part of a control, at one link.
+/// The router side of a control, at one link.
 pub trait Assist: Send + Debug {
-    /// A packet of `length` arrives at the queue, where `backlog` waits. It is counted whether or not it is dropped.
+    /// Takes a packet of `length` that arrives at the queue, where `backlog` waits. It counts whether or not it is
+    /// dropped.
     fn on_arrival(&mut self, now: Time, length: Bytes, backlog: Bytes, header: Option<&mut CongestionHeader>);
 }
 
-/// A router's part in the registry.
+/// A router side in the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct AssistName {
     /// The name in a scenario, which is its control's.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A description in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The source that defines it.
     pub source: &'static str,
     build: fn(Rate) -> Box<dyn Assist>,
 }
 
 impl CongestionHeader {
-    /// The header of a sender with this window and smoothed round-trip time, if it has one, that wishes for `feedback`.
+    /// Creates the header of a sender with this window and smoothed round-trip time, if it has one, that wishes for
+    /// `feedback`.
     #[must_use]
     #[inline]
     pub fn new(window: Bytes, rtt: Option<Span>, feedback: f64) -> Self {
@@ -53,7 +55,7 @@ impl CongestionHeader {
     }
 }
 
-/// Every router's part that can be named.
+/// All router sides that can be named.
 pub const ASSISTS: &[AssistName] = &[
     AssistName {
         name: "xcp",
@@ -69,24 +71,25 @@ pub const ASSISTS: &[AssistName] = &[
     },
 ];
 
-/// The router's part called `name` at a link of `rate`; `None` if the registry lacks it.
+/// Builds the router side called `name` at a link of `rate`; returns `None` if the registry lacks it.
 #[must_use]
 pub fn build(name: &str, rate: Rate) -> Option<Box<dyn Assist>> {
     ASSISTS.iter().find(|assist| assist.name == name).map(|assist| (assist.build)(rate))
 }
 
-/// Bytes per second.
+/// Converts a rate to bytes per second.
 fn capacity(rate: Rate) -> f64 {
     rate.as_bps_f64() / 8.0
 }
 
-/// Bytes of a packet or a queue, far below 2^63: a signed number becomes a fraction in one step, an unsigned in seven.
+/// Converts bytes of a packet or a queue, far below 2^63, to a float: a signed integer takes one instruction, an
+/// unsigned one seven.
 #[inline]
 fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
 }
 
-/// Seconds of a time far below 2^63 ns, in one step as well.
+/// Converts a time far below 2^63 ns to seconds, in one instruction as well.
 #[inline]
 fn seconds(span: Span) -> f64 {
     span.as_nanos() as i64 as f64 * 1e-9

@@ -1,8 +1,9 @@
-//! Log-linear buckets: a weight for every duration, to a constant relative resolution, in constant memory.
+//! Log-linear buckets: a weight for every duration, with a constant relative resolution, in constant memory.
 
 use units::Span;
 
-/// One octave of values, and below it the values that have a bucket each; enough for octaves of 2^7 buckets and finer.
+/// The number of octaves of values, including the values below the first that have a bucket each; enough for 2^7 and
+/// more buckets per octave.
 const OCTAVES: usize = 64 - 7 + 1;
 
 type Octave<const SUB: usize> = Box<[u64; SUB]>;
@@ -23,12 +24,12 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// The duration a share of the way from the bucket's shortest to its longest.
+    /// Returns the duration a share of the way from the bucket's shortest to its longest.
     pub(crate) fn at(self, share: f64) -> Span {
         Span::from_nanos(self.low + ((self.width - 1) as f64 * share).round() as u64)
     }
 
-    /// The middle of the bucket.
+    /// Returns the middle of the bucket.
     pub(crate) fn middle(self) -> Span {
         Span::from_nanos(self.low + self.width / 2)
     }
@@ -43,7 +44,7 @@ impl<const SUB: usize> Default for Buckets<SUB> {
 impl<const SUB: usize> Buckets<SUB> {
     const BITS: u32 = SUB.trailing_zeros();
 
-    /// The octave of a value and its bucket there.
+    /// Returns the octave of a value and its bucket there.
     #[inline]
     fn place(nanos: u64) -> (usize, usize) {
         if nanos < SUB as u64 {
@@ -67,13 +68,13 @@ impl<const SUB: usize> Buckets<SUB> {
         self.octaves[octave].get_or_insert_with(|| Box::new([0; SUB]))[bucket] += weight;
     }
 
-    /// The sum of all weights.
+    /// Returns the sum of all weights.
     pub(crate) fn total(&self) -> u64 {
         self.octaves.iter().flatten().flat_map(|octave| octave.iter()).sum()
     }
 
-    /// The bucket in which the running sum of weights, shortest duration first, reaches `wanted`. The second value is
-    /// the share of the bucket's weight that is needed. `None` if all weights together are too few.
+    /// Returns the bucket in which the running sum of weights, shortest duration first, reaches `wanted`, and the share
+    /// of the bucket's weight that is needed. Returns `None` if all weights together are too few.
     pub(crate) fn reach(&self, wanted: u64) -> Option<(Bucket, f64)> {
         let mut seen = 0;
         for (octave, weights) in self.octaves.iter().enumerate() {

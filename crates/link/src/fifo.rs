@@ -1,8 +1,8 @@
-//! Drop-tail when departures are known on arrival.
+//! Drop-tail with departures known on arrival.
 //!
-//! In a first-in, first-out queue at a constant rate no later arrival changes when a packet leaves. So a packet's
-//! departure is computed as it arrives, and the queue needs no events of its own. `queue/drop_tail.rs` is the same
-//! policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
+//! In a first-in, first-out queue at a constant rate a later arrival does not change the time at which a packet leaves.
+//! So a packet's departure is computed at its arrival, and the queue needs no events of its own. `queue/drop_tail.rs`
+//! is the same policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
 
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::{Backlog, Limit, Serializer};
@@ -15,7 +15,7 @@ pub(crate) struct Fifo {
     serializer: Serializer,
     /// The packet being sent, then those that wait.
     in_system: VecDeque<Service>,
-    /// Of those that wait.
+    /// The backlog of the packets that wait.
     waiting: Backlog,
 }
 
@@ -24,7 +24,7 @@ impl Fifo {
         Self { limit, serializer, in_system: VecDeque::new(), waiting: Backlog::default() }
     }
 
-    /// The departure of a packet of `length` that arrives now, or `None` if there is no room for it.
+    /// Returns the departure of a packet of `length` that arrives now, or `None` if it does not fit.
     #[inline(always)]
     pub(crate) fn admit(&mut self, now: Time, length: Bytes, meter: &mut Meter) -> Option<Time> {
         self.settle(now, meter);
@@ -42,7 +42,7 @@ impl Fifo {
         Some(departs)
     }
 
-    /// Lets everything that has left by `now` go. A departure at `now` precedes an arrival at `now`.
+    /// Removes all packets that have left by `now`. A departure at `now` precedes an arrival at `now`.
     #[inline(always)]
     pub(crate) fn settle(&mut self, now: Time, meter: &mut Meter) {
         while let Some(head) = self.in_system.front() {
@@ -65,7 +65,7 @@ impl Fifo {
         self.serializer.rate()
     }
 
-    /// When the packets that it has are sent.
+    /// Returns the time at which all its packets have been sent.
     pub(crate) fn free_at(&self) -> Time {
         self.serializer.free_at()
     }
@@ -74,12 +74,12 @@ impl Fifo {
         self.waiting
     }
 
-    /// What the link shows at `now`, up to which it is settled.
+    /// Returns the link's state at `now`, up to which it is settled.
     pub(crate) fn state(&self, now: Time, meter: &Meter) -> LinkState {
         meter.state(now, self.waiting, self.in_system.front(), self.serializer.rate())
     }
 
-    /// Closes the measurement at `end`: packets that have not left count with what passed of their times.
+    /// Closes the measurement at `end`: packets that have not left count with the part of their times that has passed.
     pub(crate) fn report(&self, end: Time, meter: &Meter) -> LinkReport {
         let mut meter = meter.clone();
         meter.held(self.waiting.packets, end);

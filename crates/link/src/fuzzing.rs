@@ -1,3 +1,3 @@
-//! For the fuzz targets only (`--cfg fuzzing`).
+//! Checks for the fuzz targets only (`--cfg fuzzing`).
 
 units::fuzzing_checks!();

@@ -24,25 +24,25 @@ impl Histogram {
         self.max = self.max.max(nanos);
     }
 
-    /// How many durations were counted.
+    /// Returns the number of durations that were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The exact mean; `None` without durations.
+    /// Returns the exact mean; `None` without durations.
     #[must_use]
     pub fn mean(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// The longest duration.
+    /// Returns the longest duration.
     #[must_use]
     pub fn max(&self) -> Span {
         Span::from_nanos(self.max)
     }
 
-    /// The duration that the share `q` of all do not exceed, to within 1 %; `None` without durations.
+    /// Returns the duration that the share `q` of all do not exceed, to within 1 %; `None` without durations.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Span> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));

@@ -4,7 +4,7 @@
 //! and never goes backwards; nothing here knows TCP, flows or IO.
 //!
 //! Reading order:
-//! - `packet.rs`: the words; `link.rs`: the whole;
+//! - `packet.rs`: the terms; `link.rs`: the whole;
 //! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
 //!   arrival), `serializer.rs`, `delay.rs`;
 //! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and `histogram.rs` over

@@ -10,16 +10,16 @@ use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
-/// What a link is like.
+/// The properties of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkConfig {
     /// Capacity.
     pub rate: Rate,
     /// One-way propagation delay.
     pub delay: Span,
-    /// Each arriving packet is lost with this probability.
+    /// The probability with which each arriving packet is lost.
     pub loss: Fraction,
-    /// Each packet takes up to this much longer than `delay`, by a uniform distribution, and may overtake others.
+    /// The longest extra delay of a packet, which may then overtake others; drawn from a uniform distribution.
     pub jitter: Span,
 }
 
@@ -32,11 +32,11 @@ pub struct Link<P> {
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
-    /// Only where there is cross traffic.
+    /// Present only for a link with cross traffic.
     sources: Option<Box<SourceMeters>>,
 }
 
-/// What a packet takes beyond the constant delay.
+/// The random delay of a packet beyond the constant one.
 struct Jitter {
     most: Span,
     stream: Stream,
@@ -48,15 +48,15 @@ impl Jitter {
     }
 }
 
-/// A copy of the link's own is drawn from, so that random loss strikes the same packets with jitter or without.
+/// Draws from a copy of the link's own stream, so that random loss strikes the same packets with jitter or without.
 fn jitter_stream(stream: &Stream) -> Stream {
     Stream::new(stream.clone().integer(0, u64::MAX), "jitter")
 }
 
 enum Discipline<P> {
-    /// Departures are known on arrival.
+    /// A queue in which departures are known on arrival.
     Fifo(Fifo),
-    /// The queue decides when the wire is free.
+    /// A queue that decides when the wire is free.
     Queued(Queued<P>),
 }
 
@@ -66,7 +66,7 @@ struct Queued<P> {
     in_service: Option<(Held<P>, Service)>,
 }
 
-/// A packet, when it came, and whether this link's queue has marked it.
+/// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
 pub struct Held<P> {
     pub(crate) arrived: Time,
     pub(crate) marked: bool,
@@ -96,38 +96,38 @@ impl<P: Datagram> Datagram for Held<P> {
     }
 }
 
-/// What becomes of a packet offered to a link that knows departures on arrival.
+/// The fate of a packet offered to a link that knows departures on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Its last bit leaves at this time; it arrives one propagation delay later.
+    /// Its last bit leaves at this time; the packet arrives one propagation delay later.
     Departs(Time),
-    /// It does not get through.
+    /// The packet does not get through.
     Dropped(DropReason),
 }
 
 impl<P: Datagram + Send + 'static> Link<P> {
-    /// A drop-tail link. `stream` feeds the random loss.
+    /// Creates a drop-tail link. `stream` feeds the random loss.
     #[must_use]
     pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
         let fifo = Fifo::new(limit, Serializer::new(config.rate));
         Self::with(config, Discipline::Fifo(fifo), stream)
     }
 
-    /// A link with the queue policy `queue`.
+    /// Creates a link with the queue policy `queue`.
     #[must_use]
     pub fn queued(config: LinkConfig, queue: Box<dyn Queue<Held<P>>>, stream: Stream) -> Self {
         let serializer = Serializer::new(config.rate);
         Self::with(config, Discipline::Queued(Queued { queue, serializer, in_service: None }), stream)
     }
 
-    /// A link with the policy called `policy`, all its settings at their defaults; `None` if the registry
-    /// does not have it. `stream` feeds the random loss, and another drawn from it the policy.
+    /// Creates a link with the policy called `policy`, all its settings at their defaults; returns `None` if the
+    /// registry does not have it. `stream` feeds the random loss, and another stream drawn from it the policy.
     #[must_use]
     pub fn make(config: LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
         Self::make_with(config, &policy.into(), limit, stream).ok()
     }
 
-    /// As [`make`](Link::make), with settings.
+    /// Creates a link as [`make`](Link::make) does, with settings.
     ///
     /// # Errors
     /// If the registry does not have the policy, or the policy does not accept a setting.
@@ -137,11 +137,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
         limit: Limit,
         stream: Stream,
     ) -> Result<Self, BuildError> {
-        // A copy is drawn from, so that random loss strikes the same packets whatever the policy.
+        // The seed comes from a copy, so that random loss strikes the same packets whatever the policy.
         let seed = stream.clone().integer(0, u64::MAX);
         let context = queue.context(limit, config.rate, Stream::new(seed, "queue"));
         let built = queue::build_with(&queue.policy, &queue.settings, context)?;
-        // A step to mark above needs the queue itself: a departure known on arrival says nothing to the packet.
+        // A marking threshold needs the queue itself: a departure known on arrival cannot mark the packet.
         Ok(if queue.policy == queue::DROP_TAIL && queue.settings.mark_above.is_none() {
             Self::drop_tail(config, limit, stream)
         } else {
@@ -161,32 +161,32 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// Counts the packets of each of `sources` sources of cross traffic apart, and all others together. Packets reach
-    /// the far end `beyond` later than they come out of the link.
+    /// Counts the packets of each of `sources` sources of cross traffic separately, and all others together. Packets
+    /// reach the far end `beyond` later than they come out of the link.
     pub fn meter_sources(&mut self, sources: usize, beyond: Span) {
         self.sources = Some(Box::new(SourceMeters::new(sources, beyond)));
     }
 
-    /// Whether it [counts](Link::meter_sources) packets by their source.
+    /// Returns true if it [counts](Link::meter_sources) packets by their source.
     #[must_use]
     pub fn meters_sources(&self) -> bool {
         self.sources.is_some()
     }
 
-    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and so is the
-    /// way behind it.
+    /// Returns true if [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and
+    /// packets keep their order behind it.
     #[must_use]
     pub fn knows_departures(&self) -> bool {
         matches!(self.discipline, Discipline::Fifo(_)) && self.jitter.most == Span::ZERO
     }
 
-    /// One-way propagation delay.
+    /// Returns the one-way propagation delay.
     #[must_use]
     pub fn delay(&self) -> Span {
         self.delay
     }
 
-    /// Capacity.
+    /// Returns the capacity.
     #[must_use]
     pub fn rate(&self) -> Rate {
         match &self.discipline {
@@ -195,7 +195,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// A packet arrives that the caller keeps: says when it leaves. It does not come out of
+    /// Admits a packet that the caller keeps, and returns its departure. The packet does not come out of
     /// [`poll`](Link::poll).
     ///
     /// # Panics
@@ -218,8 +218,8 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// As [`admit`](Link::admit), and [counts](Link::meter_sources) the packet by its source. The time is that of its
-    /// arrival at the far end.
+    /// Admits a packet as [`admit`](Link::admit) does, and [counts](Link::meter_sources) it by its source. The returned
+    /// time is that of its arrival at the far end.
     ///
     /// # Panics
     /// As [`admit`](Link::admit).
@@ -246,7 +246,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         admission
     }
 
-    /// A packet arrives.
+    /// Takes a packet that arrives.
     pub fn push(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         if let Discipline::Fifo(_) = self.discipline {
             match self.admit_packet(now, &packet) {
@@ -276,7 +276,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let held = Held { arrived: now, marked: false, packet };
         if queued.in_service.is_none() {
-            // Nothing waits while the wire is free: the backlog does not change.
+            // Nothing waits while the wire is free, so the backlog does not change.
             if let Some(held) = queued.queue.pass(now, held, &mut log) {
                 queued.serve(now, held);
             }
@@ -287,13 +287,13 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// What has arrived at the far end by `now`, one packet at a time, in the order of arrival.
+    /// Returns the next packet that has arrived at the far end by `now`, in the order of arrival.
     pub fn poll(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         self.advance(now, drops);
         self.line.pop(now)
     }
 
-    /// When [`poll`](Link::poll) next has something to do.
+    /// Returns the next time at which [`poll`](Link::poll) has something to do.
     #[must_use]
     pub fn wakeup(&self) -> Option<Time> {
         let service = match &self.discipline {
@@ -318,7 +318,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// What waits, what came, what was dropped, how long the link was sending.
+    /// Returns the backlog, the arrivals, the drops, and the time for which the link was sending.
     pub fn state(&mut self, now: Time) -> LinkState {
         self.settle(now);
         match &self.discipline {
@@ -330,8 +330,8 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// What the link did from the start of measurement to `end`. Packets must have been
-    /// [`poll`](Link::poll)ed up to `end`.
+    /// Returns the measurements from the start of measuring to `end`. Packets must have been [`poll`](Link::poll)ed up
+    /// to `end`.
     pub fn report(&mut self, end: Time) -> LinkReport {
         self.settle(end);
         let report = match &self.discipline {
@@ -341,7 +341,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         LinkReport { sources: self.sources.as_mut().map(|sources| sources.report(end)), ..report }
     }
 
-    /// What waits in the queue right now, without letting time pass.
+    /// Returns the current backlog, without letting time pass.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         match &self.discipline {

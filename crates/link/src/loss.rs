@@ -1,4 +1,4 @@
-//! Random loss: each packet is lost with the same probability, independent of all else.
+//! Random loss: each packet is lost with the same probability, independent of everything else.
 
 use units::Fraction;
 use units::random::Stream;

@@ -1,25 +1,27 @@
-//! Loss episodes: drops that belong to one overflow, and in how many episodes most flows lost together.
+//! Loss episodes: drops that belong to one overflow, and the episodes in which most flows lost together.
 
 use std::mem;
 use units::{Span, Time};
 
-/// With fewer episodes a share says little: of ten its standard error, sqrt(p (1 - p) / n), is 0.16 at most.
+/// The number of episodes below which a share says little: with ten its standard error, sqrt(p (1 - p) / n), is 0.16 at
+/// most.
 const LEAST_EPISODES: u64 = 10;
 
 /// Groups a link's drops into loss episodes.
 ///
-/// An episode begins with a drop and takes in every drop within one round trip. That round trip is the base RTT and
-/// the delay of the queue at that drop, because no sender answers sooner. [rfc5348:5.2] groups the losses of one flow
+/// An episode begins with a drop and includes every drop within one round trip. That round trip is the base RTT and the
+/// delay of the queue at that drop, because no sender answers sooner. [rfc5348:5.2] groups the losses of one flow
 /// likewise. Only drops of watched flows count.
 #[derive(Clone, Debug)]
 pub struct LossEpisodes {
     base_rtt: Span,
-    /// Of each flow the episode in which it lost last, by number; `None` if it is not watched.
+    /// The number of the episode in which each flow lost last; `None` if it is not watched.
     last: Vec<Option<u64>>,
-    /// When watched flows start and leave.
+    /// The times at which watched flows start and leave.
     starts: Times,
     ends: Times,
-    /// The episode under way: its number, its end, how many flows were there at its beginning, and how many have lost.
+    /// The current episode: its number, its end, the number of flows present at its beginning, and of those that have
+    /// lost.
     number: u64,
     until: Time,
     present: usize,
@@ -27,17 +29,18 @@ pub struct LossEpisodes {
     counts: SynchronizedLosses,
 }
 
-/// Loss episodes, and how many of them were common to most flows.
+/// Loss episodes, and the number of them that were common to most flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynchronizedLosses {
-    /// Episodes while at least two flows were there.
+    /// Episodes with at least two flows present.
     pub episodes: u64,
-    /// Of those, episodes in which more than half of the flows lost.
+    /// Episodes among them in which more than half of the flows lost.
     pub synchronized: u64,
 }
 
 impl SynchronizedLosses {
-    /// Share of the episodes in which more than half of the flows lost; `None` with fewer than ten episodes.
+    /// Returns the share of the episodes in which more than half of the flows lost; `None` with fewer than ten
+    /// episodes.
     #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.episodes >= LEAST_EPISODES).then(|| self.synchronized as f64 / self.episodes as f64)
@@ -45,7 +48,7 @@ impl SynchronizedLosses {
 }
 
 impl LossEpisodes {
-    /// No flow is watched yet. `base_rtt` is theirs, or the mean of theirs.
+    /// Creates a counter that watches no flow yet. `base_rtt` is that of the flows, or its mean.
     #[must_use]
     pub fn new(base_rtt: Span) -> Self {
         Self {
@@ -61,20 +64,20 @@ impl LossEpisodes {
         }
     }
 
-    /// Watches `flow`, which is there from `start` on. One that is watched already stays as it is.
+    /// Watches `flow`, which is present from `start` on. A flow that is watched already stays unchanged.
     pub fn watch(&mut self, flow: usize, start: Time) {
         if self.last.len() <= flow {
             self.last.resize(flow + 1, None);
         }
         let last = &mut self.last[flow];
         if last.is_none() {
-            // The number of no episode.
+            // Episodes are numbered from one.
             *last = Some(0);
             self.starts.push(start);
         }
     }
 
-    /// `flow` leaves at `end`, after its start.
+    /// Notes that `flow` leaves at `end`, after its start.
     pub fn leave(&mut self, flow: usize, end: Time) {
         if self.last.get(flow).is_some_and(Option::is_some) {
             self.ends.push(end);
@@ -87,8 +90,8 @@ impl LossEpisodes {
         self.counts = SynchronizedLosses::default();
     }
 
-    /// The link drops a packet of `flow` at `now`. `delay` says how long the queue is, and is asked as an episode
-    /// begins. Times never go backwards.
+    /// Takes a drop of a packet of `flow` at `now`. `delay` returns the queue's delay, and is called only when an
+    /// episode begins. Times never go backwards.
     pub fn observe(&mut self, now: Time, flow: usize, delay: impl FnOnce() -> Span) {
         let Some(Some(last)) = self.last.get_mut(flow) else { return };
         if now >= self.until {
@@ -106,14 +109,14 @@ impl LossEpisodes {
         self.counts.synchronized += u64::from(!were_most && 2 * self.struck > self.present);
     }
 
-    /// What was counted since measurement began.
+    /// Returns the counts since measuring began.
     #[must_use]
     pub fn counts(&self) -> SynchronizedLosses {
         self.counts
     }
 }
 
-/// Instants, put in order when they are counted: a hundred thousand may come in any order.
+/// Instants, sorted only when they are counted, because a hundred thousand may come in any order.
 #[derive(Clone, Debug, Default)]
 struct Times {
     times: Vec<Time>,
@@ -126,7 +129,7 @@ impl Times {
         self.times.push(time);
     }
 
-    /// How many are at or before `now`.
+    /// Returns the number of instants at or before `now`.
     fn count_until(&mut self, now: Time) -> usize {
         if mem::take(&mut self.unsorted) {
             self.times.sort_unstable();
@@ -143,7 +146,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// `flows` flows with a base RTT of 40 ms, there from the beginning.
+    /// Watches `flows` flows with a base RTT of 40 ms, present from the beginning.
     fn watching(flows: usize) -> LossEpisodes {
         let mut episodes = LossEpisodes::new(Span::from_millis(40));
         (0..flows).for_each(|flow| episodes.watch(flow, Time::ZERO));
@@ -154,7 +157,7 @@ mod tests {
         SynchronizedLosses { episodes, synchronized }
     }
 
-    /// Drops at (ms, flow) behind a queue of 10 ms.
+    /// Counts drops at (ms, flow) behind a queue of 10 ms.
     fn after(mut episodes: LossEpisodes, drops: &[(u64, usize)]) -> SynchronizedLosses {
         for (ms, flow) in drops {
             episodes.observe(at(*ms), *flow, || Span::from_millis(10));

@@ -1,4 +1,4 @@
-//! What a link measures about itself, exactly: time integrals come from each packet's own times, not from
+//! A link's measurements of itself, which are exact: time integrals come from each packet's own times, not from
 //! sampling.
 
 use crate::{Backlog, DropReason, Occupancy, QueueingDelay, SourcesReport};
@@ -30,7 +30,7 @@ pub struct Meter {
     byte_nanos: u128,
     occupancy: Occupancy,
     delay: QueueingDelay,
-    /// Over the whole run; and of these, before the interval. A packet is counted once.
+    /// Counts over the whole run, and their values at the start of the interval. A packet is counted once.
     total_arrivals: u64,
     total_drops: u64,
     total_forwarded: u64,
@@ -38,7 +38,7 @@ pub struct Meter {
     forwarded_before: u64,
 }
 
-/// What a link did between the start of measurement and the end of the run.
+/// The measurements of a link between the start of measuring and the end of the run.
 #[derive(Clone, Debug)]
 pub struct LinkReport {
     /// Length of the measured interval.
@@ -71,7 +71,7 @@ pub struct LinkReport {
     pub queueing_delay: QueueingDelay,
     /// Packets waiting, weighted by time.
     pub queue_length: Occupancy,
-    /// Over the whole run, warm-up included: packets in, out and dropped, and still inside.
+    /// The packets in, out, dropped and still inside, over the whole run, warm-up included.
     pub conservation: Conservation,
     /// The packets of each source of cross traffic and all others, of a link that [meters](crate::Link::meter_sources)
     /// them.
@@ -79,19 +79,19 @@ pub struct LinkReport {
 }
 
 impl LinkReport {
-    /// Packets dropped, for any reason.
+    /// Returns the number of packets dropped, for any reason.
     #[must_use]
     pub fn drops(&self) -> u64 {
         self.queue_drops + self.early_drops + self.random_losses
     }
 
-    /// Drops over arrivals; zero without arrivals.
+    /// Returns drops over arrivals; zero without arrivals.
     #[must_use]
     pub fn loss_rate(&self) -> f64 {
         self.drops() as f64 / (self.arrivals as f64).max(1.0)
     }
 
-    /// Marks over arrivals; zero without arrivals.
+    /// Returns marks over arrivals; zero without arrivals.
     #[must_use]
     pub fn mark_rate(&self) -> f64 {
         self.marks as f64 / (self.arrivals as f64).max(1.0)
@@ -112,8 +112,8 @@ pub struct Conservation {
 }
 
 impl Meter {
-    /// Starts the measured interval: what happened before `now` no longer counts, and packets that straddle
-    /// `now` count with the part after it.
+    /// Starts the measured interval: events before `now` no longer count, and packets that straddle `now` count with
+    /// the part after it.
     pub fn begin(&mut self, now: Time) {
         let Self { total_arrivals, total_drops, total_forwarded, mut occupancy, .. } = std::mem::take(self);
         occupancy.begin(now);
@@ -139,7 +139,7 @@ impl Meter {
         self.total_drops += 1;
     }
 
-    /// What the link shows at `now`, with this waiting and this packet being sent.
+    /// Returns the link's state at `now`, with this backlog and this packet being sent.
     pub(crate) fn state(
         &self,
         now: Time,
@@ -152,7 +152,7 @@ impl Meter {
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }
     }
 
-    /// A packet has left. Calls come in the order of departure.
+    /// Counts a packet that has left. Calls come in the order of departure.
     #[inline(always)]
     pub(crate) fn served(&mut self, packet: &Service) {
         self.total_forwarded += 1;
@@ -165,17 +165,17 @@ impl Meter {
         }
     }
 
-    /// Time on the wire, in nanoseconds.
+    /// Returns the time on the wire, in nanoseconds.
     fn busy_nanos(&self, rate: Rate) -> f64 {
         self.part_nanos as f64 + self.whole_bytes as f64 * 8e9 / rate.as_bps_f64()
     }
 
-    /// The packet that has just left was marked by the queue.
+    /// Counts a mark on the packet that has just left.
     pub(crate) fn marked(&mut self) {
         self.marks += 1;
     }
 
-    /// The wire was busy with a part of a packet until this time; nothing if its turn had not come by then.
+    /// Counts the wire as busy with this packet until this time; not at all if its turn had not come by then.
     pub(crate) fn sending(&mut self, packet: &Service, until: Time) {
         let sent = until.since(packet.starts.max(self.since));
         if sent > Span::ZERO {
@@ -184,14 +184,14 @@ impl Meter {
         }
     }
 
-    /// `packets` have been waiting since the last call, until `now`. To be called with what waited before, each time
-    /// the number changes.
+    /// Counts `packets` as waiting since the last call, until `now`. To be called with the previous number, each time
+    /// it changes.
     #[inline]
     pub(crate) fn held(&mut self, packets: u64, now: Time) {
         self.occupancy.held(packets, now);
     }
 
-    /// A packet of a first-in, first-out queue waited from its arrival to its start.
+    /// Counts the wait of a packet of a first-in, first-out queue, from its arrival to its start.
     #[inline]
     pub(crate) fn waited(&mut self, arrived: Time, starts: Time, length: Bytes) {
         let from = arrived.max(self.since);
@@ -201,8 +201,8 @@ impl Meter {
         }
     }
 
-    /// Any queue: `backlog` has been waiting since the last call, until `now`. To be called with what waited
-    /// before, each time the backlog changes.
+    /// Counts `backlog` as waiting in any queue since the last call, until `now`. To be called with the previous
+    /// backlog, each time it changes.
     pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
         let span = now.since(self.occupancy.until()).as_nanos();
         self.byte_nanos += u128::from(span) * u128::from(backlog.bytes.get());
@@ -214,7 +214,7 @@ impl Meter {
         self.report_of(end, held, self.busy_nanos(rate))
     }
 
-    /// The same where the time on the wire is known otherwise.
+    /// Closes the interval with a time on the wire that is known otherwise.
     pub(crate) fn report_of(&self, end: Time, held: u64, busy_nanos: f64) -> LinkReport {
         let mut meter = self.clone();
         let measured = end.since(meter.since);
@@ -249,10 +249,10 @@ impl Meter {
     }
 }
 
-/// What a link shows while it runs.
+/// The state of a link while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
-    /// What waits.
+    /// The data that wait in the queue.
     pub backlog: Backlog,
     /// Drops since the start of the run.
     pub drops: u64,
@@ -265,7 +265,7 @@ pub struct LinkState {
 }
 
 impl LinkState {
-    /// How long it takes to send what waits.
+    /// Returns the time that it takes to send the backlog.
     #[must_use]
     pub fn queueing_delay(&self) -> Span {
         self.rate.serialization(self.backlog.bytes)

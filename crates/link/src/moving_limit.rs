@@ -1,8 +1,9 @@
-//! Limits of a queue that move with what the medium does, in packets.
+//! Limits of a queue that follow the medium, in packets.
 //!
-//! A [`MovingLimit`] is told of each service time and of when the queue is empty, and says how many packets may wait
-//! now. It holds no packet: who holds the queue asks before it admits one. Source: Li, Leith and Malone, "Buffer
-//! Sizing for 802.11-Based Networks", IEEE/ACM Trans. Networking 19(1), 2011 `[li2011]`; P4 section III.
+//! A [`MovingLimit`] takes each service time and each time at which the queue becomes empty or not, and returns the
+//! number of packets that may wait now. It holds no packets: the owner of the queue asks before it admits one. Source:
+//! Li, Leith and Malone, "Buffer Sizing for 802.11-Based Networks", IEEE/ACM Trans. Networking 19(1), 2011 `[li2011]`;
+//! P4 section III.
 
 mod alt;
 mod ebdp;
@@ -13,30 +14,30 @@ pub use ebdp::{Ebdp, EbdpParameters};
 use serde::Serialize;
 use units::{Span, Time};
 
-/// Which limit moves, and how.
+/// The kind of a moving limit, and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum MovingLimitConfig {
     /// eBDP.
     Ebdp(EbdpParameters),
-    /// ALT, from a limit of so many packets on.
+    /// ALT, starting from a limit of this many packets.
     Alt(AltParameters, u64),
-    /// A*: the lesser of both, ALT from a limit of so many packets on.
+    /// A*: the lesser of both, ALT starting from a limit of this many packets.
     Lesser(EbdpParameters, AltParameters, u64),
 }
 
 /// A limit that moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MovingLimit {
-    /// By the mean service time.
+    /// A limit that follows the mean service time.
     Ebdp(Ebdp),
-    /// By how much of the time the queue is empty.
+    /// A limit that follows the share of time for which the queue is empty.
     Alt(Alt),
     /// A*: the lesser of both.
     Lesser(Ebdp, Alt),
 }
 
 impl MovingLimit {
-    /// A limit for a queue that is empty at time zero.
+    /// Creates a limit for a queue that is empty at time zero.
     ///
     /// # Panics
     /// As [`Alt::new`].
@@ -51,7 +52,7 @@ impl MovingLimit {
         }
     }
 
-    /// A packet took `service` from the head of the queue to the end of its transmission.
+    /// Takes the time `service` of a packet from the head of the queue to the end of its transmission.
     pub fn served(&mut self, service: Span) {
         match self {
             Self::Ebdp(ebdp) | Self::Lesser(ebdp, _) => ebdp.served(service),
@@ -59,7 +60,7 @@ impl MovingLimit {
         }
     }
 
-    /// The queue is empty, or no longer, from `now` on.
+    /// Notes that the queue is empty, or no longer, from `now` on.
     pub fn set_empty(&mut self, now: Time, empty: bool) {
         match self {
             Self::Alt(alt) | Self::Lesser(_, alt) => alt.set_empty(now, empty),
@@ -67,7 +68,7 @@ impl MovingLimit {
         }
     }
 
-    /// How many packets may wait at `now`.
+    /// Returns the number of packets that may wait at `now`.
     pub fn packets(&mut self, now: Time) -> u64 {
         match self {
             Self::Ebdp(ebdp) => ebdp.packets(),

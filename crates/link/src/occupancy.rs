@@ -1,19 +1,19 @@
-//! How long the queue was how long: the distribution of its length over time, exact.
+//! The distribution of the queue's length over time, exact.
 
 use units::{Span, Time};
 
-/// Time spent with each number of packets waiting. Its memory follows the longest queue met, which holds more than
-/// this for each of its packets.
+/// Time spent with each number of packets waiting. Its memory grows with the longest queue seen, whose packets take
+/// more than that.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
     /// Nanoseconds by packets waiting.
     nanos: Vec<u64>,
-    /// Up to when it is known.
+    /// The time up to which it is known.
     until: Time,
 }
 
 impl Occupancy {
-    /// `packets` have been waiting since the last call, until `now`.
+    /// Counts `packets` as waiting since the last call, until `now`.
     #[inline]
     pub(crate) fn held(&mut self, packets: u64, now: Time) {
         let span = now.since(self.until).as_nanos();
@@ -31,48 +31,48 @@ impl Occupancy {
         self.nanos[packets] += span;
     }
 
-    /// Forgets what was before `now`.
+    /// Forgets everything before `now`.
     pub(crate) fn begin(&mut self, now: Time) {
         self.nanos.fill(0);
         self.until = now;
     }
 
-    /// Up to when it is known.
+    /// Returns the time up to which it is known.
     pub(crate) fn until(&self) -> Time {
         self.until
     }
 
-    /// Packets times nanoseconds they waited.
+    /// Returns the integral of waiting packets over time, in nanoseconds.
     pub(crate) fn packet_nanos(&self) -> u128 {
         (0u128..).zip(&self.nanos).map(|(packets, nanos)| packets * u128::from(*nanos)).sum()
     }
 
-    /// Time observed.
+    /// Returns the observed time.
     #[must_use]
     pub fn total(&self) -> Span {
         Span::from_nanos(self.nanos.iter().sum())
     }
 
-    /// Time with `packets` waiting.
+    /// Returns the time with `packets` waiting.
     #[must_use]
     pub fn time(&self, packets: u64) -> Span {
         Span::from_nanos(self.nanos.get(packets as usize).copied().unwrap_or(0))
     }
 
-    /// The longest queue that lasted for any time.
+    /// Returns the longest queue that lasted for any time.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.nanos.iter().rposition(|nanos| *nanos > 0).unwrap_or(0) as u64
     }
 
-    /// The time average of packets waiting; `None` if no time was observed.
+    /// Returns the time average of packets waiting; `None` if no time was observed.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let total = self.total().as_nanos();
         (total > 0).then(|| self.packet_nanos() as f64 / total as f64)
     }
 
-    /// The least length that the queue does not exceed during the share `q` of the time; `None` if no time was
+    /// Returns the least length that the queue does not exceed during the share `q` of the time; `None` if no time was
     /// observed.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {
@@ -86,7 +86,7 @@ impl Occupancy {
         at.map(|packets| packets as u64)
     }
 
-    /// Shares of the time with no packet waiting, with one, and so on up to the longest queue.
+    /// Returns the shares of the time with no packet waiting, with one, and so on up to the longest queue.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {
         let total = self.total().as_nanos();

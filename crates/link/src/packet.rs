@@ -1,8 +1,8 @@
-//! The words every part of a link shares.
+//! The terms that all parts of a link share.
 
 use units::Bytes;
 
-/// Whether a packet may be marked instead of dropped, and whether it is: the ECN field of its IP header.
+/// The ECN field of a packet's IP header: it may be marked instead of dropped, or has been marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
     /// Not-ECT: the transport understands drops only.
@@ -20,7 +20,7 @@ pub trait Datagram {
     /// Length on the wire, headers included.
     fn wire_len(&self) -> Bytes;
 
-    /// Its ECN field. A packet that says nothing about ECN is dropped, never marked.
+    /// Returns its ECN field. A packet without one is dropped, never marked.
     fn ecn(&self) -> Ecn {
         Ecn::NotCapable
     }
@@ -28,12 +28,13 @@ pub trait Datagram {
     /// Sets CE. Called only on packets that are not [`Ecn::NotCapable`].
     fn mark(&mut self) {}
 
-    /// The same for all packets of a flow and different between flows; policies that queue per flow hash it.
+    /// Returns a key that all packets of a flow share and that differs between flows; policies that queue per flow hash
+    /// it.
     fn flow_key(&self) -> u64 {
         0
     }
 
-    /// The index of the source of cross traffic that sent it; `None`: it is not cross traffic.
+    /// Returns the index of the source of cross traffic that sent it; `None` if it is not cross traffic.
     fn source(&self) -> Option<usize> {
         None
     }
@@ -46,7 +47,7 @@ impl Datagram for Bytes {
     }
 }
 
-/// Why a packet did not get through.
+/// The reason why a packet did not get through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
     /// The queue had no room.
@@ -58,7 +59,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    /// How many reasons there are, for tables indexed by `reason as usize`.
+    /// The number of reasons, for tables indexed by `reason as usize`.
     pub const COUNT: usize = 3;
 }
 

@@ -1,8 +1,8 @@
-//! Queue policies: the [`Queue`] trait, the room they have ([`Limit`]), and the registry that makes one from
-//! its name. One file per policy in `queue/`.
+//! Queue policies: the [`Queue`] trait, the room that they have ([`Limit`]), and the registry that makes one from its
+//! name. One file per policy in `queue/`.
 //!
-//! Reading order: this file, `settings.rs` (what a scenario may turn), `store.rs` (the line of packets all
-//! policies share), then the policies, `drop_tail.rs` first.
+//! Reading order: this file, `settings.rs` (the settings that a scenario may change), `store.rs` (the line of packets
+//! that all policies share), then the policies, `drop_tail.rs` first.
 
 mod adaptive_red;
 mod codel;
@@ -31,26 +31,26 @@ use units::{Bytes, Rate, Time};
 /// A queue policy. Every packet given to [`enqueue`](Queue::enqueue) or [`pass`](Queue::pass) leaves exactly
 /// once: by `dequeue` or `pass`, or through `drops` with a reason.
 ///
-/// Policies need no timer of their own. Work that is due by the clock is made up for at the next call, as if it had
-/// been done on time.
+/// Policies need no timer of their own. Work that the clock makes due is done at the next call, with the same result as
+/// on time.
 pub trait Queue<P: Datagram>: Send {
-    /// A packet arrives while another is being sent. The policy may drop it or another.
+    /// Takes a packet that arrives while another is being sent. The policy may drop it or another.
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason));
 
-    /// The serializer is free: the next packet to send. The policy may drop some on the way, but returns
-    /// `None` only if nothing waits any more. Asked again as each packet's last bit leaves, so `None` tells
-    /// the policy that the link is idle from `now` on.
+    /// Returns the next packet to send, because the serializer is free. The policy may drop some on the way, but
+    /// returns `None` only if nothing waits any more. Called as each packet's last bit leaves; so after `None` the link
+    /// is idle from `now` on.
     fn dequeue(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P>;
 
-    /// A packet arrives, nothing waits and the serializer is free: it goes straight to the wire and takes no
-    /// room, unless the policy drops it. A policy whose state an arrival or a departure changes overrides
+    /// Takes a packet that arrives while nothing waits and the serializer is free. It goes straight to the wire and
+    /// takes no room, unless the policy drops it. A policy whose state changes with an arrival or a departure overrides
     /// this.
     fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         let _ = (now, drops);
         Some(packet)
     }
 
-    /// What waits now.
+    /// Returns the current backlog.
     fn backlog(&self) -> Backlog;
 }
 
@@ -64,7 +64,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether `arriving` still fits behind `backlog`.
+    /// Returns true if `arriving` still fits behind `backlog`.
     #[must_use]
     pub fn admits(self, backlog: Backlog, arriving: Bytes) -> bool {
         match self {
@@ -73,7 +73,7 @@ impl Limit {
         }
     }
 
-    /// Whether `backlog` keeps within the limit.
+    /// Returns true if `backlog` is within the limit.
     #[must_use]
     pub fn holds(self, backlog: Backlog) -> bool {
         match self {
@@ -82,7 +82,7 @@ impl Limit {
         }
     }
 
-    /// The room in packets of `mean` length.
+    /// Returns the room in packets of `mean` length.
     #[must_use]
     pub fn in_packets(self, mean: Bytes) -> f64 {
         match self {
@@ -92,7 +92,7 @@ impl Limit {
     }
 }
 
-/// What a policy is told about the link it serves.
+/// The description of a link for the policy that serves it.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Room in the queue.
@@ -101,32 +101,33 @@ pub struct Context {
     pub rate: Rate,
     /// Mean length of a packet on the wire.
     pub mean_packet: Bytes,
-    /// What random policies draw from.
+    /// The stream that random policies draw from.
     pub stream: Stream,
 }
 
 impl Context {
-    /// Ethernet's payload, what bulk transfers send: the mean packet if nothing else is known.
+    /// The mean packet if nothing else is known: Ethernet's payload, which bulk transfers send.
     pub const MEAN_PACKET: Bytes = Bytes::new(1500);
 
-    /// A context with packets of [`MEAN_PACKET`](Context::MEAN_PACKET).
+    /// Creates a context with packets of [`MEAN_PACKET`](Context::MEAN_PACKET).
     #[must_use]
     pub fn new(limit: Limit, rate: Rate, stream: Stream) -> Self {
         Self { limit, rate, mean_packet: Self::MEAN_PACKET, stream }
     }
 
-    /// The link's rate in mean packets per second.
+    /// Returns the link's rate in mean packets per second.
     fn packet_rate(&self) -> f64 {
         self.rate.as_bps_f64() / self.mean_packet.bits_f64().max(1.0)
     }
 
-    /// The limit in mean packets.
+    /// Returns the limit in mean packets.
     fn limit_packets(&self) -> f64 {
         self.limit.in_packets(self.mean_packet)
     }
 }
 
-/// Makes a policy with settings on a link described by the context, or says which setting is out of its range.
+/// A function that makes a policy with settings on a link described by the context, or reports a setting out of its
+/// range.
 pub type Build<P> = fn(&Settings, Context) -> Result<Box<dyn Queue<P>>, BuildError>;
 
 /// A policy in the registry, for packets of type `P`. Its name and its settings are the same for all.
@@ -134,24 +135,24 @@ pub type Build<P> = fn(&Settings, Context) -> Result<Box<dyn Queue<P>>, BuildErr
 pub struct Policy<P = Bytes> {
     /// The name in a scenario.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A description in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The source that defines it.
     pub source: &'static str,
     /// The [`Settings`] it accepts.
     pub settings: &'static [&'static str],
-    /// Makes one.
+    /// The function that makes one.
     pub build: Build<P>,
 }
 
-/// The name of the policy a [`Link`](crate::Link) can do without asking a queue.
+/// The name of the policy that a [`Link`](crate::Link) can apply without a queue.
 pub const DROP_TAIL: &str = "drop-tail";
 /// The policy that drops by the average queue.
 pub const RED: &str = "red";
-/// RED that turns its own probability.
+/// RED that adapts its own probability.
 pub const ADAPTIVE_RED: &str = "adaptive-red";
 
-/// Every policy that can be named in a scenario.
+/// All policies that a scenario can name.
 pub const POLICIES: &[Policy] = Policy::ALL;
 
 impl<P: Datagram + Send + 'static> Policy<P> {
@@ -237,23 +238,24 @@ impl<P: Datagram + Send + 'static> Policy<P> {
     ];
 }
 
-/// The policy called `name` on a link described by `context`, or `None` if the registry does not have it.
+/// Makes the policy called `name` on a link described by `context`; returns `None` if the registry does not have it.
 #[must_use]
 pub fn make<P: Datagram + Send + 'static>(name: &str, context: Context) -> Option<Box<dyn Queue<P>>> {
     build_with(name, &Settings::default(), context).ok()
 }
 
-/// As [`make`], for a caller that knows neither rate nor seed. The policy assumes 100 Mbit/s, which enters RED's idle
-/// time and default thresholds, and draws from a fixed stream.
+/// Makes a policy as [`make`] does, for a caller that knows neither rate nor seed. The policy assumes 100 Mbit/s, which
+/// enters RED's idle time and default thresholds, and draws from a fixed stream.
 #[must_use]
 pub fn build<P: Datagram + Send + 'static>(name: &str, limit: Limit) -> Option<Box<dyn Queue<P>>> {
     make(name, Context::new(limit, Rate::from_bps(100_000_000), Stream::new(0, "queue")))
 }
 
-/// The policy called `name` with `settings` on a link described by `context`.
+/// Makes the policy called `name` with `settings` on a link described by `context`.
 ///
 /// # Errors
-/// The registry does not have the policy, the policy does not have a given setting, or a setting is out of its range.
+/// If the registry does not have the policy, the policy does not have a given setting, or a setting is out of its
+/// range.
 pub fn build_with<P: Datagram + Send + 'static>(
     name: &str,
     settings: &Settings,

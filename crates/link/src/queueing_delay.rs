@@ -1,18 +1,18 @@
-//! How long the queueing delay was how long: its distribution over time.
+//! The distribution of the queueing delay over time.
 //!
-//! The queueing delay at an instant is the wait of the packet that is being sent, from its arrival to the start of
-//! its transmission. While the link is idle it is zero. So each packet's wait weighs by its transmission time. Of the
+//! The queueing delay at an instant is the wait of the packet that is being sent, from its arrival to the start of its
+//! transmission. While the link is idle it is zero. So each packet's wait weighs by its transmission time. Of the
 //! possible weightings by time this one
 //! - holds for every queue policy, in any order of service and with any drops, because it counts sent packets. The
 //!   delay that an arrival *would* meet is known only for first-in, first-out queues;
 //! - has as its mean the mean backlog over the rate (Little's law), if the waiting packets were sent. That is the
 //!   queueing delay of a fluid, and of a model;
-//! - costs a simulated packet what counting it costs.
+//! - costs no more per simulated packet than counting it.
 
 use crate::buckets::Buckets;
 use units::Span;
 
-/// Time spent at each queueing delay, in log-linear buckets, with the exact mean and maximum beside them.
+/// Time spent at each queueing delay, in log-linear buckets, and the exact mean and maximum.
 ///
 /// Delays up to 1024 ns are kept exactly, a longer one in a bucket at most 1/1024 of it wide.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,8 @@ pub struct QueueingDelay {
 }
 
 impl QueueingDelay {
-    /// A packet that had waited for `wait` was being sent for `sent`, or nothing was for so long: a `wait` of zero.
+    /// Adds the time `sent` for which a packet that had waited for `wait` was being sent, or, with a `wait` of zero,
+    /// nothing was.
     #[inline]
     pub fn held(&mut self, wait: Span, sent: Span) {
         let (wait, sent) = (wait.as_nanos(), sent.as_nanos());
@@ -34,27 +35,27 @@ impl QueueingDelay {
         self.max = self.max.max(wait);
     }
 
-    /// Time observed.
+    /// Returns the observed time.
     #[must_use]
     pub fn total(&self) -> Span {
         Span::from_nanos(self.nanos.total())
     }
 
-    /// The time average, to the nanosecond; `None` if no time was observed.
+    /// Returns the time average, to the nanosecond; `None` if no time was observed.
     #[must_use]
     pub fn mean(&self) -> Option<Span> {
         let total = u128::from(self.nanos.total());
         (total > 0).then(|| Span::from_nanos(((self.integral + total / 2) / total) as u64))
     }
 
-    /// The longest wait of a packet that was sent.
+    /// Returns the longest wait of a packet that was sent.
     #[must_use]
     pub fn max(&self) -> Span {
         Span::from_nanos(self.max)
     }
 
-    /// The least delay that is not exceeded during the share `q` of the time, interpolated within its bucket. It is
-    /// right to within 0.1 %, and to the nanosecond up to 1 us. `None` if no time was observed.
+    /// Returns the least delay that is not exceeded during the share `q` of the time, interpolated within its bucket.
+    /// It is right to within 0.1 %, and to the nanosecond up to 1 us. Returns `None` if no time was observed.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Span> {
         let total = self.nanos.total();

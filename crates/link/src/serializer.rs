@@ -4,20 +4,20 @@ use units::{Bytes, Rate, Time};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// Puts packets on the wire at a fixed rate. What a packet's time leaves below a nanosecond is carried to the
-/// next, so a busy period of any length keeps the exact rate.
+/// A serializer, which puts packets on the wire at a fixed rate. It carries the part of a packet's time below a
+/// nanosecond over to the next, so a busy period of any length keeps the exact rate.
 #[derive(Clone, Debug)]
 pub struct Serializer {
     rate: u64,
     free_at: Time,
-    /// What is owed below a nanosecond, in units of 1/rate nanoseconds.
+    /// The carried part below a nanosecond, in units of 1/rate nanoseconds.
     carry: u64,
-    /// Division is the dear step and packets come in few sizes: the last size and its quotient and remainder.
+    /// The last packet size, with its quotient and remainder: division is expensive, and packets come in few sizes.
     last: (u64, u64, u64),
 }
 
 impl Serializer {
-    /// A free serializer.
+    /// Creates a free serializer.
     ///
     /// # Panics
     /// If `rate` is zero.
@@ -27,19 +27,19 @@ impl Serializer {
         Self { rate: rate.as_bps(), free_at: Time::ZERO, carry: 0, last: (0, 0, 0) }
     }
 
-    /// The link's rate.
+    /// Returns the link's rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.rate)
     }
 
-    /// When the last packet given has left.
+    /// Returns the time at which the last packet given has left.
     #[must_use]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// Sends `length` as soon as the wire is free, not before `now`; returns when its last bit has left.
+    /// Sends `length` as soon as the wire is free, not before `now`; returns the time at which its last bit has left.
     pub fn send(&mut self, now: Time, length: Bytes) -> Time {
         let start = if now > self.free_at {
             self.carry = 0;

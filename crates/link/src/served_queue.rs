@@ -1,9 +1,8 @@
-//! A queue whose packets another machine sends: the policy, a limit that moves, and the meter of both.
+//! A queue whose packets another machine sends: the policy, a moving limit, and the meter of both.
 //!
-//! A [`Link`](crate::Link) knows the transmission time of a packet. Here the server says when it is done with a
-//! packet, as an access function of a wireless station does. The server sends in the order in which it was handed
-//! packets. It may be handed several: the first is being sent, those behind it wait, and they take no room in the
-//! queue.
+//! A [`Link`](crate::Link) knows the transmission time of a packet. Here the server reports the end of each packet, as
+//! an access function of a wireless station does. The server sends in the order in which it was handed packets. It may
+//! be handed several: the first is being sent, and those behind it wait without taking room in the queue.
 
 use crate::link::Held;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
@@ -17,23 +16,23 @@ use units::{Bytes, Rate, Span, Time};
 /// The share of the newest packet in the rate that [`ServedQueue::state`] shows: a memory of a hundred packets.
 const WEIGHT: f64 = 0.01;
 
-/// A queue before a server, or several of one policy. The server takes from which it likes.
+/// A queue before a server, or several of one policy. The server takes from any of them.
 pub struct ServedQueue<P> {
     queues: Vec<Box<dyn Queue<Held<P>>>>,
-    /// Of each, whether it was asked for a packet since the last arrival and had none.
+    /// For each queue, true if it was asked for a packet since the last arrival and had none.
     dry: Vec<bool>,
     moving: Option<Moving>,
-    /// In all queues.
+    /// The backlog of all queues.
     backlog: Backlog,
-    /// With the server, the first being sent.
+    /// Packets with the server; the first is being sent.
     handed: VecDeque<Handed>,
     handed_bytes: Bytes,
-    /// When the server was last done with one.
+    /// The time at which the server last finished a packet.
     free_since: Time,
     meter: Meter,
-    /// Since the start of measurement.
+    /// The start of measuring.
     measured_since: Time,
-    /// That the server had a packet, the one being sent left out.
+    /// The time for which the server had a packet, without the one being sent.
     busy: Span,
     rate: Rate,
     /// Means over the last packets: bytes, and seconds with the server.
@@ -53,7 +52,7 @@ struct Handed {
 #[derive(Clone, Debug)]
 struct Moving {
     limit: MovingLimit,
-    /// Packets times nanoseconds since the start of measurement, up to `until`.
+    /// Packets times nanoseconds since the start of measuring, up to `until`.
     packet_nanos: u128,
     until: Time,
 }
@@ -68,8 +67,8 @@ impl Moving {
 }
 
 impl<P: Datagram + Send + 'static> ServedQueue<P> {
-    /// So many empty queues of a policy, each with room for `limit`. The policy is told that packets leave at `rate`,
-    /// the most there can be. What it draws comes from `stream`.
+    /// Makes `queues` empty queues of a policy, each with room for `limit`. The policy assumes that packets leave at
+    /// `rate`, the highest possible one. Its random numbers come from `stream`.
     ///
     /// # Errors
     /// If the registry does not have the policy, or the policy does not accept a setting.
@@ -101,18 +100,18 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         })
     }
 
-    /// With a limit that moves beside the queues' own: over all of them, in packets that wait for the server to take
-    /// them.
+    /// Adds a moving limit to the queues' own limits. It applies to all of them together, in packets that wait for the
+    /// server to take them.
     #[must_use]
     pub fn limited(self, limit: MovingLimit) -> Self {
         Self { moving: Some(Moving { limit, packet_nanos: 0, until: Time::ZERO }), ..self }
     }
 
-    /// A packet arrives at queue number `queue`. If nothing waits and the server has nothing, it goes straight to the
-    /// server, and is returned; it takes no room then.
+    /// Takes a packet that arrives at queue number `queue`. If nothing waits and the server has nothing, it goes
+    /// straight to the server, and is returned; it takes no room then.
     ///
     /// # Panics
-    /// If there is no such queue; so in the calls below.
+    /// If the queue does not exist; also in the calls below.
     pub fn offer(
         &mut self,
         now: Time,
@@ -149,7 +148,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         None
     }
 
-    /// The server takes the next packet of queue number `queue`.
+    /// Hands the next packet of queue number `queue` to the server.
     pub fn next(&mut self, now: Time, queue: usize, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         let (before, waiting) = (self.queues[queue].backlog(), self.waiting());
         let meter = &mut self.meter;
@@ -169,10 +168,10 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         }
     }
 
-    /// The server has sent the first packet it holds.
+    /// Notes that the server has sent the first packet that it holds.
     ///
     /// # Panics
-    /// If it holds none; so below.
+    /// If it holds no packet; also below.
     pub fn sent(&mut self, now: Time) {
         let (service, marked) = self.done(now);
         self.meter.served(&service);
@@ -191,7 +190,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.tell_if_empty(now);
     }
 
-    /// The server has given the first packet it holds up. It counts as lost by the link.
+    /// Notes that the server has given up the first packet that it holds. It counts as lost by the link.
     pub fn given_up(&mut self, now: Time) {
         let (service, _) = self.done(now);
         self.meter.sending(&service, now);
@@ -199,19 +198,19 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.tell_if_empty(now);
     }
 
-    /// Whether queue number `queue` holds nothing and knows that the server would take more: its policy is told so by
-    /// being asked.
+    /// Returns true if queue number `queue` is empty and its policy has been asked for a packet since, so that it knows
+    /// that the server would take more.
     #[must_use]
     pub fn is_dry(&self, queue: usize) -> bool {
         self.dry[queue]
     }
 
-    /// The limit that moves, if there is one.
+    /// Returns the moving limit, if there is one.
     pub fn moving_limit(&mut self, now: Time) -> Option<u64> {
         self.moving.as_mut().map(|moving| moving.packets(now))
     }
 
-    /// Its time average since the start of measurement.
+    /// Returns its time average since the start of measuring.
     pub fn mean_moving_limit(&mut self, now: Time) -> Option<f64> {
         self.moving_limit(now)?;
         let span = now.since(self.measured_since).as_nanos();
@@ -230,7 +229,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         (self.measured_since, self.busy) = (now, Span::ZERO);
     }
 
-    /// What waits, what came, what was dropped, how long the server had a packet. Its rate is that of the last packets.
+    /// Returns the backlog, the arrivals, the drops, and the time for which the server had a packet. Its rate is that
+    /// of the last packets.
     #[must_use]
     pub fn state(&self, now: Time) -> LinkState {
         let rate = match self.newest {
@@ -241,8 +241,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         LinkState { busy: self.busy_until(now), rate, ..state }
     }
 
-    /// What became of the packets from the start of measurement to `end`. The utilization is the share of time in
-    /// which the server had a packet.
+    /// Returns the measurements from the start of measuring to `end`. The utilization is the share of time in which the
+    /// server had a packet.
     #[must_use]
     pub fn report(&self, end: Time) -> LinkReport {
         let mut meter = self.meter.clone();
@@ -254,7 +254,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         meter.report_of(end, held, self.busy_until(end).as_nanos() as f64)
     }
 
-    /// Packets that wait: in the queues, and behind the first with the server.
+    /// Returns the packets that wait: in the queues, and behind the first with the server.
     fn waiting(&self) -> Backlog {
         let first = self.handed.front().map_or(Bytes::ZERO, |first| first.length);
         Backlog {

@@ -1,8 +1,8 @@
-//! Packets by their source: each source of cross traffic apart, and all other packets together.
+//! Packets by their source: each source of cross traffic separately, and all other packets together.
 //!
-//! A source of few small packets waits otherwise than the queue does on average, above all where the queue serves flows
-//! in turn. So each source has delays of its own. A packet counts if it arrived within the measured interval, and its
-//! delay counts once it has been delivered.
+//! The packets of a source with few small ones do not wait as the queue does on average, above all where the queue
+//! serves flows in turn. So each source has delays of its own. A packet counts if it arrived within the measured
+//! interval, and its delay counts once it has been delivered.
 
 use crate::{DelayLine, Histogram};
 use units::{Bytes, Span, Time};
@@ -14,15 +14,16 @@ pub struct SourceReport {
     pub packets: u64,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Of the packets, dropped for any reason.
+    /// Packets among them that were dropped, for any reason.
     pub drops: u64,
-    /// Of the packets, delivered with a mark that a queue here set.
+    /// Packets among them that were delivered with a mark that a queue here set.
     pub marks: u64,
     /// Bytes of the packets delivered.
     pub delivered_bytes: Bytes,
-    /// Time from arrival to the start of transmission, of the packets delivered.
+    /// Time from arrival to the start of transmission of the delivered packets.
     pub queueing: Histogram,
-    /// One-way delay of the packets delivered [rfc7679:3]: from arrival to delivery at the far end, propagation included.
+    /// One-way delay of the delivered packets [rfc7679:3]: from arrival to delivery at the far end, propagation
+    /// included.
     pub delay: Histogram,
     /// Mean of `|D(i-1, i)|` over packets in the order of delivery: the absolute difference between the one-way delays
     /// of consecutive packets [rfc3550:6.4.1]. RFC 3550 smooths it by 1/16; this is its plain mean over the interval.
@@ -31,13 +32,13 @@ pub struct SourceReport {
 }
 
 impl SourceReport {
-    /// Packets delivered.
+    /// Returns the number of packets delivered.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delay.count()
     }
 
-    /// Drops over packets; `None` without packets.
+    /// Returns drops over packets; `None` without packets.
     #[must_use]
     pub fn loss_rate(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.drops as f64 / self.packets as f64)
@@ -47,28 +48,28 @@ impl SourceReport {
 /// The packets of a link or of a route, by source.
 #[derive(Clone, Debug, Default)]
 pub struct SourcesReport {
-    /// Each source of cross traffic, by its index.
+    /// The packets of each source of cross traffic, by its index.
     pub cross: Vec<SourceReport>,
     /// All other packets.
     pub other: SourceReport,
 }
 
-/// Counts the packets of each source of cross traffic, and all others together.
+/// Meters that count the packets of each source of cross traffic, and all others together.
 #[derive(Clone, Debug)]
 pub struct SourceMeters {
     since: Time,
-    /// Propagation behind whoever calls.
+    /// The propagation delay behind the caller.
     beyond: Span,
-    /// Each source's; the last is for packets that are not cross traffic.
+    /// The meter of each source; the last is for packets that are not cross traffic.
     meters: Vec<SourceMeter>,
-    /// Not delivered yet.
+    /// Packets not delivered yet.
     under_way: DelayLine<Delivery>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct SourceMeter {
     report: SourceReport,
-    /// Of the last packet delivered.
+    /// The delay of the last packet delivered.
     last: Option<Span>,
     /// Sum of the differences between consecutive delays.
     differences: u128,
@@ -85,7 +86,8 @@ struct Delivery {
 }
 
 impl SourceMeters {
-    /// Meters for `sources` sources of cross traffic. Packets are delivered `beyond` later than the caller says.
+    /// Creates meters for `sources` sources of cross traffic. Packets are delivered `beyond` later than the caller
+    /// reports.
     #[must_use]
     pub fn new(sources: usize, beyond: Span) -> Self {
         let meters = vec![SourceMeter::default(); sources + 1];
@@ -103,7 +105,7 @@ impl SourceMeters {
         source.map_or(other, |source| source.min(other))
     }
 
-    /// A packet of `source` arrives; `None`: it is not cross traffic.
+    /// Counts an arriving packet of `source`; `None` if it is not cross traffic.
     pub fn arrived(&mut self, source: Option<usize>, length: Bytes) {
         let index = self.meter(source);
         let report = &mut self.meters[index].report;
@@ -111,7 +113,7 @@ impl SourceMeters {
         report.bytes += length;
     }
 
-    /// A packet that arrived at `arrived` is dropped.
+    /// Counts the drop of a packet that arrived at `arrived`.
     pub fn dropped(&mut self, source: Option<usize>, arrived: Time) {
         if arrived >= self.since {
             let index = self.meter(source);
@@ -119,7 +121,8 @@ impl SourceMeters {
         }
     }
 
-    /// A packet that arrived at `arrived` and waited for `queueing` gets to the far end at `at`, which may lie ahead.
+    /// Takes a packet that arrived at `arrived`, waited for `queueing` and reaches the far end at `at`, which may be in
+    /// the future.
     pub fn delivered(
         &mut self,
         source: Option<usize>,
@@ -132,7 +135,7 @@ impl SourceMeters {
         self.under_way.push(at, Delivery { meter, length, arrived, queueing, delay, marked });
     }
 
-    /// Counts what has been delivered by `now`.
+    /// Counts the packets delivered by `now`.
     pub fn settle(&mut self, now: Time) {
         while let Some(delivery) = self.under_way.pop(now) {
             if delivery.arrived >= self.since {
@@ -141,7 +144,7 @@ impl SourceMeters {
         }
     }
 
-    /// What was counted by `end`.
+    /// Returns the counts up to `end`.
     #[must_use]
     pub fn report(&mut self, end: Time) -> SourcesReport {
         self.settle(end);

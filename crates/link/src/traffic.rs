@@ -1,7 +1,8 @@
-//! Cross traffic that does not answer to congestion: arrival processes, the same in simulator and emulator.
+//! Cross traffic that does not respond to congestion: arrival processes, the same in simulator and emulator.
 //!
-//! Here: what a source is like, and [`Source`], its packets one after the other. `traffic/on_off.rs`: bursts and
-//! pauses; `traffic/trace.rs`: packets recorded elsewhere, which the room `capture` reads from files.
+//! This file has the description of a source, and [`Source`], which emits its packets one after the other.
+//! `traffic/on_off.rs` has bursts and pauses, `traffic/trace.rs` packets recorded elsewhere, which the room `capture`
+//! reads from files.
 
 mod on_off;
 mod trace;
@@ -15,7 +16,7 @@ use trace::Cursor;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
-/// How packets are spaced.
+/// The spacing of packets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Pattern {
     /// Equal gaps.
@@ -28,8 +29,8 @@ pub enum Pattern {
         peak: Rate,
         /// Mean length of a burst.
         burst: Span,
-        /// Tail index of burst and pause lengths, over 1, where they are Pareto: below 2 the sum of many such sources
-        /// is self-similar. `None`: they are exponential.
+        /// Tail index of burst and pause lengths, over 1, if they are Pareto: below 2 the sum of many such sources is
+        /// self-similar. `None` if they are exponential.
         shape: Option<f64>,
     },
     /// The packets of a trace.
@@ -37,12 +38,12 @@ pub enum Pattern {
         /// The trace.
         #[serde(serialize_with = "shared")]
         trace: Arc<Trace>,
-        /// Whether it begins anew at its end, one mean gap after its last packet.
+        /// True if it restarts at its end, one mean gap after its last packet.
         repeat: bool,
     },
 }
 
-/// Each replay is written with its trace, whoever shares that.
+/// Serializes the trace with each replay, even if several share it.
 fn shared<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::Error> {
     trace.as_ref().serialize(serializer)
 }
@@ -50,20 +51,20 @@ fn shared<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::
 /// An arrival process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficConfig {
-    /// How packets are spaced.
+    /// The spacing of packets.
     pub pattern: Pattern,
     /// Long-run mean rate on the wire; of a replay, that of its trace.
     pub rate: Rate,
     /// Size of every packet on the wire; of a replay, the largest.
     pub packet: Bytes,
-    /// When the first packet may come; of a replay, when it does.
+    /// The earliest time of the first packet; of a replay, its time.
     pub start: Time,
-    /// No packet comes at or after this.
+    /// The time from which no packet comes.
     pub stop: Time,
 }
 
 impl TrafficConfig {
-    /// The packets of `trace`.
+    /// Creates the arrival process of the packets of `trace`.
     #[must_use]
     pub fn replay(trace: Arc<Trace>, repeat: bool, start: Time, stop: Time) -> Self {
         let (rate, packet) = (trace.mean_rate(), trace.largest());
@@ -71,23 +72,23 @@ impl TrafficConfig {
     }
 }
 
-/// Packets of an arrival process, in order of time.
+/// A source of the packets of an arrival process, in order of time.
 #[derive(Clone, Debug)]
 pub struct Source {
     config: TrafficConfig,
     stream: Stream,
     next: Time,
-    /// What the last gap left below a nanosecond, so that a constant rate stays exact.
+    /// The part of the last gap below a nanosecond, which keeps a constant rate exact.
     carry: f64,
     bursts: Bursts,
     cursor: Cursor,
 }
 
 impl Source {
-    /// A source that draws from `stream`.
+    /// Creates a source that draws from `stream`.
     ///
     /// # Panics
-    /// If the rate is zero and this is no replay.
+    /// If the rate is zero and the pattern is not a replay.
     #[must_use]
     pub fn new(config: TrafficConfig, stream: Stream) -> Self {
         let replays = matches!(config.pattern, Pattern::Replay { .. });
@@ -101,7 +102,7 @@ impl Source {
         source
     }
 
-    /// The source that a scenario calls `name`. With the same `seed` it draws the same on every engine.
+    /// Creates the source that a scenario calls `name`. With the same `seed` it draws the same on every engine.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -110,7 +111,7 @@ impl Source {
         Self::new(config, Stream::new(seed, &format!("traffic {name}")))
     }
 
-    /// When the next packet comes; `None` after the last.
+    /// Returns the time of the next packet; `None` after the last.
     #[must_use]
     pub fn wakeup(&self) -> Option<Time> {
         (self.next < self.config.stop).then_some(self.next)
@@ -133,7 +134,7 @@ impl Source {
             Pattern::OnOff { peak, burst, shape } => {
                 let (peak, burst, shape) = (*peak, *burst, *shape);
                 let gap = self.gap(peak);
-                // The mean pause makes the long-run rate: burst (peak - rate) / rate.
+                // The mean pause that gives the long-run rate: burst (peak - rate) / rate.
                 let pause = burst.scale(peak.as_bps_f64() / self.config.rate.as_bps_f64() - 1.0);
                 self.bursts.after(self.next, gap, &mut on_off::lengths(burst, pause, shape, &mut self.stream))
             }
@@ -143,7 +144,7 @@ impl Source {
         };
     }
 
-    /// The time between two packets at `rate`, random for a Poisson source.
+    /// Returns the time between two packets at `rate`, random for a Poisson source.
     fn gap(&mut self, rate: Rate) -> Span {
         let mean_nanos = self.config.packet.bits_f64() * 1e9 / rate.as_bps_f64();
         let gap = match self.config.pattern {

@@ -5,7 +5,7 @@
 //! Distributed Coordination Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010
 //! `[tinnirello2010]`.
 //!
-//! An attempt collides with probability `p`, whatever the attempt; a station transmits in a slot with probability
+//! An attempt collides with probability `p`, whichever attempt it is; a station transmits in a slot with probability
 //! `tau`. After `i` failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean,
 //! and the frame is dropped after `K` attempts:
 //!
@@ -14,12 +14,12 @@
 //! p   = 1 - (1 - tau)^(n-1)
 //! S   = n tau (1-p) payload / ((1-P) slot + Ps Ts + (P - Ps) Tc)     P = 1-(1-tau)^n, Ps = n tau (1-p)
 //! ```
-//! `Ts` and `Tc` run to the end of the AIFS that follows. How the counter goes down decides what a slot is,
-//! [`Countdown`]. The fixed point is one: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
+//! `Ts` and `Tc` run to the end of the AIFS that follows. The countdown of the backoff counters decides what a slot is,
+//! [`Countdown`]. The fixed point is unique: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
 //!
-//! Left out: stations that are not saturated, losses other than collisions, several functions in one station. Several
-//! classes of stations are in [`by_class`]. Frames of a TXOP: give payload and exchange of them all, and the data
-//! time of the first.
+//! Left out: stations that are not saturated, losses other than collisions, several functions in one station.
+//! [`by_class`] takes several classes of stations. For the frames of a TXOP, give payload and exchange of all of them,
+//! and the data time of the first.
 
 mod again;
 mod classes;
@@ -30,16 +30,17 @@ use crate::root::bisected;
 use again::Again;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// When a backoff counter goes down.
+/// The slots in which a backoff counter goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Countdown {
-    /// At every slot boundary, the busy slot's included: `[bianchi2000]`, and EDCA. `b_i = (W_i - 1)/2`.
+    /// A countdown at every slot boundary, including that of the busy slot: `[bianchi2000]`, and EDCA.
+    /// `b_i = (W_i - 1)/2`.
     EveryBoundary,
-    /// In idle slots only, so that the slot after a busy period belongs to those who transmitted: the freeze
-    /// correction `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the chain. A
-    /// share `1/W_i` of the attempts draws 0 and follows the transmission before at once. After a success it is
-    /// unopposed, as in the source. After a collision of `k` the others of the `k` may draw 0, too. Such an attempt
-    /// fails with probability `r`, which the source does not have.
+    /// A countdown in idle slots only, so that the slot after a busy period belongs to the stations that transmitted:
+    /// the freeze correction `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the
+    /// chain. A share `1/W_i` of the attempts draws 0 and immediately follows the previous transmission. After a
+    /// success such an attempt is unopposed, as in the source. After a collision of `k` the others of the `k` may draw
+    /// 0, too. Then the attempt fails with probability `r`, which the source does not have.
     ///
     /// ```text
     /// f_i  = p (1 - 1/W_i) + r/W_i          a frame fails after i failures; r times the share of dropped frames for i = 0
@@ -47,8 +48,8 @@ pub enum Countdown {
     /// tau  = sum_i A_i (1 - 1/W_i) / sum_i A_i (W_i - 1)/2
     /// S    = F payload / ((1-P) slot + F Ts + (P - Ps + C) Tc + P slot),   F = (Ps + R) W_0/(W_0 - 1)
     /// ```
-    /// `R` and `C` are the successes and collisions that follow collisions at once. Of `k` each draws 0 with the mean
-    /// of `1/W_(i+1)`. One alone succeeds, and several are the `k` of the next slot.
+    /// `R` and `C` are the successes and collisions that immediately follow collisions. Each of `k` stations draws 0
+    /// with the mean of `1/W_(i+1)`. One alone succeeds, and several are the `k` of the next slot.
     IdleSlots,
 }
 
@@ -63,17 +64,17 @@ pub struct Class {
     pub cw_min: u32,
     /// `CWmax`, `CWmin` to 65 535.
     pub cw_max: u32,
-    /// `K`, attempts after which a frame is dropped, 1 to 255; `None` for as many as it takes `[bianchi2000]`.
+    /// `K`, attempts after which a frame is dropped, 1 to 255; `None` for any number of attempts `[bianchi2000]`.
     pub attempts: Option<u32>,
-    /// What a successful access delivers; above zero.
+    /// The payload that a successful access delivers; above zero.
     pub payload: Bytes,
     /// Data frame, SIFS and acknowledgement; above zero.
     pub exchange: Span,
-    /// The data frame alone, as long as a collision takes; above zero, at most `exchange`.
+    /// The data frame alone, which is the duration of a collision; above zero, at most `exchange`.
     pub data: Span,
 }
 
-/// What all classes share.
+/// The parameters that all classes share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channel {
     /// `slot`; above zero.
@@ -84,7 +85,7 @@ pub struct Channel {
     pub after_collision: Span,
 }
 
-/// What a class gets.
+/// The performance of a class in saturation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// Payload delivered over time, by all stations of the class.
@@ -99,7 +100,7 @@ pub struct Saturation {
     pub airtime_share: f64,
     /// The share of time without a transmission, of the whole cell: interframe spaces and backoff.
     pub idle_share: f64,
-    /// How far `p` and what follows from it are apart.
+    /// The distance between `p` and the value that follows from it.
     pub residual: f64,
     /// Steps of the solver.
     pub iterations: u32,
@@ -109,13 +110,14 @@ const MOST_STATIONS: u32 = 100_000;
 const MOST_AIFSN: u32 = 255;
 const MOST_WINDOW: u32 = 65_535;
 const MOST_ATTEMPTS: u32 = 255;
-/// Rounds of the attempts that follow a collision at once; a few are enough.
+/// The most rounds for the attempts that immediately follow a collision; a few are enough.
 const MOST_ROUNDS: u32 = 200;
 
-/// The saturation of one class. [`Countdown::EveryBoundary`] is the model of 2000, with `attempts: None` as printed.
+/// Returns the saturation of one class. [`Countdown::EveryBoundary`] is the model of 2000, with `attempts: None` as
+/// printed.
 ///
 /// # Errors
-/// A parameter out of the range that its documentation states.
+/// If a parameter is out of the range that its documentation states.
 pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Result<Saturation, Complaint> {
     check(channel, class)?;
     if countdown == Countdown::IdleSlots && class.cw_min == 0 {
@@ -154,7 +156,7 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     let first = class.window(0);
     let (success, extra) = match countdown {
         Countdown::EveryBoundary => (success, 0.0),
-        // Each success is followed by another one where the station draws 0 again.
+        // Each success is followed by another one if the station draws 0 again.
         Countdown::IdleSlots => ((success + again.successes) * first / (first - 1.0), (1.0 - idle) * slot),
     };
     let mean = idle * slot + success * succeeds + collision * collides + extra;
@@ -171,16 +173,16 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     })
 }
 
-/// What happens to a frame on average. Where frames are never dropped, the sums are all shortened by the same factor,
-/// for they may have no end.
+/// The average history of a frame. If frames are never dropped, all sums are scaled by the same factor, because they
+/// may be infinite.
 struct Chain {
     /// Transmissions.
     attempts: f64,
-    /// Those that others may collide with.
+    /// Transmissions that others may collide with.
     opposed: f64,
-    /// Those that follow a collision at once, and collide again.
+    /// Transmissions that immediately follow a collision, and collide again.
     again: f64,
-    /// Of those who collided, the share that draws 0.
+    /// The share of the collided stations that draws 0.
     zero: f64,
     /// Slots.
     slots: f64,
@@ -189,17 +191,18 @@ struct Chain {
 }
 
 impl Chain {
-    /// `tau`.
+    /// Returns `tau`.
     fn attempt_probability(&self) -> f64 {
         self.opposed / self.slots
     }
 }
 
 impl Class {
-    /// The chain for a collision probability of `p`, in [0, 1]. An attempt that follows a collision at once fails
-    /// with probability `again`. The share of frames that end in a drop is `dropped`.
+    /// Returns the chain for a collision probability of `p`, in [0, 1]. An attempt that immediately follows a collision
+    /// fails with probability `again`. The share of frames that end in a drop is `dropped`.
     fn chain(&self, p: f64, countdown: Countdown, again: f64, dropped: f64) -> Chain {
-        // Of an attempt after `failures`: the share that is opposed, the slots up to it, and how the rest fails.
+        // For an attempt after `failures`: the share that is opposed, the slots up to it, and the failure rate of the
+        // rest.
         let of = |failures: u32| {
             let window = self.window(failures);
             match countdown {
@@ -210,7 +213,7 @@ impl Class {
                 }
             }
         };
-        // From `last` failures on nothing changes any more.
+        // After `last` failures the window does not change any more.
         let last = self.doublings().max(1);
         let limit = self.attempts.unwrap_or(u32::MAX);
         let (mut attempts, mut opposed, mut slots, mut reached) = (0.0, 0.0, 0.0, 1.0);
@@ -227,7 +230,7 @@ impl Class {
         }
         let (share, wait, follows) = of(last);
         let fails = p * share + (1.0 - share) * follows;
-        // What remains of the sums is a geometric series; without an end, all is multiplied by 1 - fails.
+        // The rest of the sums is a geometric series; if it is infinite, everything is multiplied by 1 - fails.
         let (scale, rest, dropped) = match self.attempts {
             Some(limit) => {
                 let left = limit.saturating_sub(last);
@@ -236,7 +239,7 @@ impl Class {
             }
             None => (1.0 - fails, reached, 0.0),
         };
-        // Of the failures among these all but those that drop a frame draw from the largest window.
+        // The failures in that rest draw from the largest window, except those that drop a frame.
         let more = if limit > last { dropped } else { 0.0 };
         let (failed, zero) = (
             scale * failed + rest * fails,
@@ -252,13 +255,13 @@ impl Class {
         }
     }
 
-    /// `W_i`.
+    /// Returns `W_i`.
     fn window(&self, failures: u32) -> f64 {
         let doubled = u64::from(self.cw_min + 1) << failures.min(32);
         doubled.min(u64::from(self.cw_max) + 1) as f64
     }
 
-    /// Failures after which the window is at its largest.
+    /// Returns the number of failures after which the window is at its largest.
     fn doublings(&self) -> u32 {
         let (low, high) = (u64::from(self.cw_min) + 1, u64::from(self.cw_max) + 1);
         (0..).find(|doublings| low << doublings >= high).unwrap_or(0)

@@ -1,35 +1,35 @@
-//! Estimates of end hosts about the bottleneck: backlog, utilization, cross traffic, and the number of flows that
-//! share it. Then the rate that reaches a wanted backlog, `[madison:eq1]` to `[madison:eq14]`.
+//! Estimates of end hosts about the bottleneck: backlog, utilization, cross traffic, and the number of flows that share
+//! it. From them follows the rate that reaches a target backlog, `[madison:eq1]` to `[madison:eq14]`.
 //!
 //! Units. A packet is the unit of data. Its service time at the bottleneck, `12/C` in the paper, is the unit of time.
 //! So rates are shares of the capacity (`x = S 12/C`), and backlogs are packets. A delay divided by the service time
 //! is a backlog. The paper's packets have 1500 bytes.
 //!
-//! The bottleneck is taken for an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
-//! smoother than Poisson, as those of a few paced flows are, wait less: then the utilization is underestimated.
+//! The bottleneck is modelled as an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
+//! smoother than Poisson, such as those of a few paced flows, wait less: then the utilization is underestimated.
 //!
-//! The functions here are those of a controller: they take whatever was measured. Those of [`calculus`] have
-//! inverses, and say the range for which they hold.
+//! The functions here are those of a controller: they accept all measured values. Those of [`calculus`] have inverses,
+//! and report values outside the range for which they hold.
 
 pub mod calculus;
 
 /// `d/RTT_norm`: queueing delay over the normalized round-trip time `[madison:table2]`.
 pub const DELAY_RATIO: f64 = 0.0235;
 
-/// The backlog that Reno keeps, packets, `[madison:eq2]`.
+/// Returns the backlog that Reno keeps, packets, `[madison:eq2]`.
 ///
 /// ```text
 /// alpha_Reno = (2/7) (d/RTT) (9 + sqrt(25 + 56/p))
 /// ```
-/// `d/RTT` = `delay_ratio`, queueing delay over average RTT; `p` = `loss`, loss events per packet. The solution for
-/// `alpha` of Vegas' bound, `p = 32/(7 W^2 - 36 W + 32)` with `W = alpha RTT/d` `[madison:eq1]`. Infinite without
+/// `d/RTT` = `delay_ratio`, queueing delay over average RTT; `p` = `loss`, loss events per packet. It is the solution
+/// for `alpha` of Vegas' bound, `p = 32/(7 W^2 - 36 W + 32)` with `W = alpha RTT/d` `[madison:eq1]`. Infinite without
 /// loss.
 #[must_use]
 pub fn reno_backlog(delay_ratio: f64, loss: f64) -> f64 {
     2.0 / 7.0 * delay_ratio * (9.0 + (25.0 + 56.0 / loss).sqrt())
 }
 
-/// The backlog a Madison flow wants, packets, `[madison:eq3]`: Reno's at the normalized round-trip time.
+/// Returns the target backlog of a Madison flow, packets, `[madison:eq3]`: Reno's at the normalized round-trip time.
 ///
 /// The paper prints 4.33 at `p = 1e-4`; its own equation gives 5.085.
 #[must_use]
@@ -37,7 +37,7 @@ pub fn target_backlog(loss: f64) -> f64 {
     reno_backlog(DELAY_RATIO, loss)
 }
 
-/// Packets that wait at the bottleneck, `[madison:eq6]`.
+/// Returns the number of packets that wait at the bottleneck, `[madison:eq6]`.
 ///
 /// ```text
 /// B = d C/12
@@ -48,7 +48,7 @@ pub fn waiting(delay: f64, service: f64) -> f64 {
     delay / service
 }
 
-/// The share of the capacity, `[madison:eq9]`.
+/// Returns the share of the capacity, `[madison:eq9]`.
 ///
 /// ```text
 /// x = S 12/C
@@ -59,14 +59,14 @@ pub fn share(rate: f64, service: f64) -> f64 {
     rate * service
 }
 
-/// Packets per unit of time of the share `share`: the inverse of [`share()`].
+/// Returns the packets per unit of time of the share `share`: the inverse of [`share()`].
 #[must_use]
 pub fn rate(share: f64, service: f64) -> f64 {
     share / service
 }
 
-/// What everyone else sends, a share of the capacity, `[madison:eq10]`; zero where the flow alone has more than is
-/// used.
+/// Returns the rate of all other flows, a share of the capacity, `[madison:eq10]`; zero if the flow alone has more than
+/// the utilization.
 ///
 /// ```text
 /// X 12/C = U - x
@@ -76,7 +76,7 @@ pub fn cross_share(utilization: f64, own: f64) -> f64 {
     (utilization - own).max(0.0)
 }
 
-/// Flows of the share `own` that use the bottleneck to `utilization`, `[madison:eq11]`.
+/// Returns the number of flows of the share `own` that use the bottleneck to `utilization`, `[madison:eq11]`.
 ///
 /// ```text
 /// n = C U/(12 S)
@@ -86,7 +86,7 @@ pub fn equivalent_flows(utilization: f64, own: f64) -> f64 {
     utilization / own
 }
 
-/// Utilization of an M/D/1 queue where `backlog` packets wait on average, `[madison:eq8]`.
+/// Returns the utilization of an M/D/1 queue where `backlog` packets wait on average, `[madison:eq8]`.
 ///
 /// ```text
 /// U = 2B / (2B + 1)
@@ -97,31 +97,31 @@ pub fn utilization(backlog: f64) -> f64 {
     if twice.is_finite() { twice.max(0.0) / (twice.max(0.0) + 1.0) } else { 1.0 }
 }
 
-/// How much of [`utilization`] a packet more or less of backlog makes: `dU/dB = 2/(2B + 1)^2`.
+/// Returns the change of [`utilization`] per packet of backlog: `dU/dB = 2/(2B + 1)^2`.
 #[must_use]
 pub fn utilization_slope(backlog: f64) -> f64 {
     2.0 / (2.0 * backlog + 1.0).powi(2)
 }
 
-/// The rate of a starting flow that reaches `backlog` packets of its own, a share of the capacity,
+/// Returns the rate of a starting flow that reaches `backlog` packets of its own, a share of the capacity,
 /// `[madison:eq12]` with `[madison:eq13]`.
 ///
 /// ```text
 /// x = 2b (1 - u0) / (1 + 2b)
 /// ```
-/// `u0` = `others`: the utilization by everyone else, who is taken not to answer.
+/// `u0` = `others`: the utilization by all others, which are assumed not to respond.
 #[must_use]
 pub fn starting_rate(backlog: f64, others: f64) -> f64 {
     let free = 1.0 - others.clamp(0.0, 1.0);
     if (2.0 * backlog).is_infinite() { free } else { 2.0 * backlog * free / (1.0 + 2.0 * backlog) }
 }
 
-/// The rate of a flow among `adapting` ones that all change together, `[madison:eq12]` with `[madison:eq14]`.
+/// Returns the rate of a flow among `adapting` ones that all change together, `[madison:eq12]` with `[madison:eq14]`.
 ///
 /// ```text
 /// x = 2b (1 - ux) / (1 + 2b nD),   ux = max(0, X - (nD - 1) S) 12/C
 /// ```
-/// `cross` = `X 12/C`: utilization by everyone else; `own` = `S 12/C`: the flow's until now.
+/// `cross` = `X 12/C`: utilization by all others; `own` = `S 12/C`: that by the flow until now.
 #[must_use]
 pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
     let free = 1.0 - steady_share(cross, own, adapting);
@@ -132,19 +132,19 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
     }
 }
 
-/// `ux` of `[madison:eq14]`: what those others send who do not adapt.
+/// Returns `ux` of `[madison:eq14]`: the rate of the other flows that do not adapt.
 fn steady_share(cross: f64, own: f64, adapting: f64) -> f64 {
     (cross - (adapting - 1.0) * own).clamp(0.0, 1.0)
 }
 
-/// How many flows must have changed together, if a change of the own rate from `before` to `after` left `backlog`
-/// packets in the queue. This is `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`. `cross` as
-/// it was before. After a change of less than a hundredth all others are taken to do as the flow does. `None` where
-/// no number of flows explains it.
+/// Returns the number of flows that must have changed together, if a change of the own rate from `before` to `after`
+/// left `backlog` packets in the queue. This is `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
+/// `cross` is the value before the change. After a change of less than a hundredth all others are assumed to do as the
+/// flow does. Returns `None` if no number of flows explains it.
 #[must_use]
 pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64> {
     let reached = 1.0 - after / (2.0 * backlog);
-    // With what others send steadily left, and without.
+    // The number with a steady rate left to others, and without one.
     let mixed = (reached - cross - before) / (after - before);
     let all = reached / after;
     let changed = (after - before).abs() >= 0.01 * before;
@@ -152,30 +152,30 @@ pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64>
     (adapted.is_finite() && adapted >= 1.0).then_some(adapted)
 }
 
-/// What a flow knows of its bottleneck.
+/// A flow's knowledge of its bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Mean queueing delay `d` over the service time of a packet: packets waiting at the bottleneck (`B`)
     /// `[madison:eq6]`.
     pub total_backlog: f64,
-    /// Of those, the flow's own: `b = S d` `[madison:eq4]`.
+    /// The flow's own packets among them: `b = S d` `[madison:eq4]`.
     pub backlog: f64,
-    /// Of the bottleneck (`U`), at least the flow's own `[madison:eq8]`.
+    /// The utilization of the bottleneck (`U`), at least the flow's own `[madison:eq8]`.
     pub utilization: f64,
-    /// By the flow: `x = S 12/C` `[madison:eq9]`.
+    /// The utilization by the flow: `x = S 12/C` `[madison:eq9]`.
     pub own: f64,
-    /// By everyone else: `X 12/C = U - x` `[madison:eq10]`.
+    /// The utilization by all others: `X 12/C = U - x` `[madison:eq10]`.
     pub cross: f64,
     /// Equivalent flows: `n = C U/(12 S)`, at least one `[madison:eq11]`.
     pub flows: f64,
 }
 
 impl Measures {
-    /// Of a flow that sends at the share `own` of the capacity, where packets wait for `delay` service times. A
-    /// `delay` below `noise` is none: then the flow is alone, `n = 1` and `U = x`.
+    /// Computes the measures of a flow that sends at the share `own` of the capacity, where packets wait for `delay`
+    /// service times. A `delay` up to `noise` counts as zero: then the flow is alone, `n = 1` and `U = x`.
     ///
-    /// The paper gives `n = B/b = C U/(12 S)`. The first is `C/(12 S)` at any `U`, since `B` and `b` have the same
-    /// `d`. So the second is meant.
+    /// The paper gives `n = B/b = C U/(12 S)`. The first expression is `C/(12 S)` at any `U`, because `B` and `b` have
+    /// the same `d`. So the second is meant.
     #[must_use]
     pub fn new(delay: f64, own: f64, noise: f64) -> Self {
         let total_backlog = if delay > noise { delay } else { 0.0 };

@@ -2,27 +2,27 @@
 //! drop-tail, `[highspeed:IV]` behind RED.
 //!
 //! Flow `i` sends `lambda_i(p, R_i)` packets per second, its response function over its round-trip time. The queue is
-//! M/M/1/K, and its loss `p` and its delay are those of the load `rho` that the flows make:
+//! M/M/1/K, and its loss `p` and its delay result from the load `rho` that the flows make:
 //!
 //! ```text
 //! rho = (1/C) sum lambda_i(p, R_i) L_i
 //! p   = rho^K (1 - rho) / (1 - rho^(K+1))                                     drop-tail
 //! R_i = T_i + (L/C) q,    q = rho/(1 - rho) - K rho^K / (1 - rho^K)
 //! ```
-//! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that
-//! the system holds, the one being sent included. `q` is the number that an admitted packet finds. The source prints
-//! "rho =" for "p =". Behind RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's
+//! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that the
+//! system holds, the one being sent included. `q` is the number of packets that an admitted one finds. The source
+//! prints "rho =" for "p =". Behind RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's
 //! probabilities, 0 below `K` and 1 at `K`, these are the expressions above.
 //!
 //! **One point.** `rho` may exceed 1. Both `p` and `q` rise with `rho`; windows fall with `p`; rates fall with the
-//! delay, by less than in proportion. So the right side falls with `rho`, also where packets differ in length, and it
-//! is equal to `rho` once. In `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`,
-//! which is the bracket.
+//! delay, by less than in proportion. So the right side falls with `rho`, even if packets differ in length, and equals
+//! `rho` once. In `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`, which is the
+//! bracket.
 //!
 //! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For
-//! case 1 of the source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, and 99.3 %
-//! for Reno. Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Loss events and lost packets are
-//! the same thing, and there is no timeout: see [`MOST_LOSS`](crate::response::MOST_LOSS).
+//! case 1 of the source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, and 99.3 % for
+//! Reno. Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Loss events and lost packets are the
+//! same thing, and timeouts are left out: see [`MOST_LOSS`](crate::response::MOST_LOSS).
 //!
 //! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the
 //! queue at a given load.
@@ -37,18 +37,18 @@ pub use stationary::Lengths;
 use stationary::{Stationary, System};
 use units::{Bytes, Complaint, Fraction, Rate, Span};
 
-/// Greedy flows that are alike.
+/// A group of identical greedy flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
-    /// How many, from 1 to 10^9.
+    /// The number of flows, from 1 to 10^9.
     pub count: u32,
     /// The protocol, by its response function.
     pub protocol: Protocol,
-    /// `T_i`, above zero. The source has twice the propagation delay; a packet's own transmission belongs here, too.
+    /// `T_i`, above zero. The source uses twice the propagation delay; a packet's own transmission belongs here, too.
     pub base_rtt: Span,
     /// A full packet on the wire, at least one byte.
     pub packet: Bytes,
-    /// The most that the window may be, in packets, above zero; infinite if nothing but loss limits it.
+    /// The largest possible window, in packets, above zero; infinite if only loss limits it.
     pub max_window: f64,
 }
 
@@ -57,35 +57,35 @@ pub struct Flow {
 pub struct Bottleneck {
     /// `C`, at the level of [`Flow::packet`]; above zero.
     pub capacity: Rate,
-    /// What arrives beside the flows, whatever happens to it.
+    /// The rate of other traffic at the queue, which does not respond to loss or delay.
     pub unresponsive: Rate,
     /// The share of the flows' packets that is lost before the queue, whatever its length; below 1.
     pub loss: Fraction,
     /// `K`: packets in the system, the one being sent included; from 1 to 2^53, behind RED to 10^6.
     pub packets: u64,
-    /// Which packets are dropped before the system is full.
+    /// The queue policy, which decides which packets are dropped before the system is full.
     pub queue: Queue,
 }
 
 /// A queue policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Queue {
-    /// Arrivals are dropped where the system is full.
+    /// Arrivals are dropped when the system is full.
     DropTail,
     /// Simple RED.
     ///
     /// ```text
     /// pi(n) ~ product over i < n of rho (1 - p(i))        p = sum pi(n) p(n)
     /// ```
-    /// `[highspeed:IV]`, after Bonald, May and Bolot 2000: `n` is the length now, and a full system drops every
+    /// `[highspeed:IV]`, after Bonald, May and Bolot 2000: `n` is the current length, and a full system drops every
     /// arrival.
     Red(Red),
 }
 
-/// What the flows and the queue agree on.
+/// The state that is consistent for the flows and the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedPoint {
-    /// `rho`: what arrives at the queue over what the link carries. May exceed 1.
+    /// `rho`: the arrival rate at the queue over the link's capacity. May exceed 1.
     pub load: f64,
     /// `p`: the share of arriving packets that the queue drops, in (0, 1].
     pub loss: f64,
@@ -95,35 +95,35 @@ pub struct FixedPoint {
     pub utilization: f64,
     /// Packets that wait, averaged over time, the one being sent excluded.
     pub waiting: f64,
-    /// How the length of the queue varies.
+    /// The distribution of the queue's length.
     pub lengths: Lengths,
-    /// `(L/C) q`: how long an admitted packet waits on average.
+    /// `(L/C) q`: the mean wait of an admitted packet.
     pub queueing_delay: Span,
     /// `L`: the mean length of a packet sent, bytes.
     pub mean_packet: f64,
-    /// What each flow has, in the order of the flows.
+    /// The share of each flow, in the order of the flows.
     pub flows: Vec<Share>,
-    /// What the load that the flows make exceeds `rho` by, as a part of it: zero but for rounding.
+    /// The relative excess over `rho` of the load that the flows make: zero except for rounding.
     pub residual: f64,
     /// Steps of the search for the point.
     pub iterations: u32,
 }
 
-/// What one flow of several alike has.
+/// The round trip, the window and the throughput of one flow of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// `R_i`.
     pub rtt: Span,
     /// The average window, packets.
     pub window: f64,
-    /// What arrives of what it sends, on the wire: `lambda_i L_i` less what is lost.
+    /// The delivered part of its packets, on the wire: `lambda_i L_i` without the lost ones.
     pub throughput: Rate,
 }
 
-/// Why there is no fixed point.
+/// The error of a computation without a fixed point.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoFixedPoint {
-    /// An argument is outside of the range that the theory is for.
+    /// An argument is outside the range of the theory.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
     /// A flow's protocol has no response function.
@@ -132,9 +132,9 @@ pub enum NoFixedPoint {
     /// The search ended too early.
     #[error("the search for the fixed point ended after {iterations} steps, {residual:e} of the load apart")]
     NotConverged {
-        /// As [`FixedPoint::residual`].
+        /// The last residual, as [`FixedPoint::residual`].
         residual: f64,
-        /// Its steps.
+        /// The number of steps of the search.
         iterations: u32,
     },
 }
@@ -148,15 +148,15 @@ impl From<NoFixedPoint> for Complaint {
     }
 }
 
-/// Loss rates below this are taken for this, as a logarithm: a rate that no flow of finite speed can have.
+/// The logarithm of the least loss rate in use: no flow of finite speed can have a lower one.
 const LEAST_LN_LOSS: f64 = -600.0;
-/// How exact `K ln rho` is, which stands in the exponent of the loss rate.
+/// The accuracy of `K ln rho`, which is in the exponent of the loss rate.
 const TOLERANCE: f64 = 1e-12;
 
-/// The fixed point of `flows` at `bottleneck`.
+/// Computes the fixed point of `flows` at `bottleneck`.
 ///
 /// # Errors
-/// [`NoFixedPoint`].
+/// Returns [`NoFixedPoint`] if an argument is out of range, a protocol has no response function, or the search fails.
 pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint, NoFixedPoint> {
     bottleneck.check()?;
     let system = bottleneck.system();
@@ -166,7 +166,7 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
         senders.load(&queue, senders.delay(&queue)).ln() - x
     };
     let at_one = excess(0.0);
-    // The right side falls with x, so at x = at_one it lies on the other side. A margin for rounding.
+    // The right side falls with x, so `excess` has the other sign at x = at_one. The margin covers rounding.
     let margin = 1e-9 * (1.0 + at_one.abs());
     let (low, high) = if at_one > 0.0 { (0.0, at_one + margin) } else { (at_one - margin, 0.0) };
     let root = bracketed(low, high, TOLERANCE / system.states(), excess)
@@ -195,10 +195,10 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
 }
 
 impl Bottleneck {
-    /// Whether each number is in its range.
+    /// Checks that each number is in its range.
     ///
     /// # Errors
-    /// The first that is not.
+    /// Returns the first number that is not.
     pub fn check(&self) -> Result<(), OutOfRange> {
         let Self { capacity, unresponsive, loss, packets, queue } = *self;
         OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity, "above 0")?;
@@ -230,14 +230,14 @@ impl Bottleneck {
     }
 }
 
-/// The flows as the load that they make.
+/// The flows, represented by the load that they make.
 struct Senders<'a> {
     flows: &'a [Flow],
     laws: Vec<Vec<PowerLaw>>,
-    /// Bits per second.
+    /// The capacity and the unresponsive traffic, bits per second.
     capacity: f64,
     unresponsive: f64,
-    /// Lost before the queue.
+    /// The share of packets lost before the queue.
     lost: f64,
 }
 
@@ -270,21 +270,21 @@ impl<'a> Senders<'a> {
         Ok(Self { flows, laws, capacity, unresponsive, lost: bottleneck.loss.get() })
     }
 
-    /// The logarithm of what the flows lose: `1 - (1 - p)(1 - l)`, `l` before the queue.
+    /// Returns the logarithm of the share that the flows lose: `1 - (1 - p)(1 - l)`, `l` before the queue.
     fn ln_path_loss(&self, queue: &Stationary) -> f64 {
-        // Without `l` the logarithm stays as it is, since `p` itself may be less than any number.
+        // Without `l` the logarithm stays unchanged, because `p` itself may be too small for a float.
         if self.lost == 0.0 {
             return queue.ln_loss.max(LEAST_LN_LOSS);
         }
         (self.lost + (1.0 - self.lost) * queue.ln_loss.exp()).ln()
     }
 
-    /// The logarithm of the window of the flow at `index`.
+    /// Returns the logarithm of the window of the flow at `index`.
     fn ln_window(&self, index: usize, ln_loss: f64, ln_rtt: f64) -> f64 {
         largest(&self.laws[index], ln_loss, ln_rtt).min(self.flows[index].max_window.ln())
     }
 
-    /// Packets per second of all flows alike that reach the queue, and their bits per second, one by one.
+    /// Returns, for each group of flows, its packets per second that reach the queue, and its bits per second.
     fn rates(&self, queue: &Stationary, delay: f64) -> impl Iterator<Item = (f64, f64)> {
         let (ln_loss, reaching) = (self.ln_path_loss(queue), 1.0 - self.lost);
         self.flows.iter().enumerate().map(move |(index, flow)| {
@@ -295,14 +295,14 @@ impl<'a> Senders<'a> {
         })
     }
 
-    /// `rho`, as the flows make it.
+    /// Returns `rho` as the flows make it.
     fn load(&self, queue: &Stationary, delay: Delay) -> f64 {
         let bits: f64 = self.rates(queue, delay.seconds).map(|(_, bits)| bits).sum();
         (self.unresponsive + bits) / self.capacity
     }
 
-    /// How long an admitted packet waits for those that it finds. Their mean length is that of the packets sent, and
-    /// so depends on the delay where packets differ. The delay that agrees is unique, since the mean changes by less
+    /// Returns an admitted packet's wait for the packets that it finds. Their mean length is that of the packets sent,
+    /// and so depends on the delay if packets differ. The consistent delay is unique, because the mean changes by less
     /// than in proportion to the delay.
     fn delay(&self, queue: &Stationary) -> Delay {
         let of = |flow: &Flow| flow.packet.bits_f64() / self.capacity;
@@ -315,7 +315,7 @@ impl<'a> Senders<'a> {
             bits / packets / self.capacity
         };
         let seconds_per_packet = if least < largest {
-            // Outside of the bracket only by rounding: then one kind of packets has all of the traffic.
+            // Only rounding puts the root outside the bracket: then one kind of packets has all of the traffic.
             bracketed(least, largest, 1e-12 * least, |s| mean(s) - s)
                 .map_or_else(|| mean(least), |root| root.at)
         } else {

@@ -1,6 +1,6 @@
-//! Windows and a queue as fluids: what many long-lived flows and one queue do against time, `[misra:sigcomm00]`.
+//! Windows and a queue as fluids: many long-lived flows and one queue over time, `[misra:sigcomm00]`.
 //!
-//! Each flow of a class has the expected window `W`, sends at `x = W/R` and hears of losses one round trip late:
+//! Each flow of a class has the expected window `W`, sends at `x = W/R` and learns of losses one round trip late:
 //!
 //! ```text
 //! R(t)  = T + q(t)/C
@@ -8,9 +8,9 @@
 //! dW/dt = a(W)/R - b(W) W l                      Reno: a = 1, b = 1/2; HighSpeed TCP: [rfc3649:5]
 //! dq/dt = sum N x (1-p) - C                      within 0 <= q <= B
 //! ```
-//! The source has `l = x p`, each loss a reduction. Senders reduce once per round trip, however many packets of it
-//! were lost. So ours has the chance that a round trip loses anything `[D]`. Where losses are rare the two are the
-//! same.
+//! The source has `l = x p`, so that each loss is a reduction. Senders reduce once per round trip, however many of its
+//! packets were lost. So ours has the probability that a round trip loses anything `[D]`. If losses are rare the two
+//! are the same.
 //!
 //! CUBIC has two quantities, the window before its last loss and the time since then, `[vardoyan:infocom18]`:
 //!
@@ -18,18 +18,18 @@
 //! dM/dt = -(M - W) l          ds/dt = 1 - s l
 //! W     = max( C_c (s - K)^3 + M,  beta M + alpha s/R ),   K = cbrt(M (1-beta)/C_c)      [rfc9438:4.2, 4.3]
 //! ```
-//! Drop-tail loses what arrives above the capacity while the queue is full, `p = 1 - C/A`. RED loses by the average
-//! queue `v`, `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`, and what a full queue does not take.
+//! Drop-tail loses the arrivals above the capacity while the queue is full, `p = 1 - C/A`. RED drops by the average
+//! queue `v`, `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`, and also the arrivals that find the queue full.
 //!
 //! **Range.** Many flows, in congestion avoidance: no slow start, no timeout, no limit by a socket buffer. A class
-//! stands for its mean, so flows of one class lose together; a single flow's sawtooth is [`crate::sawtooth`]'s.
-//! Windows below a few segments have timeouts instead.
+//! represents its mean, so flows of one class lose together; [`crate::sawtooth`] has a single flow's sawtooth. Windows
+//! below a few segments have timeouts instead.
 //!
-//! An average that follows the queue within less than a step takes a step. It is the queue's length, as far as the
-//! windows can tell.
+//! An average that would follow the queue within less than a step takes a step. For the windows it is then equal to the
+//! queue's length.
 //!
 //! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four
-//! with a fixed step. The step is a part of the shortest round trip, since a full queue bends the solution sharply.
+//! with a fixed step. The step is a part of the shortest round trip, because a full queue bends the solution sharply.
 
 use crate::OutOfRange;
 use crate::red::Red;
@@ -37,22 +37,22 @@ use crate::response::{Protocol, cubic, highspeed};
 use differential_equations::prelude::*;
 use units::Complaint;
 
-/// Steps within the shortest base RTT.
+/// The number of steps within the shortest base RTT.
 const STEPS_PER_RTT: f64 = 16.0;
-/// At most this many steps: a few seconds of computing.
+/// The most steps: a few seconds of computing.
 const MOST_STEPS: f64 = 2e6;
-/// The product of the steps, the steps that a delay may reach back, and the classes. This bound is a second or two of
-/// computing, as the solver looks for a delay step by step.
+/// The largest product of the steps, the steps that a delay may reach back, and the classes. It takes a second or two
+/// of computing, because the solver searches for a delay step by step.
 const MOST_WORK: f64 = 4e8;
-/// At most this many classes: each is one delay of the equations.
+/// The most classes: each is one delay of the equations.
 pub const MOST_CLASSES: usize = 8;
 
-/// Flows alike.
+/// A class of identical flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
     /// Reno, CUBIC or HighSpeed TCP.
     pub protocol: Protocol,
-    /// How many; above zero.
+    /// The number of flows; above zero.
     pub flows: f64,
     /// `T`: the round trip with an empty queue, seconds; above zero.
     pub base_rtt: f64,
@@ -60,31 +60,31 @@ pub struct Class {
     pub window: f64,
 }
 
-/// The queue and what it drains into.
+/// The queue and the link that it drains into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
     /// `C`, packets per second; above zero.
     pub capacity: f64,
     /// `B`, packets that may wait; above zero.
     pub buffer: f64,
-    /// RED in front of the full queue; `None`: drop-tail.
+    /// RED in front of the full queue; `None` for drop-tail.
     pub red: Option<AveragedRed>,
 }
 
 /// Random early detection by the average queue `[red93]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AveragedRed {
-    /// The probability against the average, in packets.
+    /// The probability as a function of the average, in packets.
     pub curve: Red,
     /// Weight of one packet in the average, above 0 and below 1.
     pub weight: f64,
-    /// Whether the probability rises from [`Red::max_probability`] to 1 at twice [`Red::max_threshold`], or is 1 at
-    /// once.
+    /// True if the probability rises from [`Red::max_probability`] to 1 at twice [`Red::max_threshold`]; otherwise it
+    /// jumps to 1 at [`Red::max_threshold`].
     pub gentle: bool,
 }
 
 impl AveragedRed {
-    /// The probability at the average queue `average`.
+    /// Returns the probability at the average queue `average`.
     #[must_use]
     pub fn probability(&self, average: f64) -> f64 {
         let Red { max_threshold, max_probability, .. } = self.curve;
@@ -96,27 +96,27 @@ impl AveragedRed {
     }
 }
 
-/// What happened, sampled: index i of every column is sample i.
+/// A sampled solution: index i of every column is sample i.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
     /// Seconds since the start.
     pub t: Vec<f64>,
-    /// Of each class the window of a flow, segments.
+    /// The window of a flow of each class, segments.
     pub windows: Vec<Vec<f64>>,
-    /// Of each class what a flow sends, packets per second.
+    /// The sending rate of a flow of each class, packets per second.
     pub rates: Vec<Vec<f64>>,
     /// Packets waiting.
     pub backlog: Vec<f64>,
     /// The part of the arrivals that is dropped.
     pub loss: Vec<f64>,
-    /// What the link sends over what it could.
+    /// The sending rate of the link over its capacity.
     pub utilization: Vec<f64>,
 }
 
-/// Why there is no trajectory.
+/// The error of a computation without a trajectory.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
-    /// An argument out of its range.
+    /// An argument is out of its range.
     #[error(transparent)]
     Range(#[from] OutOfRange),
     /// The solver gave up.
@@ -133,12 +133,12 @@ impl From<FluidError> for Complaint {
     }
 }
 
-/// From the start to `end` seconds, sampled each `every` seconds. Before the start everything was as it is there,
-/// with an empty queue.
+/// Solves the equations from the start to `end` seconds, sampled each `every` seconds. The state before the start is
+/// that of the start, with an empty queue.
 ///
 /// # Errors
-/// [`FluidError`]: an argument out of its range; more classes than [`MOST_CLASSES`], or round trips than can be
-/// stepped.
+/// Returns [`FluidError`] if an argument is out of its range, or if there are more classes than [`MOST_CLASSES`], or
+/// more round trips than can be stepped.
 pub fn trajectory(
     bottleneck: &Bottleneck,
     classes: &[Class],
@@ -155,10 +155,10 @@ pub fn trajectory(
     }
 }
 
-/// Whether [`trajectory`] has an answer: what every argument may be.
+/// Checks that [`trajectory`] accepts all arguments.
 ///
 /// # Errors
-/// The first argument out of its range.
+/// Returns the first argument out of its range.
 pub fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -> Result<(), OutOfRange> {
     let above = |what, value: f64| {
         OutOfRange::unless(value > 0.0 && value.is_finite(), what, value, "above zero").map(drop)
@@ -203,30 +203,30 @@ pub fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -
     Ok(())
 }
 
-/// The longest round trip with a full queue, seconds.
+/// Returns the longest round trip with a full queue, seconds.
 fn longest_delay(bottleneck: &Bottleneck, classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max) + bottleneck.buffer / bottleneck.capacity
 }
 
-/// The step of the equations, seconds: the least that samples may be apart.
+/// Returns the step of the equations, seconds: the least time between samples.
 #[must_use]
 pub fn step(classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(f64::INFINITY, f64::min) / STEPS_PER_RTT
 }
 
-/// The equations. The state is the queue, the average queue, and two numbers for each class: the window and nothing,
-/// or CUBIC's.
+/// The equations. The state is the queue, the average queue, and two numbers for each class: CUBIC's two quantities, or
+/// the window and an unused number.
 struct Fluid<'a> {
     bottleneck: &'a Bottleneck,
     classes: &'a [Class],
 }
 
-/// What one moment's state says of the queue.
+/// The state of the queue at one moment.
 struct Moment {
     backlog: f64,
-    /// Packets per second that arrive.
+    /// Packets that arrive per second.
     arriving: f64,
-    /// The part of them that RED drops, and the part that is dropped in all.
+    /// The part of the arrivals that RED drops, and the part that is dropped altogether.
     early: f64,
     loss: f64,
 }
@@ -281,7 +281,7 @@ impl Fluid<'_> {
         Moment { backlog: self.backlog(state), arriving, early, loss }
     }
 
-    /// What the link sends over what it could.
+    /// Returns the sending rate of the link over its capacity.
     fn utilization(&self, moment: &Moment) -> f64 {
         if moment.backlog > 0.0 {
             1.0
@@ -327,12 +327,12 @@ impl Fluid<'_> {
     }
 }
 
-/// The time CUBIC takes back to the window before a loss, seconds `[rfc9438:4.2]`.
+/// Returns the time that CUBIC takes back to the window before a loss, seconds `[rfc9438:4.2]`.
 fn plateau(before: f64) -> f64 {
     (before * (1.0 - cubic::BETA) / cubic::C).cbrt()
 }
 
-/// The equations with a delay for each class; those beyond the classes are that of the first.
+/// The equations with a delay for each class; delays beyond the classes are equal to that of the first.
 struct Delayed<'a, const L: usize>(&'a Fluid<'a>);
 
 impl<const L: usize> DDE<L, f64, Vec<f64>> for Delayed<'_, L> {

@@ -1,4 +1,4 @@
-//! What one transfer gets on one path as a function of its window: the picture of the Maximum Feasible
+//! The throughput of one transfer on one path as a function of its window: the picture of the Maximum Feasible
 //! Throughput, `[sobas:mft]`.
 //!
 //! The transfer (*target*) keeps a window of `S` payload bytes in flight. The tight link, a drop-tail FIFO of
@@ -9,8 +9,8 @@
 //! S >= A Te, queue fits in B     saturated: a queue stands, T = Te + q/C       Regime::Saturated
 //! queue would exceed B           the window saws: crate::sawtooth              Regime::SelfInducedLoss
 //! ```
-//! and on a path that loses packets by itself `R = min(f(T, p, S), A)`, Regime::Congested, whatever `S`. The
-//! backlog `q` is where the arrivals equal the capacity, with `X(q)` the rate of the cross traffic:
+//! and on a path that loses packets by itself `R = min(f(T, p, S), A)`, Regime::Congested, whatever `S` is. At the
+//! backlog `q` the arrivals equal the capacity, with `X(q)` the rate of the cross traffic:
 //!
 //! ```text
 //! S/(Te + q/C) + X(q) = C
@@ -20,13 +20,13 @@
 //! `S` is whole segments with headers here: `floor(S/payload)` of them, `segment` bytes each; goodput is the
 //! payload's share. A window of less than one payload sends nothing in this model.
 //!
-//! Left out are slow start and its overshoot, the reaction of cross traffic to drops, and the reverse path. Left out
-//! too is the random queue of cross traffic that is not evenly spaced. With constant-rate cross traffic and a
-//! windowed target there is none beyond a packet per source. For Poisson cross traffic of load `rho` an M/D/1 queue
-//! of about `rho^2/(2(1-rho))` packets comes on top. It blunts the knee at `A Te`.
+//! Left out are slow start and its overshoot, the reaction of cross traffic to drops, and the reverse path. So is the
+//! random queue of cross traffic that is not evenly spaced. With constant-rate cross traffic and a windowed target that
+//! queue is at most a packet per source. Poisson cross traffic of load `rho` adds an M/D/1 queue of about
+//! `rho^2/(2(1-rho))` packets, which blunts the knee at `A Te`.
 //!
-//! Reading order: [`Path`], [`Target`], [`prediction`], then the windows [`saturating_window`] and
-//! [`lossless_window`] and what the best of them reaches, [`maximum_feasible_throughput`].
+//! Reading order: [`Path`], [`Target`], [`prediction`], then the windows [`saturating_window`] and [`lossless_window`]
+//! and the best result, [`maximum_feasible_throughput`].
 
 mod overflowing;
 
@@ -35,15 +35,15 @@ use units::{Bytes, Fraction, Rate, Span};
 use crate::pftk::{LossyFlow, pftk_full};
 use crate::root::decreasing_root;
 
-/// The rest of the traffic at the tight link, as long as it loses nothing.
+/// The rest of the traffic at the tight link; it is assumed to lose nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CrossTraffic {
-    /// It keeps its rate whatever the target does: `X = rate`.
+    /// Traffic that keeps its rate whatever the target does: `X = rate`.
     Unresponsive {
         /// The rate on the wire.
         rate: Rate,
     },
-    /// TCP held back by its own window: it slows as the queueing delay grows, `X = window/(base_rtt + q/C)`.
+    /// TCP limited by its own window: it slows as the queueing delay grows, `X = window/(base_rtt + q/C)`.
     BufferLimited {
         /// The sum of the windows, in wire bytes.
         window: Bytes,
@@ -53,10 +53,10 @@ pub enum CrossTraffic {
 }
 
 impl CrossTraffic {
-    /// No cross traffic.
+    /// A path without cross traffic.
     pub const NONE: Self = Self::Unresponsive { rate: Rate::ZERO };
 
-    /// The rate once the target has added `queueing` to every round trip.
+    /// Returns the rate once the target has added `queueing` to every round trip.
     #[must_use]
     pub fn rate(&self, queueing: Span) -> Rate {
         Rate::from_bps_f64(self.bps(queueing.as_secs_f64()))
@@ -83,7 +83,7 @@ pub struct Path {
     pub base_rtt: Span,
     /// `B`: the room for waiting data at the tight link, the packet being sent excluded.
     pub buffer: Bytes,
-    /// `p`: the loss the target meets whatever its window.
+    /// `p`: the loss that the target meets whatever its window is.
     pub loss: Fraction,
 }
 
@@ -93,7 +93,7 @@ impl Path {
     }
 }
 
-/// The transfer the question is about.
+/// The transfer that the question is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// `S`: the smaller socket buffer, in payload bytes; [`Bytes::MAX`] for no limit.
@@ -109,7 +109,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A transfer with the window `window` as hosts do it today: 1448 useful bytes in 1500 (timestamps on), and
+    /// Creates a transfer with the window `window` as on today's hosts: 1448 useful bytes in 1500 (timestamps on), and
     /// delayed acknowledgements. The timeout is 300 ms, Linux's least margin of 200 ms on an RTT of 100 ms.
     #[must_use]
     pub const fn reno(window: Bytes) -> Self {
@@ -122,72 +122,72 @@ impl Target {
         }
     }
 
-    /// The same transfer with another window.
+    /// Returns the same transfer with another window.
     #[must_use]
     pub const fn with_window(self, window: Bytes) -> Self {
         Self { window, ..self }
     }
 
-    /// The window in whole segments, as payload: `floor(S/payload) payload`.
+    /// Returns the window in whole segments, as payload: `floor(S/payload) payload`.
     #[must_use]
     pub fn whole_window(&self) -> Bytes {
         self.payload * (self.window / self.payload)
     }
 
-    /// The window in whole segments, on the wire: `floor(S/payload) segment`.
+    /// Returns the window in whole segments, on the wire: `floor(S/payload) segment`.
     #[must_use]
     pub fn wire_window(&self) -> Bytes {
         self.segment * (self.window / self.payload)
     }
 
-    /// Payload per wire byte.
+    /// Returns the payload per wire byte.
     fn efficiency(&self) -> f64 {
         self.payload.get() as f64 / self.segment.get() as f64
     }
 }
 
-/// What holds the target back.
+/// The limit of the target's throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
     /// The window is below `A Te`: the link idles.
     BufferLimited,
     /// The window fills the link and the rest of it stands in the buffer.
     Saturated,
-    /// The window overflows the buffer: the target cuts and regrows it.
+    /// The window overflows the buffer: the target reduces it and grows it again.
     SelfInducedLoss,
-    /// The path loses packets by itself: a small window can only cost, so the best one is the largest.
+    /// The path loses packets by itself: a small window only costs throughput, so the best one is the largest.
     Congested,
 }
 
-/// What the target gets, averaged over time after start-up.
+/// The performance of the target, averaged over time after start-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Useful data over time.
     pub goodput: Rate,
     /// `Ta`, the average round-trip time.
     pub rtt: Span,
-    /// All data waiting at the tight link, the cross traffic's included, beyond the exogenous queue.
+    /// All data waiting at the tight link beyond the exogenous queue, including the cross traffic's.
     pub backlog: Bytes,
     /// The target's data in flight, payload.
     pub window: Bytes,
     /// The share of the target's packets that are lost.
     pub loss: f64,
-    /// What holds the target back.
+    /// The limit of the target's throughput.
     pub regime: Regime,
 }
 
-/// The available bandwidth before the target starts, `[sobas:mft]`.
+/// Returns the available bandwidth before the target starts, `[sobas:mft]`.
 ///
 /// ```text
 /// A = C (1 - rho) = C - X(0)
 /// ```
-/// At the level of the capacity; zero if the cross traffic alone fills the link.
+/// It is stated at the level of the capacity; zero if the cross traffic alone fills the link.
 #[must_use]
 pub fn available_bandwidth(path: &Path) -> Rate {
     path.capacity.saturating_sub(path.cross.rate(Span::ZERO))
 }
 
-/// The smallest window that saturates the path, in whole segments, `[sobas:mft]`.
+/// Returns the smallest window that saturates the path, in whole segments, `[sobas:mft]`.
 ///
 /// ```text
 /// S = A Te, up to whole segments
@@ -199,24 +199,24 @@ pub fn saturating_window(path: &Path, target: &Target) -> Bytes {
     target.payload * wire.get().div_ceil(target.segment.get())
 }
 
-/// The largest window that does not overflow the buffer, in whole segments.
+/// Returns the largest window that does not overflow the buffer, in whole segments.
 ///
 /// ```text
 /// S = (C - X(B)) (Te + B/C), down to whole segments
 /// ```
-/// For unresponsive cross traffic this is `A Te + B A/C`: of the buffer, only the target's share of the
-/// traffic is the target's. The window of `target` itself is not used.
+/// For unresponsive cross traffic this is `A Te + B A/C`: the target's part of the buffer is its share of the traffic.
+/// The window of `target` itself is not used.
 #[must_use]
 pub fn lossless_window(path: &Path, target: &Target) -> Bytes {
     let wire_bits = window_bits(path, path.drain());
     target.payload * ((wire_bits / target.segment.bits_f64()) as u64)
 }
 
-/// The Maximum Feasible Throughput of the path, and the window that reaches it, `[sobas:mft]`.
+/// Returns the Maximum Feasible Throughput of the path, and the window that reaches it, `[sobas:mft]`.
 ///
-/// Without loss the window is [`lossless_window`]. The goodput is that of `A` when the cross traffic does not
-/// respond. When it responds, the goodput is more than that, at the price of a full buffer. On a congested path it is
-/// the window of `target`, which should be as large as the hosts allow.
+/// Without loss the window is [`lossless_window`]. The goodput is that of `A` when the cross traffic does not respond.
+/// When it responds, the goodput is higher, at the price of a full buffer. On a congested path the window is that of
+/// `target`, which should be as large as the hosts allow.
 #[must_use]
 pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
     if path.loss > Fraction::ZERO {
@@ -228,13 +228,13 @@ pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
 /// The unit of a full queue's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// A packet finds room if its bytes do: a full segment is refused before a smaller packet is.
+    /// The limit counts bytes: a full segment is refused before a smaller packet is.
     Bytes,
-    /// Any packet takes one place, so that a full queue drops cross traffic's packets as well as the target's.
+    /// The limit counts packets, so that a full queue drops cross traffic's packets as well as the target's.
     Packets,
 }
 
-/// As [`prediction()`], at a queue whose limit is counted in `room`. [`Path::buffer`] is what the limit comes to in
+/// Predicts as [`prediction()`] does, for a queue whose limit is counted in `room`. [`Path::buffer`] is that limit in
 /// bytes.
 #[must_use]
 pub fn prediction_with(path: &Path, target: &Target, room: Room) -> Prediction {
@@ -242,29 +242,29 @@ pub fn prediction_with(path: &Path, target: &Target, room: Room) -> Prediction {
     if path.loss == Fraction::ZERO { lossless } else { congested(path, target, &lossless) }
 }
 
-/// What `target` gets on `path`: the four regimes of the module's picture, with a limit in bytes.
+/// Predicts the performance of `target` on `path`: the four regimes of the module's picture, with a limit in bytes.
 ///
 /// Goodput never falls as the window grows, until the window overflows the buffer. There it falls to that of the
-/// sawtooth and no longer depends on the window. With unresponsive cross traffic that fills the link (`A = 0`) the
-/// buffer is full and the target gets nothing.
+/// sawtooth and no longer depends on the window. If unresponsive cross traffic fills the link (`A = 0`), the buffer is
+/// full and the target's goodput is zero.
 #[must_use]
 pub fn prediction(path: &Path, target: &Target) -> Prediction {
     prediction_with(path, target, Room::Bytes)
 }
 
-/// The target's wire window, in bits, when every packet waits `queueing` seconds at a full link. Rises with
+/// Returns the target's wire window, in bits, when every packet waits `queueing` seconds at a full link. It rises with
 /// `queueing`.
 fn window_bits(path: &Path, queueing: f64) -> f64 {
     let share = path.capacity.as_bps_f64() - path.cross.bps(queueing);
     share.max(0.0) * (path.base_rtt.as_secs_f64() + queueing)
 }
 
-/// A window that the path and its buffer hold without loss; `None` if they do not.
+/// Predicts the result of a window that the path and its buffer hold without loss; returns `None` if they do not.
 fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     let wire = target.wire_window();
     let (capacity, base) = (path.capacity.as_bps_f64(), path.base_rtt.as_secs_f64());
     let excess = |queueing: f64| wire.bits_f64() / (base + queueing) + path.cross.bps(queueing) - capacity;
-    // A buffer filled to the brim holds; the allowance is for rounding.
+    // A buffer that is exactly full still holds the window; the allowance is for rounding.
     if excess(path.drain()) > capacity * 1e-12 {
         return None;
     }
@@ -281,10 +281,10 @@ fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     })
 }
 
-/// `[sobas:eq4]` on this path, with the full formula for `f`. A window that saws below its limit is below it on
-/// average. The approximate formula's minimum does not know that, and misses Fig. 5 by a quarter. The RTT lies
-/// between the base RTT and its value without random loss. Where loss leaves less than the available bandwidth there
-/// is no queue. Otherwise the queue is the rest of the RTT.
+/// Solves `[sobas:eq4]` on this path, with the full formula for `f`. A window that follows a sawtooth below its limit
+/// is below it on average. The approximate formula's minimum ignores that, and misses Fig. 5 by a quarter. The RTT lies
+/// between the base RTT and its value without random loss. If loss leaves less than the available bandwidth the queue
+/// is empty. Otherwise the queue is the rest of the RTT.
 fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction {
     let at = |rtt: f64| {
         pftk_full(&LossyFlow {
@@ -313,7 +313,7 @@ fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction 
     }
 }
 
-/// `q = C (T - Te)`.
+/// Returns `q = C (T - Te)`.
 fn backlog(path: &Path, queueing: f64) -> Bytes {
     Bytes::new((path.capacity.as_bps_f64() * queueing / 8.0).round() as u64)
 }

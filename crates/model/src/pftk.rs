@@ -2,13 +2,13 @@
 //! Kurose ("Modeling TCP Throughput", SIGCOMM 1998), `[padhye:sigcomm98]`.
 //!
 //! Both assume a greedy Reno sender and a round-trip time that does not depend on the window. Losses are independent
-//! from round to round. Inside a round a loss takes every later packet with it. `p` is the probability that a packet
-//! is the first lost of its round. The slow start after a timeout is left out. They give the rate of *sending*; what
-//! arrives is less by a factor of about `1 - p`, which `[sobas:eq4]` ignores.
+//! from round to round. Within a round every packet after a lost one is lost, too. `p` is the probability that a packet
+//! is the first lost of its round. The slow start after a timeout is left out. The formulas give the rate of *sending*.
+//! The rate of arrivals is lower by a factor of about `1 - p`, which `[sobas:eq4]` ignores.
 //!
-//! Range: `0 <= p < 1` is accepted; the source compares with measurements between about 0.1 % and 30 %. Above
-//! about 5 % the approximation parts from the full formula (half of it at 20 %). A timeout shorter than the
-//! RTT is outside the model.
+//! Range: `0 <= p < 1` is accepted; the source compares with measurements between about 0.1 % and 30 %. Above about 5 %
+//! the approximation departs from the full formula (half of it at 20 %). A timeout shorter than the RTT is outside the
+//! model.
 
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -23,14 +23,14 @@ pub struct LossyFlow {
     pub timeout: Span,
     /// The probability `p` of loss of a packet.
     pub loss: Fraction,
-    /// Segments one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
+    /// Segments that one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
     pub delayed_ack: u32,
-    /// The most the window may be, `Wmax`, in payload bytes; [`Bytes::MAX`] for no limit.
+    /// The largest possible window, `Wmax`, in payload bytes; [`Bytes::MAX`] for no limit.
     pub max_window: Bytes,
 }
 
 impl LossyFlow {
-    /// `Wmax` in segments, not rounded.
+    /// Returns `Wmax` in segments, not rounded.
     fn max_segments(&self) -> f64 {
         self.max_window.bits_f64() / self.payload.bits_f64()
     }
@@ -40,14 +40,15 @@ impl LossyFlow {
     }
 }
 
-/// The approximate model, `[padhye:sigcomm98:eq32]`, the `f(T, p)` of `[sobas:eq4]` with its window limit.
+/// Returns the rate of the approximate model, `[padhye:sigcomm98:eq32]`, the `f(T, p)` of `[sobas:eq4]` with its window
+/// limit.
 ///
 /// ```text
 /// B(p) = min( Wmax/RTT,  1 / ( RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2) ) )   packets/s
 /// ```
-/// The symbols are the fields of [`LossyFlow`]. Never rises with `p`, `RTT` or `T0`; at `p = 0` it is `Wmax/RTT`.
-/// Where the two terms of the minimum are close the rate is high by up to a quarter. The cause is a window that saws
-/// below `Wmax` and so is below it on average. [`pftk_full`] has that.
+/// The symbols are the fields of [`LossyFlow`]. The rate never rises with `p`, `RTT` or `T0`; at `p = 0` it is
+/// `Wmax/RTT`. If the two terms of the minimum are close the rate is too high, by up to a quarter. A window that
+/// follows a sawtooth below `Wmax` is below it on average. [`pftk_full`] takes that into account.
 #[must_use]
 pub fn pftk(flow: &LossyFlow) -> Rate {
     let (p, b) = (flow.loss.get(), f64::from(flow.delayed_ack));
@@ -57,7 +58,7 @@ pub fn pftk(flow: &LossyFlow) -> Rate {
     flow.rate((flow.max_segments() / rtt).min(1.0 / seconds_per_packet))
 }
 
-/// The full model, `[padhye:sigcomm98:eq31]`.
+/// Returns the rate of the full model, `[padhye:sigcomm98:eq31]`.
 ///
 /// ```text
 /// E  = (2+b)/(3b) + sqrt( 8(1-p)/(3bp) + ((2+b)/(3b))^2 )                      the window where a loss finds it
@@ -68,7 +69,7 @@ pub fn pftk(flow: &LossyFlow) -> Rate {
 /// B(p) = ((1-p)/p + Wmax + Q(Wmax)/(1-p))
 ///        / (RTT (b/8 Wmax + (1-p)/(p Wmax) + 2) + Q(Wmax) T0 F/(1-p))                          otherwise
 /// ```
-/// in packets/s. At `p = 0` it is `Wmax/RTT`, at `p = 1` zero. The two branches meet within one round per
+/// in packets/s. At `p = 0` it is `Wmax/RTT`, at `p = 1` zero. The two branches differ by less than one round per
 /// cycle, so a small step remains where `E` passes `Wmax`.
 #[must_use]
 pub fn pftk_full(flow: &LossyFlow) -> Rate {
@@ -93,19 +94,19 @@ pub fn pftk_full(flow: &LossyFlow) -> Rate {
     flow.rate(packets / (rtt * rounds + timeouts * timeout * backoff(p) / (1.0 - p)))
 }
 
-/// `E`: the window in which a loss is found if nothing else limits it, for `p` in (0, 1].
+/// Returns `E`: the window at which a loss occurs if nothing else limits it, for `p` in (0, 1].
 pub(crate) fn unlimited_window(p: f64, b: f64) -> f64 {
     let offset = (2.0 + b) / (3.0 * b);
     offset + (8.0 * (1.0 - p) / (3.0 * b * p) + offset * offset).sqrt()
 }
 
-/// `F`: how much longer a series of timeouts lasts than its first.
+/// Returns `F`: the length of a series of timeouts, relative to its first.
 pub(crate) fn backoff(p: f64) -> f64 {
     1.0 + p * (1.0 + p * (2.0 + p * (4.0 + p * (8.0 + p * (16.0 + p * 32.0)))))
 }
 
-/// `Q(w)`: the share of loss events that duplicate acknowledgements cannot repair. Windows of three segments
-/// or less always end in a timeout.
+/// Returns `Q(w)`: the share of loss events that duplicate acknowledgements cannot repair. Windows of three segments or
+/// less always end in a timeout.
 pub(crate) fn timeout_share(p: f64, window: f64) -> f64 {
     if window <= 3.0 {
         return 1.0;

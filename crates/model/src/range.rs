@@ -1,8 +1,8 @@
-//! [`OutOfRange`]: an argument for which a theory says nothing.
+//! [`OutOfRange`]: an argument outside the range of a theory.
 
 use units::Complaint;
 
-/// An argument outside of the range for which a formula holds.
+/// An argument outside the range for which a formula holds.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {found}; it must be {accepted}")]
 pub struct OutOfRange {
@@ -15,10 +15,10 @@ pub struct OutOfRange {
 }
 
 impl OutOfRange {
-    /// `found` if it `fits`.
+    /// Returns `found` if it `fits`.
     ///
     /// # Errors
-    /// If not.
+    /// If it does not fit.
     pub(crate) fn unless<T: ToString>(
         fits: bool,
         what: &'static str,

@@ -1,25 +1,27 @@
-//! Random early detection: the probability of a drop against a length of the queue, the current or the average one.
+//! Random early detection: the probability of a drop as a function of the queue's length, current or average.
 //!
 //! ```text
 //! p(n) = 0                                            n <= min_th
 //!      = p_max (n - min_th) / (max_th - min_th)       up to max_th
 //!      = 1                                            from there on
 //! ```
-//! `[red93]`; by the current length, without the average that RED has to let bursts pass, `[highspeed:IV]`.
+//! `[red93]`; by the current length, without the average by which RED lets bursts pass, `[highspeed:IV]`.
 
 /// Thresholds in packets, and the probability between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
-    /// `min_th`, zero or more. `[highspeed:IV]` has 0.4 of the buffer, of one bandwidth-delay product at most.
+    /// `min_th`, zero or more. `[highspeed:IV]` uses 0.4 of the buffer, or of one bandwidth-delay product if that is
+    /// less.
     pub min_threshold: f64,
-    /// `max_th`, above `min_threshold`. `[highspeed:IV]` has the buffer, and one bandwidth-delay product at most.
+    /// `max_th`, above `min_threshold`. `[highspeed:IV]` uses the buffer, or one bandwidth-delay product if that is
+    /// less.
     pub max_threshold: f64,
     /// `p_max`, above 0 and at most 1. `[highspeed:IV]` does not give it; 0.1 is common.
     pub max_probability: f64,
 }
 
 impl Red {
-    /// The probability of a drop at a queue of `length` packets.
+    /// Returns the probability of a drop at a queue of `length` packets.
     #[must_use]
     pub fn probability(&self, length: f64) -> f64 {
         let Self { min_threshold, max_threshold, max_probability } = *self;

@@ -13,15 +13,15 @@
 //! | CUBIC | 1.054 R^0.75 / p^0.75; (1.5 / p)^0.5 | `[rfc9438:5.1]`, `[rfc9438:4.3]` |
 //! | BBR | none: its rate follows the delivery rate, and no source gives a window as a function of loss | |
 //!
-//! Each source states two regions and a window or a loss rate between them. There the two laws differ by some per
-//! cent at most. The larger one is taken throughout, so that `w` is continuous and falls with `p`.
+//! Each source states two regions and a window or a loss rate between them. There the two laws differ by at most some
+//! per cent. The larger one is used everywhere, so that `w` is continuous and falls with `p`.
 //!
-//! Range. The loss rate is of loss *events*, one reduction of the window each. The laws know no timeouts, which
-//! dominate above a loss of about [`MOST_LOSS`]; [`crate::pftk`] has them. HighSpeed is defined down to a loss of
-//! 1e-7; below, its law is continued.
+//! Range. The loss rate is of loss *events*, each of which is one reduction of the window. The laws do not include
+//! timeouts, which dominate above a loss of about [`MOST_LOSS`]; [`crate::pftk`] does. HighSpeed is defined down to a
+//! loss of 1e-7; below, its law is continued.
 //!
 //! Reading order: [`Protocol`], [`PowerLaw`], then [`highspeed`] (RFC 3649), [`scalable`] and [`cubic`] (the
-//! constants). Then [`epoch`], which steps the rules of a sender from one loss to the next and needs no law.
+//! constants). Then [`epoch`], which steps the rules of a sender from one loss to the next without a law.
 
 pub mod cubic;
 pub mod epoch;
@@ -30,11 +30,11 @@ pub mod scalable;
 
 use units::{Fraction, Span};
 
-/// The loss rate above which timeouts dominate, which the laws leave out. `[padhye:sigcomm98]` finds the square-root
-/// law high by more than a fifth from there on.
+/// The loss rate above which timeouts dominate, which the laws leave out. `[padhye:sigcomm98]` finds that the
+/// square-root law is too high by more than a fifth from there on.
 pub const MOST_LOSS: f64 = 0.05;
 
-/// A congestion control with, or without, a response function.
+/// A congestion control, with or without a response function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Standard TCP, RFC 5681.
@@ -56,31 +56,32 @@ pub struct PowerLaw {
     pub factor: f64,
     /// `e`, above zero and at most 1.
     pub loss_exponent: f64,
-    /// `r`, from zero to below 1: by how much a longer round-trip time makes up for itself.
+    /// `r`, from zero to below 1: the part of a longer round-trip time that a larger window compensates.
     pub rtt_exponent: f64,
     /// Id of the source.
     pub source: &'static str,
 }
 
 impl PowerLaw {
-    /// The natural logarithm of the window, from those of the loss rate and of the round-trip time in seconds.
+    /// Returns the natural logarithm of the window, from those of the loss rate and of the round-trip time in seconds.
     #[must_use]
     pub fn ln_window(&self, ln_loss: f64, ln_rtt: f64) -> f64 {
-        // Zero times the logarithm of zero would be no number.
+        // Zero times the logarithm of zero would be NaN.
         let rtt = if self.rtt_exponent == 0.0 { 0.0 } else { self.rtt_exponent * ln_rtt };
         self.factor.ln() + rtt - self.loss_exponent * ln_loss
     }
 }
 
-/// `w = 1.2 / p^0.5` `[rfc3649:2]`. One loss in every `1/p` packets gives `(3/2)^0.5 = 1.22` in place of 1.2.
+/// Reno's law, `w = 1.2 / p^0.5` `[rfc3649:2]`. One loss in every `1/p` packets gives `(3/2)^0.5 = 1.22` in place of
+/// 1.2.
 pub const RENO: PowerLaw =
     PowerLaw { factor: 1.2, loss_exponent: 0.5, rtt_exponent: 0.0, source: "rfc3649:2" };
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Self; 5] = [Self::Reno, Self::HighSpeed, Self::Scalable, Self::Cubic, Self::Bbr];
 
-    /// The name of its congestion control in scenarios and registries.
+    /// Returns the name of its congestion control in scenarios and registries.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,13 +93,13 @@ impl Protocol {
         }
     }
 
-    /// The protocol whose congestion control is called `name`.
+    /// Returns the protocol whose congestion control is called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|protocol| protocol.name() == name)
     }
 
-    /// Its response function, as the laws of which the largest counts; `None` if no source gives one.
+    /// Returns its response function as laws, of which the largest counts; `None` if no source gives one.
     #[must_use]
     pub fn laws(self) -> Option<Vec<PowerLaw>> {
         match self {
@@ -110,26 +111,26 @@ impl Protocol {
         }
     }
 
-    /// The average window in segments at the loss rate `loss` and the round-trip time `rtt`. It is infinite without
-    /// loss, and `None` if no source gives a response function. Only CUBIC's depends on `rtt`.
+    /// Returns the average window in segments at the loss rate `loss` and the round-trip time `rtt`. It is infinite
+    /// without loss, and `None` if no source gives a response function. Only CUBIC's depends on `rtt`.
     #[must_use]
     pub fn window(self, loss: Fraction, rtt: Span) -> Option<f64> {
         let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());
         Some(largest(&self.laws()?, ln_loss, ln_rtt).exp())
     }
 
-    /// The throughput in packets per second at the loss rate `loss` and the round-trip time `rtt`:
+    /// Returns the throughput in packets per second at the loss rate `loss` and the round-trip time `rtt`:
     /// [`Protocol::window`] over `rtt`. For HighSpeed this is the closed form of `[highspeed:II]`. Infinite without
     /// loss or round-trip time.
     #[must_use]
     pub fn packets_per_second(self, loss: Fraction, rtt: Span) -> Option<f64> {
         let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());
-        // Not w / R, which is 0/0 for CUBIC without a round-trip time.
+        // w / R would be 0/0 for CUBIC without a round-trip time.
         Some((largest(&self.laws()?, ln_loss, ln_rtt) - ln_rtt).exp())
     }
 }
 
-/// The logarithm of the largest window of `laws`.
+/// Returns the logarithm of the largest window of `laws`.
 pub(crate) fn largest(laws: &[PowerLaw], ln_loss: f64, ln_rtt: f64) -> f64 {
     laws.iter().map(|law| law.ln_window(ln_loss, ln_rtt)).fold(f64::NEG_INFINITY, f64::max)
 }

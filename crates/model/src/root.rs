@@ -1,29 +1,29 @@
 //! The root of a monotone function.
 //!
 //! [`decreasing_root`] and [`bisected`] halve. [`bracketed`] is Algorithm 748 (Alefeld, Potra and Shi 1995,
-//! `[toms748]`) of crate `basin`. It needs a tenth of the evaluations where the function is smooth, and never more
-//! than a few times as many as halving.
+//! `[toms748]`) of crate `basin`. It needs a tenth of the evaluations if the function is smooth, and never more than a
+//! few times as many as halving.
 
 use std::convert::Infallible;
 
-/// Halvings after which any bracket of `f64` has shrunk to neighbouring numbers or to nothing that matters. From 1e12
-/// seconds to far below a nanosecond takes about 100.
+/// The number of halvings after which any bracket of `f64` has shrunk to neighbouring numbers or to a negligible width.
+/// From 1e12 seconds to far below a nanosecond takes about 100.
 const HALVINGS: u32 = 200;
 
-/// A root, and how it was found.
+/// A root, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Root {
     pub at: f64,
     pub halvings: u32,
 }
 
-/// The point in `[low, high]` where the decreasing `function` falls through zero: `low` if it is nowhere
+/// Returns the point in `[low, high]` where the decreasing `function` falls through zero: `low` if it is nowhere
 /// positive, `high` if it is nowhere negative.
 pub(crate) fn decreasing_root(low: f64, high: f64, function: impl Fn(f64) -> f64) -> f64 {
     bisected(low, high, function).at
 }
 
-/// [`decreasing_root`], with the number of halvings.
+/// Returns the point of [`decreasing_root`], with the number of halvings.
 pub(crate) fn bisected(low: f64, high: f64, function: impl Fn(f64) -> f64) -> Root {
     if function(low) <= 0.0 {
         return Root { at: low, halvings: 0 };
@@ -46,21 +46,21 @@ pub(crate) fn bisected(low: f64, high: f64, function: impl Fn(f64) -> f64) -> Ro
 /// A root found by [`bracketed`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
-    /// Where.
+    /// The root.
     pub at: f64,
-    /// What the function is there.
+    /// The value of the function there.
     pub residual: f64,
     /// Steps of the search.
     pub iterations: u32,
-    /// Whether the root is known to the `tolerance`.
+    /// True if the root is known to the `tolerance`.
     pub converged: bool,
 }
 
-/// Steps after which a search ends: each halves the bracket at least once in four evaluations.
+/// The number of steps after which a search ends: four evaluations halve the bracket at least once.
 const MOST_STEPS: u64 = 200;
 
-/// The root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`,
-/// which is above zero. `None` if there is no such bracket, or a value is not finite.
+/// Finds the root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`,
+/// which is above zero. Returns `None` if the signs do not differ, or a value is not finite.
 pub(crate) fn bracketed(low: f64, high: f64, tolerance: f64, function: impl Fn(f64) -> f64) -> Option<Found> {
     let search = basin::Toms748Root::new(low, high)
         .with_absolute_position_tolerance(tolerance)

@@ -10,7 +10,7 @@
 //! | [`short_flow_buffer`] | `O(1)`, of the burst sizes | a link below saturation with short flows |
 //! | [`tiny_buffer`] | `O(log W)` | paced flows limited elsewhere, a link below saturation |
 //!
-//! None of them knows the latency that a buffer costs. [`crate::empty_queue`] has the bounds for unequal round-trip
+//! None of them includes the latency that a buffer costs. [`crate::empty_queue`] has the bounds for unequal round-trip
 //! times, and [`crate::sawtooth`] the whole cycle of a single Reno flow.
 
 pub mod bursts;
@@ -37,8 +37,8 @@ fn part(what: &'static str, share: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless((0.0..=1.0).contains(&share), what, share, "from 0 to 1")
 }
 
-/// The bandwidth-delay product, `[villamizar:ccr94]`: the least buffer with which one Reno flow never idles
-/// the link (it halves from `C T + B` to `C T`).
+/// Returns the bandwidth-delay product, `[villamizar:ccr94]`: the least buffer with which one Reno flow never idles the
+/// link (it halves from `C T + B` to `C T`).
 ///
 /// ```text
 /// B = C T
@@ -49,32 +49,32 @@ pub fn bandwidth_delay_product(capacity: Rate, base_rtt: Span) -> Bytes {
     capacity.volume(base_rtt)
 }
 
-/// The square-root rule, `[appenzeller:sigcomm04]`: the sum of `n` sawteeth out of step varies by `1/sqrt(n)`
-/// of the variation of one.
+/// Returns the buffer of the square-root rule, `[appenzeller:sigcomm04]`: the sum of `n` sawteeth out of step varies by
+/// `1/sqrt(n)` of the variation of one.
 ///
 /// ```text
 /// B = C T / sqrt(n)
 /// ```
-/// `C` = `capacity`, `T` = `mean_rtt`, `n` = `flows`; the source asks for some hundreds of long-lived flows.
-/// For no flows, as for one, the bandwidth-delay product.
+/// `C` = `capacity`, `T` = `mean_rtt`, `n` = `flows`; the source requires some hundreds of long-lived flows. For zero
+/// flows, as for one, it is the bandwidth-delay product.
 #[must_use]
 pub fn sqrt_n_buffer(capacity: Rate, mean_rtt: Span, flows: u32) -> Bytes {
     bandwidth_delay_product(capacity, mean_rtt).scale(1.0 / f64::from(flows.max(1)).sqrt())
 }
 
-/// The buffer that slow-start bursts of short flows overflow with probability `overflow`,
+/// Returns the buffer that slow-start bursts of short flows overflow with probability `overflow`,
 /// `[appenzeller:sigcomm04]`, in packets.
 ///
 /// ```text
 /// P(Q >= b) = exp( -b  2(1-rho)/rho  E[X]/E[X^2] )
 /// b = rho/(2(1-rho))  E[X^2]/E[X]  ln(1/P)
 /// ```
-/// `rho` = `load`, and `P` = `overflow`. `X` is the burst size in packets, uniform over the list `bursts`. A flow of
-/// 14 packets from an initial window of 2 sends bursts of 2, 4, 8. Bursts arrive as a Poisson process of batches
-/// served one packet at a time; neither capacity nor RTT nor the number of flows enters. Zero for no bursts.
+/// `rho` = `load`, and `P` = `overflow`. `X` is the burst size in packets, uniform over the list `bursts`. A flow of 14
+/// packets from an initial window of 2 sends bursts of 2, 4, 8. Bursts arrive as a Poisson process of batches served
+/// one packet at a time. Neither capacity nor RTT nor the number of flows matters. The buffer is zero without bursts.
 ///
 /// # Errors
-/// A load of 1, an `overflow` of 0: no buffer has that.
+/// If the load is 1 or `overflow` is 0, which no buffer can satisfy.
 pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> Result<f64, OutOfRange> {
     below_one("load", load)?;
     OutOfRange::unless(overflow > Fraction::ZERO, "probability of an overflow", overflow, "above 0")?;
@@ -87,18 +87,18 @@ pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> 
     Ok(load / (2.0 * (1.0 - load)) * squares / sum * -overflow.get().ln())
 }
 
-/// The buffer for paced flows on a link that is never full, `[enachescu:infocom06]`, in packets.
+/// Returns the buffer for paced flows on a link that is never full, `[enachescu:infocom06]`, in packets.
 ///
 /// ```text
 /// B = log( Wmax^2 / (2 (1-theta)) ) / log(1/rho)
 /// ```
-/// `rho` = `load`, the offered load if nothing were lost, below 1. `Wmax` = `max_window` in packets, and `theta` =
-/// `carried`, the share of the offered load to be carried. Arrivals are near Poisson, so a buffer of `B` overflows
+/// `rho` = `load`, the offered load without any loss, below 1. `Wmax` = `max_window` in packets, and `theta` =
+/// `carried`, the share of the offered load to be carried. Arrivals are nearly Poisson, so a buffer of `B` overflows
 /// with a probability of about `rho^B`. Loss of `p` costs Reno at most a share `p Wmax^2/2`. Never below zero.
 /// (Restated from the published theorem, which is not among our papers, and checked against this reasoning only.)
 ///
 /// # Errors
-/// A `load` or a `carried` of 1, for which no buffer is enough; a window that is not from 1 to 1e12 packets.
+/// If `load` or `carried` is 1, for which no buffer is enough, or the window is not from 1 to 1e12 packets.
 pub fn tiny_buffer(load: Fraction, max_window: f64, carried: Fraction) -> Result<f64, OutOfRange> {
     below_one("load", load)?;
     below_one("share to be carried", carried)?;

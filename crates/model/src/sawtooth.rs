@@ -1,4 +1,4 @@
-//! One Reno flow alone against a drop-tail buffer: the sawtooth, and what of the link it uses.
+//! One Reno flow alone against a drop-tail buffer: the sawtooth, and the share of the link that it uses.
 //!
 //! The model is continuous. The window grows by one segment per `b` round trips from half its largest value to the
 //! value where the buffer is full. There it loses one packet, and halves at once. The RTT is the base RTT while the
@@ -7,7 +7,7 @@
 //! ```text
 //! Wmax = D + B      T(W) = max(Te, W/A)      dW/dt = L / (b T(W))
 //! ```
-//! Every quantity of the cycle is then an integral over `W`, since `dt = (b/L) T dW`. With `beta = B/D`:
+//! Every quantity of the cycle is then an integral over `W`, because `dt = (b/L) T dW`. With `beta = B/D`:
 //!
 //! ```text
 //! utilization = integral of W dW / (A integral of T dW) = (3/4) (1+beta)^2 / (1+beta+beta^2)   for beta < 1
@@ -37,10 +37,10 @@ pub struct Sawtooth {
     pub period: Span,
 }
 
-/// The cycle of one Reno flow at `rate` (`A`) with `base_rtt` (`Te`) and room for `buffer` bytes (`B`) beyond
+/// Computes the cycle of one Reno flow at `rate` (`A`) with `base_rtt` (`Te`) and room for `buffer` bytes (`B`) beyond
 /// the bandwidth-delay product.
 ///
-/// `segment` (`L`) is a full segment on the wire, `delayed_ack` (`b`) the segments one acknowledgement
+/// `segment` (`L`) is a full segment on the wire, `delayed_ack` (`b`) the number of segments that one acknowledgement
 /// covers. The averages, for `beta < 1` in units of `D` and `Te`, with `w0 = (1+beta)/2`, `w1 = 1+beta` and
 /// `I = (1-w0) + (w1^2-1)/2`:
 ///
@@ -48,8 +48,8 @@ pub struct Sawtooth {
 /// rtt = ((1-w0) + (w1^3-1)/3) / I      window = ((1-w0^2)/2 + (w1^3-1)/3) / I
 /// packets_per_cycle = (3/8) b (Wmax/L)^2      period = (b/L) D Te I
 /// ```
-/// and `rtt = window = (7/9) w1` for `beta >= 1`. The backlog is `A (rtt - Te)`. `None` if the
-/// bandwidth-delay product or the segment is zero.
+/// and `rtt = window = (7/9) w1` for `beta >= 1`. The backlog is `A (rtt - Te)`. Returns `None` if the bandwidth-delay
+/// product or the segment is zero.
 #[must_use]
 pub fn sawtooth(
     rate: Rate,
@@ -84,15 +84,15 @@ pub fn sawtooth(
     })
 }
 
-/// The utilization of a link by one Reno flow whose buffer is `buffer_in_bdps` bandwidth-delay products.
+/// Returns the utilization of a link by one Reno flow whose buffer is `buffer_in_bdps` bandwidth-delay products.
 ///
 /// ```text
 /// u(beta) = (3/4) (1+beta)^2 / (1 + beta + beta^2),  beta <= 1;   1 beyond
 /// ```
-/// `beta` = `buffer_in_bdps`, zero or more. Rises from 0.75 to 1.
+/// `beta` = `buffer_in_bdps`, zero or more. The utilization rises from 0.75 to 1.
 ///
 /// # Errors
-/// A buffer that is no number, or below zero.
+/// If the buffer is NaN or below zero.
 pub fn utilization(buffer_in_bdps: f64) -> Result<f64, OutOfRange> {
     let fits = buffer_in_bdps >= 0.0;
     Ok(used(OutOfRange::unless(fits, "buffer", buffer_in_bdps, "0 bandwidth-delay products or more")?))
@@ -103,16 +103,16 @@ fn used(beta: f64) -> f64 {
     (0.75 * (1.0 + beta).powi(2) / (1.0 + beta + beta * beta)).min(1.0)
 }
 
-/// The buffer, in bandwidth-delay products, at which one Reno flow reaches `utilization`: the inverse of
+/// Returns the buffer, in bandwidth-delay products, at which one Reno flow reaches `utilization`: the inverse of
 /// [`utilization()`].
 ///
 /// ```text
 /// beta = (4u - 3) / ( (3 - 2u) + sqrt((3 - 2u)^2 - (4u - 3)^2) )
 /// ```
-/// Zero for 0.75 and less.
+/// The buffer is zero for 0.75 and less.
 ///
 /// # Errors
-/// A utilization that is not from 0 to 1.
+/// If the utilization is not from 0 to 1.
 pub fn buffer_in_bdps(utilization: f64) -> Result<f64, OutOfRange> {
     let fits = (0.0..=1.0).contains(&utilization);
     let u = OutOfRange::unless(fits, "utilization", utilization, "from 0 to 1")?;
@@ -124,7 +124,7 @@ pub fn buffer_in_bdps(utilization: f64) -> Result<f64, OutOfRange> {
     Ok(a / (h + (h * h - a * a).max(0.0).sqrt()))
 }
 
-/// A computed amount, to the nearest byte.
+/// Rounds a computed amount to the nearest byte.
 fn bytes(amount: f64) -> Bytes {
     Bytes::new(amount.round() as u64)
 }

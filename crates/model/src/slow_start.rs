@@ -1,11 +1,11 @@
-//! The first slow start of a transfer on a path with one drop-tail bottleneck, `[buffers]`. Here are the windows at
-//! which the buffer overflows and at which the sender learns of that. The threshold after that and a file's duration
-//! follow.
+//! The first slow start of a transfer on a path with one drop-tail bottleneck, `[buffers]`: the windows at which the
+//! buffer overflows and at which the sender detects that. The threshold after that and a file's duration follow from
+//! them.
 //!
 //! The path has a bottleneck of rate `mu` (segments per second), with room for `B` segments, the one being sent
 //! included. Its round-trip time is `T` without queueing, one segment's service included. In a round trip the window
-//! grows by a share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender
-//! that counts bytes makes it 1 again.
+//! grows by a share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender that
+//! counts bytes makes it 1 again.
 //!
 //! ```text
 //! alpha = (d+1)/d                                            growth of the window per round trip
@@ -17,10 +17,10 @@
 //! A burst reaches the buffer at `alpha mu` and leaves it at `mu`, so it overflows `B` after `B (d+1)` segments. Below
 //! `B = mu T/d` that happens before the window fills the path: [`burst_buffer`].
 //!
-//! [`transfer()`] follows one transfer to its end. It needs no real numbers in the place of segments, and knows the
-//! timer of delayed acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses,
-//! `slow_start/repair.rs` what repairs them, `slow_start/rounds.rs` everything after that, round trip by round trip.
-//! `docs/papers/slowstart.md` holds all of it against ns-2 and the simulator.
+//! [`transfer()`] follows one transfer to its end. It counts in whole segments, and includes the timer of delayed
+//! acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses, `slow_start/repair.rs`
+//! their repair, and `slow_start/rounds.rs` everything after that, round trip by round trip. `docs/papers/slowstart.md`
+//! compares all of it with ns-2 and the simulator.
 //!
 //! ```
 //! use tightlink_model::slow_start::{Growth, Path, overflow_window};
@@ -45,14 +45,14 @@ pub use transfer::{Connection, FirstLoss, Transfer, transfer};
 use crate::OutOfRange;
 use units::{Bytes, Rate, Span};
 
-/// The most segments that path and buffer may hold together: what follows costs as many steps.
+/// The most segments that path and buffer may hold together, because the computation takes as many steps.
 pub const MOST_SEGMENTS: f64 = 1e6;
 
 /// The most segments that one acknowledgement may cover.
 pub const MOST_COVERED: u64 = 100;
 
-/// Reno halves its window for each of two losses that duplicate acknowledgements reveal, and for the timeout that
-/// reveals the third, `[buffers:II.B]`.
+/// The divisor of the paper's three halvings, `[buffers:II.B]`. Reno halves its window for each of two losses that
+/// duplicate acknowledgements reveal, and for the timeout that reveals the third.
 const THREE_HALVINGS: f64 = 8.0;
 
 /// A path with one drop-tail bottleneck.
@@ -69,28 +69,28 @@ pub struct Path {
 }
 
 impl Path {
-    /// The service time of a segment, seconds: `1/mu`.
+    /// Returns the service time of a segment, seconds: `1/mu`.
     #[must_use]
     pub fn service(&self) -> f64 {
         self.segment.bits_f64() / self.capacity.as_bps_f64()
     }
 
-    /// The bandwidth-delay product in segments: `mu T`.
+    /// Returns the bandwidth-delay product in segments: `mu T`.
     #[must_use]
     pub fn pipe(&self) -> f64 {
         self.rtt.as_secs_f64() / self.service()
     }
 
-    /// `B` in segments.
+    /// Returns `B` in segments.
     #[must_use]
     pub fn room(&self) -> f64 {
         self.buffer.get() as f64 / self.segment.get() as f64
     }
 
-    /// Whether each field lies in its range.
+    /// Checks that each field is in its range.
     ///
     /// # Errors
-    /// The first that does not, with its range.
+    /// Returns the first that is not, with its range.
     pub fn check(&self) -> Result<(), OutOfRange> {
         OutOfRange::unless(self.capacity > Rate::ZERO, "capacity", self.capacity, "above 0")?;
         OutOfRange::unless(self.segment > Bytes::ZERO, "segment", self.segment, "above 0")?;
@@ -103,51 +103,52 @@ impl Path {
     }
 }
 
-/// How fast acknowledgements let a window grow.
+/// The rate at which acknowledgements let a window grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// Segments per acknowledgement, 1 to [`MOST_COVERED`].
     pub delayed_ack: u64,
-    /// For how many segments one acknowledgement may count in slow start, the L of RFC 3465. With 0 the sender counts
-    /// acknowledgements, in congestion avoidance, too.
+    /// The most segments that one acknowledgement may count for in slow start, the L of RFC 3465. With 0 the sender
+    /// counts acknowledgements, in congestion avoidance, too.
     pub byte_counting: u64,
 }
 
 impl Growth {
-    /// A sender that counts acknowledgements, of which each covers `d` segments: `d` is the receiver's.
+    /// Creates the growth of a sender that counts acknowledgements, each of which covers `d` segments: `d` is the
+    /// receiver's.
     #[must_use]
     pub const fn per_acknowledgement(d: u64) -> Self {
         Self { delayed_ack: d, byte_counting: 0 }
     }
 
-    /// By how much one acknowledgement of a full burst widens the window in slow start, segments.
+    /// Returns the segments by which one acknowledgement of a full burst widens the window in slow start.
     #[must_use]
     pub fn counted(&self) -> u64 {
         self.byte_counting.clamp(1, self.delayed_ack.max(1))
     }
 
-    /// `d` of slow start: the window grows by a share of `1/d` per round trip.
+    /// Returns `d` of slow start: the window grows by a share of `1/d` per round trip.
     #[must_use]
     pub fn slow_start(&self) -> f64 {
         self.delayed_ack as f64 / self.counted() as f64
     }
 
-    /// `d` of congestion avoidance: the window grows by `1/d` segments per round trip.
+    /// Returns `d` of congestion avoidance: the window grows by `1/d` segments per round trip.
     #[must_use]
     pub fn avoidance(&self) -> f64 {
         if self.byte_counting == 0 { self.delayed_ack as f64 } else { 1.0 }
     }
 
-    /// `alpha = (d+1)/d` of slow start.
+    /// Returns `alpha = (d+1)/d` of slow start.
     #[must_use]
     pub fn factor(&self) -> f64 {
         1.0 + 1.0 / self.slow_start()
     }
 
-    /// Whether the number of segments per acknowledgement lies in its range.
+    /// Checks that the number of segments per acknowledgement is in its range.
     ///
     /// # Errors
-    /// The range, if it does not.
+    /// Returns the range if it is not.
     pub fn check(&self) -> Result<(), OutOfRange> {
         let fits = (1..=MOST_COVERED).contains(&self.delayed_ack);
         OutOfRange::unless(fits, "delayed_ack", self.delayed_ack, "from 1 to 100")?;
@@ -155,7 +156,7 @@ impl Growth {
     }
 }
 
-/// The window of the round trip before the first whose burst overflows `room` segments of an empty buffer:
+/// Returns the window of the round trip before the first whose burst overflows `room` segments of an empty buffer:
 /// `alpha^(nB-1)`.
 fn window_before(room: f64, growth: Growth) -> f64 {
     let burst = room * (growth.slow_start() + 1.0);
@@ -166,31 +167,30 @@ fn window_before(room: f64, growth: Growth) -> f64 {
     before
 }
 
-/// The window at which the buffer overflows in a slow start from one segment, segments, `[buffers:theorem1]`.
+/// Returns the window at which the buffer overflows in a slow start from one segment, segments, `[buffers:theorem1]`.
 ///
 /// ```text
 /// alpha^(nB-1) < B (d+1) <= alpha^nB
 /// WB = B + min(mu T, alpha^(nB-1))
 /// ```
-/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. It takes
-/// every round trip for one burst. The timer of delayed acknowledgements makes two of it, which [`transfer()`] knows.
+/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. Every round
+/// trip counts as one burst. The timer of delayed acknowledgements splits it into two, which [`transfer()`] includes.
 ///
 /// # Errors
-/// What of `path` or `growth` is out of range.
+/// If a value of `path` or `growth` is out of range.
 pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, OutOfRange> {
     path.check()?;
     growth.check()?;
     Ok(path.room() + path.pipe().min(window_before(path.room(), growth)))
 }
 
-/// The least buffer that overflows at no less than `window` segments, the inverse of [`overflow_window`]; at least one
-/// segment. That window rises with the buffer, in steps where `nB` does.
+/// Returns the least buffer that overflows at no less than `window` segments, the inverse of [`overflow_window`]; at
+/// least one segment. That window rises with the buffer, in steps where `nB` does.
 ///
-/// The path's own buffer is not looked at.
+/// The path's own buffer is not used.
 ///
 /// # Errors
-/// What of `path` or `growth` is out of range, or a `window` that is not above zero or takes more than
-/// [`MOST_SEGMENTS`].
+/// If a value of `path` or `growth` is out of range, or `window` is not above zero or exceeds [`MOST_SEGMENTS`].
 pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, OutOfRange> {
     let path = Path { buffer: path.segment, ..*path };
     path.check()?;
@@ -214,15 +214,16 @@ pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, Out
     }
 }
 
-/// The window at which the loss is detected, one round trip after the overflow, segments, `[buffers:eq5]`.
+/// Returns the window at which the loss is detected, one round trip after the overflow, segments, `[buffers:eq5]`.
 ///
 /// ```text
 /// WD = min(Wth, alpha WB)
 /// ```
-/// `WB` = `overflow`, `Wth` = `threshold`, infinite where slow start has none. The paper prints `W'th` for `Wth`.
+/// `WB` = `overflow`, `Wth` = `threshold`, infinite if slow start has none. The paper prints `W'th` for `Wth`.
 ///
 /// # Errors
-/// What of `growth` is out of range, an overflow that is not from 0 to 2000000 segments, no threshold.
+/// If a value of `growth` is out of range, the overflow is not from 0 to 2000000 segments, or the threshold is not
+/// above 0.
 pub fn detection_window(overflow: f64, threshold: f64, growth: Growth) -> Result<f64, OutOfRange> {
     growth.check()?;
     segments("overflow window", overflow)?;
@@ -239,28 +240,29 @@ fn segments(what: &'static str, window: f64) -> Result<f64, OutOfRange> {
     )
 }
 
-/// The slow-start threshold after the recovery, segments, `[buffers:II.B]`.
+/// Returns the slow-start threshold after the recovery, segments, `[buffers:II.B]`.
 ///
 /// ```text
 /// Wth' = WD/8
 /// ```
-/// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout,
-/// and halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, as ns-2's,
+/// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout, and
+/// halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, such as ns-2's,
 /// halves it twice: `WD/4`.
 ///
 /// # Errors
-/// A window that is not from 0 to 2000000 segments.
+/// If the window is not from 0 to 2000000 segments.
 pub fn next_threshold(detection: f64) -> Result<f64, OutOfRange> {
     Ok(segments("detection window", detection)? / THREE_HALVINGS)
 }
 
-/// The room below which bursts overflow the buffer before the window fills the path, segments, `[buffers:II.B]`.
+/// Returns the room below which bursts overflow the buffer before the window fills the path, segments,
+/// `[buffers:II.B]`.
 ///
 /// ```text
 /// B = mu T/d
 /// ```
 /// # Errors
-/// What of `path` or `growth` is out of range.
+/// If a value of `path` or `growth` is out of range.
 pub fn burst_buffer(path: &Path, growth: Growth) -> Result<f64, OutOfRange> {
     path.check()?;
     growth.check()?;

@@ -6,12 +6,12 @@ use crate::growth::share::segments;
 use crate::{Ack, Congestion};
 use units::Bytes;
 
-/// Segments of its own in the queue from which the fast mode gives way: alpha. The paper asks for a constant above
-/// one; ours to choose within that.
+/// Alpha: the number of its own segments in the queue at which the fast mode ends. The paper asks for a constant above
+/// one; this value is our choice.
 pub const ALPHA: f64 = 1.641;
 
-/// R. King, R. Baraniuk, R. Riedi, "TCP-Africa: An Adaptive and Fair Rapid Increase Rule for Scalable TCP", 2005.
-/// As Vegas does, it reckons w (RTT - RTTmin) / RTT segments of its own to wait at the bottleneck. Below [`ALPHA`]
+/// R. King, R. Baraniuk, R. Riedi, "TCP-Africa: An Adaptive and Fair Rapid Increase Rule for Scalable TCP", 2005. As
+/// Vegas does, it estimates that w (RTT - RTTmin) / RTT of its own segments wait at the bottleneck. Below [`ALPHA`]
 /// window and losses follow [`HighSpeed`] (fast mode), else [`Reno`] (slow mode).
 #[derive(Clone, Copy, Debug)]
 pub struct Africa {
@@ -22,14 +22,14 @@ pub struct Africa {
 }
 
 impl Africa {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         Self { segment, highspeed: HighSpeed::new(segment), reno: Reno::new(segment), fast: true }
     }
 }
 
-/// Segments that wait, for a window of `window` segments, by the smoothed and the least round-trip time.
+/// Returns the number of segments of a window of `window` that wait, from the smoothed and the least round-trip time.
 fn queued(ack: &Ack, window: f64) -> f64 {
     let (rtt, least) = (ack.rtt.smoothed.as_secs_f64(), ack.rtt.min.as_secs_f64());
     if rtt > least { window * (rtt - least) / rtt } else { 0.0 }

@@ -1,4 +1,4 @@
-//! Controls that routers assist: the senders of XCP and RCP. The routers' part is the link's.
+//! Controls that routers assist: the senders of XCP and RCP. The router side is in the crate `link`.
 
 use crate::in_flight::InFlight;
 use crate::{
@@ -6,28 +6,29 @@ use crate::{
 };
 use units::{Bytes, Rate, Span};
 
-/// No window is larger, bytes: far beyond any path, far below where numbers end.
+/// The largest window in bytes: far beyond any path, and far below numeric limits.
 const MOST: f64 = 1e15;
-/// RCP's window is what its rate has in flight, times this: the rate is the limit `[D]`.
+/// The ratio of RCP's window to the data that its rate has in flight: the rate is to be the limit `[D]`.
 const ROOM: f64 = 2.0;
 
-/// XCP's sender: the window moves by what the routers say [katabi:sigcomm02, 3.2]. Losses, which they avoid, halve it.
+/// XCP's sender: the window moves by the routers' feedback [katabi:sigcomm02, 3.2]. Losses, which the routers avoid,
+/// halve it.
 #[derive(Clone, Copy, Debug)]
 pub struct Xcp {
     segment: Bytes,
     /// The least and the largest window, bytes.
     bounds: (f64, f64),
-    /// Bytes; and in whole ones.
+    /// The window in bytes, and rounded down to whole ones.
     window: f64,
     bytes: Bytes,
     before: f64,
     rtt: Option<Span>,
-    /// The last acknowledgement found the window in use.
+    /// True if the last acknowledgement found the window in use.
     limited: bool,
 }
 
 impl Xcp {
-    /// A controller at its start.
+    /// Creates a controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let (segment, bytes) = (start.segment, start.segment);
@@ -73,7 +74,7 @@ impl CongestionControl for Xcp {
         RouterHeader { window: self.bytes, rtt: self.rtt, feedback: f64::INFINITY }
     }
 
-    /// `cwnd = max(cwnd + H_feedback, s)`; a window that is not in use does not grow.
+    /// Applies `cwnd = max(cwnd + H_feedback, s)`; a window that is not in use does not grow.
     fn on_feedback(&mut self, feedback: f64) {
         if feedback.is_finite() && (self.limited || feedback < 0.0) {
             self.set(self.window + feedback);
@@ -89,22 +90,23 @@ impl CongestionControl for Xcp {
     }
 }
 
-/// RCP's sender: it sends at the rate that the routers name, and so from the first answer on.
+/// RCP's sender: it sends at the rate that the routers name, from their first answer on.
 #[derive(Clone, Copy, Debug)]
 pub struct Rcp {
     least_window: Bytes,
-    /// Bytes/s, as a pace, and for the window. Infinite, zero and zero until a router has answered.
+    /// The routers' rate in bytes/s, as a pace, and as data in flight. Infinite, zero and zero until a router has
+    /// answered.
     rate: f64,
     pace: Rate,
     in_flight: InFlight,
-    /// Smoothed; zero before there is one.
+    /// The smoothed round-trip time; zero before the first sample.
     rtt: Span,
     window: Bytes,
     pacing: Option<Rate>,
 }
 
 impl Rcp {
-    /// A controller at its start; until a router has answered, it has the window of `start`.
+    /// Creates a controller at its start; until a router has answered, it has the window of `start`.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment);
@@ -113,7 +115,7 @@ impl Rcp {
         Self { least_window, window, rate, pace, in_flight, rtt: Span::ZERO, pacing: None }
     }
 
-    /// The window that the rate and the round-trip time make, once there are both.
+    /// Computes the window from the rate and the round-trip time, once both are known.
     #[inline]
     fn resize(&mut self) {
         if self.pace > Rate::ZERO && self.rtt > Span::ZERO {
@@ -122,7 +124,7 @@ impl Rcp {
         }
     }
 
-    /// A rate holds for many packets.
+    /// Adopts a new rate of the routers; seldom called, because a rate holds for many packets.
     #[inline(never)]
     fn adopt(&mut self, rate: f64) {
         if rate.is_finite() {
@@ -140,7 +142,7 @@ impl CongestionControl for Rcp {
         self.resize();
     }
 
-    /// What is lost is sent again; the rate is the routers' to lower.
+    /// Does nothing: lost data are sent again, and only the routers lower the rate.
     fn on_congestion(&mut self, _event: &Congestion) {}
 
     fn assist(&self) -> Option<&'static str> {

@@ -1,5 +1,5 @@
-//! The common parts of both BBRs. `bbr/round_trips.rs` counts rounds and remembers the largest value of the last.
-//! `bbr/min_rtt.rs` has the least RTT and its age, `bbr/rtt_probe.rs` a probe for it. `bbr/full_pipe.rs` says when
+//! The common parts of both BBRs. `bbr/round_trips.rs` counts rounds and remembers the largest value of the last ones.
+//! `bbr/min_rtt.rs` has the least RTT and its age, `bbr/rtt_probe.rs` a probe for it. `bbr/full_pipe.rs` detects that
 //! startup has filled the pipe.
 
 mod full_pipe;

@@ -14,14 +14,13 @@
 //! segments is in flight, two more while it probes for bandwidth (`bbr_quantization_budget`). The window has room for
 //! data that acknowledgements report together (`bbr1/aggregation.rs`).
 //!
-//! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the window
-//! from before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the
-//! draft does.
+//! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the earlier
+//! window returns at the end of recovery. Long-term sampling of token-bucket policers is left out, as in the draft.
 //!
 //! The parts: `bbr1/state.rs` has the states, each with its own memory, and their gains. `bbr1/bandwidth.rs` has the
-//! largest rate, and `bbr.rs` the least RTT and the other common parts of both BBRs. What follows is `bbr1/pace.rs`
-//! and `bbr1/window.rs`. `bbr1/fast_path.rs` says when nothing but the window can change. This file leads from state
-//! to state.
+//! largest rate, and `bbr.rs` the least RTT and the other common parts of both BBRs. `bbr1/pace.rs` and
+//! `bbr1/window.rs` derive the pace and the window from the model. `bbr1/fast_path.rs` knows when only the window can
+//! change. This file makes the transitions between states.
 
 mod aggregation;
 mod bandwidth;
@@ -56,31 +55,31 @@ pub struct Bbr1 {
     window: Window,
     pace: Pace,
     state: State,
-    /// Of pacing and of the window, as the state has them.
+    /// The pacing gain and the window gain of the state.
     gains: (f64, f64),
     fast_path: FastPath,
     rounds: Rounds,
     bandwidth: Bandwidth,
-    /// Linux's alone.
+    /// The data that acknowledgements report together; used only by Linux's version.
     aggregation: Aggregation,
     min_rtt: MinRtt,
     full: FullPipe,
-    /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
+    /// True if gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
-    /// In recovery, whose first round is over when this many rounds have begun.
+    /// The number of begun rounds at which the first round of recovery is over; `None` outside recovery.
     recovering: Option<u64>,
     stream: Stream,
-    /// The host sends super-packets.
+    /// True if the host sends super-packets.
     offload: bool,
-    /// Linux's version, where it differs from the draft.
+    /// True for Linux's version, where it differs from the draft.
     linux: bool,
-    /// For the test that the fast path leaves nothing out.
+    /// True in the test that compares with a controller without the fast path.
     #[cfg(test)]
     looks_always: bool,
 }
 
 impl Bbr1 {
-    /// A controller at its start.
+    /// Creates a controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = Window::new(start);
@@ -105,7 +104,7 @@ impl Bbr1 {
         }
     }
 
-    /// The same controller on a host with these settings.
+    /// Returns the same controller on a host with these settings.
     #[must_use]
     pub fn on(self, tuning: Tuning) -> Self {
         let pace = if tuning.linux_bbr { self.pace.with_margin(LINUX_MARGIN) } else { self.pace };
@@ -125,7 +124,7 @@ impl Bbr1 {
         self.product(gain).map_or(self.window.initial(), |product| self.quantized(product))
     }
 
-    /// Returns the same as a window. Linux's has room for what arrives together, once the pipe is full.
+    /// Returns the same as a window. Linux's version leaves room for data that arrive together, once the pipe is full.
     fn window_target(&self, gain: f64) -> Bytes {
         let Some(product) = self.product(gain) else { return self.window.initial() };
         let together = if self.linux && self.full.was_reached() {
@@ -143,8 +142,8 @@ impl Bbr1 {
         known.then(|| Bytes::new((gain * bandwidth * self.min_rtt.seconds() / 8.0).ceil() as u64))
     }
 
-    /// Returns `product` with room for three of the draft's quanta: segments, or super-packets. Linux rounds it up to an
-    /// even number of segments, and adds two while it probes for bandwidth, so that a small product grows at all
+    /// Returns `product` with room for three of the draft's quanta: segments, or super-packets. Linux rounds it up to
+    /// an even number of segments, and adds two while it probes for bandwidth, so that even a small product grows
     /// (`bbr_quantization_budget`).
     fn quantized(&self, product: Bytes) -> Bytes {
         let (segment, pace) = (self.window.segment(), self.pace.allowed());
@@ -158,7 +157,7 @@ impl Bbr1 {
         segment * (segments + if probes { LINUX_PROBE_SEGMENTS } else { 0 })
     }
 
-    /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
+    /// Returns true if `ack` can change only the window, unless its rate is new to the round.
     #[inline]
     fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
         #[cfg(test)]
@@ -170,14 +169,15 @@ impl Bbr1 {
             && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt.least())
     }
 
-    /// On the fast path but for a rate that the round has not seen: mostly another round has.
+    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually another round has seen the
+    /// rate.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         self.moved |= self.bandwidth.take(sample, &self.rounds);
         if self.moved { self.update_model(ack, sample) } else { self.carry_on(ack, sample) }
     }
 
-    /// An acknowledgement on the fast path: the window follows what has arrived.
+    /// Takes an acknowledgement on the fast path: the window follows the delivered data.
     #[inline]
     fn carry_on(&mut self, ack: &Ack, sample: &RateSample) {
         if self.linux && self.observe_aggregation(ack, sample) {
@@ -186,7 +186,7 @@ impl Bbr1 {
         self.set_window(ack, sample);
     }
 
-    /// Returns true if more has arrived together than ever in the last rounds.
+    /// Returns true if the most that arrived together has changed.
     fn observe_aggregation(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         let rate = self.bandwidth.largest();
         let before = self.aggregation.room(rate);
@@ -194,7 +194,7 @@ impl Bbr1 {
         self.aggregation.room(rate) != before
     }
 
-    /// What the acknowledgement tells of the path, the state, and what follows of both.
+    /// Updates the model of the path, the state, and all that follows from both.
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
         if !self.min_rtt.is_known() {
@@ -299,7 +299,7 @@ impl Bbr1 {
         }
     }
 
-    /// Pace and target are those of the gains, the bandwidth and the RTT.
+    /// Sets the pace and the window's target from the gains, the bandwidth and the RTT.
     #[inline(never)]
     fn follow_model(&mut self) {
         self.moved = false;
@@ -311,7 +311,7 @@ impl Bbr1 {
         self.window.aim(self.window_target(self.gains.1));
     }
 
-    /// What ends the fast path from here on.
+    /// Computes the conditions that end the fast path.
     fn foresee(&mut self) {
         self.fast_path = match self.state {
             State::ProbeBandwidth(cycle) if self.pace.has_seen_rtt() => {
@@ -367,7 +367,7 @@ impl CongestionControl for Bbr1 {
     fn on_congestion(&mut self, event: &Congestion) {
         match event.kind {
             CongestionKind::EcnMark => {}
-            // A repair that is lost as well begins no second recovery.
+            // A repair that is lost as well does not begin a second recovery.
             CongestionKind::Loss if self.recovering.is_some() => {}
             CongestionKind::Loss => {
                 self.window.save(self.state.probes_rtt());
@@ -376,7 +376,7 @@ impl CongestionControl for Bbr1 {
             }
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.window.save(self.recovering.is_some() || self.state.probes_rtt());
-                // Everything is lost; the window grows back with what arrives.
+                // Everything is lost; the window grows back with the data that arrive.
                 self.recovering = None;
                 self.window.collapse();
             }

@@ -1,4 +1,4 @@
-//! BBR, version 3 [draft-ietf-ccwg-bbr, 2026]. It goes by the largest delivery rate of two probing cycles and the
+//! BBR, version 3 [draft-ietf-ccwg-bbr, 2026]. Its model is the largest delivery rate of two probing cycles and the
 //! least RTT. Losses beyond 2 % teach it bounds on the data in flight.
 //!
 //! | state | pacing gain | window gain | bounded by |
@@ -11,13 +11,13 @@
 //! | … up | 1.25 | 2.25 | the long-term bound |
 //! | probe RTT | 1 | 0.5 | |
 //!
-//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards),
-//! and their gains. Of the path, `bbr3/max_rate.rs` knows the rate, and `bbr3/aggregation.rs` the data that arrives
-//! together. `bbr3/signals.rs` has the losses of a round, and `bbr3/bounds.rs` the bounds from them. The rest is in
-//! `bbr.rs`. `bbr3/cycle.rs` says when bandwidth is probed. What follows is `bbr3/pace.rs` and `bbr3/window.rs`.
-//! `bbr3/fast_path.rs` says when nothing but the window can change, and `bbr3/transitions.rs` leads from state to
-//! state. Data are not sent in aggregates here, so the offload budget is nothing; a transport that is never idle does
-//! not restart.
+//! The parts: `bbr3/state.rs` has the states, each with its own memory (`bbr3/rise.rs` that of probing upwards), and
+//! their gains. `bbr3/max_rate.rs` knows the path's rate, `bbr3/aggregation.rs` the data that arrive together, and
+//! `bbr.rs` the rest of the model. `bbr3/signals.rs` has the losses of a round, and `bbr3/bounds.rs` the bounds from
+//! them. `bbr3/cycle.rs` decides when to probe for bandwidth. `bbr3/pace.rs` and `bbr3/window.rs` derive the pace and
+//! the window from the model. `bbr3/fast_path.rs` knows when only the window can change, and `bbr3/transitions.rs`
+//! leads from state to state. Data are not sent in aggregates here, so the offload budget is zero. A transport that is
+//! never idle does not restart.
 
 mod aggregation;
 mod bounds;
@@ -53,15 +53,15 @@ pub struct Bbr3 {
     window: Window,
     pace: Pace,
     state: State,
-    /// Those of the state.
+    /// The gains of the state.
     gains: Gains,
     fast_path: FastPath,
     now: Time,
-    /// Delivered since the start, as of the last acknowledgement.
+    /// Bytes delivered between the start and the last acknowledgement.
     delivered: Bytes,
     rounds: Rounds,
     max_rate: MaxRate,
-    /// The largest, unless losses bound it.
+    /// The largest rate, unless losses bound it.
     rate: f64,
     min_rtt: MinRtt,
     full: FullPipe,
@@ -71,25 +71,25 @@ pub struct Bbr3 {
     cycle: Cycle,
     recovering: bool,
     undo: Option<Ended>,
-    /// For the test that the fast path leaves nothing out.
+    /// True in the test that compares with a controller without the fast path.
     #[cfg(test)]
     looks_always: bool,
 }
 
-/// Bytes as a number, below 2^63: a signed one becomes a fraction in one step, an unsigned in seven.
+/// Converts bytes below 2^63 to a float: a signed integer takes one instruction, an unsigned one seven.
 #[inline]
 fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
 }
 
-/// The same of a time.
+/// Converts a span to seconds in the same way.
 #[inline]
 fn seconds(span: Span) -> f64 {
     span.as_nanos() as i64 as f64 * 1e-9
 }
 
 impl Bbr3 {
-    /// A controller at its start.
+    /// Creates a controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = Window::new(start);
@@ -117,12 +117,12 @@ impl Bbr3 {
         }
     }
 
-    /// `BDPMultiple` at `rate`.
+    /// Returns `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
         if self.min_rtt.is_known() { rate * self.min_rtt.seconds() } else { self.window.initial() }
     }
 
-    /// `Inflight(1.0)` at `rate`.
+    /// Returns `Inflight(1.0)` at `rate`.
     fn inflight_at(&self, rate: f64) -> f64 {
         self.window.with_quanta(self.bdp(rate), self.gains.quanta)
     }
@@ -131,7 +131,7 @@ impl Bbr3 {
         smaller(self.bdp(self.rate), self.window.size())
     }
 
-    /// No more in flight than this ends the draining of what a probe has left.
+    /// Returns the amount in flight at which the queue of a probe has drained.
     fn drained(&self) -> f64 {
         smaller(self.bounds.with_headroom(&self.window), self.inflight_at(self.max_rate.largest()))
     }
@@ -144,7 +144,7 @@ impl Bbr3 {
         self.window.save(self.recovering || self.state.probes_rtt());
     }
 
-    /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
+    /// Returns true if `ack` can change only the window, unless its rate is new to the round.
     #[inline]
     fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
         #[cfg(test)]
@@ -160,7 +160,8 @@ impl Bbr3 {
                 || is_too_high(sample.lost, sample.sent_in_flight))
     }
 
-    /// On the fast path but for a rate that the round has not seen: mostly another round has.
+    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually another round has seen the
+    /// rate.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         let before = self.max_rate.largest();
@@ -173,7 +174,7 @@ impl Bbr3 {
         }
     }
 
-    /// An acknowledgement on the fast path: what has arrived is counted, and the window follows.
+    /// Takes an acknowledgement on the fast path: it counts the delivered data, and the window follows.
     #[inline]
     fn carry_on(&mut self, sample: &RateSample) {
         self.signals.observe_within_round(sample);
@@ -186,7 +187,7 @@ impl Bbr3 {
         Delivery { now: self.now, sample, rate: self.rate, window: self.window.size() }
     }
 
-    /// What the acknowledgement tells of the path, the state, and what follows of both.
+    /// Updates the model of the path, the state, and all that follows from both.
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
         if !self.min_rtt.is_known() {
@@ -222,7 +223,7 @@ impl Bbr3 {
         self.set_window(ack, sample);
     }
 
-    /// The rate of `sample` in bytes per second; zero if the sample has no rate or cannot be used.
+    /// Returns the rate of `sample` in bytes per second; zero if the sample has no rate or cannot be used.
     fn rate_of(&mut self, sample: &RateSample) -> f64 {
         let asked = self.rounds.started || self.signals.round_started() || self.state.probes_up();
         if !asked && self.max_rate.has_seen(sample) {
@@ -231,7 +232,8 @@ impl Bbr3 {
         self.max_rate.take(sample, &self.rounds)
     }
 
-    /// What the model wants in flight, and what losses have taught allows.
+    /// Sets the window's target to the amount that the model wants in flight, within the bounds that losses have
+    /// taught.
     fn aim(&mut self) {
         let long = match self.state {
             State::ProbeRtt { .. } | State::Probe(Probe::Cruise) => self.bounds.with_headroom(&self.window),
@@ -258,11 +260,11 @@ impl Bbr3 {
         }
     }
 
-    /// What ends the fast path from here on.
+    /// Computes the conditions that end the fast path.
     fn foresee(&mut self) {
         let is_settled = self.min_rtt.is_known() && self.aggregation.is_long();
         self.fast_path = match self.state {
-            // Probing upwards, the bound may rise with each acknowledgement.
+            // While BBR probes upwards, the bound may rise with each acknowledgement.
             State::Probe(probe) if is_settled && !matches!(probe, Probe::Up(_)) => self.fast_path_in(probe),
             _ => FastPath::CLOSED,
         };
@@ -327,7 +329,7 @@ impl CongestionControl for Bbr3 {
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.save_window();
                 self.bounds.save();
-                // Everything is lost; the window grows back with what arrives.
+                // Everything is lost; the window grows back with the data that arrive.
                 self.recovering = false;
                 self.window.collapse();
             }

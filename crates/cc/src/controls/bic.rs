@@ -13,46 +13,46 @@ use units::Bytes;
 
 /// The least step, segments per round trip: `Smin` [bic:III; madison:peers].
 pub const S_MIN: f64 = 0.01;
-/// The largest: `Smax` [bic:III; madison:peers].
+/// The largest step, segments per round trip: `Smax` [bic:III; madison:peers].
 pub const S_MAX: f64 = 32.0;
-/// What a loss takes of the window [bic:III].
+/// The share of the window that a loss takes [bic:III].
 pub const BETA: f64 = 0.125;
-/// Below this many segments it is standard TCP: `low_window` [bic:III].
+/// The window in segments below which it is standard TCP: `low_window` [bic:III].
 pub const LOW_WINDOW: f64 = 14.0;
 
-/// L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control for Fast, Long Distance Networks", 2004. As in
-/// the paper's analysis the search takes one step per round trip, a round trip being one window acknowledged.
+/// L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control for Fast, Long Distance Networks", 2004. As in the
+/// paper's analysis the search takes one step per round trip, counted as one acknowledged window.
 #[derive(Clone, Copy, Debug)]
 pub struct Bic {
     segment: Bytes,
     rest: Remainder,
     fast_convergence: bool,
     search: Search,
-    /// Before the last congestion event.
+    /// The search before the last congestion event.
     before: Search,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Search {
-    /// The window that is searched for, segments; infinite until there was a loss.
+    /// The window that the search aims at, segments; infinite before the first loss.
     maximum: f64,
     /// The last step beyond the maximum, segments.
     probing: Option<f64>,
-    /// Bytes to grow by for each byte acknowledged, and how many more are acknowledged until that changes.
+    /// Bytes of growth per acknowledged byte, and the bytes still to be acknowledged before that changes.
     slope: f64,
     left: Bytes,
 }
 
 impl Bic {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         let search = Search { maximum: f64::INFINITY, probing: None, slope: 0.0, left: Bytes::ZERO };
         Self { segment, rest: Remainder::default(), fast_convergence: true, search, before: search }
     }
 
-    /// Without fast convergence, as the paper's response function assumes. A loss below the last one's window does
-    /// not lower the maximum further to make room for others.
+    /// Turns off fast convergence, as the paper's response function assumes. Then a loss below the last one's window
+    /// does not lower the maximum further to make room for others.
     #[must_use]
     pub fn without_fast_convergence(self) -> Self {
         Self { fast_convergence: false, ..self }
@@ -60,7 +60,7 @@ impl Bic {
 }
 
 impl Search {
-    /// The step of the round trip that begins with a window of `window` segments.
+    /// Returns the step of the round trip that begins with a window of `window` segments.
     fn step(&mut self, window: f64) -> f64 {
         if window < LOW_WINDOW {
             return 1.0;

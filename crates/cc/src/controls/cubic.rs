@@ -1,7 +1,7 @@
 //! CUBIC: the window as a cubic function of the time since the last loss.
 //!
-//! W(t) = C (t - K)^3 + W_max: steep after a loss, flat near the window of that loss, steep again beyond it. Where
-//! Reno would be faster, it is an estimate of Reno.
+//! W(t) = C (t - K)^3 + W_max: steep after a loss, flat near the window of that loss, steep again beyond it. Where Reno
+//! would be faster, the window follows an estimate of Reno's.
 
 use crate::growth::Growth;
 use crate::growth::share::{Remainder, in_use, segments};
@@ -9,25 +9,25 @@ use crate::{Ack, Congestion, CongestionKind};
 use model::response::cubic::{ALPHA, BETA, C};
 use units::{Bytes, Span, Time};
 
-/// The window grows by at most half in a round trip [rfc9438:4.2].
+/// The largest growth in a round trip: by half [rfc9438:4.2].
 const MOST: f64 = 1.5;
-/// Acknowledgements of a window in use come within this many round trips. A longer time is a pause of the
-/// application, and no time for W(t) [rfc9438:5.8]. Ours to choose.
+/// The number of round trips within which acknowledgements of a window in use arrive; our choice. A longer gap is a
+/// pause of the application, and does not count as time for W(t) [rfc9438:5.8].
 const PAUSE: u64 = 2;
 
-/// Before the first loss, and after a timeout, Linux's window grows by at least a segment for so many acknowledged ones:
-/// by 5 % in a round trip (`bictcp_update`). W(t) says nothing of a path whose capacity is not known yet.
+/// The number of acknowledged segments for which Linux's window grows by at least one before the first loss and after a
+/// timeout: 5 % in a round trip (`bictcp_update`). W(t) says nothing of a path of unknown capacity.
 const FASTEST_COUNT: f64 = 20.0;
 
-/// RFC 9438, or as Linux has it (`net/ipv4/tcp_cubic.c` of 6.18). The cube root is computed at the start of an epoch,
+/// RFC 9438's CUBIC, or Linux's (`net/ipv4/tcp_cubic.c` of 6.18). The cube root is computed at the start of an epoch,
 /// once per loss.
 ///
 /// Linux differs in three points:
 ///
 /// - The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's grows by
-///   [`ALPHA`] for good. Beside bursts, where losses are frequent, that is up to a fifth less goodput.
-/// - Without a loss to go by, the window grows by 5 % in a round trip or more.
-/// - W(t) is met the least RTT ahead (`delay_min`), and not the smoothed one.
+///   [`ALPHA`] for good. On a path with bursts, where losses are frequent, that costs up to a fifth of the goodput.
+/// - Before the first loss and after a timeout, the window grows by 5 % in a round trip or more.
+/// - The window aims at W(t) one least RTT ahead (`delay_min`), not one smoothed RTT.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     segment: Bytes,
@@ -35,7 +35,7 @@ pub struct Cubic {
     fast_convergence: bool,
     linux: bool,
     memory: Memory,
-    /// Before the last congestion event.
+    /// The memory before the last congestion event.
     before: Memory,
 }
 
@@ -45,7 +45,7 @@ struct Memory {
     maximum: f64,
     /// `cwnd_prior`: the window before the last loss, segments.
     prior: f64,
-    /// The last loss was found by timeout: what came before it is no guide [rfc9438:4.8].
+    /// True if a timeout found the last loss: the window before it does not guide the next [rfc9438:4.8].
     timed_out: bool,
     epoch: Option<Epoch>,
 }
@@ -55,7 +55,7 @@ struct Memory {
 struct Epoch {
     start: Time,
     latest: Time,
-    /// Where W(t) is flat: K, seconds, and its value there, segments.
+    /// The flat point of W(t): K, seconds, and its value there, segments.
     k: f64,
     plateau: f64,
     /// `W_est`, segments.
@@ -63,7 +63,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         let memory = Memory { maximum: 0.0, prior: 0.0, timed_out: false, epoch: None };
@@ -77,26 +77,26 @@ impl Cubic {
         }
     }
 
-    /// As Linux has it.
+    /// Creates Linux's growth rule.
     #[must_use]
     pub fn of_linux(segment: Bytes) -> Self {
         Self { linux: true, ..Self::new(segment) }
     }
 
-    /// Without fast convergence [rfc9438:4.7], as the RFC's average windows have it.
+    /// Turns off fast convergence [rfc9438:4.7], as the RFC's average windows assume.
     #[must_use]
     pub fn without_fast_convergence(self) -> Self {
         Self { fast_convergence: false, ..self }
     }
 }
 
-/// K, the seconds W(t) takes from `window` to `maximum` segments [rfc9438:4.2, equation 2].
+/// Returns K, the seconds W(t) takes from `window` to `maximum` segments [rfc9438:4.2, equation 2].
 #[must_use]
 pub fn time_to_plateau(window: f64, maximum: f64) -> f64 {
     ((maximum - window).max(0.0) / C).cbrt()
 }
 
-/// W(t), segments, `since_plateau` = t - K seconds after it reached `plateau` segments (before it if negative)
+/// Returns W(t), segments, `since_plateau` = t - K seconds after it reached `plateau` segments (before it if negative)
 /// [rfc9438:4.2, equation 1].
 #[inline]
 #[must_use]
@@ -105,8 +105,8 @@ pub fn window_at(since_plateau: f64, plateau: f64) -> f64 {
 }
 
 impl Memory {
-    /// A stage begins with `window` segments. Without a loss to go by, or after a timeout, W(t) begins on its
-    /// plateau [rfc9438:4.8, 4.10].
+    /// Begins a stage with `window` segments. Before the first loss, or after a timeout, W(t) begins on its plateau
+    /// [rfc9438:4.8, 4.10].
     fn begin(&self, now: Time, window: f64) -> Epoch {
         let plateau = if self.timed_out { window } else { self.maximum.max(window) };
         Epoch { start: now, latest: now, k: time_to_plateau(window, plateau), plateau, estimate: window }
@@ -114,7 +114,7 @@ impl Memory {
 }
 
 impl Epoch {
-    /// Seconds into the stage, pauses left out.
+    /// Returns the seconds since the stage began, without pauses.
     fn age(&mut self, now: Time, rtt: Span) -> f64 {
         let pause = now.since(self.latest).saturating_sub(rtt * PAUSE);
         self.start += pause;
@@ -128,7 +128,7 @@ impl Growth for Cubic {
         let now = segments(window, self.segment);
         let mut epoch = self.memory.epoch.unwrap_or_else(|| self.memory.begin(ack.now, now));
         let since_plateau = epoch.age(ack.now, ack.rtt.smoothed) - epoch.k;
-        // [rfc9438:4.3, equation 4]: once it is back where it was, the estimate grows as Reno does.
+        // [rfc9438:4.3, equation 4]: once the estimate is back at the prior window, it grows as Reno does.
         let caught_up = !self.linux && epoch.estimate >= self.memory.prior;
         let alpha = if caught_up { 1.0 } else { ALPHA };
         let acked = segments(counted, self.segment);

@@ -7,7 +7,7 @@
 //! Slow start lasts while the path shows no queue: the equation with an `alpha` proportional to `w`, which the source
 //! names for that case. Loss halves the window. `alpha` belongs to the path and is the same for all its flows
 //! [madison:5.1]. It is twice the largest throughput that FAST had there in 200 s, in packets per millisecond, and at
-//! least 8. A flow that is not told goes by the largest that it has had itself.
+//! least 8. Without a configured `alpha` a flow uses the largest throughput that it has had itself.
 
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Start};
 use units::{Bytes, Rate, Span, Time};
@@ -22,48 +22,48 @@ const ALPHA_PER_RATE: f64 = 2.0;
 const ROUNDS: u64 = 2;
 /// The weight of a sample in the average RTT is 3/w, but at most this [jin:infocom04, III-A].
 const MOST_WEIGHT: f64 = 0.25;
-/// A backlog of this many packets ends slow start `[D]`.
+/// The backlog, in packets, above which slow start ends `[D]`.
 const QUEUE_SHOWS: f64 = 1.0;
-/// Pacing beyond `w/RTT`, so that the window stays the limit; in slow start and after `[D]`.
+/// The pace over `w/RTT`, in slow start and after; above one, so that the window stays the limit `[D]`.
 const PACING: (f64, f64) = (2.0, 1.25);
-/// The pace is computed anew when the average RTT has moved by this part of itself `[D]`: far less than it is beyond
-/// `w/RTT`.
+/// The relative change of the average RTT after which the pace is computed anew `[D]`: far less than the pace's margin
+/// over `w/RTT`.
 const STALE: f64 = 1.0 / 64.0;
-/// No window is larger, segments: far beyond any path, far below where numbers end.
+/// The largest window in segments: far beyond any path, and far below numeric limits.
 const MOST: f64 = 1e9;
 
 /// FAST TCP.
 #[derive(Clone, Debug)]
 pub struct Fast {
     segment: Bytes,
-    /// Segments, and in bytes.
+    /// The window in segments, and in bytes.
     window: f64,
     bytes: Bytes,
     threshold: f64,
-    /// The backlog it is told to want, packets.
+    /// The configured target backlog, packets.
     told: Option<f64>,
     before: (f64, f64),
     base_rtt: Span,
-    /// Average RTT, seconds; zero before there is a sample.
+    /// Average RTT, seconds; zero before the first sample.
     rtt: f64,
     /// The largest throughput so far, packets per millisecond.
     largest: f64,
-    /// The round of the last update, when it was, and bytes acknowledged since.
+    /// The round and the time of the last update, and the bytes acknowledged since.
     updated: (u64, Time),
     acked: Bytes,
-    /// What it sends at, and the gain, window and RTT that was computed for.
+    /// The pacing rate, and the gain, window and RTT that it was computed for.
     pace: Option<Rate>,
     paced_for: (f64, f64, f64),
 }
 
 impl Fast {
-    /// A controller at its start, which finds `alpha` by its own throughput.
+    /// Creates a controller at its start, which derives `alpha` from its own throughput.
     #[must_use]
     pub fn new(start: Start) -> Self {
         Self::with_alpha(start, None)
     }
 
-    /// The same with the path's `alpha`, packets.
+    /// Creates one with the path's `alpha`, packets.
     #[must_use]
     pub fn with_alpha(start: Start, alpha: Option<u64>) -> Self {
         let segments =
@@ -90,12 +90,12 @@ impl Fast {
         self.window < self.threshold
     }
 
-    /// The backlog it wants, packets.
+    /// Returns the target backlog, packets.
     fn alpha(&self) -> f64 {
         self.told.unwrap_or_else(|| LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest))
     }
 
-    /// `baseRTT / RTT`.
+    /// Returns `baseRTT / RTT`.
     fn ratio(&self) -> f64 {
         if self.rtt > 0.0 { (self.base_rtt.as_secs_f64() / self.rtt).clamp(0.0, 1.0) } else { 1.0 }
     }
@@ -125,12 +125,12 @@ impl Fast {
         let target = (1.0 - GAMMA) * self.window + GAMMA * (self.ratio() * self.window + self.alpha());
         if target < self.window || ack.window_limited {
             self.set_window(target.min(2.0 * self.window));
-            // Avoidance goes on below the old threshold.
+            // Avoidance continues below the old threshold.
             self.threshold = self.threshold.min(self.window);
         }
     }
 
-    /// `gain w/RTT`, where something of it has moved.
+    /// Sets the pace to `gain w/RTT` if one of the three has changed.
     #[inline]
     fn repace(&mut self) {
         let gain = if self.in_slow_start() { PACING.0 } else { PACING.1 };

@@ -1,9 +1,9 @@
-//! A window that never moves: what is in flight is set by the socket buffers alone.
+//! A window that never moves: the socket buffers alone limit the data in flight.
 
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::Bytes;
 
-/// No congestion control: the receive window or send buffer is the window. For validating closed forms.
+/// No congestion control: the receive window or send buffer is the window. It serves to validate closed forms.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedWindow;
 

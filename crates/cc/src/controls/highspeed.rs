@@ -6,7 +6,7 @@ use crate::{Ack, Congestion, CongestionKind};
 use model::response::highspeed::{LOW_DECREASE, LOW_WINDOW, decrease, increment};
 use units::Bytes;
 
-/// a(w) is computed anew when the window has moved by this part of itself: 0.8 % of window are 0.5 % of a(w).
+/// The relative change of the window after which a(w) is computed anew: 0.8 % of window are 0.5 % of a(w).
 const STALE: f64 = 1.0 / 128.0;
 
 /// RFC 3649, section 5, by its formulas rather than by the table of its appendix B, which rounds a(w) to whole
@@ -15,17 +15,17 @@ const STALE: f64 = 1.0 / 128.0;
 pub struct HighSpeed {
     segment: Bytes,
     rest: Remainder,
-    /// a(w) in bytes, and the windows it holds for.
+    /// a(w) in bytes, and the range of windows for which it holds.
     step: f64,
     holds: (Bytes, Bytes),
-    /// In congestion avoidance, not in the slow start at the beginning or after a timeout; and so before the last
-    /// congestion event.
+    /// True in congestion avoidance, false in the slow start at the beginning or after a timeout; and its value before
+    /// the last congestion event.
     avoiding: bool,
     was_avoiding: bool,
 }
 
 impl HighSpeed {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         let standard = (Bytes::ZERO, segment * LOW_WINDOW as u64);
@@ -42,7 +42,7 @@ impl HighSpeed {
 }
 
 impl Growth for HighSpeed {
-    /// w + a(w) / w per segment acknowledged.
+    /// Adds a(w) / w per acknowledged segment.
     #[inline]
     fn increase(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
         self.avoiding = true;
@@ -52,8 +52,9 @@ impl Growth for HighSpeed {
         self.rest.give(self.step * part(counted, window), counted)
     }
 
-    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for. Half after a timeout,
-    /// too: RFC 3649 changes congestion avoidance, not what a retransmission timeout does (RFC 5681, equation 4).
+    /// Returns (1 - b(w)) w; half the window if slow start has doubled it, for which a(w) and b(w) are not made. A
+    /// timeout halves, too: RFC 3649 changes congestion avoidance, not the response to a retransmission timeout (RFC
+    /// 5681, equation 4).
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let window = in_use(event, window);
         self.was_avoiding = self.avoiding;

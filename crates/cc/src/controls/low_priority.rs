@@ -1,4 +1,4 @@
-//! TCP-LP: Reno that gives way when delay says that others want the path.
+//! TCP-LP: Reno that gives way when a larger delay shows that others want the path.
 //!
 //! | phase | early indication | window |
 //! |---|---|---|
@@ -13,7 +13,7 @@ use crate::growth::Growth;
 use crate::{Ack, Congestion};
 use units::{Bytes, Span, Time};
 
-/// What a sample weighs in the smoothed delay: gamma [tcp-lp:III].
+/// The weight of a sample in the smoothed delay: gamma [tcp-lp:III].
 const WEIGHT: f64 = 1.0 / 8.0;
 /// The part of the way from the least to the largest delay at which the path counts as congested: delta
 /// [tcp-lp:III].
@@ -22,8 +22,8 @@ const DELTA: f64 = 0.15;
 const INFERENCE: u64 = 3;
 
 /// A. Kuzmanovic, E. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", 2003. The paper
-/// measures one-way delay by timestamps; here the round-trip time stands for it, so a queue on the way back counts,
-/// too. Indications count from the first loss on: before it the largest delay is not known.
+/// measures one-way delay by timestamps. Here the round-trip time replaces it, so a queue on the way back counts, too.
+/// Indications count from the first loss on, because the largest delay is unknown before it.
 #[derive(Clone, Copy, Debug)]
 pub struct LowPriority {
     segment: Bytes,
@@ -38,13 +38,13 @@ pub struct LowPriority {
 
 #[derive(Clone, Copy, Debug)]
 struct Inference {
-    /// Indications count again from here.
+    /// The time from which indications count again.
     settled: Time,
     ends: Time,
 }
 
 impl LowPriority {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl LowPriority {
         }
     }
 
-    /// Whether the delay says that the path is congested.
+    /// Returns true if the delay shows that the path is congested.
     fn indicates(&mut self, delay: f64) -> bool {
         let smoothed = self.smoothed.map_or(delay, |old| old + WEIGHT * (delay - old));
         self.smoothed = Some(smoothed);

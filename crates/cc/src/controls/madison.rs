@@ -1,5 +1,5 @@
-//! TCP-Madison: measure the bottleneck, compute the sending rate that leaves a small backlog of one's own there, and
-//! send at it [kola:elsevier07].
+//! TCP-Madison: it measures the bottleneck, computes the sending rate that leaves a small backlog of its own there, and
+//! sends at that rate [kola:elsevier07].
 //!
 //! | stage | what happens |
 //! |---|---|
@@ -7,13 +7,14 @@
 //! | starting | the rate that reaches the target backlog if nobody else answers, until it is first reached within 20 % |
 //! | later | the rate that reaches it if `n_D` equivalent flows do the same |
 //!
-//! The target falls with the loss rate, as Reno's backlog does; there is no additive increase and no multiplicative
-//! decrease. The formulas are `model::bottleneck`'s, the measures `estimate::Bottleneck`'s.
+//! The target falls with the loss rate, as Reno's backlog does; Madison has neither additive increase nor
+//! multiplicative decrease. The formulas are `model::bottleneck`'s, the measures `estimate::Bottleneck`'s.
 //!
-//! The parts: `madison/start_up.rs` is the first stage. `madison/schedule.rs` says when packets leave, by the gaps of
-//! `madison/gaps.rs`; `madison/replies.rs` tells acknowledgements of probes and pairs. `madison/loss_rate.rs` has the
-//! loss rate. `madison/rules.rs` says when the rate changes, and to what: by `madison/averaged.rs`, or by the letter
-//! of the paper, `madison/printed.rs`. What follows of the rate is in `madison/sending.rs`.
+//! The parts: `madison/start_up.rs` is the first stage. `madison/schedule.rs` decides when packets leave, by the gaps
+//! of `madison/gaps.rs`; `madison/replies.rs` recognizes the acknowledgements of probes and pairs.
+//! `madison/loss_rate.rs` has the loss rate. `madison/rules.rs` decides when the rate changes, and to what: by
+//! `madison/averaged.rs`, or by the letter of the paper, `madison/printed.rs`. `madison/sending.rs` derives the pace
+//! and the window from the rate.
 //!
 //! What the paper leaves open is marked `[D]` at [`Parameters`] (`madison/parameters.rs`) and in
 //! `docs/papers/madison.md`.
@@ -67,13 +68,13 @@ pub struct Madison {
 }
 
 impl Madison {
-    /// A controller at its start, with the paper's parameters.
+    /// Creates a controller at its start, with the paper's parameters.
     #[must_use]
     pub fn new(start: Start) -> Self {
         Self::with(start, Parameters::default())
     }
 
-    /// The same with other parameters.
+    /// Creates one with other parameters.
     #[must_use]
     pub fn with(start: Start, parameters: Parameters) -> Self {
         Self {
@@ -90,7 +91,7 @@ impl Madison {
         }
     }
 
-    /// The backlog it wants, packets.
+    /// Returns the target backlog, packets.
     fn target(&self) -> f64 {
         target_backlog(self.loss.value())
     }
@@ -110,7 +111,7 @@ impl Madison {
         self.send(now, service, starting_rate(self.target(), utilization));
     }
 
-    /// A probe sent at `sent` has returned.
+    /// Takes a probe sent at `sent` that has returned.
     fn on_probe(&mut self, now: Time, sent: Time, rtt: Span) {
         self.path.observe(rtt);
         let other_loss = self.loss.recompute();
@@ -143,7 +144,7 @@ impl Madison {
         self.schedule.set_gap(1.0 / rate);
     }
 
-    /// An acknowledgement that ends a round trip, tells of a probe or a pair, or comes during start-up.
+    /// Takes an acknowledgement that ends a round trip, belongs to a probe or a pair, or comes during start-up.
     #[inline(never)]
     fn learn(&mut self, ack: &Ack, delivered: f64) {
         let (is_probe, pair) = self.schedule.on_ack(ack.now, ack.newest_sent, delivered);

@@ -4,17 +4,17 @@ use crate::growth::Growth;
 use crate::{Ack, Congestion};
 use units::Bytes;
 
-/// RFC 5681, section 3.1, with its recommended byte counting: one segment per `cwnd` bytes acknowledged. So a
-/// receiver that delays acknowledgements does not slow the growth.
+/// RFC 5681, section 3.1, with its recommended byte counting: one segment per `cwnd` bytes acknowledged. So a receiver
+/// that delays acknowledgements does not slow the growth.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     segment: Bytes,
-    /// Counted since the window last grew (RFC 3465's `bytes_acked`).
+    /// Bytes counted since the window last grew (RFC 3465's `bytes_acked`).
     counted: Bytes,
 }
 
 impl Reno {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         Self { segment, counted: Bytes::ZERO }
@@ -31,7 +31,7 @@ impl Growth for Reno {
         self.segment
     }
 
-    /// RFC 5681, equation 4: half of what was in flight.
+    /// Returns half the data that were in flight: RFC 5681, equation 4.
     fn threshold_after(&mut self, event: &Congestion, _window: Bytes) -> Bytes {
         self.counted = Bytes::ZERO;
         event.in_flight / 2

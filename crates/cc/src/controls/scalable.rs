@@ -1,4 +1,4 @@
-//! Scalable: a hundredth of what is acknowledged, an eighth on loss.
+//! Scalable: the window grows by a hundredth of the acknowledged bytes, and a loss takes an eighth of it.
 
 use crate::growth::Growth;
 use crate::growth::share::{Remainder, in_use, part, segments};
@@ -6,8 +6,8 @@ use crate::{Ack, Congestion};
 use model::response::scalable::{DECREASE, INCREASE, LEGACY_WINDOW};
 use units::Bytes;
 
-/// T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003. The time to regain what
-/// a loss took is ln(1 - b) / ln(1 + a) round trips, 13.4, whatever the window.
+/// T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003. Regaining the window after a
+/// loss takes ln(1 - b) / ln(1 + a) round trips, 13.4, whatever the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalable {
     segment: Bytes,
@@ -15,7 +15,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         Self { segment, rest: Remainder::default() }

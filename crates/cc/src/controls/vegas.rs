@@ -1,19 +1,19 @@
-//! Vegas: keep a few packets of one's own in the queue, and see the queue in the round-trip time.
+//! Vegas: it keeps a few packets of its own in the queue, and sees the queue in the round-trip time.
 //!
-//! `diff = cwnd (RTT - baseRTT) / RTT` is what stands in the queue. Below `ALPHA` the window grows by a segment per
-//! round trip, above `BETA` it shrinks by one, between them it stays [brakmo:jsac95].
+//! `diff = cwnd (RTT - baseRTT) / RTT` is its own backlog. Below `ALPHA` the window grows by a segment per round trip,
+//! above `BETA` it shrinks by one, between them it stays [brakmo:jsac95].
 
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Start};
 use units::{Bytes, Span};
 
-/// The least backlog it keeps, segments: the paper's Vegas-2,4 and Linux' default.
+/// The least backlog that it keeps, segments: the paper's Vegas-2,4 and Linux' default.
 const ALPHA: f64 = 2.0;
-/// The most.
+/// The largest backlog that it keeps, segments.
 const BETA: f64 = 4.0;
 /// The backlog that ends slow start [brakmo:jsac95, 3.4].
 const GAMMA: f64 = 1.0;
 
-/// TCP Vegas. Loss halves the window as Reno's does; the paper's finer retransmission timer is the transport's.
+/// TCP Vegas. Loss halves the window as Reno's does; the paper's finer retransmission timer is up to the transport.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     segment: Bytes,
@@ -24,12 +24,13 @@ pub struct Vegas {
     round: u64,
     /// Least sample of the round.
     rtt: Span,
-    /// Slow start grows in every other round, so that those between show the queue of one window.
+    /// True in every other round of slow start, in which the window grows. The rounds between show the queue of one
+    /// window.
     growing: bool,
 }
 
 impl Vegas {
-    /// A controller at its start.
+    /// Creates a controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment);
@@ -49,7 +50,7 @@ impl Vegas {
         self.window < self.threshold
     }
 
-    /// Own packets in the queue, segments; `None` without a sample.
+    /// Returns the number of its own segments in the queue; `None` without a sample.
     fn backlog(&self) -> Option<f64> {
         if self.rtt == Span::MAX || self.rtt == Span::ZERO {
             return None;
@@ -64,7 +65,7 @@ impl Vegas {
                 self.judge_slow_start(backlog);
             } else if backlog > BETA {
                 self.window = self.window.saturating_sub(self.segment).max(self.segment * 2);
-                // Avoidance goes on below the old threshold.
+                // Avoidance continues below the old threshold.
                 self.threshold = self.threshold.min(self.window);
             } else if backlog < ALPHA && ack.window_limited {
                 self.window += self.segment;
@@ -76,7 +77,7 @@ impl Vegas {
 
     fn judge_slow_start(&mut self, backlog: f64) {
         if backlog > GAMMA {
-            // Back to what the path carries without a queue, and one segment.
+            // The window falls to the one that the path carries without a queue, plus one segment.
             let without_queue = self.window.saturating_sub(self.segment.scale(backlog)) + self.segment;
             self.window = self.window.min(without_queue).max(self.segment * 2);
             self.threshold = self.window;

@@ -1,23 +1,24 @@
-//! HyStart: leave slow start when a round's acknowledgements span half the path, all of it if the sender is paced, or
-//! when the delay rises.
+//! HyStart: it leaves slow start when a round's acknowledgements span half the path, or all of it if the sender is
+//! paced, or when the delay rises.
 //!
-//! Linux's CUBIC has it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants:
-//! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and forgiving
-//! in the second.
+//! Linux's CUBIC uses it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants:
+//! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and with a
+//! second rule that forgives.
 
 use super::{SlowStart, Step};
 use crate::Ack;
 use units::{Bytes, Span, Time};
 
-/// With a smaller window, in segments, slow start does not end (`hystart_low_window`).
+/// The window, in segments, below which slow start does not end (`hystart_low_window`).
 const LOW_WINDOW: u64 = 16;
-/// Acknowledgements that are no further apart belong to one train (`hystart_ack_delta_us`).
+/// The longest time between acknowledgements of one train (`hystart_ack_delta_us`).
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// Super-packets that may hold an acknowledgement up, as bytes at the pacing rate: four of 64 kB (`hystart_ack_delay`).
+/// The super-packets that may hold an acknowledgement up, in bytes at the pacing rate: four of 64 kB
+/// (`hystart_ack_delay`).
 const HELD_UP: u64 = 4 * 65_536;
-/// And no longer than this.
+/// The longest time for which they may hold it up.
 const HELD_UP_MOST: Span = Span::from_millis(1);
-/// Samples of a round before its least RTT counts (`HYSTART_MIN_SAMPLES`).
+/// Samples of a round after which its least RTT counts (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
 /// The rise that counts is an eighth of the least RTT, within these (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
@@ -33,12 +34,12 @@ pub struct HyStart {
     least: Span,
     current: Span,
     samples: u32,
-    /// It has ended slow start once, and does not look again until a timeout (`found`).
+    /// True once it has ended slow start; then it is inactive until a timeout (`found`).
     over: bool,
 }
 
 impl HyStart {
-    /// For segments with `segment` bytes of payload.
+    /// Creates a slow start for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         Self {
@@ -53,7 +54,7 @@ impl HyStart {
         }
     }
 
-    /// Whether `ack` says that the path is full.
+    /// Returns true if `ack` shows that the path is full.
     fn is_full(&mut self, ack: &Ack, window: Bytes) -> bool {
         let Some(sample) = ack.rtt.latest else { return false };
         self.least = self.least.min(sample);
@@ -68,7 +69,7 @@ impl HyStart {
         let mut full = false;
         if ack.now.since(self.latest) <= TRAIN_GAP {
             self.latest = ack.now;
-            // Pacing spreads a window over half of a round trip by itself.
+            // Pacing alone spreads a window over half of a round trip.
             let part = if ack.paced { 1 } else { 2 };
             full = ack.now.since(self.began) > (self.least + held_up(ack.rtt.smoothed, window)) / part;
         }
@@ -83,8 +84,8 @@ impl HyStart {
     }
 }
 
-/// How long the sender's and the receiver's super-packets may hold an acknowledgement up at a pace of twice `window` in
-/// `smoothed`.
+/// Returns the time for which the sender's and the receiver's super-packets may hold an acknowledgement up, at a pace
+/// of twice `window` in `smoothed`.
 fn held_up(smoothed: Span, window: Bytes) -> Span {
     let bytes = u128::from(window.get()) * 2;
     let nanos = u128::from(HELD_UP) * u128::from(smoothed.as_nanos()) / bytes.max(1);
@@ -112,8 +113,8 @@ mod tests {
 
     const SEGMENT: Bytes = Bytes::new(1000);
 
-    /// What becomes of a window of `segments` by acknowledgements of round `round` at these times, ms, each with this
-    /// RTT, ms.
+    /// Returns true if acknowledgements in round `round`, each a time and an RTT in ms, end the slow start of a window
+    /// of `segments`.
     fn ends(hystart: &mut HyStart, round: u64, segments: u64, acks: &[(u64, u64)]) -> bool {
         acks.iter().any(|&(at, rtt)| {
             let rtt = Span::from_millis(rtt);
@@ -134,16 +135,15 @@ mod tests {
         })
     }
 
-    /// 64 segments on 40 ms: 262 144 bytes at twice the window per round trip are 82 ms. So the delay allowed is 1
-    /// ms.
+    /// 64 segments on 40 ms: 262 144 bytes take 82 ms at twice the window per round trip. So the allowed delay is 1 ms.
     #[test]
     fn a_train_longer_than_half_the_path_ends_it() {
         let train = |until| (100..=until).map(|at| (at, 40)).collect::<Vec<_>>();
         assert!(!ends(&mut HyStart::new(SEGMENT), 1, 64, &train(120)));
         assert!(ends(&mut HyStart::new(SEGMENT), 1, 64, &train(121)));
-        // Below sixteen segments it does not look.
+        // Below sixteen segments it is inactive.
         assert!(!ends(&mut HyStart::new(SEGMENT), 1, 15, &train(130)));
-        // A pause of more than 2 ms ends the train. What comes after it in the round belongs to no train.
+        // A pause of more than 2 ms ends the train. The acknowledgements after it in the round belong to no train.
         let paused: Vec<_> = (100..110).chain(113..140).map(|at| (at, 40)).collect();
         assert!(!ends(&mut HyStart::new(SEGMENT), 1, 64, &paused));
     }

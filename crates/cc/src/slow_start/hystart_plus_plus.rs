@@ -1,4 +1,4 @@
-//! HyStart++: leave slow start when the delay rises, before the queue overflows.
+//! HyStart++: it leaves slow start when the delay rises, before the queue overflows.
 //!
 //! | phase | acknowledgement | next phase |
 //! |---|---|---|
@@ -11,21 +11,21 @@ use super::{SlowStart, Step};
 use crate::Ack;
 use units::{Bytes, Span};
 
-/// The least rise of delay that counts: below it lies jitter [rfc9406:4.3].
+/// The least rise of delay that counts: smaller ones are jitter [rfc9406:4.3].
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 /// A rise that always counts, however long the path [rfc9406:4.3].
 const MAX_RTT_THRESH: Span = Span::from_millis(16);
-/// Between them, this part of the last round's least RTT [rfc9406:4.3].
+/// The divisor that makes a threshold between these two from the last round's least RTT [rfc9406:4.3].
 const MIN_RTT_DIVISOR: u64 = 8;
-/// A round with fewer samples says nothing [rfc9406:4.3].
+/// The number of samples without which a round says nothing [rfc9406:4.3].
 const N_RTT_SAMPLE: u32 = 8;
-/// Conservative slow start is slower than slow start by this [rfc9406:4.3].
+/// The ratio of the growth of slow start to that of conservative slow start [rfc9406:4.3].
 const CSS_GROWTH_DIVISOR: u64 = 4;
-/// Rounds of conservative slow start, the one it began in included [rfc9406:4.3].
+/// Rounds of conservative slow start, including the one it began in [rfc9406:4.3].
 const CSS_ROUNDS: u32 = 5;
 
-/// RFC 9406, section 4.2. Only the first slow start of a connection is one of these; after congestion it is the
-/// standard one (section 4.1).
+/// RFC 9406, section 4.2. Only the first slow start of a connection uses it; after congestion the standard one follows
+/// (section 4.1).
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlusPlus {
     round: u64,
@@ -35,7 +35,7 @@ pub struct HyStartPlusPlus {
     current: Span,
     samples: u32,
     css: Option<Conservative>,
-    /// Congestion was met: HyStart++ is over; and whether it was before the last congestion event.
+    /// True once congestion has ended HyStart++; and its value before the last congestion event.
     over: bool,
     was_over: bool,
 }
@@ -63,7 +63,7 @@ impl Default for HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
-    /// A round has ended. True if it was the last one of conservative slow start.
+    /// Ends a round; returns true if it was the last one of conservative slow start.
     fn end_round(&mut self, round: u64) -> bool {
         self.round = round;
         self.last = self.current;
@@ -74,7 +74,7 @@ impl HyStartPlusPlus {
         css.rounds >= CSS_ROUNDS
     }
 
-    /// Enters or leaves conservative slow start, if this round's RTTs say so.
+    /// Enters or leaves conservative slow start, according to this round's RTTs.
     fn judge(&mut self) {
         if self.samples < N_RTT_SAMPLE {
             return;
@@ -89,7 +89,7 @@ impl HyStartPlusPlus {
     }
 }
 
-/// RFC 9406's `RttThresh` after a round whose least RTT was `last`.
+/// Returns RFC 9406's `RttThresh` after a round whose least RTT was `last`.
 fn threshold(last: Span) -> Span {
     (last / MIN_RTT_DIVISOR).min(MAX_RTT_THRESH).max(MIN_RTT_THRESH)
 }

@@ -1,4 +1,4 @@
-//! Limited slow start: no more than a constant per round trip.
+//! Limited slow start: it adds at most a constant per round trip.
 
 use super::{SlowStart, Step};
 use crate::Ack;
@@ -7,16 +7,16 @@ use units::Bytes;
 /// The `max_ssthresh` that RFC 3742 recommends, segments [rfc3742:2].
 pub const MAX_SSTHRESH: u64 = 100;
 
-/// RFC 3742, section 2: up to `max_ssthresh` as standard slow start. Above it each acknowledgement adds 1/K of the
-/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. A window
-/// of thousands of segments is then not doubled into a queue that has no room for half of it.
+/// RFC 3742, section 2: standard slow start up to `max_ssthresh`. Above it each acknowledgement adds 1/K of the
+/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. Then a
+/// window of thousands of segments is not doubled into a queue that has room for less than half of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited {
     max_ssthresh: u64,
 }
 
 impl Limited {
-    /// For segments of `segment` bytes of payload; `max_ssthresh` is in segments, at least one.
+    /// Creates a slow start for segments of `segment` bytes of payload; `max_ssthresh` is in segments, at least one.
     #[must_use]
     pub fn new(segment: Bytes, max_ssthresh: u64) -> Self {
         Self { max_ssthresh: (segment * max_ssthresh.max(1)).get().max(1) }
@@ -28,7 +28,7 @@ impl SlowStart for Limited {
         if window.get() <= self.max_ssthresh {
             return Step::Grow(counted);
         }
-        // Twice the window first: half of an odd max_ssthresh is no whole number.
+        // The window is doubled first, because half of an odd max_ssthresh is not an integer.
         let k = window.get().saturating_mul(2) / self.max_ssthresh;
         Step::Grow(counted / k)
     }

@@ -1,4 +1,4 @@
-//! Standard slow start: what is acknowledged is added.
+//! Standard slow start: it adds the acknowledged bytes.
 
 use super::{SlowStart, Step};
 use crate::Ack;

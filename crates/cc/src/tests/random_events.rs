@@ -1,4 +1,4 @@
-//! Test harness: random events of a path, told to two copies of a controller that must answer alike. One of them
+//! Test harness: random events of a path for two copies of a controller, which must give the same answers. One of them
 //! takes its fast path where it can, the other never does.
 
 use crate::{Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start};
@@ -11,17 +11,17 @@ pub(crate) fn start() -> Start {
     Start { segment: Bytes::new(SEGMENT), window: Bytes::new(10 * SEGMENT), threshold: Bytes::MAX }
 }
 
-/// A path and a transfer over it, roughly. Acknowledged data follows the window. The rate and the round-trip time
-/// jump. Losses, marks, timeouts, false alarms and pauses come by chance.
+/// A rough path and a transfer over it. Acknowledged data follows the window. The rate and the round-trip time jump.
+/// Losses, marks, timeouts, false alarms and pauses come at random.
 struct Path {
     stream: Stream,
     now: Time,
-    /// Bit/s, and the least round trip in seconds.
+    /// The rate in bit/s, and the least round trip in seconds.
     rate: f64,
     base: f64,
-    /// How likely an acknowledgement reveals losses.
+    /// The probability that an acknowledgement reveals losses.
     loss: f64,
-    /// Bytes, and of them those that end a recovery.
+    /// Delivered bytes, and their number at which a recovery ends.
     delivered: u64,
     recovered_at: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl Path {
         Self { stream, now: Time::ZERO, rate: 2e7, base: 0.04, loss, delivered: 0, recovered_at: None }
     }
 
-    /// What happens to a window of `window` bytes next: the events before an acknowledgement, and it.
+    /// Draws the next events of a window of `window` bytes: those before an acknowledgement, and the acknowledgement.
     fn next(&mut self, window: Bytes) -> (Vec<Event>, Ack) {
         if self.stream.chance(0.001) {
             self.rate = 10f64.powf(self.stream.uniform_in(6.0, 9.0));
@@ -125,9 +125,9 @@ enum Event {
     Spurious,
 }
 
-/// Tells the events of a hundred paths to two controllers made by `make`, one unchanged and one with `looks_always`.
-/// Asserts that every answer of the two is the same. Returns the share of acknowledgements for which the first took
-/// its fast path.
+/// Gives the events of a hundred paths to two controllers made by `make`, one unchanged and one with `looks_always`.
+/// Asserts that every answer of the two is the same. Returns the share of acknowledgements for which the first took its
+/// fast path.
 pub(crate) fn compare_with_fast_path<C: CongestionControl>(
     make: impl Fn() -> C,
     looks_always: impl Fn(&mut C),

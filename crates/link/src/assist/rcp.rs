@@ -3,19 +3,19 @@
 use super::{Assist, CongestionHeader, amount, capacity, seconds};
 use units::{Bytes, Rate, Time};
 
-/// Weight of spare capacity: stable for any number of flows, as XCP's is `[D]`: the authors leave the choice open.
+/// Weight of spare capacity `[D]`: stable for any number of flows, as XCP's is. The authors leave the choice open.
 pub const ALPHA: f64 = 0.4;
 /// Weight of the queue `[D]`.
 pub const BETA: f64 = 0.226;
-/// The rate at the start, of the capacity `[D]`.
+/// The rate at the start, as a share of the capacity `[D]`.
 const FIRST: f64 = 0.05;
-/// What a packet's round-trip time weighs in the mean `[D]`.
+/// The weight of a packet's round-trip time in the mean `[D]`.
 const RTT_WEIGHT: f64 = 0.02;
-/// The mean round-trip time before there is one, seconds `[D]`.
+/// The mean round-trip time before the first sample, seconds `[D]`.
 const RTT: f64 = 0.1;
 /// The longest time between updates, seconds; the mean RTT if that is shorter `[D]`.
 const PERIOD: f64 = 0.01;
-/// The least rate, of the capacity: room for a million flows `[D]`.
+/// The least rate, as a share of the capacity: room for a million flows `[D]`.
 const LEAST: f64 = 1e-6;
 
 /// N. Dukkipati, M. Kobayashi, R. Zhang-Shen, N. McKeown, "Processor sharing flows in the Internet", 2005.
@@ -24,8 +24,8 @@ const LEAST: f64 = 1e-6;
 /// R(t) = R(t - T) [1 + (T/d0) (alpha (C - y) - beta q/d0) / C]
 /// ```
 ///
-/// every T = min(10 ms, d0), with the first arrival after it is over; y is the input traffic, q the queue, d0 the
-/// mean RTT.
+/// every T = min(10 ms, d0), at the first arrival after that time; y is the input traffic, q the queue, d0 the mean
+/// RTT.
 #[derive(Clone, Debug)]
 pub struct Rcp {
     /// Bytes/s.
@@ -37,14 +37,14 @@ pub struct Rcp {
 }
 
 impl Rcp {
-    /// At a link of `rate`.
+    /// Creates the router side of a link of `rate`.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         let capacity = capacity(rate);
         Self { capacity, rate: FIRST * capacity, mean_rtt: RTT, began: Time::ZERO, input: 0.0 }
     }
 
-    /// What every flow may send, bytes/s.
+    /// Returns the rate that every flow may send at, bytes/s.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.rate
@@ -53,7 +53,7 @@ impl Rcp {
     fn update(&mut self, now: Time, elapsed: f64, backlog: f64) {
         let d0 = self.mean_rtt;
         let spare = ALPHA * (self.capacity - self.input / elapsed) - BETA * backlog / d0;
-        // A silence is one interval, however long.
+        // A silence counts as one interval, however long it lasts.
         let change = 1.0 + (elapsed / d0).min(1.0) * spare / self.capacity;
         self.rate = (self.rate * change).clamp(LEAST * self.capacity, self.capacity);
         self.began = now;

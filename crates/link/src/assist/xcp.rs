@@ -1,4 +1,4 @@
-//! XCP's router. An efficiency controller says by how much the traffic shall change in a round-trip time. A fairness
+//! XCP's router. An efficiency controller computes the change of the traffic in a round-trip time. A fairness
 //! controller divides the change: an increase in equal parts per flow, a decrease in proportion.
 
 use super::{Assist, CongestionHeader, amount, capacity};
@@ -8,11 +8,11 @@ use units::{Bytes, Rate, Span, Time};
 pub const ALPHA: f64 = 0.4;
 /// Weight of the standing queue, alpha^2 sqrt(2) [xcp:3.5.1].
 pub const BETA: f64 = 0.226;
-/// The part of the traffic that is shuffled between flows at least [xcp:3.5.2].
+/// The least part of the traffic that is shuffled between flows [xcp:3.5.2].
 pub const GAMMA: f64 = 0.1;
 /// The control interval before a round-trip time is known `[D]`.
 const FIRST: f64 = 0.05;
-/// No control interval is shorter, seconds: a few packets at low rates `[D]`.
+/// The shortest control interval, seconds: a few packets at low rates `[D]`.
 const LEAST: f64 = 1e-3;
 
 /// D. Katabi, M. Handley, C. Rohrs, "Congestion control for high bandwidth-delay product networks", 2002.
@@ -25,20 +25,20 @@ const LEAST: f64 = 1e-3;
 /// feedback = xi_pos rtt^2 s/cwnd - xi_neg rtt s    of a packet of s bytes
 /// ```
 ///
-/// The control interval is the mean RTT, by flows. It ends with the first arrival after its time is over: who could
-/// be told before?
+/// The control interval is the mean RTT over the flows. It ends with the first arrival after its time, because nobody
+/// could be informed before.
 #[derive(Clone, Debug)]
 pub struct Xcp {
     /// Bytes/s.
     capacity: f64,
-    /// The interval's beginning, its wanted end, and the length that that is, seconds.
+    /// The interval's beginning, its intended end, and its intended length, seconds.
     began: Time,
     ends: Time,
     length: f64,
-    /// Bytes that came in it, and with a header.
+    /// Bytes that came in the interval, and those of them with a header.
     input: f64,
     informed: f64,
-    /// Sums of rtt s/cwnd and rtt^2 s/cwnd over it.
+    /// Sums of rtt s/cwnd and rtt^2 s/cwnd over the interval.
     inverse: f64,
     weighted: f64,
     positive: f64,
@@ -55,7 +55,7 @@ struct StandingQueue {
 }
 
 impl StandingQueue {
-    /// `without_queue`: the round-trip time without queueing, seconds.
+    /// Takes the `backlog` at an arrival; `without_queue` is the round-trip time without queueing, seconds.
     #[inline]
     fn observe(&mut self, now: Time, backlog: f64, without_queue: impl Fn() -> f64) {
         if backlog < self.least {
@@ -70,7 +70,7 @@ impl StandingQueue {
 }
 
 impl Xcp {
-    /// At a link of `rate`.
+    /// Creates the router side of a link of `rate`.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         let queue = StandingQueue { until: Time::ZERO, least: f64::INFINITY, found: 0.0 };
@@ -89,7 +89,7 @@ impl Xcp {
         }
     }
 
-    /// The interval ends at `now`, `elapsed` seconds long.
+    /// Ends the interval at `now`, after `elapsed` seconds, and computes the feedback of the next.
     fn decide(&mut self, now: Time, elapsed: f64) {
         if self.inverse > 0.0 {
             self.length = (self.weighted / self.inverse).clamp(LEAST, 10.0);
@@ -122,7 +122,7 @@ impl Assist for Xcp {
         }
         self.input += size;
         let Some(header) = header else { return };
-        // A sender that knows no round-trip time yet is told nothing.
+        // A sender without a round-trip time gets no feedback.
         let (rtt, window) = (header.rtt, if header.window > 1.0 { header.window } else { 1.0 });
         let inverse = rtt * size / window;
         self.inverse += inverse;

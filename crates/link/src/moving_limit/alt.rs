@@ -3,14 +3,14 @@
 use serde::Serialize;
 use units::{Span, Time};
 
-/// What ALT is set to.
+/// The parameters of ALT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AltParameters {
-    /// How often the limit moves; above zero.
+    /// The time between moves of the limit; above zero.
     pub interval: Span,
-    /// `a1`, packets per second that the queue is empty.
+    /// `a1`, packets per second while the queue is empty.
     pub increase: f64,
-    /// `b1`, packets per second that it is not.
+    /// `b1`, packets per second while it is not.
     pub decrease: f64,
     /// The fewest packets.
     pub fewest: u64,
@@ -19,8 +19,8 @@ pub struct AltParameters {
 }
 
 impl Default for AltParameters {
-    /// Those of `[li2011]` from memory, for it is not among our papers: 1 s, 10 and 1 packets per second, 5 to 1600
-    /// packets.
+    /// Returns the values of `[li2011]` from memory, because it is not among our papers: 1 s, 10 and 1 packets per
+    /// second, 5 to 1600 packets.
     fn default() -> Self {
         Self { interval: Span::from_secs(1), increase: 10.0, decrease: 1.0, fewest: 5, most: 1600 }
     }
@@ -31,14 +31,14 @@ impl Default for AltParameters {
 /// ```text
 /// q <- q + a1 t_i - b1 t_b        within the fewest and the most packets
 /// ```
-/// Empty is a queue from which nothing is being sent either. Where the limit settles, it is so for `b1/(a1+b1)` of
-/// the time.
+/// The queue is empty only if nothing is being sent from it either. Once the limit has settled, it is empty for
+/// `b1/(a1+b1)` of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alt {
     parameters: AltParameters,
     limit: f64,
     empty: bool,
-    /// Up to when the limit has been moved.
+    /// The time up to which the limit has been moved.
     until: Time,
     /// Empty time since then, up to `changed`.
     empty_time: Span,
@@ -46,7 +46,7 @@ pub struct Alt {
 }
 
 impl Alt {
-    /// A limit of `start` packets for a queue that is empty at time zero.
+    /// Creates a limit of `start` packets for a queue that is empty at time zero.
     ///
     /// # Panics
     /// If the interval is zero, or the fewest packets are more than the most.
@@ -63,13 +63,13 @@ impl Alt {
         }
     }
 
-    /// The queue is empty, or no longer, from `now` on.
+    /// Notes that the queue is empty, or no longer, from `now` on.
     pub fn set_empty(&mut self, now: Time, empty: bool) {
         self.advance(now);
         self.empty = empty;
     }
 
-    /// `q` at `now`, in whole packets.
+    /// Returns `q` at `now`, in whole packets.
     pub fn packets(&mut self, now: Time) -> u64 {
         self.advance(now);
         self.limit as u64

@@ -2,49 +2,49 @@
 //! load. It sets its other parameters from the link's rate.
 //!
 //! Source: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
-//! Active Queue Management", 2001, `[ared01]`. Every [`INTERVAL`](AdaptiveRedParameters::INTERVAL): above the target
-//! band `max_p` grows by alpha = min(0.01, `max_p`/4). Below the band `max_p` shrinks by the factor beta = 0.9. It
-//! stays within 0.01 … 0.5. The band is `min_th` + 0.4 … 0.6 (`max_th` - `min_th`).
+//! Active Queue Management", 2001, `[ared01]`. It acts every [`INTERVAL`](AdaptiveRedParameters::INTERVAL). Above the
+//! target band `max_p` grows by alpha = min(0.01, `max_p`/4). Below the band `max_p` shrinks by the factor beta = 0.9.
+//! It stays within 0.01 … 0.5. The band is `min_th` + 0.4 … 0.6 (`max_th` - `min_th`).
 //!
-//! The steps are due at fixed times from the first arrival. Steps that fell due without a call are made up for at the
-//! next call, each with the average of its own time. So the outcome is that of a timer.
+//! The steps are due at fixed times from the first arrival. Steps that fell due without a call are taken at the next
+//! call, each with the average of its own time. So the outcome is that of a timer.
 
 use super::red::{Red, RedParameters};
 use super::{Context, Queue};
 use crate::{Backlog, Datagram, DropReason};
 use units::{Span, Time};
 
-/// The greatest step up. `[ared01:4.1]`: so that one step moves the average by less than the target band.
+/// The largest step up `[ared01:4.1]`: one step moves the average by less than the target band.
 const ALPHA: f64 = 0.01;
-/// The factor of a step down. `[ared01:4.1]`: at least 0.83 keeps one step within the band.
+/// The factor of a step down `[ared01:4.1]`: at least 0.83 keeps one step within the band.
 const BETA: f64 = 0.9;
-/// Bounds of `max_p`. `[ared01:4]`: outside them the average leaves the band but not the room.
+/// Bounds of `max_p` `[ared01:4]`: outside them the average leaves the band but not the room.
 const MAX_PROBABILITY: (f64, f64) = (0.01, 0.5);
 /// The target band as shares of the way from `min_th` to `max_th`. `[ared01:fig2]`
 const BAND: (f64, f64) = (0.4, 0.6);
-/// Steps made up for after a pause. From any `max_p` 53 steps up or 38 down reach the bound, so later ones
-/// change nothing.
+/// The most steps taken after a pause. From any `max_p` 53 steps up or 38 down reach the bound, so later ones change
+/// nothing.
 const STEPS: u64 = 64;
 
-/// The knobs of [`AdaptiveRed`].
+/// The settings of [`AdaptiveRed`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRedParameters {
-    /// Those of RED; `max_probability` is where it starts.
+    /// RED's settings; `max_probability` is the initial value.
     pub red: RedParameters,
     /// Time between steps.
     pub interval: Span,
 }
 
 impl AdaptiveRedParameters {
-    /// Time between steps: a few round trips, so that senders have answered the last one. `[ared01:4.1]`
+    /// Time between steps: a few round trips, so that senders have responded to the last one `[ared01:4.1]`.
     pub const INTERVAL: Span = Span::from_millis(500);
-    /// The queueing delay aimed at if none is given: ns-2's default for `[ared01]`.
+    /// The target queueing delay if none is given: ns-2's default for `[ared01]`.
     pub const TARGET: Span = Span::from_millis(5);
 
-    /// C is the link's rate in packets per second. `min_th` = max(5, C target/2) packets, and `max_th` = 3 `min_th`.
-    /// So the middle of the band is the target delay. `w_q` = 1 - exp(-1/C), a time constant of a second
-    /// `[ared01:5]`. It is gentle, and `max_p` starts at 0.1. Where the queue has room for less than that `max_th`,
-    /// the limit is `max_th`.
+    /// Returns the default settings. C is the link's rate in packets per second. `min_th` = max(5, C target/2) packets,
+    /// and `max_th` = 3 `min_th`, so that the middle of the band is the target delay. `w_q` = 1 - exp(-1/C), a time
+    /// constant of a second `[ared01:5]`. It is gentle, and `max_p` starts at 0.1. If the queue has less room than that
+    /// `max_th`, the limit is `max_th`.
     #[must_use]
     pub fn defaults(context: &Context, target: Span) -> Self {
         let rate = context.packet_rate();
@@ -69,7 +69,7 @@ pub struct AdaptiveRed<P> {
 }
 
 impl<P> AdaptiveRed<P> {
-    /// An empty queue on a link described by `context`.
+    /// Creates an empty queue on a link described by `context`.
     ///
     /// # Panics
     /// If the interval is zero.
@@ -80,7 +80,7 @@ impl<P> AdaptiveRed<P> {
         Self { red: Red::new(red, context), interval, next_step: None }
     }
 
-    /// The RED inside, with `max_p` as it is now.
+    /// Returns the RED inside, with the current `max_p`.
     #[must_use]
     pub fn red(&self) -> &Red<P> {
         &self.red

@@ -1,14 +1,14 @@
-//! CoDel, controlled delay. Packets are dropped or marked at the head of the queue while every packet has waited
-//! longer than a target for a whole interval. Each next drop comes sooner than the last.
+//! CoDel, controlled delay. Packets are dropped or marked at the head of the queue while every packet has waited longer
+//! than a target for a whole interval. Each next drop comes sooner than the last.
 //!
-//! Source: RFC 8289. The [`Control`] here holds what one queue needs; `fq_codel.rs` keeps one per flow.
+//! Source: RFC 8289. The [`Control`] here is the state of one queue; `fq_codel.rs` keeps one per flow.
 //!
 //! - A packet may be dropped if for `interval` no packet has waited less than `target`. In that time the queue must
 //!   always have held more than one maximum packet (section 5.6).
-//! - The first drop of an episode comes then, and the n-th next `interval/sqrt(n)` after the one before. That is a
-//!   loss rate at which a Reno sender's rate falls linearly (section 5.5).
-//! - An episode may begin within 16 intervals of the last drop time. Then it goes on from the count that the last one
-//!   had reached beyond its start, otherwise from 1 (section 5.5).
+//! - The first drop of an episode comes then, and the n-th next `interval/sqrt(n)` after the one before. At that loss
+//!   rate a Reno sender's rate falls linearly (section 5.5).
+//! - An episode that begins within 16 intervals of the last drop time continues from the count that the last one had
+//!   reached beyond its start. Any other begins at 1 (section 5.5).
 //!
 //! A capable packet is marked and sent instead of dropped, on the same schedule (RFC 3168, RFC 8290 section 5.2.6). A
 //! mark ends the search for a packet to send, as in Linux.
@@ -18,24 +18,24 @@ use super::{Limit, Queue};
 use crate::{Backlog, Datagram, DropReason, Ecn};
 use units::{Bytes, Span, Time};
 
-/// Within this many intervals an episode goes on from where the last one was: RFC 8289 section 5.5.
+/// The intervals within which an episode continues the count of the last one: RFC 8289 section 5.5.
 const MEMORY_INTERVALS: u64 = 16;
 
-/// The knobs of [`Codel`].
+/// The settings of [`Codel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParameters {
-    /// The queueing delay that may stand.
+    /// The queueing delay that may persist.
     pub target: Span,
-    /// How long it may be exceeded: about the longest round trip.
+    /// The time for which it may be exceeded: about the longest round trip.
     pub interval: Span,
-    /// The longest packet of the interface. Longer ones that come raise it.
+    /// The longest packet of the interface. A longer arrival raises it.
     pub mtu: Bytes,
-    /// Whether capable packets are marked.
+    /// True if capable packets are marked.
     pub ecn: bool,
 }
 
 impl Default for CodelParameters {
-    /// RFC 8289 section 4.3 (target) and 4.2 (interval); the frame of an Ethernet interface.
+    /// Returns the values of RFC 8289 section 4.3 (target) and 4.2 (interval), and the frame of an Ethernet interface.
     fn default() -> Self {
         Self {
             target: Span::from_millis(5),
@@ -49,19 +49,19 @@ impl Default for CodelParameters {
 /// The state of one controlled queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Control {
-    /// When the delay will have been above target for an interval.
+    /// The time at which the delay will have been above target for an interval.
     due: Option<Time>,
     dropping: bool,
-    /// When the next drop is due, while dropping.
+    /// The time of the next drop, while dropping.
     drop_next: Time,
-    /// Drops of this episode, on top of what it took over.
+    /// Drops of this episode, including the count that it took over.
     count: u64,
-    /// `count` as this episode began.
+    /// The value of `count` at the start of this episode.
     count_at_start: u64,
 }
 
 impl Control {
-    /// The next packet of `store` to send.
+    /// Returns the next packet of `store` to send.
     pub(super) fn dequeue<P: Datagram>(
         &mut self,
         now: Time,
@@ -103,7 +103,7 @@ impl Control {
         packet
     }
 
-    /// Takes the oldest packet, and says whether it may be dropped.
+    /// Takes the oldest packet, and returns whether it may be dropped.
     fn next<P: Datagram>(
         &mut self,
         now: Time,
@@ -122,13 +122,13 @@ impl Control {
         (Some(packet), now >= due)
     }
 
-    /// The control law: one drop after another.
+    /// Returns the time of the drop after one at `time`, by the control law.
     fn after(&self, time: Time, parameters: &CodelParameters) -> Time {
         time + parameters.interval.scale(1.0 / (self.count.max(1) as f64).sqrt())
     }
 }
 
-/// Marks `packet` and gives it back, or drops it.
+/// Marks `packet` and returns it, or drops it.
 fn notify<P: Datagram>(packet: Option<P>, ecn: bool, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
     let mut packet = packet?;
     if ecn && packet.ecn() != Ecn::NotCapable {
@@ -149,13 +149,13 @@ pub struct Codel<P> {
 }
 
 impl<P> Codel<P> {
-    /// An empty queue with room for `limit`.
+    /// Creates an empty queue with room for `limit`.
     #[must_use]
     pub fn new(parameters: CodelParameters, limit: Limit) -> Self {
         Self { parameters, limit, store: Store::default(), control: Control::default() }
     }
 
-    /// Whether packets are being dropped or marked.
+    /// Returns true if packets are being dropped or marked.
     #[must_use]
     pub fn dropping(&self) -> bool {
         self.control.dropping

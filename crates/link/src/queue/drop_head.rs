@@ -1,6 +1,6 @@
 //! Drop-head: first in, first out; an arrival that does not fit pushes out the oldest.
 //!
-//! The sender learns of the drop one queueing delay earlier than from drop-tail, as the packet behind the hole is
+//! The sender learns of the drop one queueing delay earlier than from drop-tail, because the packet behind the hole is
 //! about to leave. RFC 2309 section 2 calls the policy "drop front on full".
 
 use super::drop_tail::mark_above;
@@ -18,13 +18,13 @@ pub struct DropHead<P> {
 }
 
 impl<P> DropHead<P> {
-    /// An empty queue with room for `limit`.
+    /// Creates an empty queue with room for `limit`.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
         Self { limit, step: None, store: Store::default() }
     }
 
-    /// The same that marks what a queue with room for `step` only would drop [rfc8257:3.1].
+    /// Returns the same queue, which marks arrivals that a queue with room for `step` only would drop [rfc8257:3.1].
     #[must_use]
     pub fn marking_above(self, step: Option<Limit>) -> Self {
         Self { step, ..self }
@@ -34,7 +34,7 @@ impl<P> DropHead<P> {
 impl<P: Datagram + Send> Queue<P> for DropHead<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         let length = packet.wire_len();
-        // One that would not fit an empty queue must not push out all the others.
+        // A packet that would not fit an empty queue must not push out all the others.
         if !self.limit.admits(Backlog::default(), length) {
             drops(packet, DropReason::QueueFull);
             return;

@@ -15,13 +15,13 @@ pub struct DropTail<P> {
 }
 
 impl<P> DropTail<P> {
-    /// An empty queue with room for `limit`.
+    /// Creates an empty queue with room for `limit`.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
         Self { limit, step: None, waiting: VecDeque::new(), bytes: Bytes::ZERO }
     }
 
-    /// The same that marks what a queue with room for `step` only would drop [rfc8257:3.1].
+    /// Returns the same queue, which marks arrivals that a queue with room for `step` only would drop [rfc8257:3.1].
     #[must_use]
     pub fn marking_above(self, step: Option<Limit>) -> Self {
         Self { step, ..self }
@@ -51,7 +51,7 @@ impl<P: Datagram + Send> Queue<P> for DropTail<P> {
     }
 }
 
-/// Marks `packet`, about to join `backlog`, if a queue with room for `step` would not have it.
+/// Marks `packet`, about to join `backlog`, if a queue with room for `step` would drop it.
 pub(super) fn mark_above<P: Datagram>(step: Option<Limit>, backlog: Backlog, packet: &mut P) {
     if let Some(step) = step
         && packet.ecn() != Ecn::NotCapable

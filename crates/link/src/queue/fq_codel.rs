@@ -2,12 +2,12 @@
 //! goes first for one quantum, so that sparse flows hardly wait.
 //!
 //! Source: RFC 8290; section numbers are its own. Arrivals (section 4.1): when the room is full, the queue with the
-//! most bytes drops half of them from its head. At most 64 packets are dropped at a time. Departures (section 4.2)
-//! are from the head of the list of new queues, or else of the list of old ones. A queue without credit gets a
-//! quantum and moves to the end of the old list. A queue found empty leaves. A new queue that is found empty goes to
-//! the old list first, so that no flow stays new by short gaps.
+//! most bytes drops half of them from its head, at most 64 packets at a time. Departures (section 4.2) are from the
+//! head of the list of new queues, or else of the list of old ones. A queue without credit gets a quantum and moves to
+//! the end of the old list. A queue found empty leaves. A new queue that is found empty moves to the old list first, so
+//! that short gaps do not keep a flow new.
 //!
-//! Each queue's CoDel looks at its own backlog (Linux looks at the sum). With one flow this is CoDel.
+//! Each queue's CoDel uses its own backlog (Linux uses the sum). With one flow this is CoDel.
 
 use super::codel::{CodelParameters, Control};
 use super::store::Store;
@@ -16,13 +16,14 @@ use crate::{Backlog, Datagram, DropReason};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// Packets the fattest queue gives up at most at once: sections 4.1 and 5.2.8, to spread the cost of the search for it.
+/// The most packets that the longest queue drops at once: sections 4.1 and 5.2.8, to spread the cost of the search for
+/// it.
 const BATCH: u64 = 64;
 
-/// The knobs of [`FqCodel`].
+/// The settings of [`FqCodel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParameters {
-    /// Those of each queue's CoDel.
+    /// The settings of each queue's CoDel.
     pub codel: CodelParameters,
     /// Bytes a queue may send in a turn, above zero.
     pub quantum: Bytes,
@@ -31,7 +32,7 @@ pub struct FqCodelParameters {
 }
 
 impl Default for FqCodelParameters {
-    /// RFC 8290 sections 5.2.4 (quantum: one Ethernet frame) and 5.2.5 (1024 queues).
+    /// Returns the values of RFC 8290 sections 5.2.4 (quantum: one Ethernet frame) and 5.2.5 (1024 queues).
     fn default() -> Self {
         Self { codel: CodelParameters::default(), quantum: Bytes::new(1514), flows: 1024 }
     }
@@ -43,7 +44,7 @@ struct Flow<P> {
     control: Control,
     /// Bytes it may still send in this turn; a packet may overdraw it.
     credit: i64,
-    /// Whether it is on one of the lists.
+    /// True if it is on one of the lists.
     listed: bool,
 }
 
@@ -58,7 +59,7 @@ impl<P> Default for Flow<P> {
 pub struct FqCodel<P> {
     parameters: FqCodelParameters,
     limit: Limit,
-    /// Makes which flows share a queue a matter of the seed.
+    /// A part of the hash, so that the seed decides which flows share a queue.
     salt: u64,
     flows: Box<[Flow<P>]>,
     new: VecDeque<usize>,
@@ -67,7 +68,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Empty queues with room for the context's limit in all.
+    /// Creates empty queues with room for the context's limit together.
     ///
     /// # Panics
     /// If there are no queues or the quantum is zero.
@@ -88,7 +89,7 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// The queue of the flow with `key`: SplitMix64's finalizer of key and salt, scaled to the number of
+    /// Returns the queue of the flow with `key`: SplitMix64's finalizer of key and salt, scaled to the number of
     /// queues.
     #[must_use]
     pub fn queue_of(&self, key: u64) -> usize {
@@ -121,7 +122,7 @@ impl<P: Datagram> FqCodel<P> {
         self.total.bytes -= length;
     }
 
-    /// The fattest queue gives up half its bytes.
+    /// Drops half the bytes of the longest queue.
     fn shrink(&mut self, drops: &mut dyn FnMut(P, DropReason)) {
         let size = |index: &usize| {
             let Backlog { bytes, packets } = self.flows[*index].store.backlog();
@@ -183,7 +184,7 @@ impl<P: Datagram + Send> Queue<P> for FqCodel<P> {
     }
 
     fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
-        // It takes no room, but it spends its flow's credit.
+        // The packet takes no room, but it spends its flow's credit.
         self.add(now, packet);
         self.serve(now, drops)
     }

@@ -2,18 +2,18 @@
 //! a controller steers by the queueing delay and its trend.
 //!
 //! Source: RFC 8033; section numbers are its own. Every [`UPDATE`](PieParameters::UPDATE) the probability moves by
-//! alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small (section 4.2). Not
-//! applied: within the burst allowance (4.4), to a nearly empty queue, and while delay and probability are low (4.1).
-//! Three optional parts are here: ECN (5.1), de-randomization (5.4, a setting) and the cap on steps (5.5). PIE is
-//! never turned off (5.3). Its threshold of a third of the room would in a large buffer let the delay grow to many
-//! targets first.
+//! alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small (section 4.2). It is
+//! not applied within the burst allowance (4.4), to a nearly empty queue, and while delay and probability are low
+//! (4.1). Three optional parts are here: ECN (5.1), de-randomization (5.4, a setting) and the cap on steps (5.5). PIE
+//! is never turned off (5.3), because with its threshold of a third of the room a large buffer would let the delay grow
+//! to many targets first.
 //!
-//! **Delay** is the time the last packet to leave had waited, zero once the queue is empty. The RFC allows this or
-//! the backlog over a measured departure rate (4.3, 5.2). Timestamps need no warm-up, hold when the link's rate
-//! changes, and the link has them anyway. The estimator saves hardware the stamps, which is no gain here.
+//! **Delay** is the time for which the last packet to leave had waited, zero once the queue is empty. The RFC allows
+//! this or the backlog over a measured departure rate (4.3, 5.2). Timestamps need no warm-up, hold when the link's rate
+//! changes, and the link has them anyway. The estimator saves hardware the stamps, which is not an advantage here.
 //!
-//! Updates that fell due without a call are made up for at the next one. Nothing they depend on changes in
-//! between, so the outcome is that of a timer.
+//! Updates that fell due without a call are made at the next one. Their inputs do not change in between, so the outcome
+//! is that of a timer.
 
 use super::store::Store;
 use super::{Context, Queue};
@@ -24,37 +24,37 @@ use units::{Span, Time};
 const ALPHA: f64 = 0.125;
 /// Weight of the trend, per second (section 4.2).
 const BETA: f64 = 1.25;
-/// Below each probability the step is divided by this, so that it stays small against it (section 4.2).
+/// Pairs of a probability and a divisor of the steps below it, which keeps them small against it (section 4.2).
 const AUTO_TUNE: [(f64, f64); 6] =
     [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
-/// From this probability on a step is at most [`STEP_MAX`] (section 5.5: slow start must not be cut down).
+/// The probability from which a step is at most [`STEP_MAX`] (section 5.5: slow start must not be cut down).
 const STEP_CAPPED_FROM: f64 = 0.1;
 /// See [`STEP_CAPPED_FROM`].
 const STEP_MAX: f64 = 0.02;
-/// What is left of the probability after an update without any delay (section 4.2).
+/// The share of the probability that remains after an update without any delay (section 4.2).
 const DECAY: f64 = 0.98;
-/// Below this probability nothing is dropped while the delay is under half the target (section 4.1).
+/// The probability below which nothing is dropped while the delay is under half the target (section 4.1).
 const LOW_PROBABILITY: f64 = 0.2;
-/// Above this probability packets are dropped even if they could be marked (section 5.1).
+/// The probability above which packets are dropped even if they could be marked (section 5.1).
 const MARK_MAX: f64 = 0.1;
-/// Accumulated probability below which none, and from which each packet is dropped (section 5.4).
+/// The accumulated probabilities below which no packet is dropped, and from which each one is (section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
-/// Updates made up for after a pause. An empty queue is back at rest after fewer than 200, which ends the search.
-/// More can only be due where the caller leaves a queue unserved for over a minute.
+/// The most updates made after a pause. An empty queue is at rest after fewer than 200, which ends the loop. More can
+/// be due only if the caller leaves a queue unserved for over a minute.
 const UPDATES: u64 = 4096;
 
-/// The knobs of [`Pie`].
+/// The settings of [`Pie`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParameters {
-    /// `QDELAY_REF`: the queueing delay aimed at.
+    /// `QDELAY_REF`: the target queueing delay.
     pub target: Span,
     /// `T_UPDATE`: time between updates. The gains are meant for the default.
     pub interval: Span,
-    /// `MAX_BURST`: how long after a time without congestion nothing is dropped.
+    /// `MAX_BURST`: the time after a period without congestion in which nothing is dropped.
     pub burst: Span,
-    /// Whether drops are kept from coming too close together or too far apart.
+    /// True if drops are kept from coming too close together or too far apart.
     pub derandomize: bool,
-    /// Whether capable packets are marked.
+    /// True if capable packets are marked.
     pub ecn: bool,
 }
 
@@ -64,7 +64,7 @@ impl PieParameters {
 }
 
 impl Default for PieParameters {
-    /// RFC 8033 sections 4.2 and 4.4; de-randomized as in Linux.
+    /// Returns the values of RFC 8033 sections 4.2 and 4.4; de-randomized as in Linux.
     fn default() -> Self {
         Self {
             target: Span::from_millis(15),
@@ -76,7 +76,7 @@ impl Default for PieParameters {
     }
 }
 
-/// What updates move.
+/// The state that updates change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Steering {
     probability: f64,
@@ -100,7 +100,7 @@ pub struct Pie<P> {
 }
 
 impl<P> Pie<P> {
-    /// An empty queue on a link described by `context`.
+    /// Creates an empty queue on a link described by `context`.
     ///
     /// # Panics
     /// If the interval is zero.
@@ -119,7 +119,7 @@ impl<P> Pie<P> {
         }
     }
 
-    /// The drop probability now.
+    /// Returns the current drop probability.
     #[must_use]
     pub fn probability(&self) -> f64 {
         self.steering.probability
@@ -133,7 +133,7 @@ impl<P> Pie<P> {
         while due <= now && left > 0 {
             let before = self.steering;
             self.steering = before.updated(self.delay, &self.parameters);
-            // At rest: all others due would change nothing either.
+            // The state is at rest, so the other updates due would not change it either.
             left = if self.steering == before { 0 } else { left - 1 };
             due += interval;
         }
@@ -144,7 +144,7 @@ impl<P> Pie<P> {
         self.next_update = Some(due);
     }
 
-    /// Draws the lot of an arrival.
+    /// Decides at random whether an arrival is dropped or marked.
     fn strikes(&mut self) -> bool {
         let Steering { probability, last_delay, burst_left } = self.steering;
         let low = last_delay < self.parameters.target.scale(0.5) && probability < LOW_PROBABILITY;
@@ -167,7 +167,7 @@ impl<P> Pie<P> {
 }
 
 impl Steering {
-    /// One update, the delay being `delay`.
+    /// Returns the state after one update at `delay`.
     fn updated(self, delay: Span, parameters: &PieParameters) -> Self {
         let seconds = delay.as_secs_f64();
         let mut step = ALPHA * (seconds - parameters.target.as_secs_f64())

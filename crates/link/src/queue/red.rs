@@ -10,11 +10,11 @@
 //! - `p_b` = 0 below `min_th`; `max_p` (avg - `min_th`)/(`max_th` - `min_th`) up to `max_th`; then, gentle,
 //!   `max_p` + (1 - `max_p`)(avg - `max_th`)/`max_th` up to 2 `max_th`; then 1;
 //! - `p_a` = `p_b` / (1 - count `p_b`), count being the packets since the last one dropped: the gap between drops is
-//!   then uniform rather than geometric. As in `[red93:fig2]`, count is raised before it is used. So the gap is
-//!   uniform on 1 … 1/`p_b` - 1, and the share dropped is 2 `p_b`.
+//!   then uniform rather than geometric. As in `[red93:fig2]`, count is raised before its use. So the gap is uniform
+//!   on 1 … 1/`p_b` - 1, and the share dropped is 2 `p_b`.
 //!
-//! A capable packet is marked instead, except in the last case. Beyond the threshold where every packet is dropped,
-//! senders would not react to marks in time. RFC 3168 section 7 wants drops there.
+//! A capable packet is marked instead, except in the last case. There every packet is dropped, because senders would
+//! not react to marks in time: RFC 3168 section 7 requires drops.
 //!
 //! **Units.** Queue and thresholds are in mean packets. [`LengthUnit::Bytes`] counts waiting bytes over the mean
 //! packet, and makes a packet's probability proportional to its length.
@@ -24,7 +24,7 @@ use super::{Context, Queue};
 use crate::{Backlog, Datagram, DropReason, Ecn};
 use units::{Bytes, Time};
 
-/// What RED takes for the length of the queue.
+/// The unit in which RED measures the length of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthUnit {
     /// Packets; each is dropped with the same probability.
@@ -33,10 +33,10 @@ pub enum LengthUnit {
     Bytes,
 }
 
-/// The knobs of [`Red`].
+/// The settings of [`Red`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParameters {
-    /// `min_th`: below this average, in mean packets, nothing is dropped.
+    /// `min_th`: the average, in mean packets, below which nothing is dropped.
     pub min_threshold: f64,
     /// `max_th`, in mean packets; above `min_threshold`.
     pub max_threshold: f64,
@@ -44,22 +44,22 @@ pub struct RedParameters {
     pub max_probability: f64,
     /// `w_q`: the weight of one arrival in the average, in (0, 1].
     pub weight: f64,
-    /// Whether the probability climbs from `max_p` at `max_th` to 1 at 2 `max_th`, or jumps to 1 at `max_th`.
+    /// True if the probability climbs from `max_p` at `max_th` to 1 at 2 `max_th`; otherwise it jumps to 1 at `max_th`.
     pub gentle: bool,
-    /// Whether drops keep at least 1/`p_b` packets apart, uniform on 1/`p_b` … 2/`p_b` (ns-2's `wait_`).
+    /// True if drops keep at least 1/`p_b` packets apart, uniform on 1/`p_b` … 2/`p_b` (ns-2's `wait_`).
     pub wait: bool,
-    /// What the queue's length is counted in.
+    /// The unit of the queue's length.
     pub unit: LengthUnit,
-    /// Whether capable packets are marked.
+    /// True if capable packets are marked.
     pub ecn: bool,
 }
 
 impl RedParameters {
-    /// The round trip for which default thresholds are set, in seconds. RFC 8289 section 4.2 takes this value for the
+    /// The round trip for which default thresholds are set, in seconds. RFC 8289 section 4.2 assumes this value as the
     /// longest that a path should be expected to have.
     pub const ROUND_TRIP: f64 = 0.1;
 
-    /// Thresholds as in `[P1.red]`, with M the lesser of limit and bandwidth-delay product (at
+    /// Returns thresholds as in `[P1.red]`, with M the lesser of limit and bandwidth-delay product (at
     /// [`ROUND_TRIP`](Self::ROUND_TRIP)), at least one packet. `min_th` = 0.4 M and `max_th` = M. `max_p` = 0.1 and
     /// gentle are after Floyd 2000, `w_q` = 0.002 after `[red93]`.
     #[must_use]
@@ -77,7 +77,7 @@ impl RedParameters {
         }
     }
 
-    /// `p_b` at the average `average`, for a packet of mean length.
+    /// Returns `p_b` at the average `average`, for a packet of mean length.
     #[must_use]
     pub fn base_probability(&self, average: f64) -> f64 {
         let Self { min_threshold, max_threshold, max_probability, .. } = *self;
@@ -92,7 +92,7 @@ impl RedParameters {
         }
     }
 
-    /// `p_a`: the probability once `count` mean packets have come since the last drop.
+    /// Returns `p_a`: the probability once `count` mean packets have come since the last drop.
     #[must_use]
     pub fn spread_probability(&self, base: f64, count: f64) -> f64 {
         let expected = count * base;
@@ -110,13 +110,13 @@ impl RedParameters {
     }
 }
 
-/// What RED decides about an arrival.
+/// RED's decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Accept,
-    /// The sender is to hear of congestion, by a mark if it can.
+    /// The sender is notified of congestion, by a mark if it understands marks.
     Notify,
-    /// The average is too high for marks to lower it.
+    /// The packet is dropped, because the average is too high for marks to lower it.
     Drop,
 }
 
@@ -129,18 +129,18 @@ pub struct Red<P> {
     average: f64,
     /// Mean packets since the last drop; -1 while the average is below `min_th`.
     count: f64,
-    /// Since when the link has had nothing to send.
+    /// The time since which the link has had nothing to send.
     idle_since: Option<Time>,
 }
 
 impl<P> Red<P> {
-    /// An empty queue on a link described by `context`.
+    /// Creates an empty queue on a link described by `context`.
     #[must_use]
     pub fn new(parameters: RedParameters, context: Context) -> Self {
         Self { parameters, context, store: Store::default(), average: 0.0, count: -1.0, idle_since: None }
     }
 
-    /// The knobs as they are now.
+    /// Returns the current settings.
     #[must_use]
     pub fn parameters(&self) -> &RedParameters {
         &self.parameters
@@ -150,7 +150,7 @@ impl<P> Red<P> {
         self.parameters.max_probability = probability;
     }
 
-    /// The average queue as an arrival at `now` would find it, in mean packets.
+    /// Returns the average queue that an arrival at `now` would find, in mean packets.
     #[must_use]
     pub fn average(&self, now: Time) -> f64 {
         match self.idle_since {
@@ -166,7 +166,7 @@ impl<P> Red<P> {
         bytes.get() as f64 / self.context.mean_packet.get().max(1) as f64
     }
 
-    /// Takes note of an arrival of `length` and draws its lot.
+    /// Takes note of an arrival of `length` and decides about it at random.
     fn judge(&mut self, now: Time, length: Bytes) -> Verdict {
         let RedParameters { weight, unit, .. } = self.parameters;
         let backlog = self.store.backlog();
@@ -198,7 +198,7 @@ impl<P> Red<P> {
 }
 
 impl<P: Datagram> Red<P> {
-    /// The arrival, marked if need be, unless it is dropped early.
+    /// Returns the arrival, marked if necessary, unless it is dropped early.
     fn admit(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         match self.judge(now, packet.wire_len()) {
             Verdict::Accept => Some(packet),
@@ -220,7 +220,7 @@ impl<P: Datagram + Send> Queue<P> for Red<P> {
         if self.context.limit.admits(self.store.backlog(), packet.wire_len()) {
             self.store.push(now, packet);
         } else {
-            // A drop is a drop to its sender: the next early one is counted from here.
+            // For its sender this is a drop like any other, so the count to the next early drop starts here.
             self.count = 0.0;
             drops(packet, DropReason::QueueFull);
         }
@@ -237,7 +237,7 @@ impl<P: Datagram + Send> Queue<P> for Red<P> {
     fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         let passed = self.admit(now, packet, drops);
         if passed.is_none() {
-            // The link stays idle; what was idle so far is in the average.
+            // The link stays idle; the average already includes the idle time so far.
             self.idle_since = Some(now);
         }
         passed

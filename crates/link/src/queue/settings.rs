@@ -1,7 +1,7 @@
-//! What a scenario may turn on a queue policy, and what is wrong with it.
+//! The settings of a queue policy in a scenario, and the errors in them.
 //!
-//! [`Settings`] is flat and optional, as a person writes it. Each policy says in its registry entry which of the keys
-//! it has, and turns them into its own parameters here.
+//! [`Settings`] is flat and optional, as a person writes it. Each policy lists its keys in its registry entry, and
+//! turns them into its own parameters here.
 
 use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, PieParameters,
@@ -13,54 +13,53 @@ use std::fmt;
 use units::random::Stream;
 use units::{Bytes, Rate, Span};
 
-/// The knobs of all policies; what is absent has the policy's default.
+/// The settings of all policies; an absent one has the policy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Settings {
-    /// Queueing delay aimed at: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
+    /// Target queueing delay: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
-    /// CoDel and FQ-CoDel: how long the target may be exceeded, 100 ms. PIE and adaptive RED: time between
+    /// CoDel and FQ-CoDel: the time for which the target may be exceeded, 100 ms. PIE and adaptive RED: time between
     /// updates, 15 ms and 500 ms.
     pub interval: Option<Span>,
-    /// PIE: how long after a time without congestion nothing is dropped, 150 ms.
+    /// PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
     pub burst: Option<Span>,
-    /// PIE: whether drops are kept from clustering; yes.
+    /// PIE: true if drops are kept from clustering, the default.
     pub derandomize: Option<bool>,
     /// RED: average queue, in mean packets, from which packets are dropped.
     pub min_threshold: Option<f64>,
     /// RED: average queue, in mean packets, at which the probability is `max_probability`.
     pub max_threshold: Option<f64>,
-    /// RED: probability at `max_threshold`, 0.1. Adaptive RED: where it starts.
+    /// RED: probability at `max_threshold`, 0.1. Adaptive RED: the initial value.
     pub max_probability: Option<f64>,
     /// RED: weight of one arrival in the average.
     pub weight: Option<f64>,
-    /// RED: whether the probability climbs beyond `max_threshold` rather than jumps to 1; yes.
+    /// RED: true if the probability climbs beyond `max_threshold`, the default; otherwise it jumps to 1.
     pub gentle: Option<bool>,
-    /// RED: whether drops keep a distance; no.
+    /// RED: true if drops keep a distance; by default they do not.
     pub wait: Option<bool>,
-    /// RED: whether queue and probability go by bytes; no.
+    /// RED: true if queue and probability count bytes; by default packets.
     pub by_bytes: Option<bool>,
     /// FQ-CoDel: bytes a flow sends in a turn, 1514.
     pub quantum: Option<Bytes>,
     /// FQ-CoDel: number of queues, 1024.
     pub flows: Option<usize>,
-    /// Whether packets that can be marked are marked rather than dropped; yes.
+    /// True if packets that can be marked are marked rather than dropped, the default.
     pub ecn: Option<bool>,
-    /// Drop-tail and drop-head: mean packets from which arrivals that can be marked are; never. These two have no
-    /// other early sign of congestion.
+    /// Drop-tail and drop-head: the backlog, in mean packets, from which arrivals that can be marked are marked; by
+    /// default never. These two have no other early sign of congestion.
     pub mark_above: Option<f64>,
 }
 
-/// Which policy a queue has, how it is set, and what it is told of the packets to come. Made from a policy's name, it
-/// has the defaults.
+/// The policy of a queue, its settings, and the expected packets. A value made from a policy's name has the defaults.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyConfig {
     /// Its name in the registry.
     pub policy: String,
-    /// What is turned.
+    /// The settings that differ from the defaults.
     pub settings: Settings,
     /// Mean length of the packets expected, on the wire.
     pub mean_packet: Bytes,
-    /// The router's part beside it, of the registry in `assist.rs`.
+    /// The router side that works with it, of the registry in `assist.rs`.
     pub assist: Option<String>,
 }
 
@@ -76,17 +75,18 @@ impl From<&str> for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Whether the registry has the policy and the policy these settings, on a link of `rate` with room for `limit`.
+    /// Checks that the registry has the policy and that the settings suit it, on a link of `rate` with room for
+    /// `limit`.
     ///
     /// # Errors
-    /// If not.
+    /// If they do not.
     pub fn check(&self, limit: Limit, rate: Rate) -> Result<(), BuildError> {
         let context = self.context(limit, rate, Stream::new(0, "queue"));
         super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)
     }
 
-    /// The parameters of RED, or of the RED inside of adaptive RED, on a link of `rate` with room for `limit`. `None`
-    /// for another policy, and for settings that [`Self::check`] refuses.
+    /// Returns the parameters of RED, or of the RED inside of adaptive RED, on a link of `rate` with room for `limit`.
+    /// Returns `None` for another policy, and for settings that [`Self::check`] refuses.
     #[must_use]
     pub fn red(&self, limit: Limit, rate: Rate) -> Option<RedParameters> {
         let context = self.context(limit, rate, Stream::new(0, "queue"));
@@ -97,19 +97,19 @@ impl PolicyConfig {
         }
     }
 
-    /// What the policy is told of a link of `rate` with room for `limit`.
+    /// Returns the description of a link of `rate` with room for `limit` for the policy.
     #[must_use]
     pub fn context(&self, limit: Limit, rate: Rate, stream: Stream) -> Context {
         Context { mean_packet: self.mean_packet, ..Context::new(limit, rate, stream) }
     }
 }
 
-/// Why a policy cannot be made.
+/// The reason why a policy cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// The registry does not have it.
+    /// The registry does not have the policy.
     UnknownPolicy {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// The policy does not have this setting.
@@ -118,16 +118,16 @@ pub enum BuildError {
         policy: &'static str,
         /// The setting.
         key: &'static str,
-        /// The settings it has.
+        /// The settings that it has.
         accepted: &'static [&'static str],
     },
     /// A setting is out of its range.
     OutOfRange {
         /// The setting.
         key: &'static str,
-        /// What it is.
+        /// The value found.
         found: String,
-        /// What it may be.
+        /// The values that are accepted.
         accepted: &'static str,
     },
 }
@@ -167,12 +167,12 @@ fn within<T: fmt::Display>(
 }
 
 impl Settings {
-    /// The shortest interval: that of an update or a search for packets to drop.
+    /// The shortest interval between updates, or of a search for packets to drop.
     const INTERVAL_LEAST: Span = Span::from_micros(1);
-    /// The most queues FQ-CoDel makes: what Linux allows.
+    /// The most queues that FQ-CoDel makes: the number that Linux allows.
     const FLOWS_MAX: usize = 65_536;
 
-    /// The keys that are given.
+    /// Returns the keys that are given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let Self { target, interval, burst, derandomize, min_threshold, max_threshold, .. } = self;
         let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, mark_above, .. } =
@@ -198,7 +198,7 @@ impl Settings {
         .filter_map(|(key, given)| given.then_some(key))
     }
 
-    /// Whether `policy` accepts every setting that is given, and each is within its own range.
+    /// Checks that `policy` accepts every given setting, and that each is within its own range.
     pub(super) fn check(
         &self,
         policy: &'static str,
@@ -217,7 +217,7 @@ impl Settings {
         within("flows", self.flows, |flows| (1..=Self::FLOWS_MAX).contains(flows), "1 to 65536")
     }
 
-    /// The room above which drop-tail marks, counted as its limit is.
+    /// Returns the room above which drop-tail marks, in the unit of its limit.
     pub(super) fn step(&self, context: &Context) -> Result<Option<Limit>, BuildError> {
         within(
             "mark_above",
@@ -244,7 +244,8 @@ impl Settings {
         })
     }
 
-    /// A threshold given alone keeps the default's ratio to the other, so that one knob is enough to turn.
+    /// Applies RED's settings to `defaults`. A threshold given alone keeps the default's ratio to the other, so that
+    /// one key is enough.
     fn red_over(&self, defaults: RedParameters) -> Result<RedParameters, BuildError> {
         let ratio = defaults.max_threshold / defaults.min_threshold;
         let (min_threshold, max_threshold) = match (self.min_threshold, self.max_threshold) {

@@ -1,10 +1,10 @@
-//! The line of packets every policy keeps: first in, first out, each with the time it came.
+//! The line of packets that every policy keeps: first in, first out, each with the time of its arrival.
 
 use crate::{Backlog, Datagram};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// Packets waiting, oldest first, and how much they are.
+/// Packets waiting, oldest first, and the number of their bytes.
 #[derive(Debug)]
 pub(super) struct Store<P> {
     waiting: VecDeque<(Time, P)>,
@@ -37,7 +37,7 @@ impl<P: Datagram> Store<P> {
         self.waiting.push_back((now, packet));
     }
 
-    /// The oldest packet and when it came.
+    /// Takes the oldest packet; returns it with its arrival time.
     pub(super) fn pop(&mut self) -> Option<(Time, P)> {
         let (arrived, packet) = self.waiting.pop_front()?;
         self.bytes -= packet.wire_len();

@@ -3,7 +3,7 @@
 use units::random::{Distribution, Stream};
 use units::{Span, Time};
 
-/// Where the burst under way ends.
+/// The current burst, by its end.
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
     ends: Time,
@@ -16,7 +16,7 @@ pub(super) struct Lengths<'a> {
     stream: &'a mut Stream,
 }
 
-/// Lengths with these means: Pareto with a `shape`, exponential without.
+/// Returns lengths with these means: Pareto with a `shape`, exponential without.
 pub(super) fn lengths(burst: Span, pause: Span, shape: Option<f64>, stream: &mut Stream) -> Lengths<'_> {
     let of = |mean: Span| {
         let mean = mean.as_secs_f64();
@@ -26,13 +26,13 @@ pub(super) fn lengths(burst: Span, pause: Span, shape: Option<f64>, stream: &mut
 }
 
 impl Bursts {
-    /// A pause begins at `start`.
+    /// Begins a pause at `start`.
     pub(super) fn new(start: Time) -> Self {
         Self { ends: start }
     }
 
-    /// When the packet comes that is `gap` after the one at `now`. The gap passes only while a burst lasts, so no
-    /// packet is gained or lost at a burst's ends and the long-run rate is exact.
+    /// Returns the time of the packet that is `gap` after the one at `now`. The gap passes only while a burst lasts. So
+    /// the ends of bursts neither add nor remove packets, and the long-run rate is exact.
     pub(super) fn after(&mut self, mut now: Time, mut gap: Span, lengths: &mut Lengths<'_>) -> Time {
         while now + gap >= self.ends {
             gap = gap.saturating_sub(self.ends.since(now));

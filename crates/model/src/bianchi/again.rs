@@ -1,12 +1,12 @@
-//! The slots after a collision where only idle slots count down. The functions that collided draw anew, and each that
-//! draws 0 transmits in the slot after it. One alone succeeds, several collide again.
+//! The slots after a collision if only idle slots count down. The functions that collided draw again, and each that
+//! draws 0 transmits in the next slot. One alone succeeds, several collide again.
 
-/// More colliders than this are not told apart: where that many transmit at once nothing gets through.
+/// The most colliders that are distinguished: if more transmit at once, nothing gets through.
 const MOST_COLLIDERS: usize = 80;
-/// `1 - tau` is never less, so that the binomial distribution can be stepped through.
+/// The least `1 - tau`, so that the binomial distribution can be stepped through.
 const LEAST: f64 = 1e-12;
 
-/// What follows the collisions of a slot.
+/// The events that follow the collisions of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Again {
     /// The share of attempts after a counter of 0, drawn after a collision, that collide.
@@ -17,7 +17,7 @@ pub(super) struct Again {
     pub(super) collisions: f64,
 }
 
-/// Of a collision of `k` stations, the sums over all that follows at once.
+/// The sums over all that immediately follows a collision of `k` stations.
 #[derive(Clone, Copy, Default)]
 struct After {
     attempts: f64,
@@ -27,8 +27,8 @@ struct After {
 }
 
 impl Again {
-    /// Of `stations` that transmit in a slot with probability `tau` and draw 0 with probability `zero` after a
-    /// collision.
+    /// Returns the events for `stations` that transmit in a slot with probability `tau` and draw 0 with probability
+    /// `zero` after a collision.
     pub(super) fn of(stations: u32, tau: f64, zero: f64) -> Self {
         let most = MOST_COLLIDERS.min(stations as usize);
         let after = after(most, zero.min(1.0 - LEAST));
@@ -47,14 +47,14 @@ impl Again {
     }
 }
 
-/// For collisions of 0 to `most` stations.
+/// Returns the sums for collisions of 0 to `most` stations.
 fn after(most: usize, zero: f64) -> Vec<After> {
     let odds = zero / (1.0 - zero);
     let mut after = vec![After::default(); most + 1];
     for colliders in 2..=most {
         let k = colliders as f64;
         let mut sum = After { attempts: k * zero, ..After::default() };
-        // Of `colliders`, `again` draw 0.
+        // `again` of the `colliders` draw 0.
         let mut share = (1.0 - zero).powf(k);
         for (again, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
             share *= odds * (k - again as f64 + 1.0) / again as f64;
@@ -69,7 +69,7 @@ fn after(most: usize, zero: f64) -> Vec<After> {
             sum.successes += share * next.successes;
             sum.collisions += share * next.collisions;
         }
-        // All of them again: the same sums, `share` times.
+        // If all of them draw 0, the same sums follow, `share` times.
         let scale = 1.0 / (1.0 - share);
         after[colliders] = After {
             attempts: sum.attempts * scale,

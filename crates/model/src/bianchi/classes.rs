@@ -1,11 +1,11 @@
 //! Classes of stations with different AIFS, windows and frames: EDCA.
 //!
 //! Source: the method of Tinnirello and Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology",
-//! IEEE/ACM Trans. Networking 18(2), 2010 `[tinnirello2010edca]`: the slots after a busy period are told apart. They
-//! are numbered `k = 0, 1, …` from the end of the shortest AIFS; zones in which the same classes contend follow from
-//! that. A station of a class whose AIFS is `d` slots longer, with a counter of `r`, transmits at `k = d + r` if
-//! nobody has before. What is solved for is the distribution `G(r)` of the counters as the medium becomes idle, each
-//! station independent of the others:
+//! IEEE/ACM Trans. Networking 18(2), 2010 `[tinnirello2010edca]`, which distinguishes the slots after a busy period.
+//! They are numbered `k = 0, 1, …` from the end of the shortest AIFS; zones in which the same classes contend follow
+//! from that. A station of a class whose AIFS is `d` slots longer, with a counter of `r`, transmits at `k = d + r` if
+//! nobody has before. The unknown is the distribution `G(r)` of the counters when the medium becomes idle, each station
+//! independent of the others:
 //!
 //! ```text
 //! Q(k) = product over the other stations of P(d + r > k)        they are silent up to k
@@ -14,7 +14,7 @@
 //! G(r) ~ sum_i A_i f(W_i-1-r)/W_i                               A_0 = 1, A_(i+1) = A_i sum_r f(W_i-1-r)/W_i q(r)
 //! S_c  = n_c sum_r G_c(r) Q_c(d+r) payload / mean length of a busy period and the idle one before it
 //! ```
-//! A single class is within a percent of [`saturation`](super::saturation), which takes all slots for alike.
+//! A single class is within a percent of [`saturation`](super::saturation), which treats all slots alike.
 //!
 //! Left out: two functions of one station, whose collisions are internal.
 
@@ -24,8 +24,8 @@ use units::{Complaint, Rate};
 /// The saturation of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByClass {
-    /// Each class, in the order in which they were given. One that nobody leaves a slot has no throughput and no
-    /// attempts.
+    /// Each class, in the order in which they were given. A class to which the others leave no slot has zero throughput
+    /// and zero attempts.
     pub classes: Vec<Saturation>,
     /// The sum of the throughputs.
     pub throughput: Rate,
@@ -34,16 +34,16 @@ pub struct ByClass {
 /// The difference in `P(counter > r)` at which the iteration ends.
 const TOLERANCE: f64 = 1e-11;
 const MOST_ITERATIONS: u32 = 20_000;
-/// Of the step that a plain iteration would make; halved where it does not help.
+/// The share of a plain iteration's step that is taken; halved where it does not help.
 const DAMPING: f64 = 0.5;
-/// The work rises with the square of the window.
+/// The largest window: the work rises with its square.
 const MOST_WINDOW: u32 = 4095;
 
-/// The saturation of `classes` in one cell, with counters that go down at every boundary.
+/// Returns the saturation of `classes` in one cell, with counters that go down at every boundary.
 ///
 /// # Errors
-/// No class, a parameter out of the range that its documentation states, or a `CWmax` over 4095. Also an iteration
-/// that does not settle (with its residual).
+/// If there are no classes, a parameter is out of the range that its documentation states, a `CWmax` is over 4095, or
+/// the iteration does not settle (with its residual).
 pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complaint> {
     for (index, class) in classes.iter().enumerate() {
         let name = |fault: Complaint| Complaint { place: format!("class {index}: {}", fault.place), ..fault };
@@ -70,7 +70,7 @@ pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complai
     let of = |index: usize| {
         let contender = &cell.contenders[index];
         let step = contender.step(&cell.silence(Some(index)));
-        // Boundaries at which the class may transmit.
+        // The boundaries at which the class may transmit.
         let boundaries: f64 = contender.eligible(&silence);
         Saturation {
             throughput: Rate::from_bps_f64(successes[index] * classes[index].payload.bits_f64() / mean),
@@ -99,7 +99,7 @@ struct Contender<'a> {
     beyond: Vec<f64>,
 }
 
-/// What follows for a class from what the others do.
+/// The consequences for a class of the behaviour of the others.
 struct Step {
     counters: Vec<f64>,
     /// Transmissions of one station per busy period.
@@ -119,7 +119,7 @@ impl<'a> Contender<'a> {
         contender
     }
 
-    /// `P(d + r > k)` of one station.
+    /// Returns `P(d + r > k)` of one station.
     fn silent_up_to(&self, k: usize) -> f64 {
         match k.checked_sub(self.offset) {
             None => 1.0,
@@ -127,18 +127,18 @@ impl<'a> Contender<'a> {
         }
     }
 
-    /// The same of `stations` stations.
+    /// Returns the same of `stations` stations.
     fn all_silent_up_to(&self, k: usize, stations: u32) -> f64 {
         self.silent_up_to(k).powf(f64::from(stations))
     }
 
-    /// How many boundaries from `d` on a busy period is preceded by, where everybody together is silent by `silence`.
+    /// Returns the mean number of boundaries from `d` on before a busy period, where `silence` is that of all stations.
     fn eligible(&self, silence: &[f64]) -> f64 {
         let before = |k: usize| if k == 0 { 1.0 } else { silence.get(k - 1).copied().unwrap_or(0.0) };
         (self.offset..=silence.len()).map(before).sum()
     }
 
-    /// The counters that result where the others are silent by `silence`, which is `Q`.
+    /// Returns the counters that result from `silence`, which is the `Q` of the others.
     fn step(&self, silence: &[f64]) -> Step {
         let quiet = |k: usize| silence.get(k).copied().unwrap_or(0.0);
         let reached = if self.offset == 0 { 1.0 } else { quiet(self.offset - 1) };
@@ -147,7 +147,7 @@ impl<'a> Contender<'a> {
             return Step { counters, attempts: 0.0, collision_probability: 0.0, dropped: 0.0 };
         }
         let size = self.counters.len();
-        // q, as far as there is anything of it.
+        // q, up to its last value above zero.
         let mut first = Vec::with_capacity(size);
         let mut before = reached;
         while first.len() < size && before > 0.0 {
@@ -172,7 +172,7 @@ impl<'a> Contender<'a> {
         }
         let mut dropped = if self.class.attempts.is_some() { arrives } else { 0.0 };
         if stages > last {
-            // From here on the window stays as it is: a geometric series, without an end if frames are never dropped.
+            // The window does not grow from here on: a geometric series, which is infinite if frames are never dropped.
             let window = self.class.window(last) as usize;
             let fails = collides(&first, &visits, window);
             match self.class.attempts {
@@ -210,13 +210,13 @@ fn add(counters: &mut [f64], visits: &[f64], window: usize, arrives: f64) {
     }
 }
 
-/// The probability that an attempt from a window of `window` values collides.
+/// Returns the probability that an attempt from a window of `window` values collides.
 fn collides(first: &[f64], visits: &[f64], window: usize) -> f64 {
     let met = first.iter().zip(visits[..window].iter().rev()).map(|(q, visits)| q * visits);
     (met.sum::<f64>() / window as f64).min(1.0)
 }
 
-/// `P(counter > r)` of each `r`; exactly 0 for the last.
+/// Returns `P(counter > r)` of each `r`; exactly 0 for the last.
 fn tails(counters: &[f64]) -> Vec<f64> {
     let mut above = 0.0;
     let mut tails: Vec<f64> = counters
@@ -237,8 +237,8 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// `Q`: for each `k` the probability that all stations are silent up to it; one station of class `but` left out.
-    /// Ends where it is zero.
+    /// Returns `Q`: for each `k` the probability that all stations are silent up to it, without one station of class
+    /// `but`. Ends where it is zero.
     fn silence(&self, but: Option<usize>) -> Vec<f64> {
         let end = self.contenders.iter().map(|contender| contender.offset + contender.counters.len()).max();
         let all = |k: usize| -> f64 {
@@ -250,7 +250,7 @@ impl Cell<'_> {
         (0..end.unwrap_or(0)).map(all).take_while(|silent| *silent > 0.0).collect()
     }
 
-    /// The probability that a busy period is a success of class `index`.
+    /// Returns the probability that a busy period is a success of class `index`.
     fn success(&self, index: usize) -> f64 {
         let contender = &self.contenders[index];
         let silence = self.silence(Some(index));
@@ -258,8 +258,8 @@ impl Cell<'_> {
         f64::from(contender.class.stations) * alone.map(|(silent, share)| silent * share).sum::<f64>()
     }
 
-    /// The probability that class `index` takes part in a busy period, and no class with longer data frames. Of equal
-    /// lengths, the class given first counts as longer.
+    /// Returns the probability that class `index` takes part in a busy period, but no class with longer data frames.
+    /// Among equal lengths, the class given first counts as longer.
     fn longest(&self, index: usize) -> f64 {
         let data = |class: usize| (self.contenders[class].class.data, std::cmp::Reverse(class));
         let begins = |k: usize| -> f64 {
@@ -279,7 +279,7 @@ impl Cell<'_> {
         (contender.offset..contender.offset + contender.counters.len()).map(begins).sum()
     }
 
-    /// Iterates the counters of all classes; the residual and the iterations.
+    /// Iterates the counters of all classes; returns the residual and the number of iterations.
     fn settle(&mut self) -> Result<(f64, u32), Complaint> {
         let (mut damping, mut least, mut since) = (DAMPING, f64::INFINITY, 0);
         for iteration in 1..=MOST_ITERATIONS {
@@ -299,7 +299,7 @@ impl Cell<'_> {
             if residual < TOLERANCE {
                 return Ok((residual, iteration));
             }
-            // Where a hundred steps have not brought it nearer, they are too long.
+            // If a hundred steps have not reduced the residual, they are too long.
             if residual < 0.9 * least {
                 (least, since) = (residual, 0);
             } else {

@@ -1,5 +1,5 @@
 //! The equations of [`super`] for people and programs that ask one question. Each has its inverse, and an error that
-//! says the range for which it holds. Controllers use the functions of [`super`], which these call.
+//! states the range for which it holds. Controllers use the functions of [`super`], which these call.
 //!
 //! | `[madison]` | forward | inverse |
 //! |---|---|---|
@@ -17,16 +17,17 @@
 //! | eq13 | [`starting_rate`] | [`starting_backlog`] |
 //! | eq14 | [`shared_rate`] | [`shared_backlog`], [`adapting_flows`] |
 //!
-//! Units as in [`super`]: backlogs in packets, rates as shares of the capacity, times in seconds where a time is meant.
+//! Units as in [`super`]: backlogs in packets, rates as shares of the capacity, times in seconds unless stated
+//! otherwise.
 
 use super as total;
 use crate::OutOfRange;
 use units::{Bytes, Rate};
 
-/// The window from which on eq1 is a loss rate: there it is 1.
+/// The least window for which eq1 gives a loss rate, which is 1 there.
 const LEAST_WINDOW: f64 = 36.0 / 7.0;
 
-/// What follows from arguments so extreme that it is no number has no answer.
+/// Returns `found`, or an error if the arguments are so extreme that it is not finite.
 fn number(found: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(found.is_finite(), "result", found, "a finite number, of arguments less extreme")
 }
@@ -67,7 +68,7 @@ fn flows(count: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(count >= 1.0 && count.is_finite(), "number of flows", count, "one or more")
 }
 
-/// The largest loss rate at which Vegas keeps its backlog, `[madison:eq1]`, as an equation.
+/// Returns the largest loss rate at which Vegas keeps its backlog, `[madison:eq1]`, as an equation.
 ///
 /// ```text
 /// p = 32 / (7 W^2 - 36 W + 32)
@@ -75,7 +76,7 @@ fn flows(count: f64) -> Result<f64, OutOfRange> {
 /// `W` = `window`, packets, `alpha RTT/d`.
 ///
 /// # Errors
-/// A window below 36/7, where this is no loss rate.
+/// If the window is below 36/7, where this is not a loss rate.
 pub fn vegas_loss(window: f64) -> Result<f64, OutOfRange> {
     let w = OutOfRange::unless(
         window >= LEAST_WINDOW && window.is_finite(),
@@ -86,52 +87,52 @@ pub fn vegas_loss(window: f64) -> Result<f64, OutOfRange> {
     number((32.0 / (7.0 * w * w - 36.0 * w + 32.0)).min(1.0))
 }
 
-/// The window, packets, at which [`vegas_loss`] is `loss`: its inverse.
+/// Returns the window, packets, at which [`vegas_loss`] is `loss`: its inverse.
 ///
 /// ```text
 /// W = (2/7) (9 + sqrt(25 + 56/p))
 /// ```
 ///
 /// # Errors
-/// No loss rate, or none above zero.
+/// If `loss` is not above 0 and at most 1.
 pub fn vegas_window(loss: f64) -> Result<f64, OutOfRange> {
     number(total::reno_backlog(1.0, loss_rate(loss)?))
 }
 
-/// [`super::reno_backlog`], `[madison:eq2]`.
+/// Returns [`super::reno_backlog`], `[madison:eq2]`.
 ///
 /// # Errors
-/// A ratio or a loss rate that is none.
+/// If the ratio or the loss rate is out of its range.
 pub fn reno_backlog(ratio: f64, loss: f64) -> Result<f64, OutOfRange> {
     number(total::reno_backlog(delay_ratio(ratio)?, loss_rate(loss)?))
 }
 
-/// The loss rate at which Reno keeps `backlog` packets: the inverse of [`reno_backlog`], `[madison:eq1]` with
+/// Returns the loss rate at which Reno keeps `backlog` packets: the inverse of [`reno_backlog`], `[madison:eq1]` with
 /// `W = alpha RTT/d`.
 ///
 /// # Errors
-/// A ratio that is none; a backlog so small that no loss rate leaves it.
+/// If the ratio is out of its range, or the backlog is too small for any loss rate.
 pub fn reno_loss(ratio: f64, backlog: f64) -> Result<f64, OutOfRange> {
     vegas_loss(packets("backlog", backlog)? / delay_ratio(ratio)?)
 }
 
-/// [`super::target_backlog`], `[madison:eq3]`.
+/// Returns [`super::target_backlog`], `[madison:eq3]`.
 ///
 /// # Errors
-/// No loss rate, or none above zero.
+/// If `loss` is not above 0 and at most 1.
 pub fn target_backlog(loss: f64) -> Result<f64, OutOfRange> {
     number(total::target_backlog(loss_rate(loss)?))
 }
 
-/// The loss rate at which a Madison flow wants `backlog` packets: the inverse of [`target_backlog`].
+/// Returns the loss rate at which a Madison flow has the target `backlog`: the inverse of [`target_backlog`].
 ///
 /// # Errors
-/// A backlog below 0.121 packets, the target where every packet is lost.
+/// If the backlog is below 0.121 packets, the target where every packet is lost.
 pub fn target_loss(backlog: f64) -> Result<f64, OutOfRange> {
     reno_loss(total::DELAY_RATIO, backlog)
 }
 
-/// The flow's own packets in the queue, `[madison:eq4]`.
+/// Returns the number of the flow's own packets in the queue, `[madison:eq4]`.
 ///
 /// ```text
 /// b = S d
@@ -139,24 +140,24 @@ pub fn target_loss(backlog: f64) -> Result<f64, OutOfRange> {
 /// `S` = `rate`, packets per second; `d` = `delay`, seconds.
 ///
 /// # Errors
-/// A negative rate, or no delay.
+/// If the rate is negative, or the delay is not above zero.
 pub fn own_backlog(rate: f64, delay: f64) -> Result<f64, OutOfRange> {
     number(per_second(rate)? * seconds("queueing delay", delay)?)
 }
 
-/// The rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the inverse
-/// of [`own_backlog`].
+/// Returns the rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the
+/// inverse of [`own_backlog`].
 ///
 /// # Errors
-/// A negative backlog, or no delay.
+/// If the backlog is negative, or the delay is not above zero.
 pub fn own_rate(backlog: f64, delay: f64) -> Result<f64, OutOfRange> {
     number(packets("backlog", backlog)? / seconds("queueing delay", delay)?)
 }
 
-/// How long the bottleneck takes for a packet, seconds, `[madison:eq5]`: `12/C` for 1500 bytes.
+/// Returns the bottleneck's time for a packet, seconds, `[madison:eq5]`: `12/C` for 1500 bytes.
 ///
 /// # Errors
-/// A link without a rate, a packet without a byte.
+/// If the rate of the link or the size of the packet is zero.
 pub fn service_time(capacity: Rate, packet: Bytes) -> Result<f64, OutOfRange> {
     let bits = OutOfRange::unless(packet > Bytes::ZERO, "packet", packet.bits_f64(), "one byte or more")?;
     let rate =
@@ -164,78 +165,80 @@ pub fn service_time(capacity: Rate, packet: Bytes) -> Result<f64, OutOfRange> {
     number(bits / rate)
 }
 
-/// The capacity at which a packet takes `service` seconds: the inverse of [`service_time`], to a bit per second.
+/// Returns the capacity at which a packet takes `service` seconds: the inverse of [`service_time`], to a bit per
+/// second.
 ///
 /// # Errors
-/// No time, a packet without a byte.
+/// If the time is not above zero, or the size of the packet is zero.
 pub fn capacity(service: f64, packet: Bytes) -> Result<Rate, OutOfRange> {
     let bits = OutOfRange::unless(packet > Bytes::ZERO, "packet", packet.bits_f64(), "one byte or more")?;
     Ok(Rate::from_bps_f64(bits / seconds("service time", service)?))
 }
 
-/// [`super::waiting`], `[madison:eq6]`: packets that wait where the delay is `delay` and a packet takes `service`,
-/// both in seconds.
+/// Returns [`super::waiting`], `[madison:eq6]`: the packets that wait where the delay is `delay` and a packet takes
+/// `service`, both in seconds.
 ///
 /// # Errors
-/// A negative delay, no service time.
+/// If the delay is negative, or the service time is not above zero.
 pub fn total_backlog(delay: f64, service: f64) -> Result<f64, OutOfRange> {
     let fits = delay >= 0.0 && delay.is_finite();
     let delay = OutOfRange::unless(fits, "queueing delay", delay, "zero seconds or more")?;
     number(total::waiting(delay, seconds("service time", service)?))
 }
 
-/// The queueing delay, seconds, where `backlog` packets wait: the inverse of [`total_backlog`].
+/// Returns the queueing delay, seconds, where `backlog` packets wait: the inverse of [`total_backlog`].
 ///
 /// # Errors
-/// A negative backlog, no service time.
+/// If the backlog is negative, or the service time is not above zero.
 pub fn queueing_delay(backlog: f64, service: f64) -> Result<f64, OutOfRange> {
     number(packets("backlog", backlog)? * seconds("service time", service)?)
 }
 
-/// [`super::utilization`], `[madison:eq8]`: from the packets that wait in an M/D/1 queue.
+/// Returns [`super::utilization`], `[madison:eq8]`, from the number of packets that wait in an M/D/1 queue.
 ///
 /// # Errors
-/// A negative backlog.
+/// If the backlog is negative.
 pub fn utilization(backlog: f64) -> Result<f64, OutOfRange> {
     number(total::utilization(packets("backlog", backlog)?))
 }
 
-/// Packets that wait in an M/D/1 queue, and its mean wait in service times: `[madison:eq7]`, the inverse of
-/// [`utilization`].
+/// Returns the number of packets that wait in an M/D/1 queue, which is also its mean wait in service times:
+/// `[madison:eq7]`, the inverse of [`utilization`].
 ///
 /// ```text
 /// B = d C/12 = U / (2 (1 - U))
 /// ```
 ///
 /// # Errors
-/// A utilization of 1 or more, where the queue has no mean.
+/// If the utilization is 1 or more, where the queue has no mean.
 pub fn backlog(utilization: f64) -> Result<f64, OutOfRange> {
     let u = below_one("utilization", utilization)?;
     number(u / (2.0 * (1.0 - u)))
 }
 
-/// [`super::share`], `[madison:eq9]`: of the capacity, by `rate` packets per second that take `service` seconds each.
+/// Returns [`super::share`], `[madison:eq9]`: of the capacity, by `rate` packets per second that take `service` seconds
+/// each.
 ///
 /// # Errors
-/// A negative rate, no service time, more than the capacity.
+/// If the rate is negative, the service time is not above zero, or the share exceeds the capacity.
 pub fn share(rate: f64, service: f64) -> Result<f64, OutOfRange> {
     let share = total::share(per_second(rate)?, seconds("service time", service)?);
     OutOfRange::unless(share <= 1.0, "rate times service time", share, "at most 1, the capacity")
 }
 
-/// Packets per second of the share `share`: the inverse of [`share()`].
+/// Returns the packets per second of the share `share`: the inverse of [`share()`].
 ///
 /// # Errors
-/// A share that is none, no service time.
+/// If the share is not from 0 to 1, or the service time is not above zero.
 pub fn rate(share: f64, service: f64) -> Result<f64, OutOfRange> {
     let share = OutOfRange::unless((0.0..=1.0).contains(&share), "share", share, "from 0 to 1")?;
     number(total::rate(share, seconds("service time", service)?))
 }
 
-/// [`super::cross_share`], `[madison:eq10]`: what everyone else sends, a share of the capacity.
+/// Returns [`super::cross_share`], `[madison:eq10]`: the rate of all others, a share of the capacity.
 ///
 /// # Errors
-/// A utilization that is none; an own share that is none or above the utilization.
+/// If the utilization is not from 0 to 1, or the own share not from 0 to the utilization.
 pub fn cross_share(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     let u =
         OutOfRange::unless((0.0..=1.0).contains(&utilization), "utilization", utilization, "from 0 to 1")?;
@@ -243,7 +246,7 @@ pub fn cross_share(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     number(total::cross_share(u, own))
 }
 
-/// The own share where everyone else has `cross`: the inverse of [`cross_share`].
+/// Returns the own share where all others have `cross`: the inverse of [`cross_share`].
 ///
 /// # Errors
 /// As [`cross_share`].
@@ -251,10 +254,10 @@ pub fn own_share(utilization: f64, cross: f64) -> Result<f64, OutOfRange> {
     cross_share(utilization, cross)
 }
 
-/// [`super::equivalent_flows`], `[madison:eq11]`.
+/// Returns [`super::equivalent_flows`], `[madison:eq11]`.
 ///
 /// # Errors
-/// A utilization that is none; an own share that is none or above the utilization.
+/// If the utilization is not above 0 and at most 1, or the own share not above 0 and at most the utilization.
 pub fn equivalent_flows(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     let u = part("utilization", utilization)?;
     let fits = own > 0.0 && own <= u;
@@ -264,37 +267,38 @@ pub fn equivalent_flows(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     ))
 }
 
-/// The share of each of `count` equal flows: the inverse of [`equivalent_flows`].
+/// Returns the share of each of `count` equal flows: the inverse of [`equivalent_flows`].
 ///
 /// # Errors
-/// A utilization that is none, less than one flow.
+/// If the utilization is not above 0 and at most 1, or there is less than one flow.
 pub fn equal_share(utilization: f64, count: f64) -> Result<f64, OutOfRange> {
     number(part("utilization", utilization)? / flows(count)?)
 }
 
-/// The own packets that wait at the share `share` of a link that is used to `utilization`, `[madison:eq12]`.
+/// Returns the own packets that wait at the share `share` of a link that is used to `utilization`, `[madison:eq12]`.
 ///
 /// ```text
 /// b = x / (2 (1 - U))
 /// ```
-/// The source leaves a factor of `U` out: at 0.9 this is a ninth more than M/D/1 has.
+/// The source omits a factor of `U`: at 0.9 this is a ninth more than M/D/1 has.
 ///
 /// # Errors
-/// A share that is none or above the utilization; a utilization of 1 or more.
+/// If the share is not from 0 to the utilization, or the utilization is 1 or more.
 pub fn reached_backlog(share: f64, utilization: f64) -> Result<f64, OutOfRange> {
     let u = below_one("utilization", utilization)?;
     let share = OutOfRange::unless((0.0..=u).contains(&share), "share", share, "from 0 to the utilization")?;
     number(share / (2.0 * (1.0 - u)))
 }
 
-/// The utilization at which the share `share` keeps `backlog` packets of its own: the inverse of [`reached_backlog`].
+/// Returns the utilization at which the share `share` keeps `backlog` packets of its own: the inverse of
+/// [`reached_backlog`].
 ///
 /// ```text
 /// U = 1 - x / (2b)
 /// ```
 ///
 /// # Errors
-/// A share that is none; a backlog that the share has on no link, as it would have to be less than the share itself.
+/// If the share is not above 0 and at most 1, or the backlog would require a utilization below the share itself.
 pub fn needed_utilization(share: f64, backlog: f64) -> Result<f64, OutOfRange> {
     let share = part("share", share)?;
     let utilization = 1.0 - share / (2.0 * some_packets("backlog", backlog)?);
@@ -303,15 +307,15 @@ pub fn needed_utilization(share: f64, backlog: f64) -> Result<f64, OutOfRange> {
     number(utilization)
 }
 
-/// [`super::starting_rate`], `[madison:eq12]` with `[madison:eq13]`: a share of the capacity.
+/// Returns [`super::starting_rate`], `[madison:eq12]` with `[madison:eq13]`: a share of the capacity.
 ///
 /// # Errors
-/// No backlog; a utilization by others that is none, or 1.
+/// If the backlog is negative, or the utilization by others is not from 0 to below 1.
 pub fn starting_rate(backlog: f64, others: f64) -> Result<f64, OutOfRange> {
     number(total::starting_rate(packets("backlog", backlog)?, below_one("utilization by others", others)?))
 }
 
-/// The own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of
+/// Returns the own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of
 /// [`starting_rate`].
 ///
 /// ```text
@@ -319,15 +323,15 @@ pub fn starting_rate(backlog: f64, others: f64) -> Result<f64, OutOfRange> {
 /// ```
 ///
 /// # Errors
-/// Shares that are none, or that are 1 or more together.
+/// If the shares are out of their range, or are 1 or more together.
 pub fn starting_backlog(share: f64, others: f64) -> Result<f64, OutOfRange> {
     shared_backlog(share, others, 0.0, 1.0)
 }
 
-/// [`super::shared_rate`], `[madison:eq12]` with `[madison:eq14]`: a share of the capacity.
+/// Returns [`super::shared_rate`], `[madison:eq12]` with `[madison:eq14]`: a share of the capacity.
 ///
 /// # Errors
-/// No backlog, shares that are none or make 1 or more together, less than one flow.
+/// If the backlog is negative, a share is not from 0 to below 1, or there is less than one flow.
 pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> Result<f64, OutOfRange> {
     let (backlog, adapting) = (packets("backlog", backlog)?, flows(adapting)?);
     let own = below_one("own share", own)?;
@@ -335,15 +339,16 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> Result<
     number(total::shared_rate(backlog, cross, own, adapting))
 }
 
-/// The own packets that wait once `adapting` flows send at `share` each, which had `own` each before: the inverse of
-/// [`shared_rate`].
+/// Returns the own packets that wait once `adapting` flows send at `share` each, which had `own` each before: the
+/// inverse of [`shared_rate`].
 ///
 /// ```text
 /// b = x / (2 (1 - ux - nD x)),   ux = max(0, X - (nD - 1) S) 12/C
 /// ```
 ///
 /// # Errors
-/// Shares that are none, less than one flow, or an arrival rate of 1 or more: then the queue has no mean.
+/// If a share is out of its range, there is less than one flow, or the arrival rate is 1 or more: then the queue has no
+/// mean.
 pub fn shared_backlog(share: f64, cross: f64, own: f64, adapting: f64) -> Result<f64, OutOfRange> {
     let (share, adapting) = (below_one("share", share)?, flows(adapting)?);
     let own = below_one("own share", own)?;
@@ -352,11 +357,11 @@ pub fn shared_backlog(share: f64, cross: f64, own: f64, adapting: f64) -> Result
     reached_backlog(share, below_one("utilization with the new rates", arriving)?)
 }
 
-/// `nD`, how many flows changed together: [`super::adapted`], `[madison:eq14]` solved for the number of flows. `None`
-/// where no number of flows explains the backlog.
+/// Returns `nD`, the number of flows that changed together: [`super::adapted`], `[madison:eq14]` solved for that
+/// number. Returns `None` if no number of flows explains the backlog.
 ///
 /// # Errors
-/// No backlog, shares that are none.
+/// If the backlog is not above zero, or a share is out of its range.
 pub fn adapting_flows(backlog: f64, cross: f64, before: f64, after: f64) -> Result<Option<f64>, OutOfRange> {
     let backlog = some_packets("backlog", backlog)?;
     let cross = below_one("utilization by others", cross)?;

@@ -1,8 +1,8 @@
 //! The queue at a given load: a birth-death chain of packets in the system, which an arrival joins unless it is
 //! dropped.
 //!
-//! Loads go by `x = ln rho`, probabilities by their logarithms. Nothing overflows or cancels, however near `rho` is
-//! to 1, on either side of it, or however many packets the system holds.
+//! Loads are given by `x = ln rho`, probabilities by their logarithms. So nothing overflows or cancels, however near
+//! `rho` is to 1, on either side, or however many packets the system holds.
 
 use crate::red::Red;
 use units::Fraction;
@@ -23,7 +23,7 @@ pub(super) enum System {
     },
 }
 
-/// What arrivals meet in the long run.
+/// The long-run state of the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stationary {
     /// The logarithm of the share of arrivals that are dropped.
@@ -53,7 +53,7 @@ impl System {
         Self::Red { drops, ln_admitted }
     }
 
-    /// How many packets the system can hold, at least 1.
+    /// Returns the number of packets that the system can hold, at least 1.
     pub(super) fn states(&self) -> f64 {
         match self {
             Self::DropTail { held } => *held,
@@ -61,7 +61,7 @@ impl System {
         }
     }
 
-    /// How long the queue is at the load `exp(x)`.
+    /// Returns the distribution of the length at the load `exp(x)`.
     pub(super) fn lengths(&self, x: f64) -> Lengths {
         match self {
             Self::DropTail { held } => Lengths(Shape::DropTail { held: *held, x }),
@@ -76,7 +76,7 @@ impl System {
         }
     }
 
-    /// At the load `exp(x)`.
+    /// Returns the long-run state at the load `exp(x)`.
     pub(super) fn at(&self, x: f64) -> Stationary {
         match self {
             Self::DropTail { held } => drop_tail(*held, x),
@@ -85,10 +85,11 @@ impl System {
     }
 }
 
-/// M/M/1/K: the chain is the same seen from its other end at the load `1/rho`, so one expression serves both sides of 1.
+/// Solves M/M/1/K: seen from its other end the chain is the same at the load `1/rho`, so one expression serves both
+/// sides of 1.
 fn drop_tail(held: f64, x: f64) -> Stationary {
     let y = x.abs();
-    // The probability of the less likely end is this times exp(-K y).
+    // The probability of the less likely end is `ln_end`'s times exp(-K y).
     let ln_end =
         if y == 0.0 { -(held + 1.0).ln() } else { ((-y).exp_m1() / (-(held + 1.0) * y).exp_m1()).ln() };
     Stationary {
@@ -98,19 +99,19 @@ fn drop_tail(held: f64, x: f64) -> Stationary {
     }
 }
 
-/// `rho/(1 - rho) - K rho^K/(1 - rho^K)`, in [0, K - 1].
+/// Returns `rho/(1 - rho) - K rho^K/(1 - rho^K)`, in [0, K - 1].
 fn found(held: f64, x: f64) -> f64 {
     let span = held * x;
     if span.abs() < 1e-2 {
-        // Both terms grow as 1/x, and their difference does not: its series, of which the next term is below 1e-14 of
-        // the first.
+        // Both terms grow as 1/x, but their difference does not. So this is its series, whose next term is below 1e-14
+        // of the first.
         let (half, square) = (0.5 * (held - 1.0), held * held);
         return half + (square - 1.0) * x / 12.0 - (square * square - 1.0) * x.powi(3) / 720.0;
     }
     (1.0 / (-x).exp_m1() - held / (-span).exp_m1()).clamp(0.0, held - 1.0)
 }
 
-/// The logarithm of the largest weight `rho^n` times the product of `1 - p(i)`, and all weights as parts of it.
+/// Returns the logarithm of the largest weight `rho^n` times the product of `1 - p(i)`, and all weights relative to it.
 fn weights(ln_admitted: &[f64], x: f64) -> (f64, impl Iterator<Item = f64>) {
     let ln_weights = ln_admitted.iter().enumerate().map(move |(n, ln_admitted)| n as f64 * x + ln_admitted);
     let largest = ln_weights.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -133,7 +134,7 @@ fn summed(drops: &[f64], ln_admitted: &[f64], x: f64) -> Stationary {
     }
 }
 
-/// For how much of the time the queue has which length.
+/// The share of time for which the queue has each length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lengths(Shape);
 
@@ -144,13 +145,14 @@ enum Shape {
         x: f64,
     },
     Red {
-        /// The weights of all lengths up to each.
+        /// The sums of the weights of all lengths up to each.
         sums: Vec<f64>,
     },
 }
 
 impl Lengths {
-    /// The number of waiting packets, the one being sent excluded, that is not exceeded for the `share` of the time.
+    /// Returns the number of waiting packets, the one being sent excluded, that is not exceeded for the `share` of the
+    /// time.
     #[must_use]
     pub fn waiting(&self, share: Fraction) -> u64 {
         let reached = |packets: u64| self.up_to(packets) >= share.get();
@@ -166,13 +168,13 @@ impl Lengths {
         low.saturating_sub(1)
     }
 
-    /// The share of the time in which no packet waits: none is there, or the one being sent.
+    /// Returns the share of the time in which no packet waits: the system is empty or only sends.
     #[must_use]
     pub fn none_waits(&self) -> f64 {
         self.up_to(self.most().min(1))
     }
 
-    /// The most packets that the system holds.
+    /// Returns the most packets that the system holds.
     fn most(&self) -> u64 {
         match &self.0 {
             Shape::DropTail { held, .. } => *held as u64,
@@ -180,7 +182,7 @@ impl Lengths {
         }
     }
 
-    /// The share of the time with at most `packets` in the system.
+    /// Returns the share of the time with at most `packets` in the system.
     fn up_to(&self, packets: u64) -> f64 {
         match &self.0 {
             Shape::Red { sums } => sums[packets as usize] / sums[sums.len() - 1],

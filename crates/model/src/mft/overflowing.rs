@@ -1,10 +1,9 @@
-//! The regime of self-induced loss: a window that the path and its buffer do not hold, cut and regrown by
-//! Reno.
+//! The regime of self-induced loss: Reno reduces and regrows a window that the path and its buffer do not hold.
 //!
 //! Against unresponsive cross traffic it is the closed form of [`crate::sawtooth`] at the available bandwidth, with
-//! `B A/C` of the buffer as the target's room. Against cross traffic limited by its own window the same integrals
-//! over the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses packets at
-//! each overflow, and then gives way further. That effect is left out.
+//! `B A/C` of the buffer as the target's room. Against cross traffic limited by its own window the same integrals over
+//! the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses packets at each
+//! overflow, and then slows further. That effect is left out.
 
 use super::{CrossTraffic, Path, Prediction, Regime, Room, Target, backlog, window_bits};
 use crate::root::decreasing_root;
@@ -14,7 +13,7 @@ use units::{Bytes, Rate, Span};
 /// Steps of the trapezium rule over one cycle: its error is below 1e-6 of the result.
 const STEPS: u32 = 1000;
 
-/// The most round trips at a full queue that are looked at: beyond them the target has next to nothing.
+/// The most round trips at a full queue that are summed: beyond them the target's share is negligible.
 const MOST_TURNS: u32 = 200;
 
 /// The rounding error of the difference of two rates, as a share of the capacity.
@@ -33,7 +32,7 @@ fn against_unresponsive(path: &Path, target: &Target, counts: Room) -> Predictio
     let Some(cycle) = sawtooth(available, path.base_rtt, room, target.segment, target.delayed_ack) else {
         return shut_out(path);
     };
-    // The window at the full queue, and how long it stays there.
+    // The window at the full queue, and the time for which it stays there.
     let (base, full) = (path.base_rtt.as_secs_f64(), path.base_rtt.as_secs_f64() + path.drain());
     let top = available.as_bps_f64() * base + room.bits_f64();
     let turns = if counts == Room::Packets { turns_at_full(path, available) } else { 0.0 };
@@ -52,16 +51,16 @@ fn against_unresponsive(path: &Path, target: &Target, counts: Room) -> Predictio
     }
 }
 
-/// For how many round trips the target's window stays at the full queue, since the packets that it drops are those of
-/// the cross traffic.
+/// Returns the number of round trips for which the target's window stays at the full queue, because the packets
+/// dropped there belong to the cross traffic.
 ///
-/// In the n-th of these the target sends n segments more than leave. One in so many packets is dropped, whoever's it
-/// is, and the target has the share `a = A/C` of the bytes: it loses none with the probability `exp(-n a)`.
+/// In the n-th of these the target sends n segments more than leave. So n packets are dropped, whoever sent them, and
+/// the target has the share `a = A/C` of the bytes: it loses none with the probability `exp(-n a)`.
 ///
 /// ```text
 /// turns = sum over n >= 1 of exp(-a n (n+1)/2)
 /// ```
-/// Without cross traffic every drop is the target's own, and it stays for none.
+/// Without cross traffic every drop is the target's own, and the result is zero.
 fn turns_at_full(path: &Path, available: Rate) -> f64 {
     let share = available.as_bps_f64() / path.capacity.as_bps_f64();
     if share >= 1.0 || share <= 0.0 {
@@ -74,7 +73,7 @@ fn turns_at_full(path: &Path, available: Rate) -> f64 {
 fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
     let (base, full) = (path.base_rtt.as_secs_f64(), path.drain());
     let top = window_bits(path, full);
-    // What is left is a difference of large numbers. Below their rounding error it counts as nothing.
+    // The window is a difference of large numbers. Below their rounding error it counts as zero.
     if top <= path.capacity.as_bps_f64() * (base + full) * ROUNDING {
         return shut_out(path);
     }
@@ -112,7 +111,7 @@ fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
     }
 }
 
-/// The cross traffic alone keeps the buffer full.
+/// Predicts the result if the cross traffic alone keeps the buffer full.
 fn shut_out(path: &Path) -> Prediction {
     Prediction {
         goodput: Rate::ZERO,

@@ -2,15 +2,15 @@
 
 use super::PowerLaw;
 
-/// How fast W(t) grows, segments/s^3 `[rfc9438:4.6, 5]`.
+/// The constant of W(t)'s growth, segments/s^3 `[rfc9438:4.6, 5]`.
 pub const C: f64 = 0.4;
-/// What a loss leaves of the window `[rfc9438:4.6]`.
+/// The share of the window that remains after a loss `[rfc9438:4.6]`.
 pub const BETA: f64 = 0.7;
-/// Segments per round trip with which an AIMD that keeps [`BETA`] has Reno's average window: 3 (1 - beta) /
-/// (1 + beta) `[rfc9438:4.3]`.
+/// The segments per round trip with which an AIMD that keeps [`BETA`] has Reno's average window: 3 (1 - beta) / (1 +
+/// beta) `[rfc9438:4.3]`.
 pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// The cubic region, one loss in every `1/p` packets `[rfc9438:5.1]`:
+/// Returns the law of the cubic region, one loss in every `1/p` packets `[rfc9438:5.1]`:
 ///
 /// ```text
 /// w = ( C (3 + beta) / (4 (1 - beta)) )^0.25  R^0.75 / p^0.75  =  1.054 R^0.75 / p^0.75
@@ -25,7 +25,7 @@ pub fn law() -> PowerLaw {
     }
 }
 
-/// The Reno-friendly region, an AIMD of [`ALPHA`] and [`BETA`] `[rfc9438:4.3]`:
+/// Returns the law of the Reno-friendly region, an AIMD of [`ALPHA`] and [`BETA`] `[rfc9438:4.3]`:
 ///
 /// ```text
 /// w = ( alpha (1 + beta) / (2 (1 - beta) p) )^0.5  =  (1.5 / p)^0.5

@@ -1,6 +1,6 @@
 //! One loss epoch of a sender, stepped round trip by round trip: the sawtooth that the closed forms approximate.
 //!
-//! After a loss at a window of `W` segments the window goes on with `(1 - b(W)) W`, and gains `a(w)` per round trip.
+//! After a loss at a window of `W` segments the window continues at `(1 - b(W)) W`, and gains `a(w)` per round trip.
 //! The next loss comes after `1/p` packets. Epochs follow each other until one begins as the last one did. Reno,
 //! HighSpeed and Scalable have such an `a(w)` and `b(w)`:
 //!
@@ -16,16 +16,16 @@ use super::{Protocol, highspeed, scalable};
 use crate::OutOfRange;
 use units::Fraction;
 
-/// The least and the largest loss rate that is stepped: below, an epoch of Reno takes more than a million round
-/// trips; above, timeouts rule.
+/// The least and the largest loss rate that is stepped. Below, an epoch of Reno takes more than a million round trips;
+/// above, timeouts dominate.
 pub const LOSS: (f64, f64) = (1e-12, super::MOST_LOSS);
-/// An epoch that begins within this part of the last one's beginning repeats it.
+/// The relative difference of two epochs' beginnings within which the second repeats the first.
 const SAME: f64 = 1e-13;
-/// Epochs after which the steps end, whatever they found. An epoch leaves at most 0.96 of the error of a first guess
-/// (HighSpeed at b = 0.05). So a thousand epochs reach [`SAME`] from anywhere.
+/// The number of epochs after which the steps end in any case. An epoch leaves at most 0.96 of the error of a first
+/// guess (HighSpeed at b = 0.05). So a thousand epochs reach [`SAME`] from any guess.
 const MOST_EPOCHS: u32 = 1000;
 
-/// What repeats from loss to loss.
+/// The cycle that repeats from loss to loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epoch {
     /// The window that a loss finds, segments.
@@ -38,8 +38,8 @@ pub struct Epoch {
     pub mean_window: f64,
 }
 
-/// The epoch of `protocol` at one loss in every `1/loss` packets; `None` for a protocol whose window does not go by
-/// `a(w)` and `b(w)`.
+/// Returns the epoch of `protocol` at one loss in every `1/loss` packets; `None` for a protocol whose window does not
+/// follow `a(w)` and `b(w)`.
 ///
 /// # Errors
 /// If `loss` is not within [`LOSS`].
@@ -63,7 +63,7 @@ pub fn epoch(protocol: Protocol, loss: Fraction) -> Result<Option<Epoch>, OutOfR
     Ok(Some(Epoch { peak, trough, rounds, mean_window: 1.0 / (p * rounds) }))
 }
 
-/// How a window moves, by the window in segments.
+/// The changes of a window, by its size in segments.
 struct Rule {
     /// `a(w)`.
     increment: fn(f64) -> f64,
@@ -86,20 +86,20 @@ impl Rule {
         }
     }
 
-    /// What a loss leaves of `window`.
+    /// Returns the window that a loss leaves of `window`.
     fn drop(&self, window: f64) -> f64 {
         (1.0 - (self.decrease)(window)) * window
     }
 
-    /// From `window` on until `packets` are sent: the window then, and the round trips it took. Within a round trip
-    /// the window rises evenly.
+    /// Raises `window` until `packets` are sent; returns the final window, and the round trips taken. Within a round
+    /// trip the window rises evenly.
     fn rise(&self, mut window: f64, mut packets: f64) -> (f64, f64) {
         let mut rounds = 0.0;
         loop {
             let step = (self.increment)(window);
             let sent = window + 0.5 * step;
             if sent >= packets {
-                // The part f of the round with f w + f^2 step / 2 = packets.
+                // The part f of the round satisfies f w + f^2 step / 2 = packets.
                 let part = 2.0 * packets / (window + (window * window + 2.0 * step * packets).sqrt());
                 return (window + part * step, rounds + part);
             }

@@ -2,14 +2,14 @@
 
 use super::PowerLaw;
 
-/// What an acknowledged segment adds, segments: `a` `[scalable:2]`.
+/// The segments that an acknowledged segment adds: `a` `[scalable:2]`.
 pub const INCREASE: f64 = 0.01;
-/// What a loss takes of the window: `b` `[scalable:2]`.
+/// The share of the window that a loss takes: `b` `[scalable:2]`.
 pub const DECREASE: f64 = 0.125;
-/// Up to this many segments it is standard TCP, the legacy window `[scalable:3]`.
+/// The largest window, in segments, for which it is standard TCP: the legacy window `[scalable:3]`.
 pub const LEGACY_WINDOW: f64 = 16.0;
 
-/// `w = (a/b) / p`, where what `1/p` acknowledgements add and what one loss takes balance `[scalable:2]`. One loss in
-/// every `1/p` packets gives 0.936 of it, `b / ln(1/(1-b))`; [`super::epoch`] steps that.
+/// `w = (a/b) / p`, where the gain of `1/p` acknowledgements balances one loss `[scalable:2]`. One loss in every `1/p`
+/// packets gives 0.936 of it, `b / ln(1/(1-b))`; [`super::epoch`] steps that.
 pub const LAW: PowerLaw =
     PowerLaw { factor: INCREASE / DECREASE, loss_exponent: 1.0, rtt_exponent: 0.0, source: "scalable:2" };

@@ -1,8 +1,8 @@
-//! Bursts that meet in a small buffer: the load at which the packets lost for that hold the windows down.
+//! Bursts that meet in a small buffer: the load at which the packets lost for that reason hold the windows down.
 //!
 //! The other rules let a window grow until all windows together fill path and buffer. In a buffer of a few bursts
-//! packets are lost long before: two bursts that arrive together are enough. Then load and loss have a fixed point,
-//! as in [`crate::fixed_point`], with three differences. Packets arrive in bursts; service is deterministic; windows
+//! packets are lost long before: two bursts that arrive together are enough. Then load and loss have a fixed point, as
+//! in [`crate::fixed_point`], with three differences: packets arrive in bursts, service is deterministic, and windows
 //! of a few packets end in timeouts.
 //!
 //! ```text
@@ -14,26 +14,27 @@
 //! p  >= 1 - 1/rho
 //! ```
 //! - `lambda` is the full formula of [`crate::pftk`] or the response function of [`crate::response`], whichever is
-//!   more, with timeouts: `s` is the share of time that a flow spends in these.
-//! - `t` is a super-packet, `e` the share of it that is left in the queue, since the sender's line spreads the rest.
-//!   Of two that overlap by chance more is left: a quarter at least. An acknowledgement of two packets releases two, and
-//!   a third where the window grows. The quarter and the third of a burst that is lost at once were chosen on simulated
-//!   paths.
+//!   larger, with timeouts: `s` is the share of time that a flow spends in these.
+//! - `t` is a super-packet, and `e` the share of it that remains in the queue, because the sender's line spreads the
+//!   rest. Of two that overlap by chance more remains: at least a quarter. An acknowledgement of two packets releases
+//!   two, and a third one where the window grows. The quarter, and the third of a burst that is lost at once, were
+//!   chosen on simulated paths.
 //! - Senders without super-packets, whose packets are acknowledged one by one, send as the link spaces the
-//!   acknowledgements: nothing meets. Simulated, 49 CUBIC flows with windows of 5 keep 97 % behind two packets.
-//! - Where every window returns once a round trip, fewer bursts meet than if they came without memory: the factor is
-//!   that of `N` periodic sources (`N D/D/1`), the bridge in place of the walk. A flow that waits for its timeout
-//!   does not return once a round trip.
-//! - Windows that add up to no more than the system holds never lose: their saw is the least
+//!   acknowledgements, so that no bursts meet. In simulations, 49 CUBIC flows with windows of 5 keep 97 % behind two
+//!   packets.
+//! - If every window returns once a round trip, fewer bursts meet than if they came without memory. The factor is that
+//!   of `N` periodic sources (`N D/D/1`), the bridge in place of the walk. A flow that waits for its timeout does not
+//!   return once a round trip.
+//! - Windows whose sum the system can hold never lose packets: their sawtooth is the lower bound
 //!   ([`held_utilization`]).
 //!
-//! **One flow** meets nobody. Its own super-packet overflows a buffer that is smaller, and then the window is what
-//! the buffer holds of it. The same holds of a window that comes back at once: a receiver that has slept takes a while
-//! to begin, and acknowledges together what has arrived meanwhile.
+//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and then the window is the part
+//! of it that the buffer holds. The same holds for a window that comes back at once: a receiver that has slept takes a
+//! while to begin, and acknowledges all that has arrived meanwhile together.
 //!
-//! **BBR** does not answer loss by a smaller window. Several offer up to 5/4 of the link `[bbr:draft00 4.3.4.1]`,
-//! until a window of two products holds them back. In a recovery a flow has four packets under way, or an eighth of
-//! its window. If all are lost, it waits for a timeout.
+//! **BBR** does not reduce its window for loss. Several flows offer up to 5/4 of the link `[bbr:draft00 4.3.4.1]`,
+//! until a window of two products limits them. In a recovery a flow has four packets under way, or an eighth of its
+//! window. If all are lost, it waits for a timeout.
 //!
 //! Judged by simulation (`docs/guide/size.md`). Range: Linux's hosts and buffers of up to some hundred packets, in
 //! which nothing else bounds the load. In larger ones the result is 1, or close to it.
@@ -46,26 +47,26 @@ use crate::response::{PowerLaw, Protocol, largest};
 use crate::root::bracketed;
 use units::Span;
 
-/// BBR's largest pacing gain: what several flows offer at most, over the link `[bbr:draft00 4.3.4.1]`.
+/// BBR's largest pacing gain: the most that several flows offer, over the link `[bbr:draft00 4.3.4.1]`.
 const PROBING: f64 = 1.25;
-/// Packets that a BBR flow has under way at least, and sends at once at least `[bbr:draft00 4.2.3.4]`.
+/// The least number of packets that a BBR flow has under way, and that it sends at once `[bbr:draft00 4.2.3.4]`.
 const BBR_LEAST: (f64, f64) = (4.0, 2.0);
-/// The share of its window that is left to it in a recovery. Chosen on simulated paths.
+/// The share of its window that a flow keeps in a recovery. Chosen on simulated paths.
 const BBR_RECOVERY: f64 = 0.125;
-/// The least loss rate that is looked for. Below it bursts do not matter.
+/// The least loss rate of the search. Below it bursts do not matter.
 const LEAST_LOSS: f64 = 1e-12;
-/// The largest.
+/// The largest loss rate of the search.
 const MOST_LOSS: f64 = 0.999;
-/// How exact the logarithm of the loss is.
+/// The accuracy of the logarithm of the loss.
 const TOLERANCE: f64 = 1e-6;
-/// The share of bursts that overlap by chance which the queue has to hold at least.
+/// The least share of bursts overlapping by chance that the queue has to hold.
 const OVERLAP: f64 = 0.25;
-/// The share of a burst that is lost at once, where any is.
+/// The share of a burst that is lost at once, if any is.
 const LOST_AT_ONCE: f64 = 1.0 / 3.0;
-/// Steps after which burst and window agree.
+/// The number of steps after which burst and window agree.
 const STEPS: usize = 6;
 
-/// Greedy flows that are alike, on the link that they share.
+/// Identical greedy flows, on the link that they share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flows {
     /// `n`, 1 or more.
@@ -78,22 +79,23 @@ pub struct Flows {
     pub pipe: f64,
     /// `R`: the round-trip time without a queue, above zero.
     pub rtt: Span,
-    /// `t`: packets that leave together where the window is large enough; 1 if each leaves by itself.
+    /// `t`: packets that leave together if the window is large enough; 1 if each leaves by itself.
     pub together: f64,
-    /// `e`: the share of these that waits in the queue, from 0 to 1: 1 less the link's rate over the sender's line's.
+    /// `e`: the share of these that waits in the queue, from 0 to 1: 1 minus the ratio of the link's rate to the
+    /// sender's line rate.
     pub spread: f64,
-    /// Packets that the link sends while a receiver that has slept begins; 0 if none sleeps.
+    /// Packets that the link sends while a receiver that has slept begins; 0 if receivers do not sleep.
     pub gathered: f64,
     /// Packets that the link sends in the time without arrivals after which a receiver sleeps.
     pub asleep: f64,
     /// The least retransmission timeout.
     pub timeout: Span,
-    /// Whether the last packets of a window are probed for after two round trips (RACK-TLP, `[rfc8985]`), so that
-    /// only a lost probe ends in a timeout.
+    /// True if the last packets of a window are probed for after two round trips (RACK-TLP, `[rfc8985]`), so that only
+    /// a lost probe ends in a timeout.
     pub probes: bool,
 }
 
-/// What load and loss agree on.
+/// The consistent state of load and loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Balance {
     /// The share of time in which the link sends, in [0, 1].
@@ -102,17 +104,18 @@ pub struct Balance {
     pub loss: f64,
 }
 
-/// The loss rate of M/D/1 with `places` bursts in the system, the one being sent included, at the load `load`: the
-/// approximation by two moments `[smith:pe03]`.
+/// Returns the loss rate of M/D/1 with `places` bursts in the system, the one being sent included, at the load `load`:
+/// the approximation by two moments `[smith:pe03]`.
 ///
 /// ```text
 /// P = rho^k (1 - rho) / (1 - rho^(k+1)),   k = (2 K - sqrt(rho)) / (2 - sqrt(rho))
 /// ```
-/// `rho` = `load` from 0 on, `K` = `places` from 1 on, whole or not. It is exact for `K = 1`, within a tenth where
-/// more than a twentieth is lost. Where less is, it is high, or low by 2 % at most. Above a load of 1 the root is that of 1.
+/// `rho` = `load` from 0 on, `K` = `places` from 1 on, integer or not. It is exact for `K = 1`, and within a tenth if
+/// more than a twentieth is lost. If less is, it is too high, or too low by at most 2 %. Above a load of 1 the root is
+/// that of 1.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn deterministic_loss(load: f64, places: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(load >= 0.0 && load.is_finite(), "load", load, "0 or more")?;
     OutOfRange::unless(places >= 1.0 && places.is_finite(), "places", places, "1 or more")?;
@@ -124,23 +127,23 @@ fn deterministic(load: f64, places: f64) -> f64 {
     memoryless(load, (2.0 * places - root) / (2.0 - root))
 }
 
-/// The loss rate of M/M/1 with `places` in the system, whole or not.
+/// Returns the loss rate of M/M/1 with `places` in the system, integer or not.
 fn memoryless(load: f64, places: f64) -> f64 {
     let ln = load.ln();
     if ln == 0.0 || ln.abs() * places < 1e-9 {
         return 1.0 / (places + 1.0);
     }
-    // Of the two forms the one whose powers are at most 1.
+    // The form whose powers are at most 1.
     if ln > 0.0 {
         return (-ln).exp_m1() / (-(places + 1.0) * ln).exp_m1();
     }
     ln.exp_m1() * (places * ln).exp() / ((places + 1.0) * ln).exp_m1()
 }
 
-/// The load that `flows` keep up behind `buffer` packets, and what they lose.
+/// Returns the load that `flows` keep up behind `buffer` packets, and their loss rate.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn balance(flows: &Flows, buffer: u64) -> Result<Balance, OutOfRange> {
     flows.check()?;
     Ok(flows.balance(buffer as f64))
@@ -178,7 +181,7 @@ impl Flows {
         }
     }
 
-    /// What windows have that add up to no more than the system holds.
+    /// Returns the utilization of windows whose sum the system can hold.
     fn never_lost(&self, buffer: f64) -> f64 {
         let saw = Saw { growth: Growth::PerRound, kept: self.kept };
         held_utilization(saw, ((buffer + 1.0) / self.pipe).min(LARGEST)).unwrap_or(0.0)
@@ -186,7 +189,7 @@ impl Flows {
 
     fn alone(&self, buffer: f64) -> Balance {
         let window = (buffer + 1.0) / self.spread;
-        // A small window lets the receiver sleep, and comes back at once. So does a larger one then, if time enough is
+        // A small window lets the receiver sleep, and comes back at once. So does a larger one then, if enough time is
         // left.
         let sleeps = self.pipe > self.asleep && self.pipe + self.gathered - window > self.asleep;
         let whole = window <= self.gathered && sleeps;
@@ -194,7 +197,7 @@ impl Flows {
             return Balance { utilization: 1.0, loss: 0.0 };
         }
         let under_way = self.pipe + if whole { self.gathered } else { 0.0 };
-        // One packet of each cycle, in which the window grows back from what is kept of it.
+        // One packet is lost of each cycle, in which the window grows back from the part that is kept.
         let cycle = window * window * (1.0 - self.kept * self.kept) / 2.0;
         let utilization = (1.0 + self.kept) / 2.0 * window / under_way;
         Balance { utilization: utilization.min(1.0), loss: 1.0 / cycle.max(2.0) }
@@ -215,7 +218,7 @@ impl Flows {
         Balance { utilization: (load * (1.0 - loss)).max(self.never_lost(buffer)).min(1.0), loss }
     }
 
-    /// What flows that lose the share `loss` offer, and what the queue loses of that.
+    /// Returns the load of flows that lose the share `loss`, and the loss rate of the queue at it.
     fn at(&self, laws: &[PowerLaw], buffer: f64, loss: f64) -> Offered {
         let mut burst = 3.0;
         let mut sent = Sent { window: 0.0, waiting: 0.0 };
@@ -233,12 +236,12 @@ impl Flows {
         Offered { load, loss: if load > 1.0 { lost.max(1.0 - 1.0 / load) } else { lost } }
     }
 
-    /// What one flow sends where the share `p` of its packets begins a loss.
+    /// Returns the sending rate and the waiting time of one flow, the share `p` of whose packets begins a loss.
     fn sent(&self, laws: &[PowerLaw], p: f64) -> Sent {
         let rtt = self.rtt.as_secs_f64();
         let top = pftk::unlimited_window(p, 1.0);
         let packets = (1.0 - p) / p + top;
-        // Packets of a round trip: those of Reno's saw, or those of the response function.
+        // Packets of a round trip: those of Reno's sawtooth, or those of the response function.
         let pace = (packets / (top / 2.0 + 1.0)).max(largest(laws, p.ln(), rtt.ln()).exp());
         let unseen = pftk::timeout_share(p, top);
         let (probed, ends) = if self.probes { (2.0 * unseen, unseen * p) } else { (0.0, unseen) };
@@ -261,7 +264,7 @@ impl Flows {
     }
 }
 
-/// What one flow sends.
+/// The sending rate and the waiting time of one flow.
 struct Sent {
     /// Packets per round trip, timeouts included.
     window: f64,
@@ -269,7 +272,7 @@ struct Sent {
     waiting: f64,
 }
 
-/// What all offer.
+/// The load that all flows offer, and its loss rate.
 struct Offered {
     load: f64,
     loss: f64,

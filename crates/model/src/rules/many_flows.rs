@@ -1,29 +1,29 @@
 //! Many greedy flows out of step behind a drop-tail buffer: the square-root rule with a utilization.
 //!
-//! The sum of `n` independent windows is nearly normal. Its mean is taken to be `1 + b/2` bandwidth-delay products,
+//! The sum of `n` independent windows is nearly normal. Its mean is assumed to be `1 + b/2` bandwidth-delay products,
 //! half-way up the buffer, and its standard deviation
 //!
 //! ```text
 //! sigma = s (1 + b) / sqrt(n)      s = (1 - beta) / ( (1 + beta) sqrt(3) )
 //! ```
-//! where `s` is that of one window, uniform between `beta` of its largest value and that: `1/(3 sqrt(3))` for Reno,
-//! as the source has it. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is
-//! nearer. The link's mean load is more than the least, but no consequence of these assumptions. Behind a buffer of
-//! nothing the sum does not stay around one product.
+//! where `s` is that of one window, uniform between `beta` of its largest value and that value: `1/(3 sqrt(3))` for
+//! Reno, as in the source. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is
+//! more accurate. The link's mean load is above the least one, but does not follow from these assumptions. Without a
+//! buffer the sum does not stay around one product.
 
 use super::{LARGEST, kept_share, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
-/// The standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest value
-/// up.
+/// Returns the standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest
+/// value up.
 ///
 /// ```text
 /// s = (1 - beta) / ( (1 + beta) sqrt(3) )
 /// ```
 ///
 /// # Errors
-/// A `kept` that is not from 0.001 to 0.999.
+/// If `kept` is not from 0.001 to 0.999.
 pub fn window_deviation(kept: f64) -> Result<f64, OutOfRange> {
     Ok(deviation_of_one(kept_share(kept)?))
 }
@@ -32,7 +32,7 @@ fn deviation_of_one(kept: f64) -> f64 {
     (1.0 - kept) / ((1.0 + kept) * 3f64.sqrt())
 }
 
-/// The least utilization, `[appenzeller:sigcomm04]`: the share of time in which a packet waits.
+/// Returns the least utilization, `[appenzeller:sigcomm04]`: the share of time in which a packet waits.
 ///
 /// ```text
 /// u >= erf( b / (2 sqrt(2) sigma) ) = erf( 3 sqrt(3)/(2 sqrt(2)) B sqrt(n)/(C T + B) )     the second for Reno
@@ -40,7 +40,7 @@ fn deviation_of_one(kept: f64) -> f64 {
 /// `b` = `buffer` in bandwidth-delay products, zero or more; `n` = `flows`, one if zero.
 ///
 /// # Errors
-/// A `kept` that is not from 0.001 to 0.999, a buffer that is not from 0 to 1e6.
+/// If `kept` is not from 0.001 to 0.999, or the buffer is not from 0 to 1e6.
 pub fn least_utilization(kept: f64, flows: u32, buffer: f64) -> Result<f64, OutOfRange> {
     Ok(least(kept_share(kept)?, flows, products(buffer)?))
 }
@@ -49,15 +49,15 @@ fn least(kept: f64, flows: u32, buffer: f64) -> f64 {
     error_function(centred(kept, flows, buffer) / 2f64.sqrt())
 }
 
-/// The buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
+/// Returns the buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
 ///
 /// ```text
 /// b = c / (1 - c),   c = 2 sqrt(2) s erfinv(u) / sqrt(n)
 /// ```
-/// found by bisection. `None` if no buffer reaches it: with few flows the deviation grows as the buffer does.
+/// found by bisection. Returns `None` if no buffer reaches it: with few flows the deviation grows as the buffer does.
 ///
 /// # Errors
-/// A `kept` that is not from 0.001 to 0.999, a utilization that is not from 0 to 1.
+/// If `kept` is not from 0.001 to 0.999, or the utilization is not from 0 to 1.
 pub fn buffer_for_least(kept: f64, flows: u32, utilization: f64) -> Result<Option<f64>, OutOfRange> {
     let (kept, utilization) = (kept_share(kept)?, part("utilization", utilization)?);
     let found = decreasing_root(0.0, LARGEST, |buffer| utilization - least(kept, flows, buffer));
@@ -68,12 +68,12 @@ fn deviation(kept: f64, flows: u32, buffer: f64) -> f64 {
     deviation_of_one(kept) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
 }
 
-/// Half the buffer in standard deviations.
+/// Returns half the buffer in standard deviations.
 fn centred(kept: f64, flows: u32, buffer: f64) -> f64 {
     buffer / (2.0 * deviation(kept, flows, buffer))
 }
 
-/// The error function, to 1e-15.
+/// Returns the error function, to 1e-15.
 ///
 /// ```text
 /// erf(x) = 2/sqrt(pi) e^(-x^2) sum over k of 2^k x^(2k+1) / (1 3 5 … (2k+1))

@@ -4,12 +4,12 @@
 //! loss. The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` behind it. The link is busy while
 //! the window is at least 1; below that its rate is the window.
 //!
-//! The *least* utilization is the rate just after a decrease. Rules of thumb ask it to be 1, which gives
-//! `b = 1/beta - 1`. The *mean* utilization is that of the whole cycle. An operator measures the mean, and it is far
+//! The *least* utilization is the rate just after a decrease. Rules of thumb require it to be 1, which gives
+//! `b = 1/beta - 1`. The *mean* utilization is that of the whole cycle. An operator measures the mean, which is far
 //! above the least in small buffers. For Reno at `b = 0.1` it is 0.82, where the least is 0.55.
 //!
-//! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So nothing here
-//! holds below some ten packets of window or buffer.
+//! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So none of this holds
+//! below some ten packets of window or buffer.
 //!
 //! Ranges: `beta` from 0.001 to 0.999, buffers up to 1e6 bandwidth-delay products, utilizations and shares of time
 //! from 0 to 1.
@@ -18,30 +18,31 @@ use super::{kept_share, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
-/// How a window grows from a decrease to the next loss.
+/// The growth of a window from a decrease to the next loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// By a constant per round trip: Reno, and CUBIC where its Reno-friendly window is the larger one.
+    /// Growth by a constant per round trip: Reno, and CUBIC where its Reno-friendly window is the larger one.
     PerRound,
-    /// As a cubic of the time up to the window of the last loss.
+    /// Growth as a cubic of the time up to the window of the last loss.
     Cubic,
-    /// By a constant share per round trip.
+    /// Growth by a constant share per round trip.
     Exponential,
 }
 
-/// What a control does at a loss and until the next one.
+/// The behaviour of a control at a loss and until the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saw {
-    /// How its window grows.
+    /// The growth of its window.
     pub growth: Growth,
     /// The share of the window that it keeps at a loss, `beta`, in (0, 1).
     pub kept: f64,
 }
 
 impl Saw {
-    /// Reno: one segment per round trip, half is kept `[rfc5681:3.1]`.
+    /// Reno: one segment per round trip, half the window is kept `[rfc5681:3.1]`.
     pub const RENO: Self = Self { growth: Growth::PerRound, kept: 0.5 };
-    /// CUBIC where the time between losses exceeds what its Reno-friendly window needs: 0.7 is kept `[rfc9438:4.6]`.
+    /// CUBIC where the time between losses exceeds the time that its Reno-friendly window needs: 0.7 is kept
+    /// `[rfc9438:4.6]`.
     pub const CUBIC: Self = Self { growth: Growth::Cubic, kept: 0.7 };
     /// CUBIC in its Reno-friendly region `[rfc9438:4.3]`: small windows or short round trips.
     pub const CUBIC_FRIENDLY: Self = Self { growth: Growth::PerRound, kept: 0.7 };
@@ -49,58 +50,58 @@ impl Saw {
     pub const SCALABLE: Self = Self { growth: Growth::Exponential, kept: 0.875 };
 }
 
-/// How a control with fast recovery spreads its decrease over the round trip that follows a loss.
+/// The spread of a decrease over the round trip that follows a loss, for a control with fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// It sends nothing until the flight has fallen to the new window, `[rfc6582]`.
+    /// The sender stops until the flight has fallen to the new window, `[rfc6582]`.
     Halt,
     /// Proportional rate reduction: `beta` segments for each that is delivered, `[rfc6937]`.
     Proportional,
 }
 
-/// The least utilization of a flow that keeps `kept` of its window, `[spang:performance21]`.
+/// Returns the least utilization of a flow that keeps `kept` of its window, `[spang:performance21]`.
 ///
 /// ```text
 /// u = min( beta (1 + b), 1 )
 /// ```
-/// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate once recovery
-/// is over, so it is the same with and without proportional rate reduction; [`recovery_rate`] is what differs.
+/// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate after recovery,
+/// so it is the same with and without proportional rate reduction; only [`recovery_rate`] differs.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn least_utilization(kept: f64, buffer: f64) -> Result<f64, OutOfRange> {
     let kept = kept_share(kept)?;
     let buffer = products(buffer)?;
     Ok((kept * (1.0 + buffer)).min(1.0))
 }
 
-/// The buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
+/// Returns the buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
 ///
 /// ```text
 /// b = u / beta - 1
 /// ```
-/// Zero where no buffer is needed. For `u = 1` it is 1 for Reno, 3/7 for CUBIC and 1/7 for Scalable TCP.
+/// The buffer is zero if none is needed. For `u = 1` it is 1 for Reno, 3/7 for CUBIC and 1/7 for Scalable TCP.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> {
     let kept = kept_share(kept)?;
     let utilization = part("utilization", utilization)?;
     Ok((utilization / kept - 1.0).max(0.0))
 }
 
-/// The least rate over the capacity inside the round trip of recovery, in which the queue of `buffer` bandwidth-delay
-/// products drains.
+/// Returns the least rate over the capacity within the round trip of recovery, in which the queue of `buffer`
+/// bandwidth-delay products drains.
 ///
 /// ```text
 /// Halt           0 once the queue is empty: a pause of (1 - beta)(1 + b) against b in the queue
 /// Proportional   beta once it is empty: arrivals at beta of the rate of the acknowledgements
 /// ```
 /// and 1 from `b = 1/beta - 1` on for both. Over the whole round they carry the same, `min(beta + b/(1 + b), 1)`. So
-/// proportional rate reduction needs no other buffer, and loses less in a smaller one `[spang:performance21]`.
+/// proportional rate reduction does not need another buffer, and loses less in a smaller one `[spang:performance21]`.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, OutOfRange> {
     let kept = kept_share(kept)?;
     let buffer = products(buffer)?;
@@ -113,7 +114,7 @@ pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, 
     })
 }
 
-/// The mean utilization over a cycle of `saw` with `buffer` bandwidth-delay products.
+/// Returns the mean utilization over a cycle of `saw` with `buffer` bandwidth-delay products.
 ///
 /// With `top = 1 + b`, `low = beta top` and `low < 1`:
 ///
@@ -122,13 +123,13 @@ pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, 
 /// Cubic         u = y + top ( (1 - y) - (1 - beta)(1 - y^4)/4 ),   y = cbrt( (b/top) / (1 - beta) )
 /// Exponential   u = (top - low) / ( ln(1/low) + b )
 /// ```
-/// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time
-/// from the end of the cycle, of which the share `y` has a queue. It takes each loss to come at the window of the one
-/// before, so that the convex part of the cubic is not reached. Derived here from the windows of the sources; the
-/// judge is simulation.
+/// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time from
+/// the end of the cycle, of which the share `y` has a queue. It assumes that each loss comes at the window of the one
+/// before, so that the convex part of the cubic is not reached. The formulas are derived here from the windows of the
+/// sources; simulation judges them.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn mean_utilization(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
     kept_share(saw.kept)?;
     let buffer = products(buffer)?;
@@ -151,8 +152,8 @@ fn mean(saw: Saw, buffer: f64) -> f64 {
     mean.min(1.0)
 }
 
-/// The mean utilization over a cycle of `saw` that turns back at `held` bandwidth-delay products, however large the
-/// buffer. Windows that add up to no more than the queue holds never lose, in whatever bursts they arrive.
+/// Returns the mean utilization over a cycle of `saw` that turns back at `held` bandwidth-delay products, however large
+/// the buffer. Windows whose sum the queue can hold never lose packets, in whatever bursts they arrive.
 ///
 /// ```text
 /// u = that of mean_utilization at b = held - 1          from 1 on
@@ -160,18 +161,18 @@ fn mean(saw: Saw, buffer: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn held_utilization(saw: Saw, held: f64) -> Result<f64, OutOfRange> {
     let kept = kept_share(saw.kept)?;
     let held = products(held)?;
     Ok(if held < 1.0 { (1.0 + kept) / 2.0 * held } else { mean(saw, held - 1.0) })
 }
 
-/// The buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero where no buffer
-/// reaches that already, `1/beta - 1` for 1.
+/// Returns the buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero if an empty
+/// buffer reaches it already, `1/beta - 1` for 1.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn buffer_for_mean(saw: Saw, utilization: f64) -> Result<f64, OutOfRange> {
     kept_share(saw.kept)?;
     let utilization = part("utilization", utilization)?;
@@ -179,12 +180,12 @@ pub fn buffer_for_mean(saw: Saw, utilization: f64) -> Result<f64, OutOfRange> {
     Ok(decreasing_root(0.0, enough, |buffer| utilization - mean(saw, buffer)))
 }
 
-/// The mean backlog over a cycle, in bandwidth-delay products, averaged over time.
+/// Returns the mean backlog over a cycle, in bandwidth-delay products, averaged over time.
 ///
-/// The integral of `w - 1` over the time in which the window `w` is above 1, over the time of the cycle.
+/// It is the integral of `w - 1` over the time in which the window `w` is above 1, over the time of the cycle.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
     kept_share(saw.kept)?;
     let buffer = products(buffer)?;
@@ -204,11 +205,11 @@ pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
     Ok(backlog.clamp(0.0, buffer))
 }
 
-/// The backlog that is not exceeded for the share `share` of a cycle's time, in bandwidth-delay products. `share` is
-/// in [0, 1].
+/// Returns the backlog that is not exceeded for the share `share` of a cycle's time, in bandwidth-delay products.
+/// `share` is in [0, 1].
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> Result<f64, OutOfRange> {
     kept_share(saw.kept)?;
     let buffer = products(buffer)?;
@@ -224,59 +225,61 @@ pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> Result<f64, OutOfR
     Ok((window - 1.0).clamp(0.0, buffer))
 }
 
-/// The least utilization of one BBR flow, `[spang:performance21]`: the rate in the round trip that it sends at 3/4 of
-/// what it measures.
+/// Returns the least utilization of one BBR flow, `[spang:performance21]`: the rate in the round trip in which it sends
+/// at 3/4 of the measured rate.
 ///
 /// ```text
 /// u = min( 3/4 + b, 1 )
 /// ```
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn bbr_least_utilization(buffer: f64) -> Result<f64, OutOfRange> {
     let buffer = products(buffer)?;
     Ok((0.75 + buffer).min(1.0))
 }
 
-/// The buffer, in bandwidth-delay products, at which [`bbr_least_utilization`] is `utilization`: a quarter for 1.
+/// Returns the buffer, in bandwidth-delay products, at which [`bbr_least_utilization`] is `utilization`: a quarter for
+/// 1.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn bbr_buffer_for_least(utilization: f64) -> Result<f64, OutOfRange> {
     let utilization = part("utilization", utilization)?;
     Ok((utilization - 0.75).max(0.0))
 }
 
-/// The mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1). Only
-/// the second can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
+/// Returns the mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1).
+/// Only the second can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
 ///
 /// ```text
 /// u = 1 - max(0, 1/4 - b) / 8
 /// ```
-/// The probe for the round-trip time, 0.2 s of 10 s, is left out: it costs another 2 % of a flow that is alone.
+/// The probe for the round-trip time, 0.2 s of 10 s, is left out: it costs a single flow another 2 %.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn bbr_mean_utilization(buffer: f64) -> Result<f64, OutOfRange> {
     let buffer = products(buffer)?;
     Ok(1.0 - (0.25 - buffer).max(0.0) / 8.0)
 }
 
-/// The buffer, in bandwidth-delay products, at which [`bbr_mean_utilization`] is `utilization`; zero up to 31/32.
+/// Returns the buffer, in bandwidth-delay products, at which [`bbr_mean_utilization`] is `utilization`; zero up to
+/// 31/32.
 ///
 /// # Errors
-/// An argument out of its range.
+/// If an argument is out of its range.
 pub fn bbr_buffer_for_mean(utilization: f64) -> Result<f64, OutOfRange> {
     let utilization = part("utilization", utilization)?;
     Ok((0.25 - 8.0 * (1.0 - utilization)).max(0.0))
 }
 
-/// The window at the loss and behind it.
+/// Returns the window at the loss and after it.
 fn ends(saw: Saw, buffer: f64) -> (f64, f64) {
     (1.0 + buffer, saw.kept * (1.0 + buffer))
 }
 
-/// The time of a cycle, in units of which the growth's constant drops out.
+/// Returns the time of a cycle, in units that cancel the growth's constant.
 fn cycle_time(saw: Saw, buffer: f64) -> f64 {
     let (top, low) = ends(saw, buffer);
     let (knee, below) = (low.max(1.0), low.min(1.0));
@@ -287,7 +290,7 @@ fn cycle_time(saw: Saw, buffer: f64) -> f64 {
     }
 }
 
-/// The share of a cubic cycle's time with a queue.
+/// Returns the share of a cubic cycle's time with a queue.
 fn queued_share(saw: Saw, buffer: f64) -> f64 {
     (buffer / (1.0 + buffer) / (1.0 - saw.kept)).cbrt().min(1.0)
 }

@@ -1,36 +1,36 @@
-//! Slow start by its clock: each acknowledgement releases what it covers and what the window grows by, and the
-//! bottleneck sends that at its rate. A recursion over segments, up to the discovery of the first losses or to where
-//! no loss is to come.
+//! Slow start by its clock: each acknowledgement releases the segments that it covers and those by which the window
+//! grows, and the bottleneck sends them at its rate. This is a recursion over segments, up to the discovery of the
+//! first losses or to the point after which nothing is lost.
 //!
 //! ```text
 //! D_j = max(D_(j-1), S_j) + 1/mu               segment j, sent at S_j, has left the bottleneck at D_j
 //! dropped if B segments are there at S_j
 //! A   = D_j + T - 1/mu                         the acknowledgement that covers segment j is back at the sender
 //! ```
-//! The receiver acknowledges every d-th segment, or when the timer of the first one waiting has run out. A segment
-//! after a hole is acknowledged at once. Times are in seconds from the start of the transfer.
+//! The receiver acknowledges every d-th segment, or when the timer of the first waiting one expires. A segment after a
+//! hole is acknowledged at once. Times are in seconds from the start of the transfer.
 
 use super::{Connection, Path};
 use std::collections::VecDeque;
 
-/// Duplicate acknowledgements that say a segment is lost, RFC 5681.
+/// Duplicate acknowledgements after which a segment counts as lost, RFC 5681.
 const DUPLICATES: u64 = 3;
 
 /// RFC 6298's clock granularity G, seconds.
 const GRANULARITY: f64 = 0.01;
 
-/// How a slow start ends.
+/// The end of a slow start.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum End {
     /// Everything has been acknowledged, at this time.
     Done(f64),
-    /// It reached its threshold and lost nothing; a round trip begins at this time, with so many segments sent.
+    /// It reached its threshold without loss; a round trip begins at this time, with this many segments sent.
     Threshold { at: f64, sent: u64 },
     /// Segments were lost.
     Loss(Loss),
 }
 
-/// The greatest of what a slow start had.
+/// The largest values during a slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     /// The window with which a segment was sent, segments.
@@ -39,29 +39,29 @@ pub(super) struct Seen {
     pub(super) waited: f64,
 }
 
-/// The losses of a slow start as the sender meets them.
+/// The losses of a slow start as the sender detects them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loss {
-    /// When the first lost segment was sent, and the window then.
+    /// The time at which the first lost segment was sent, and the window then.
     pub(super) at: f64,
     pub(super) overflow: f64,
     /// The numbers of the lost segments, ascending; at least one.
     pub(super) lost: Vec<u64>,
     /// Segments sent.
     pub(super) sent: u64,
-    /// When the third duplicate acknowledgement arrived; `None` if too few came.
+    /// The arrival of the third duplicate acknowledgement; `None` if too few came.
     pub(super) detected: Option<f64>,
     /// The window then.
     pub(super) window: f64,
-    /// When the acknowledgement of the last segment that got through is back.
+    /// The time at which the acknowledgement of the last segment that got through is back.
     pub(super) last: f64,
-    /// When the retransmission timer runs out, had there been no detection.
+    /// The time at which the retransmission timer expires without a detection.
     pub(super) expires: f64,
     /// The retransmission timeout, seconds.
     pub(super) timeout: f64,
 }
 
-/// RFC 6298.
+/// The retransmission timer of RFC 6298.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     smoothed: f64,
@@ -86,7 +86,7 @@ impl Timer {
     }
 }
 
-/// An acknowledgement on its way: when it is back, and the first segment that it does not cover.
+/// An acknowledgement on its way: the time at which it is back, and the first segment that it does not cover.
 type Acknowledgement = (f64, u64);
 
 /// The state of the recursion.
@@ -94,7 +94,7 @@ type Acknowledgement = (f64, u64);
 pub(super) struct Clock<'a> {
     of: &'a Connection,
     service: f64,
-    /// From the bottleneck to the receiver and back to the sender.
+    /// The time from the bottleneck to the receiver and back to the sender.
     back: f64,
     room: usize,
     timer: Timer,
@@ -105,18 +105,20 @@ pub(super) struct Clock<'a> {
     duplicates: u64,
     /// The first segment that was sent in this round trip.
     round: u64,
-    /// When each unacknowledged segment was sent.
+    /// The sending time of each unacknowledged segment.
     sent_at: VecDeque<f64>,
-    /// The one segment that is being timed, without time stamps.
+    /// The one segment that is timed if there are no time stamps.
     timed: Option<(u64, f64)>,
-    /// When those that may still be at the bottleneck leave it.
+    /// The departure times of the segments that may still be at the bottleneck.
     leaving: VecDeque<f64>,
     on_their_way: VecDeque<Acknowledgement>,
-    /// Received in order, and of these how many are not yet acknowledged, and until when they may wait.
+    /// The segments received in order, the number of them not yet acknowledged, and the time until which these may
+    /// wait.
     received: u64,
     waiting: u64,
     deadline: f64,
-    /// When the last segment that got through is acknowledged, and when new data last were.
+    /// The time at which the last segment that got through is acknowledged, and that of the last acknowledgement of new
+    /// data.
     last: f64,
     restarted: f64,
     first: Option<(f64, f64)>,
@@ -192,7 +194,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Sends what the window allows; RFC 3042: one more for each of the first duplicates.
+    /// Sends the segments that the window allows, and one more for each of the first duplicates (RFC 3042).
     fn send(&mut self) {
         while self.sent < self.of.segments
             && (self.sent - self.acknowledged) as f64 + 1.0
@@ -221,7 +223,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// A segment reaches the receiver; times are those at which its acknowledgement would be back.
+    /// Takes a segment that reaches the receiver; times are those at which its acknowledgement would be back.
     fn arrive(&mut self, departure: f64) {
         let at = departure + self.back;
         self.last = at;
@@ -230,7 +232,7 @@ impl<'a> Clock<'a> {
             self.waiting = 0;
         }
         if !self.lost.is_empty() {
-            // It is beyond a hole: acknowledged at once, and what waits with it.
+            // The segment is beyond a hole, so it is acknowledged at once, together with those that wait.
             self.on_their_way.push_back((at, self.received));
             self.waiting = 0;
             return;
@@ -246,7 +248,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// What waits for its timer is newer than all that is on its way.
+    /// Returns the next acknowledgement. One that waits for its timer is newer than all that are on their way.
     fn next_acknowledgement(&mut self) -> Option<Acknowledgement> {
         let waits = self.on_their_way.is_empty() && self.waiting > 0;
         if waits {

@@ -1,31 +1,31 @@
-//! How the losses of a slow start are repaired, and what window and threshold it leaves.
+//! The repair of a slow start's losses, and the window and threshold that it leaves.
 
 use super::clock::Loss;
 use super::rounds::Rounds;
 
-/// How a sender repairs several losses of one window.
+/// The way in which a sender repairs several losses of one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Fast recovery repairs the first loss and ends with its acknowledgement. The others wait for a timeout (RFC
     /// 2581, with one fast retransmission per window, as ns-2's Reno).
     Reno,
-    /// One per round trip, until the timer that the first partial acknowledgement set expires (RFC 6582).
+    /// One repair per round trip, until the timer that the first partial acknowledgement set expires (RFC 6582).
     NewReno,
-    /// What the window has room for, of what is known to be lost (RFC 6675).
+    /// All known losses that the window has room for (RFC 6675).
     Sack,
-    /// The same, but a lost segment counts as under way until it is acknowledged. A segment is known to be lost only
-    /// if one beyond it is acknowledged (Fall and Floyd 1996, ns-2's Sack1).
+    /// As `Sack`, but a lost segment counts as under way until it is acknowledged. A loss is known only if a segment
+    /// beyond it is acknowledged (Fall and Floyd 1996, ns-2's Sack1).
     Sack1,
 }
 
 impl Repair {
-    /// Whether acknowledgements name what arrived.
+    /// Returns true if acknowledgements name the segments that arrived.
     pub(super) const fn is_selective(self) -> bool {
         matches!(self, Self::Sack | Self::Sack1)
     }
 
-    /// How many segments leave in a round trip of recovery, with `holes` left and a window of `half`. The second
-    /// number is how many of them may be repairs. `None`: nothing leaves, and the timer expires.
+    /// Returns the number of segments that leave in a round trip of recovery, with `holes` left and a window of `half`,
+    /// and the most of them that may be repairs. Returns `None` if nothing leaves and the timer expires.
     fn allowance(self, round: u64, half: u64, holes: u64) -> Option<(u64, u64)> {
         let beside = half.saturating_sub(holes);
         match self {
@@ -39,14 +39,15 @@ impl Repair {
     }
 }
 
-/// Half of a window as RFC 5681 has it: two segments at least.
+/// Returns half of a window as in RFC 5681: at least two segments.
 fn half(window: f64) -> f64 {
     (window / 2.0).floor().max(2.0)
 }
 
-/// Brings `rounds` to where `loss` has been repaired, or where a timeout has left a window of one segment to repair it.
+/// Brings `rounds` to the point where `loss` has been repaired, or where a timeout has left a window of one segment to
+/// repair it.
 ///
-/// Returns when the transfer ended, if it did meanwhile.
+/// Returns the end of the transfer, if it ended meanwhile.
 pub(super) fn repair(repair: Repair, loss: &Loss, rounds: &mut Rounds) -> Option<f64> {
     let outstanding = (loss.sent - loss.lost[0]) as f64;
     rounds.lose(&loss.lost, loss.sent, repair.is_selective());
@@ -56,9 +57,9 @@ pub(super) fn repair(repair: Repair, loss: &Loss, rounds: &mut Rounds) -> Option
         return None;
     };
     (rounds.window, rounds.threshold) = (halved, halved);
-    // The last acknowledgements of the window let the new window out, one for one.
+    // The last acknowledgements of the window release the new window, one for one.
     rounds.at = detected.max(loss.last - halved * rounds.service);
-    // The first repair leaves at once and starts the timer anew; the queue may hold it for longer than that allows.
+    // The first repair leaves at once and restarts the timer; the queue may hold it for longer than the timeout.
     let empty = loss.last - rounds.back;
     if detected.max(empty) + rounds.rtt > detected + loss.timeout {
         rounds.time_out(empty.max(detected + loss.timeout), half(halved));
@@ -68,7 +69,7 @@ pub(super) fn repair(repair: Repair, loss: &Loss, rounds: &mut Rounds) -> Option
     let unknown = if repair == Repair::Sack1 { rounds.set_tail_aside() } else { Vec::new() };
     let (mut round, mut expires) = (0, f64::INFINITY);
     while rounds.holes() > 0 {
-        // What leaves now is acknowledged a round trip later.
+        // Segments that leave now are acknowledged a round trip later.
         if rounds.at + rounds.rtt > expires {
             rounds.time_out(expires, half(halved));
             return None;

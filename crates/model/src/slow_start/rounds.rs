@@ -1,30 +1,30 @@
-//! A transfer round trip by round trip: what is left of it after its slow start, repairs included.
+//! A transfer round trip by round trip: the part after its slow start, repairs included.
 
 use super::{Connection, Growth, Path};
 use std::collections::VecDeque;
 
-/// What is left of a transfer, at the beginning of a round trip.
+/// The rest of a transfer, at the beginning of a round trip.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// The bottleneck's service time of a segment, the round trip without queueing, and what of it lies behind the
+    /// The bottleneck's service time of a segment, the round trip without queueing, and the part of it after the
     /// bottleneck, seconds.
     pub(super) service: f64,
     pub(super) rtt: f64,
     pub(super) back: f64,
-    /// The most that path and buffer hold, segments.
+    /// The most segments that path and buffer hold.
     most: f64,
-    /// The most that the hosts' buffers let the window be, segments.
+    /// The largest window that the hosts' buffers allow, segments.
     held: f64,
     growth: Growth,
     total: u64,
-    /// When the round trip begins.
+    /// The time at which the round trip begins.
     pub(super) at: f64,
     pub(super) window: f64,
     pub(super) threshold: f64,
-    /// Lost and not sent again, ascending.
+    /// Segments lost and not sent again, ascending.
     holes: VecDeque<u64>,
-    /// Holes are known; else everything from `resend` to `resend_to` is sent again, but for what an acknowledgement
-    /// says has arrived.
+    /// True if holes are known. Otherwise everything from `resend` to `resend_to` is sent again, except segments that
+    /// an acknowledgement reports as arrived.
     selective: bool,
     resend: u64,
     resend_to: u64,
@@ -34,14 +34,14 @@ pub(super) struct Rounds {
     pub(super) resent: u64,
     pub(super) lost: u64,
     pub(super) timeouts: u64,
-    /// When the buffer last overflowed in congestion avoidance, and the segments sent until then. `None` before the
-    /// first time and after whole cycles were left out.
+    /// The time of the last overflow of the buffer in congestion avoidance, and the segments sent until then. `None`
+    /// before the first one.
     cycle: Option<(f64, u64)>,
     cycles_left_out: bool,
 }
 
 impl Rounds {
-    /// A round trip that begins at `at`, with `sent` segments sent and acknowledged or about to be.
+    /// Creates a round trip that begins at `at`, with `sent` segments sent and acknowledged or about to be.
     pub(super) fn new(path: &Path, of: &Connection, at: f64, sent: u64) -> Self {
         let (service, rtt) = (path.service(), path.rtt.as_secs_f64());
         Self {
@@ -53,7 +53,7 @@ impl Rounds {
             growth: of.growth,
             total: of.segments,
             at,
-            // The acknowledgements of the round trip before count in this one.
+            // The acknowledgements of the previous round trip count in this one.
             window: of.threshold + 1.0 / of.growth.avoidance(),
             threshold: of.threshold,
             holes: VecDeque::new(),
@@ -69,7 +69,7 @@ impl Rounds {
         }
     }
 
-    /// `lost`, ascending, of `sent` segments are to be repaired.
+    /// Sets the segments to be repaired: `lost`, ascending, of `sent`.
     pub(super) fn lose(&mut self, lost: &[u64], sent: u64, selective: bool) {
         self.holes = lost.iter().copied().collect();
         (self.sent, self.selective) = (sent, selective);
@@ -81,7 +81,7 @@ impl Rounds {
         self.holes.len() as u64
     }
 
-    /// Takes the holes out that have nothing beyond them, neither sent nor to be sent.
+    /// Takes out the holes at the end, beyond which nothing was or will be sent.
     pub(super) fn set_tail_aside(&mut self) -> Vec<u64> {
         let mut tail = Vec::new();
         let mut last = self.total;
@@ -97,7 +97,8 @@ impl Rounds {
         self.holes.extend(holes);
     }
 
-    /// The retransmission timer expires at `at`: a window of one segment, and a slow start up to `threshold`.
+    /// Handles the expiry of the retransmission timer at `at`: a window of one segment, and a slow start up to
+    /// `threshold`.
     pub(super) fn time_out(&mut self, at: f64, threshold: f64) {
         self.timeouts += 1;
         (self.resend, self.resend_to) = (self.holes.front().copied().unwrap_or(self.sent), self.sent);
@@ -105,7 +106,7 @@ impl Rounds {
     }
 
     /// Sends up to `most` segments in this round trip, up to `repairs` of them again. The first one waits at the
-    /// bottleneck for `waits` seconds. Returns when the transfer ended, if this was all of it.
+    /// bottleneck for `waits` seconds. Returns the end of the transfer, if this was the last round trip.
     pub(super) fn step(&mut self, most: u64, repairs: u64, waits: f64) -> Option<f64> {
         let (moved, _) = self.send(most, repairs);
         self.end_round(moved, waits + self.rtt)
@@ -119,7 +120,8 @@ impl Rounds {
         None
     }
 
-    /// Sends: how many segments leave, and by how much their acknowledgements widen the window in slow start.
+    /// Sends segments; returns their number, and the amount by which their acknowledgements widen the window in slow
+    /// start.
     fn send(&mut self, most: u64, repairs: u64) -> (u64, f64) {
         let (mut moved, mut widened) = (0, 0.0);
         let mut repaired = 0;
@@ -141,12 +143,12 @@ impl Rounds {
             }
             moved += 1;
         }
-        // The acknowledgements skip what had arrived.
+        // The acknowledgements skip the segments that had arrived.
         self.resend = self.resend.max(self.holes.front().copied().unwrap_or(self.resend_to));
         (moved, widened)
     }
 
-    /// Follows the transfer to its end, and returns when that is.
+    /// Follows the transfer to its end, and returns the time of that.
     pub(super) fn run(&mut self) -> f64 {
         loop {
             let most = (self.window as u64).max(1);
@@ -170,7 +172,7 @@ impl Rounds {
         }
     }
 
-    /// With the window that its hosts allow every round trip is as the one before. All but the last two are left out.
+    /// Skips all but the last two round trips at the window that the hosts allow, because each is like the one before.
     fn leave_out_even_rounds(&mut self) {
         let each = (self.held as u64).max(1);
         let rounds = ((self.total - self.sent) / each).saturating_sub(2);
@@ -178,7 +180,7 @@ impl Rounds {
         self.at += rounds as f64 * self.rtt.max(each as f64 * self.service);
     }
 
-    /// One segment too many: it is lost, and the window halved.
+    /// Handles an overflow of one segment: it is lost, and the window halved.
     fn overflow(&mut self) {
         self.window = (self.window / 2.0).max(2.0);
         self.threshold = self.window;

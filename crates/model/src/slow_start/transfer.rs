@@ -7,37 +7,37 @@ use super::{Growth, MOST_SEGMENTS, Path};
 use crate::OutOfRange;
 use units::Span;
 
-/// So many segments of a file are followed one by one where no loss ends its slow start.
+/// The number of segments of a file that are followed one by one if no loss ends its slow start.
 const MOST_FOLLOWED: u64 = 1_000_000;
 
 /// A transfer that is alone on its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connection {
-    /// How many full segments it has; at least one.
+    /// The number of its full segments; at least one.
     pub segments: u64,
-    /// How fast acknowledgements let its window grow.
+    /// The rate at which acknowledgements let its window grow.
     pub growth: Growth,
-    /// How long an acknowledgement may wait for more segments.
+    /// The time for which an acknowledgement may wait for more segments.
     pub delayed_ack_timeout: Span,
     /// The window at the start, segments; at least one.
     pub initial_window: u64,
-    /// The most that the window may be, as the hosts' buffers limit it, segments; at least one, infinite for no limit.
+    /// The largest window that the hosts' buffers allow, segments; at least one, infinite for no limit.
     pub most: f64,
     /// `Wth`: the slow-start threshold at the start, segments, at least one; infinite for none.
     pub threshold: f64,
-    /// How several losses of one window are repaired.
+    /// The way in which several losses of one window are repaired.
     pub repair: Repair,
     /// The least retransmission timeout.
     pub min_rto: Span,
     /// The retransmission timeout before the first round-trip sample.
     pub initial_rto: Span,
-    /// Every acknowledgement gives a round-trip sample; else one segment is timed at a time.
+    /// True if every acknowledgement gives a round-trip sample; otherwise one segment is timed at a time.
     pub timestamps: bool,
 }
 
 impl Connection {
-    /// A transfer of `segments` as ns-2 has it. It has a window of one segment at the start, no threshold, a timer of
-    /// 100 ms for delayed acknowledgements, and no time stamps.
+    /// Creates a transfer of `segments` as in ns-2: a window of one segment at the start, no threshold, a timer of 100
+    /// ms for delayed acknowledgements, and no time stamps.
     #[must_use]
     pub const fn new(segments: u64, growth: Growth, repair: Repair) -> Self {
         Self {
@@ -59,58 +59,57 @@ impl Connection {
         OutOfRange::unless(self.segments >= 1, "segments", self.segments, "1 or more")?;
         let fits = (1..=MOST_SEGMENTS as u64).contains(&self.initial_window);
         OutOfRange::unless(fits, "initial_window", self.initial_window, "from 1 to 1000000 segments")?;
-        // Infinite is none; NaN is no number.
+        // Infinity stands for no limit; NaN does not pass.
         OutOfRange::unless(self.threshold >= 1.0, "threshold", self.threshold, "1 segment, or more")?;
         OutOfRange::unless(self.most >= 1.0, "largest window", self.most, "1 segment, or more")?;
         Ok(())
     }
 }
 
-/// What becomes of a transfer.
+/// The result of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// From its first segment to the acknowledgement of its last.
+    /// The time from its first segment to the acknowledgement of its last.
     pub completion: Span,
     /// The first loss of its slow start; `None` if it has none.
     pub first_loss: Option<FirstLoss>,
-    /// It ended in its slow start, and lost nothing.
+    /// True if it ended in its slow start without loss.
     pub in_slow_start: bool,
     /// The largest window of its slow start with which a segment was sent, segments.
     pub peak_window: f64,
     /// The longest time for which a segment of its slow start waited at the bottleneck.
     pub longest_wait: Span,
-    /// The slow-start threshold in the end, segments; infinite if it has none.
+    /// The slow-start threshold at the end, segments; infinite if it has none.
     pub threshold: f64,
-    /// Segments lost, sent again, and times the retransmission timer expired.
+    /// Segments lost.
     pub lost: u64,
     /// Segments sent again.
     pub resent: u64,
-    /// How often the retransmission timer expired.
+    /// The number of expiries of the retransmission timer.
     pub timeouts: u64,
 }
 
 /// The first loss of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstLoss {
-    /// When the lost segment was sent.
+    /// The time at which the lost segment was sent.
     pub at: Span,
     /// `WB`: the window then, segments.
     pub overflow_window: f64,
-    /// `WD`: the window when three duplicate acknowledgements had said so, segments; `None` if too few came.
+    /// `WD`: the window at the third duplicate acknowledgement, segments; `None` if too few came.
     pub detection_window: Option<f64>,
 }
 
-/// The course of `connection` on `path`: its slow start by the clock of its acknowledgements, then the repair of its
-/// losses. Congestion avoidance is computed round trip by round trip.
+/// Follows `connection` on `path`: its slow start by the clock of its acknowledgements, then the repair of its losses.
+/// Congestion avoidance is computed round trip by round trip.
 ///
-/// - Up to the detection of the first losses it is exact, but for ties.
-/// - Only a timeout interrupts a repair. Losses of the repair itself are left out, and so are bursts where an
-///   acknowledgement of many segments frees many at once. With a small buffer these cost a further timeout, or
-///   several.
+/// - Up to the detection of the first losses it is exact, except for ties.
+/// - Only a timeout interrupts a repair. Losses of the repair itself are left out, and so are bursts when an
+///   acknowledgement of many segments frees many at once. With a small buffer these cost one or more further timeouts.
 /// - In congestion avoidance an overflow costs one segment and half of the window.
 ///
 /// # Errors
-/// What of `path` or `connection` is out of range.
+/// If a value of `path` or `connection` is out of range.
 pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfRange> {
     path.check()?;
     connection.check()?;
@@ -132,7 +131,7 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
         End::Threshold { .. } => rounds.run(),
         End::Loss(loss) => repair(connection.repair, loss, &mut rounds).unwrap_or_else(|| rounds.run()),
     };
-    // Where one part is joined to the next round trips overlap; the link is no faster for that.
+    // Round trips overlap where two parts are joined, but the link is not faster for that.
     let least = (connection.segments - 1) as f64 * path.service() + path.rtt.as_secs_f64();
     Ok(Transfer {
         completion: Span::from_secs_f64(completion.max(least)),
@@ -147,8 +146,8 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
     })
 }
 
-/// The slow start of `connection`. A long file whose window its hosts limit is followed for so many segments only: from
-/// there on each round trip is as the one before.
+/// Follows the slow start of `connection`. If the hosts limit the window of a long file, only its first segments are
+/// followed, because from there on each round trip is like the one before.
 fn followed(path: &Path, connection: &Connection) -> (End, Seen) {
     let followed = connection.segments.min(MOST_FOLLOWED);
     if followed < connection.segments && connection.most.is_finite() {

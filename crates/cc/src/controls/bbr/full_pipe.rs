@@ -1,9 +1,9 @@
-//! When a BBR takes the pipe for full [draft-ietf-ccwg-bbr:5.3.1.2].
+//! The detection of a full pipe in both BBRs [draft-ietf-ccwg-bbr:5.3.1.2].
 
 /// The least growth of the rate in a round that counts, and the number of rounds without growth that fill the pipe.
 const FULL: (f64, u32) = (1.25, 3);
 
-/// Whether the pipe is full: the rate does not grow any more.
+/// A detector of the full pipe: the rate has stopped growing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FullPipe {
     rate: f64,
@@ -13,18 +13,18 @@ pub(crate) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Growth is looked for anew, from any rate.
+    /// Restarts the search for growth, from any rate.
     pub(crate) fn reset(&mut self) {
         *self = Self { reached: self.reached, ..Self::default() };
     }
 
-    /// Growth is looked for anew, from `rate`.
+    /// Restarts the search for growth, from `rate`.
     pub(crate) fn reset_at(&mut self, rate: f64) {
         self.reset();
         self.rate = rate;
     }
 
-    /// A round has ended in which the rate was `rate`.
+    /// Takes the `rate` of the round that has ended.
     pub(crate) fn on_round(&mut self, rate: f64) {
         if rate >= self.rate * FULL.0 {
             self.reset_at(rate);
@@ -35,18 +35,18 @@ impl FullPipe {
         self.reached |= self.now;
     }
 
-    /// Whether the rate has stopped to grow since growth is looked for.
+    /// Returns true if the rate has stopped growing since the last reset.
     pub(crate) fn is_full(&self) -> bool {
         self.now
     }
 
-    /// Whether startup has filled the pipe.
+    /// Returns true if startup has filled the pipe.
     #[inline]
     pub(crate) fn was_reached(&self) -> bool {
         self.reached
     }
 
-    /// Losses say that startup has filled the pipe, or that it had not.
+    /// Sets, because of losses, whether startup has filled the pipe.
     pub(crate) fn set_reached(&mut self, reached: bool) {
         self.reached = reached;
     }

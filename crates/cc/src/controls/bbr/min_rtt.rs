@@ -1,16 +1,16 @@
-//! The least round-trip time that a BBR has seen, and when it is too old [draft-ietf-ccwg-bbr:5.5.7].
+//! The least round-trip time that a BBR has seen, and its expiry [draft-ietf-ccwg-bbr:5.5.7].
 
 use units::{Span, Time};
 
-/// `BBR.MinRTTFilterLen`, `RTpropFilterLen`: without a lower RTT for so long, one is looked for.
+/// `BBR.MinRTTFilterLen`, `RTpropFilterLen`: the time without a lower RTT after which BBR probes for one.
 const AGE: Span = Span::from_secs(10);
 
 /// The least round-trip time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
-    /// The longest span before there is one.
+    /// The longest span before the first sample.
     least: Span,
-    /// The same in seconds; zero before there is one.
+    /// The same in seconds; zero before the first sample.
     seconds: f64,
     at: Time,
 }
@@ -24,23 +24,23 @@ impl MinRtt {
         self.least != Span::MAX
     }
 
-    /// The longest span before there is one.
+    /// Returns the least round-trip time; the longest span before the first sample.
     #[inline]
     pub(crate) fn least(&self) -> Span {
         self.least
     }
 
-    /// In seconds; zero before there is one.
+    /// Returns it in seconds; zero before the first sample.
     pub(crate) fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// The last moment at which it is not too old.
+    /// Returns the last moment at which it is not too old.
     pub(crate) fn expires_at(&self) -> Time {
         self.at + AGE
     }
 
-    /// One that is not known yet cannot be too old, whenever the flow began.
+    /// Returns true if it is too old. An unknown one is not, whenever the flow began.
     pub(crate) fn has_expired(&self, now: Time) -> bool {
         self.is_known() && now > self.expires_at()
     }
@@ -50,7 +50,7 @@ impl MinRtt {
         self.seconds = rtt.as_secs_f64();
     }
 
-    /// A probe has shown that it still holds.
+    /// Renews its age, because a probe has shown that it still holds.
     pub(crate) fn renew(&mut self, now: Time) {
         self.at = now;
     }

@@ -1,17 +1,17 @@
-//! Packet-timed round trips, and the largest value over the last of them, as both BBRs count.
+//! Packet-timed round trips, and the largest value over the last ones, as both BBRs count them.
 
 use crate::RateSample;
 use units::Bytes;
 
-/// A round begins with a delivery and ends with the acknowledgement of what was sent after it
+/// A counter of rounds. A round begins with a delivery and ends with the acknowledgement of data sent after it
 /// [draft-ietf-ccwg-bbr:5.5.1].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     next: Bytes,
-    /// What was sent before this many bytes were delivered says little of the rate: the controller held it back.
+    /// Segments sent before this many bytes were delivered say little of the rate, because the controller held it back.
     limited_until: Option<Bytes>,
     pub(crate) count: u64,
-    /// The acknowledgement at hand begins one.
+    /// True if the current acknowledgement begins a round.
     pub(crate) started: bool,
 }
 
@@ -25,36 +25,36 @@ impl Rounds {
         }
     }
 
-    /// Whether [`on_ack`](Rounds::on_ack) would begin a round.
+    /// Returns true if [`on_ack`](Rounds::on_ack) would begin a round.
     #[inline]
     pub(crate) fn starts(&self, sample: &RateSample) -> bool {
         sample.delivered_before >= self.next
     }
 
-    /// The controller itself limits the rate, with `in_flight` bytes under way: samples of it are marked as an
-    /// application's limit would be, `MarkConnectionAppLimited()`.
+    /// Marks samples as limited while `in_flight` bytes are under way, because the controller itself limits the rate:
+    /// `MarkConnectionAppLimited()`.
     pub(crate) fn limit(&mut self, sample: &RateSample, in_flight: Bytes) {
         self.limited_until = Some(sample.delivered_total + in_flight);
     }
 
-    /// Whether `sample` was limited by the application, or by the controller.
+    /// Returns true if the application or the controller limited `sample`.
     pub(crate) fn is_limited(&self, sample: &RateSample) -> bool {
         sample.application_limited || self.limited_until.is_some_and(|until| sample.delivered_before <= until)
     }
 
-    /// The round that is under way begins here, with `delivered` bytes delivered.
+    /// Restarts the current round here, with `delivered` bytes delivered.
     pub(crate) fn restart(&mut self, delivered: Bytes) {
         self.next = delivered;
     }
 }
 
-/// The largest value of the last `N` units of a virtual time. All of them are looked through as a unit ends, not per
+/// The largest value of the last `N` units of a virtual time. It is searched for at the end of each unit, not for each
 /// value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<const N: usize> {
-    /// Of each unit but the one at hand.
+    /// The largest values of all units except the current one.
     slots: [(u64, f64); N],
-    /// The unit's own largest, and the largest over the length, both as last asked for.
+    /// The current unit's largest value, and the largest over `length`.
     of_unit: f64,
     largest: f64,
     at: u64,
@@ -66,7 +66,7 @@ impl<const N: usize> WindowedMax<N> {
         Self { slots: [(0, 0.0); N], of_unit: 0.0, largest: 0.0, at: 0, length: 0 }
     }
 
-    /// `value` came at `at`; returns the largest since `at - length`, for a length of at most `N`.
+    /// Takes `value` at `at`; returns the largest since `at - length`, for a length of at most `N`.
     #[inline]
     pub(crate) fn update(&mut self, at: u64, value: f64, length: u64) -> f64 {
         if at != self.at || length != self.length {
@@ -76,7 +76,7 @@ impl<const N: usize> WindowedMax<N> {
         self.largest
     }
 
-    /// The same of another value at the time and for the length of the last.
+    /// Takes another value at the time and for the length of the last update.
     #[inline]
     pub(crate) fn raise(&mut self, value: f64) {
         if value > self.of_unit {
@@ -85,7 +85,7 @@ impl<const N: usize> WindowedMax<N> {
         }
     }
 
-    /// The largest value and over what length, as last asked for.
+    /// Returns the largest value over the length of the last update.
     #[inline]
     pub(crate) fn largest(&self) -> f64 {
         self.largest
@@ -95,7 +95,7 @@ impl<const N: usize> WindowedMax<N> {
         self.length
     }
 
-    /// Another unit begins, or another length is asked for.
+    /// Begins another unit, or changes the length.
     #[cold]
     fn turn(&mut self, at: u64, length: u64) {
         self.slots[(self.at % N as u64) as usize] = (self.at, self.of_unit);

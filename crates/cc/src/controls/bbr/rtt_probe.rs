@@ -6,31 +6,31 @@ use units::{Span, Time};
 /// `BBR.ProbeRTTDuration`.
 const DURATION: Span = Span::from_millis(200);
 
-/// A probe for the RTT. The controller says how little in flight is little enough.
+/// A probe for the RTT. The controller decides how little in flight is little enough.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RttProbe {
     low: Option<Low>,
 }
 
-/// Little enough is in flight.
+/// The part of a probe in which little enough is in flight.
 #[derive(Clone, Copy, Debug)]
 struct Low {
     until: Time,
-    /// A round has begun since.
+    /// True once a round has begun in it.
     round: bool,
 }
 
-/// What an acknowledgement does to a probe.
+/// The effect of an acknowledgement on a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Waits,
-    /// Little enough is in flight now: the round that counts begins.
+    /// Little enough is in flight: the round that counts begins.
     Low,
     Over,
 }
 
 impl RttProbe {
-    /// An acknowledgement came at `now`; whether little enough is in flight, and whether a round begins.
+    /// Takes an acknowledgement at `now`, which may find little enough in flight or begin a round.
     pub(crate) fn on_ack(&mut self, now: Time, is_low: bool, round_started: bool) -> Progress {
         match &mut self.low {
             None if is_low => {

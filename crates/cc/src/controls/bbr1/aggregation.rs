@@ -1,27 +1,27 @@
-//! Data that acknowledgements report together, beyond what the rate explains, as Linux counts them
-//! (`bbr_update_ack_aggregation()` of 6.18). The draft of BBR v1 has nothing of the kind.
+//! Data that acknowledgements report together, beyond those that the rate explains, as Linux counts them
+//! (`bbr_update_ack_aggregation()` of 6.18). The draft of BBR v1 has no such rule.
 
 use units::{Bytes, Span, Time};
 
-/// `bbr_extra_acked_win_rtts`: each of the two windows of the filter has this many rounds.
+/// `bbr_extra_acked_win_rtts`: the number of rounds in each of the filter's two windows.
 const ROUNDS: u64 = 5;
-/// `bbr_extra_acked_max_us`: no more counts than the rate delivers in this time.
+/// `bbr_extra_acked_max_us`: extra data count up to the amount that the rate delivers in this time, in seconds.
 const LONGEST: f64 = 0.1;
 
 /// The most that arrived together in the last five to ten rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    /// The largest of the window at hand, and of the one before.
+    /// The largest amounts of the current window and of the one before.
     extra: [Bytes; 2],
     rounds: u64,
-    /// The start of an epoch in which more arrives than the rate explains, and what has arrived in it.
+    /// The start of an epoch in which more arrives than the rate explains, and the amount that has arrived in it.
     since: Time,
     delivered: Bytes,
 }
 
 impl Aggregation {
-    /// Takes an acknowledgement of `delivered` at `now`, of a path with `rate` (bits per second). No more than `window`
-    /// arrives together.
+    /// Takes an acknowledgement of `delivered` at `now`, of a path with `rate` (bits per second). At most `window` can
+    /// arrive together.
     #[inline]
     pub(super) fn observe(&mut self, now: Time, delivered: Bytes, rate: f64, window: Bytes) {
         let expected = |since: Span| Bytes::new((rate / 8.0 * since.as_secs_f64()) as u64);
@@ -34,7 +34,7 @@ impl Aggregation {
         self.extra[0] = self.extra[0].max(extra);
     }
 
-    /// A round begins.
+    /// Begins a round.
     pub(super) fn begin_round(&mut self) {
         self.rounds += 1;
         if self.rounds == ROUNDS {
@@ -43,7 +43,7 @@ impl Aggregation {
         }
     }
 
-    /// Returns what a window has room for beyond twice the product, on a path with `rate` (bits per second).
+    /// Returns the room that a window needs beyond twice the product, on a path with `rate` (bits per second).
     pub(super) fn room(&self, rate: f64) -> Bytes {
         self.extra[0].max(self.extra[1]).min(Bytes::new((rate / 8.0 * LONGEST) as u64))
     }
@@ -57,7 +57,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// 8 Mbit/s are 1000 bytes a millisecond.
+    /// At 8 Mbit/s 1000 bytes arrive in a millisecond.
     #[test]
     fn what_the_rate_explains_does_not_count_and_a_burst_counts_for_five_to_ten_rounds() {
         let mut own = Aggregation::default();
@@ -68,7 +68,7 @@ mod tests {
         observe(&mut own, 12, 2000);
         observe(&mut own, 14, 2000);
         assert_eq!(own.room(8e6), Bytes::new(2000));
-        // Six more in the same millisecond as the last two.
+        // 6000 more arrive in the same millisecond as the last 2000.
         observe(&mut own, 14, 6000);
         assert_eq!(own.room(8e6), Bytes::new(8000));
         for _ in 0..9 {

@@ -12,7 +12,7 @@ const ROUNDS: usize = 10;
 pub(super) struct Bandwidth {
     filter: WindowedMax<ROUNDS>,
     largest: f64,
-    /// Rates from this one on are new to the filter in this round.
+    /// The lowest rate that the filter has not seen in this round.
     unseen: Rate,
 }
 
@@ -21,23 +21,23 @@ impl Bandwidth {
         Self { filter: WindowedMax::new(), largest: 0.0, unseen: Rate::ZERO }
     }
 
-    /// Zero before there is a sample.
+    /// Returns the largest rate; zero before there is a sample.
     pub(super) fn largest(&self) -> f64 {
         self.largest
     }
 
-    /// Whether the sample's rate is below one of this round.
+    /// Returns true if the sample's rate is not above the rates that this round has seen.
     #[inline]
     pub(super) fn has_seen(&self, sample: &RateSample) -> bool {
         sample.falls_short_of(self.unseen)
     }
 
-    /// Another round begins: any rate is new to it.
+    /// Begins another round, to which any rate is new.
     pub(super) fn begin_round(&mut self) {
         self.unseen = Rate::ZERO;
     }
 
-    /// Takes the rate of `sample`; true if the largest is another one now.
+    /// Takes the rate of `sample`; returns true if the largest rate has changed.
     #[inline(never)]
     pub(super) fn take(&mut self, sample: &RateSample, rounds: &Rounds) -> bool {
         let Some(rate) = sample.rate() else { return false };

@@ -1,22 +1,22 @@
-//! When an acknowledgement tells BBR v1 no more than that data arrived. In a phase of the cycle nothing happens until
-//! the phase is over, its queue is drained, or the least RTT is too old.
+//! The acknowledgements that tell BBR v1 only that data arrived. Within a phase of the cycle nothing happens until the
+//! phase is over, its queue is drained, or the least RTT is too old.
 
 use units::{Bytes, Time};
 
-/// What the phase waits for: nothing of it has come.
+/// The conditions that end the current phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastPath {
-    /// Not after this.
+    /// The last time at which the path is open.
     until: Time,
-    /// While more than this is in flight.
+    /// The path is open while more than this is in flight.
     in_flight_above: Bytes,
 }
 
 impl FastPath {
-    /// Everything is looked at.
+    /// A closed path: every acknowledgement takes the full update.
     pub(super) const CLOSED: Self = Self { until: Time::ZERO, in_flight_above: Bytes::MAX };
 
-    /// Open until then, while more than `in_flight_above` is in flight.
+    /// Creates a path that is open until then, while more than `in_flight_above` is in flight.
     pub(super) fn until(until: Time, in_flight_above: Bytes) -> Self {
         Self { until, in_flight_above }
     }

@@ -1,4 +1,4 @@
-//! How fast BBR v1 sends [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.1].
+//! The rate at which BBR v1 sends [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.1].
 
 use super::state::HIGH_GAIN;
 use units::{Bytes, Rate, Span};
@@ -6,23 +6,23 @@ use units::{Bytes, Rate, Span};
 /// The pacing rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Bits per second; and as it is allowed.
+    /// The rate in bits per second, and as the transport gets it.
     rate: f64,
     allowed: Rate,
     seen_rtt: bool,
-    /// How much of the rate that it aims at the pace is.
+    /// The pace as a share of the rate that the model aims at.
     margin: f64,
 }
 
 impl Pace {
-    /// That of a first window of `initial`: before a round-trip time is known it counts for 1 ms.
+    /// Creates the pace of a first window of `initial`; an unknown round-trip time counts as 1 ms.
     pub(super) fn new(initial: Bytes) -> Self {
         let mut own = Self { rate: 0.0, allowed: Rate::ZERO, seen_rtt: false, margin: 1.0 };
         own.set(HIGH_GAIN * initial.bits_f64() / 1e-3);
         own
     }
 
-    /// The same with `margin` times the rate that it aims at.
+    /// Returns the same pace with the margin `margin`.
     pub(super) fn with_margin(self, margin: f64) -> Self {
         Self { margin, ..self }
     }
@@ -43,7 +43,7 @@ impl Pace {
         }
     }
 
-    /// True at the first round-trip time: the initial window went in that, not in 1 ms.
+    /// Sets the pace of the initial window at the first round-trip time, instead of 1 ms; returns true then.
     pub(super) fn on_rtt(&mut self, smoothed: Span, initial: Bytes) -> bool {
         if self.seen_rtt || smoothed == Span::ZERO {
             return false;
@@ -54,7 +54,7 @@ impl Pace {
         true
     }
 
-    /// The model has `rate`, a gain included; the pace falls to it only if the pipe has been `filled`.
+    /// Follows the model's `rate`, a gain included; the pace falls only if the pipe has been `filled`.
     pub(super) fn follow(&mut self, rate: f64, filled: bool) {
         let rate = rate * self.margin;
         if filled || rate > self.rate {

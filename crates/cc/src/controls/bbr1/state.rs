@@ -1,12 +1,12 @@
-//! BBR v1's states, each with what only it remembers, and their gains.
+//! BBR v1's states, each with its own memory, and their gains.
 
 use crate::controls::bbr::RttProbe;
 use units::random::Stream;
 use units::{Span, Time};
 
-/// `BBRHighGain`: 2/ln 2, the least that doubles the rate each round.
+/// `BBRHighGain`: 2/ln 2, the smallest gain that doubles the rate each round.
 pub(super) const HIGH_GAIN: f64 = 2.885;
-/// The window beyond startup, in BDPs: acknowledgements may come late and together.
+/// The window after startup, in BDPs: acknowledgements may come late and together.
 const WINDOW_GAIN: f64 = 2.0;
 /// `BBRGainCycle`.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -20,7 +20,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Of pacing and of the window.
+    /// Returns the pacing gain and the window gain.
     pub(super) fn gains(&self) -> (f64, f64) {
         match self {
             Self::Startup => (HIGH_GAIN, HIGH_GAIN),
@@ -35,7 +35,7 @@ impl State {
     }
 }
 
-/// A phase of the cycle, and since when.
+/// A phase of the cycle, and the time at which it began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     phase: usize,
@@ -43,19 +43,19 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Begins at any phase but the one that drains.
+    /// Begins at a random phase, except the one that drains.
     pub(super) fn begin(stream: &mut Stream, now: Time) -> Self {
         let others = CYCLE.len() as u64 - 1;
         let phase = (stream.integer(2, others + 1) % (others + 1)) as usize;
         Self { phase, since: now }
     }
 
-    /// The phase after this one.
+    /// Returns the phase after this one.
     pub(super) fn next(self, now: Time) -> Self {
         Self { phase: (self.phase + 1) % CYCLE.len(), since: now }
     }
 
-    /// Of pacing.
+    /// Returns the pacing gain.
     pub(super) fn gain(self) -> f64 {
         CYCLE[self.phase]
     }
@@ -65,12 +65,12 @@ impl Cycle {
         self.phase == 0
     }
 
-    /// When the phase has lasted for `span`.
+    /// Returns the time at which the phase has lasted for `span`.
     pub(super) fn after(self, span: Span) -> Time {
         self.since + span
     }
 
-    /// Whether the phase has lasted for more than `span`.
+    /// Returns true if the phase has lasted for more than `span`.
     pub(super) fn lasts_longer(self, now: Time, span: Span) -> bool {
         now.since(self.since) > span
     }

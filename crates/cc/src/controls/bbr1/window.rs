@@ -1,4 +1,4 @@
-//! How much BBR v1 has in flight [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.3].
+//! The amount of data that BBR v1 has in flight [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.3].
 
 use crate::{RateSample, Start};
 use units::Bytes;
@@ -6,16 +6,16 @@ use units::Bytes;
 /// `BBRMinPipeCwnd`, segments.
 const LEAST: u64 = 4;
 
-/// The window, and what it grows to.
+/// The window, and the target that it grows to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     segment: Bytes,
     least: Bytes,
     initial: Bytes,
     size: Bytes,
-    /// From before a recovery or a probe for the RTT.
+    /// The window before a recovery or a probe for the RTT.
     prior: Bytes,
-    /// What the model wants in flight.
+    /// The amount that the model wants in flight.
     target: Bytes,
 }
 
@@ -29,7 +29,7 @@ impl Window {
         self.segment
     }
 
-    /// The least that a model wants in flight.
+    /// Returns the smallest amount that a model wants in flight.
     pub(super) fn least(&self) -> Bytes {
         self.least
     }
@@ -42,13 +42,13 @@ impl Window {
         self.size
     }
 
-    /// The model wants `target` in flight.
+    /// Sets the amount that the model wants in flight.
     pub(super) fn aim(&mut self, target: Bytes) {
         self.target = target;
     }
 
-    /// Data were delivered: grows to the target, and before the pipe has been `filled` beyond it while little has
-    /// been sent.
+    /// Grows with delivered data up to the target. Before the pipe has been `filled` it grows beyond the target, too,
+    /// while less than the initial window has been delivered.
     #[inline]
     pub(super) fn grow(&mut self, sample: &RateSample, filled: bool) {
         let acked = sample.newly_delivered;
@@ -60,37 +60,37 @@ impl Window {
         self.size = self.size.max(self.least);
     }
 
-    /// No less than what was in flight before the acknowledgement.
+    /// Raises the window to the amount that was in flight before the acknowledgement.
     pub(super) fn conserve(&mut self, in_flight: Bytes) {
         self.size = self.size.max(in_flight);
     }
 
-    /// Segments with `lost` bytes are not in flight any more.
+    /// Takes `lost` bytes, which are not in flight any more, from the window.
     pub(super) fn lose(&mut self, lost: Bytes) {
         self.size = self.size.saturating_sub(lost).max(self.segment);
     }
 
-    /// Recovery begins with `in_flight` in flight, and sends a segment.
+    /// Begins recovery with `in_flight` in flight; leaves room for one more segment.
     pub(super) fn begin_recovery(&mut self, in_flight: Bytes) {
         self.size = (in_flight + self.segment).max(self.segment);
     }
 
-    /// One segment: everything is lost.
+    /// Sets the window to one segment, because everything is lost.
     pub(super) fn collapse(&mut self) {
         self.size = self.segment;
     }
 
-    /// No more than the least window.
+    /// Caps the window at the least one.
     pub(super) fn cap_at_least(&mut self) {
         self.size = self.size.min(self.least);
     }
 
-    /// Remembers the window, or the larger of it and the one that is remembered if that one still `counts`.
+    /// Remembers the window, or the larger of it and the remembered one if that one still `counts`.
     pub(super) fn save(&mut self, counts: bool) {
         self.prior = if counts { self.prior.max(self.size) } else { self.size };
     }
 
-    /// No less than the window that was remembered.
+    /// Raises the window to the remembered one.
     pub(super) fn restore(&mut self) {
         self.size = self.size.max(self.prior);
     }

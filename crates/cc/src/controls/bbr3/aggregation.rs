@@ -1,4 +1,4 @@
-//! What arrived together: data delivered beyond what the rate explains [draft-ietf-ccwg-bbr:5.5.9].
+//! Data that arrive together, beyond those that the rate explains [draft-ietf-ccwg-bbr:5.5.9].
 
 use super::bounds::smaller;
 use super::{amount, seconds};
@@ -9,7 +9,7 @@ use units::Time;
 /// `BBR.ExtraAckedFilterLen`, rounds.
 const ROUNDS: usize = 10;
 
-/// The most that arrived together in ten rounds, in one while the pipe fills. Bytes.
+/// The most that arrived together in ten rounds, or in one while the pipe fills, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
     extra: WindowedMax<ROUNDS>,
@@ -27,25 +27,26 @@ impl Aggregation {
         self.extra.largest()
     }
 
-    /// Whether it looks at ten rounds: as the pipe fills, the filter goes over one round for one acknowledgement more.
+    /// Returns true if the filter covers ten rounds. When the pipe has filled, it still covers one round for one more
+    /// acknowledgement.
     pub(super) fn is_long(&self) -> bool {
         self.extra.length() == ROUNDS as u64
     }
 
-    /// Another sample, in the round that is the `count`th; over ten rounds if the pipe is `filled`.
+    /// Takes a sample of the `count`th round; the filter covers ten rounds if the pipe is `filled`, else one.
     pub(super) fn observe(&mut self, sample: &Delivery<'_>, count: u64, filled: bool) {
         let extra = self.beyond(sample);
         self.extra.update(count, extra, if filled { ROUNDS as u64 } else { 1 });
     }
 
-    /// The same in the round of the last sample.
+    /// Takes a sample of the same round as the last one.
     #[inline]
     pub(super) fn observe_within_round(&mut self, sample: &Delivery<'_>) {
         let extra = self.beyond(sample);
         self.extra.raise(extra);
     }
 
-    /// What has been delivered beyond what the rate explains.
+    /// Returns the amount delivered beyond the amount that the rate explains.
     #[inline]
     fn beyond(&mut self, of: &Delivery<'_>) -> f64 {
         let mut expected = of.rate * seconds(of.now.since(self.from));
@@ -57,7 +58,7 @@ impl Aggregation {
     }
 }
 
-/// A sample at `now`, and the rate that explains it. No more than a window arrives together.
+/// A sample at `now`, and the rate that explains it. At most a window arrives together.
 pub(super) struct Delivery<'a> {
     pub(super) now: Time,
     pub(super) sample: &'a RateSample,

@@ -1,16 +1,16 @@
-//! What BBR v3 remembers from one state of its bandwidth probing to the next [draft-ietf-ccwg-bbr:5.3.3].
+//! The part of BBR v3's bandwidth probing that lasts from state to state [draft-ietf-ccwg-bbr:5.3.3].
 
 use super::amount;
 use super::window::Window;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
-/// `T_bbr`: the time between probes is this and a random part of a second more.
+/// `T_bbr`: the least time between probes, in seconds; up to a second more is random.
 const LEAST_WAIT: f64 = 2.0;
-/// `T_reno_bound`: at most this many rounds, so that Reno, which probes as often, is not starved.
+/// `T_reno_bound`: the most rounds between probes, so that Reno, which probes as often, is not starved.
 const MOST_ROUNDS: f64 = 63.0;
 
-/// What acknowledgements now tell of (`BBR.ack_phase`).
+/// The part of a probe that current acknowledgements belong to (`BBR.ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Idle,
@@ -20,7 +20,7 @@ enum Acks {
     Stopping,
 }
 
-/// The cycle of probes: when the next one comes, and what the last one said.
+/// The cycle of probes: the time of the next one, and the outcome of the last.
 #[derive(Clone, Debug)]
 pub(super) struct Cycle {
     acks: Acks,
@@ -28,7 +28,7 @@ pub(super) struct Cycle {
     last_was_too_high: bool,
     ended_with_care: bool,
     rounds_since_probe: u64,
-    /// When bandwidth is probed again at the latest.
+    /// The latest time of the next probe for bandwidth.
     probe_at: Time,
     stream: Stream,
 }
@@ -46,12 +46,13 @@ impl Cycle {
         }
     }
 
-    /// The flow begins at `now`: flows that begin at different times do not probe in step.
+    /// Seeds the random waits with the start of the flow, so that flows that begin at different times do not probe in
+    /// step.
     pub(super) fn seed(&mut self, now: Time) {
         self.stream = Stream::new(now.as_nanos(), "bbr probes");
     }
 
-    /// The state is down: what a probe has left drains, and the next one is waited for.
+    /// Enters ProbeBW_DOWN, in which the probe's queue drains. Schedules the next probe.
     pub(super) fn start_down(&mut self, now: Time) {
         self.rounds_since_probe = self.stream.integer(0, 1);
         self.probe_at = now + Span::from_secs_f64(LEAST_WAIT + self.stream.uniform());
@@ -63,18 +64,18 @@ impl Cycle {
         self.acks = Acks::Refilling;
     }
 
-    /// The state is up: what acknowledgements tell from here on is of a probe.
+    /// Enters ProbeBW_UP: acknowledgements from now on belong to a probe.
     pub(super) fn start_up(&mut self) {
         self.is_probe_sample = true;
         self.acks = Acks::Starting;
     }
 
-    /// The probing of bandwidth is left for that of the RTT.
+    /// Leaves the probing of bandwidth for that of the RTT.
     pub(super) fn stop(&mut self) {
         self.acks = Acks::Stopping;
     }
 
-    /// A round begins: true if what the last probe did to the path has been told by now.
+    /// Starts a round. Returns true once the feedback on the last probe is complete.
     pub(super) fn on_round(&mut self) -> bool {
         match self.acks {
             Acks::Starting => self.acks = Acks::Feedback,
@@ -88,28 +89,28 @@ impl Cycle {
         false
     }
 
-    /// A round begins, by the count of rounds since the last probe.
+    /// Counts the rounds since the last probe.
     pub(super) fn count_round(&mut self, begins: bool) {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(u64::from(begins));
     }
 
-    /// The probe ends before it does harm, as the last one did.
+    /// Notes that the probe ends before it does harm, because the last one did.
     pub(super) fn end_with_care(&mut self) {
         self.ended_with_care = true;
     }
 
-    /// Losses show that too much was in flight.
+    /// Notes that too much was in flight, as losses show.
     pub(super) fn end_too_high(&mut self) {
         self.last_was_too_high = true;
         self.is_probe_sample = false;
     }
 
-    /// The probe has ended, without too much loss.
+    /// Notes that the probe has ended without too much loss.
     pub(super) fn end(&mut self) {
         self.last_was_too_high = false;
     }
 
-    /// Whether losses are to be held against what was in flight.
+    /// Returns true if losses count against the amount in flight.
     pub(super) fn is_probe_sample(&self) -> bool {
         self.is_probe_sample
     }
@@ -118,23 +119,23 @@ impl Cycle {
         self.last_was_too_high
     }
 
-    /// Whether the probe that ended with care has shown no loss: there may be room yet.
+    /// Returns true if the probe that ended with care did not meet too much loss, so that there may be more room.
     pub(super) fn may_go_on(&self) -> bool {
         self.ended_with_care && !self.last_was_too_high
     }
 
-    /// What Reno's window has grown by since the last probe, bytes; infinite if that is long enough ago.
+    /// Returns the bytes by which Reno's window has grown since the last probe; infinite if that is long enough ago.
     pub(super) fn grown_meanwhile(&self, window: &Window) -> f64 {
         let rounds = amount(Bytes::new(self.rounds_since_probe));
         if rounds >= MOST_ROUNDS { f64::INFINITY } else { rounds * window.segment() }
     }
 
-    /// Whether bandwidth is probed now, where the model aims at `target` in flight.
+    /// Returns true if it is time for a probe, where the model aims at `target` in flight.
     pub(super) fn is_time_to_probe(&self, now: Time, window: &Window, target: f64) -> bool {
         now > self.probe_at || self.grown_meanwhile(window) >= target
     }
 
-    /// When bandwidth is probed again at the latest.
+    /// Returns the latest time of the next probe for bandwidth.
     pub(super) fn probe_at(&self) -> Time {
         self.probe_at
     }

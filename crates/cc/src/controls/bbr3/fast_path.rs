@@ -1,38 +1,38 @@
-//! When an acknowledgement tells BBR v3 no more than that data arrived. Most acknowledgements do. Then only the
-//! values that each of them may change are looked at.
+//! The acknowledgements that tell BBR v3 only that data arrived. Most do. Then only the values that every
+//! acknowledgement may change are updated.
 //!
-//! The model, the state and their consequences move at three times. A round begins, a sample changes a bound, or the
-//! state's condition is met. Such a sample has a faster rate, a lower RTT, or more in flight than the long-term
-//! bound. The last is noted whenever the model has moved.
+//! The model, the state and their consequences change in three cases: a round begins, a sample changes the model, or
+//! the state's condition is met. A sample changes the model if it has a faster rate, a lower RTT, or more in flight
+//! than the long-term bound. The state's condition is computed whenever the model has changed.
 
 use units::Time;
 
-/// What the state waits for: nothing of it has come.
+/// The conditions that end the state, none of them met yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastPath {
-    /// Not after this.
+    /// The last time at which the path is open.
     until: Time,
-    /// While more than this is in flight, and the window is larger than this, bytes.
+    /// The path is open while more than this is in flight, and while the window is larger than this; in bytes.
     in_flight_above: f64,
     window_above: f64,
 }
 
 impl FastPath {
-    /// Everything is looked at.
+    /// A closed path: every acknowledgement takes the full update.
     pub(super) const CLOSED: Self =
         Self { until: Time::ZERO, in_flight_above: f64::INFINITY, window_above: f64::INFINITY };
 
-    /// Open until then, whatever is in flight.
+    /// Creates a path that is open until then, whatever is in flight.
     pub(super) fn until(until: Time) -> Self {
         Self { until, in_flight_above: -1.0, window_above: -1.0 }
     }
 
-    /// … and while more than `in_flight` is.
+    /// Closes it also once at most `in_flight` is in flight.
     pub(super) fn while_in_flight_above(self, in_flight: f64) -> Self {
         Self { in_flight_above: in_flight, ..self }
     }
 
-    /// … and while the window is larger than `window`.
+    /// Closes it also once the window is at most `window`.
     pub(super) fn while_window_above(self, window: f64) -> Self {
         Self { window_above: window, ..self }
     }

@@ -13,7 +13,7 @@ pub(super) struct MaxRate {
     filter: WindowedMax<CYCLES>,
     cycles: u64,
     largest: f64,
-    /// Rates from this one on are new to the filter in this round.
+    /// The lowest rate that the filter has not seen in this round.
     unseen: Rate,
 }
 
@@ -27,13 +27,13 @@ impl MaxRate {
         self.largest
     }
 
-    /// Whether the sample's rate is below one of this round.
+    /// Returns true if the sample's rate is not above the rates that this round has seen.
     #[inline]
     pub(super) fn has_seen(&self, sample: &RateSample) -> bool {
         sample.falls_short_of(self.unseen)
     }
 
-    /// Takes the rate of `sample`, and returns it in bytes per second; zero if there is none.
+    /// Takes the rate of `sample`, and returns it in bytes per second; zero if it has none.
     pub(super) fn take(&mut self, sample: &RateSample, rounds: &Rounds) -> f64 {
         let Some(rate) = sample.rate() else { return 0.0 };
         let bytes = rate.as_bps_f64() / 8.0;
@@ -44,12 +44,12 @@ impl MaxRate {
         bytes
     }
 
-    /// Another round begins: any rate is new to it.
+    /// Begins another round, to which any rate is new.
     pub(super) fn begin_round(&mut self) {
         self.unseen = Rate::ZERO;
     }
 
-    /// Another cycle begins.
+    /// Begins another cycle.
     pub(super) fn begin_cycle(&mut self) {
         self.cycles += 1;
         self.unseen = Rate::ZERO;

@@ -1,4 +1,4 @@
-//! How fast BBR v3 sends [draft-ietf-ccwg-bbr:5.6.2].
+//! The rate at which BBR v3 sends [draft-ietf-ccwg-bbr:5.6.2].
 
 use super::state::STARTUP_GAIN;
 use super::window::MOST;
@@ -10,14 +10,14 @@ const MARGIN: f64 = 0.99;
 /// The pacing rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Bytes per second; and as it is allowed.
+    /// The rate in bytes per second, and as the transport gets it.
     rate: f64,
     allowed: Rate,
     seen_rtt: bool,
 }
 
 impl Pace {
-    /// That of a first window of `initial` bytes: before a round-trip time is known it counts for 1 ms.
+    /// Creates the pace of a first window of `initial` bytes; an unknown round-trip time counts as 1 ms.
     pub(super) fn new(initial: f64) -> Self {
         let mut own = Self { rate: 0.0, allowed: Rate::ZERO, seen_rtt: false };
         own.set(STARTUP_GAIN * initial / 1e-3);
@@ -35,7 +35,7 @@ impl Pace {
         }
     }
 
-    /// The first round-trip time, in which `initial` bytes went.
+    /// Sets the pace of the first `initial` bytes at the first round-trip time.
     pub(super) fn on_rtt(&mut self, smoothed: Span, initial: f64) {
         if !self.seen_rtt && smoothed > Span::ZERO {
             self.seen_rtt = true;
@@ -43,7 +43,7 @@ impl Pace {
         }
     }
 
-    /// The model has `rate`, a gain included; the pace falls to it only if the pipe has been `filled`.
+    /// Follows the model's `rate`, a gain included; the pace falls only if the pipe has been `filled`.
     pub(super) fn follow(&mut self, rate: f64, filled: bool) {
         let rate = rate * MARGIN;
         if filled || rate > self.rate {

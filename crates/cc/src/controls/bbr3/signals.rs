@@ -1,28 +1,28 @@
-//! What the acknowledgements of a round tell BBR v3 of congestion: the largest rate, the most delivered, losses
-//! [draft-ietf-ccwg-bbr:5.5.10].
+//! The congestion signals that BBR v3 takes from the acknowledgements of a round: the largest rate, the largest
+//! delivery, and losses [draft-ietf-ccwg-bbr:5.5.10].
 
 use super::bounds::larger;
 use crate::RateSample;
 use units::Bytes;
 
-/// Congestion signals of a round. This round begins anew with the first loss, unlike that of
+/// Congestion signals of a round. This round restarts with the first loss, unlike that of
 /// [`Rounds`](crate::controls::bbr::Rounds).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
-    /// Delivered as the round began.
+    /// Bytes delivered before the round began.
     delivered_before: Bytes,
-    /// The acknowledgement at hand begins one.
+    /// True if the current acknowledgement begins a round.
     started: bool,
     /// The largest rate, bytes per second.
     rate_latest: f64,
     inflight_latest: Bytes,
     lost: bool,
-    /// Acknowledgements that told of losses: about as many separate ranges were lost.
+    /// Acknowledgements that reported losses; about as many separate ranges were lost.
     loss_events: u32,
 }
 
 impl Signals {
-    /// `UpdateLatestDeliverySignals`, but for the rate.
+    /// Takes a sample, except its rate: `UpdateLatestDeliverySignals`.
     pub(super) fn observe(&mut self, sample: &RateSample) {
         self.started = self.round_starts(sample);
         if self.started {
@@ -31,13 +31,13 @@ impl Signals {
         self.observe_within_round(sample);
     }
 
-    /// Whether [`observe`](Signals::observe) would begin a round.
+    /// Returns true if [`observe`](Signals::observe) would begin a round.
     #[inline]
     pub(super) fn round_starts(&self, sample: &RateSample) -> bool {
         sample.delivered_before >= self.delivered_before
     }
 
-    /// What a sample tells that does not begin a round.
+    /// Takes a sample that does not begin a round.
     #[inline]
     pub(super) fn observe_within_round(&mut self, sample: &RateSample) {
         self.inflight_latest = self.inflight_latest.max(sample.delivered);
@@ -46,18 +46,18 @@ impl Signals {
         }
     }
 
-    /// The same of the rate, in bytes per second, zero if there is none.
+    /// Takes the sample's rate in bytes per second, zero if it has none.
     pub(super) fn observe_rate(&mut self, rate: f64) {
         self.rate_latest = larger(self.rate_latest, rate);
     }
 
-    /// `AdvanceLatestDeliverySignals`, as a round starts.
+    /// Begins a round with the sample's values: `AdvanceLatestDeliverySignals`.
     pub(super) fn advance(&mut self, sample: &RateSample, rate: f64) {
         self.rate_latest = rate;
         self.inflight_latest = sample.delivered;
     }
 
-    /// A loss, when `delivered` bytes had been delivered: true if it is the round's first.
+    /// Notes a loss after `delivered` delivered bytes; returns true if it is the round's first.
     pub(super) fn note_loss(&mut self, delivered: Bytes) -> bool {
         let first = !self.lost;
         if first {
@@ -67,17 +67,17 @@ impl Signals {
         first
     }
 
-    /// The losses of the round that has ended have been dealt with.
+    /// Forgets the losses of the round that has ended, because they have been handled.
     pub(super) fn end_losses(&mut self) {
         (self.lost, self.loss_events) = (false, 0);
     }
 
-    /// The losses were a false alarm.
+    /// Forgets the losses, which were a false alarm.
     pub(super) fn forgive(&mut self) {
         self.lost = false;
     }
 
-    /// `ResetCongestionSignals`.
+    /// Resets all signals: `ResetCongestionSignals`.
     pub(super) fn reset(&mut self) {
         self.lost = false;
         self.rate_latest = 0.0;

@@ -1,4 +1,4 @@
-//! BBR v3's states, each with what only it remembers, and their gains.
+//! BBR v3's states, each with its own memory, and their gains.
 
 use super::rise::Rise;
 use crate::controls::bbr::RttProbe;
@@ -7,29 +7,29 @@ use crate::controls::bbr::RttProbe;
 pub(super) const STARTUP_GAIN: f64 = 2.77;
 /// `BBR.DrainPacingGain`.
 const DRAIN_GAIN: f64 = 0.5;
-/// Of the states down and up.
+/// The pacing gains of the states down and up.
 const PROBE_GAINS: (f64, f64) = (0.9, 1.25);
-/// `BBR.DefaultCwndGain`, and that of probing upwards.
+/// `BBR.DefaultCwndGain`, and the window gain of probing upwards.
 const WINDOW_GAINS: (f64, f64) = (2.0, 2.25);
-/// Of the window as the RTT is probed.
+/// The window gain during a probe for the RTT.
 pub(super) const PROBE_RTT_GAIN: f64 = 0.5;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Startup,
-    /// Since the round of this number.
+    /// The queue of startup has been draining since the round of this number.
     Drain {
         since: u64,
     },
     Probe(Probe),
-    /// With no more in flight than `window`, bytes.
+    /// A probe for the RTT with at most `window` in flight, bytes.
     ProbeRtt {
         probe: RttProbe,
         window: f64,
     },
 }
 
-/// Where in its cycle the probing of bandwidth is.
+/// The state of the bandwidth probing within its cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Probe {
     Down,
@@ -38,14 +38,14 @@ pub(super) enum Probe {
     Up(Rise),
 }
 
-/// What a false alarm has ended, to be begun again.
+/// The state that a false alarm has ended, and that is to begin again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Startup,
     Up,
 }
 
-/// What the state does to the pace and the window.
+/// The effect of the state on the pace and the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gains {
     pub(super) pacing: f64,
@@ -55,7 +55,7 @@ pub(super) struct Gains {
 }
 
 impl State {
-    /// For segments with `segment` bytes.
+    /// Returns the gains for segments with `segment` bytes.
     pub(super) fn gains(&self, segment: f64) -> Gains {
         let (pacing, window, quanta) = match self {
             Self::Startup => (STARTUP_GAIN, WINDOW_GAINS.0, 0.0),
@@ -84,7 +84,7 @@ impl State {
         matches!(self, Self::ProbeRtt { .. })
     }
 
-    /// Whether it sends faster to see if there is room: losses then tell nothing of the rate.
+    /// Returns true if it sends faster to find room: losses then say nothing about the rate.
     pub(super) fn accelerates(&self) -> bool {
         matches!(self, Self::Startup | Self::Probe(Probe::Refill | Probe::Up(_)))
     }

@@ -1,4 +1,5 @@
-//! From state to state: what ends each of BBR v3's states, and what begins with the next [draft-ietf-ccwg-bbr:5.3].
+//! The transitions between BBR v3's states: the conditions that end each, and the start of the next
+//! [draft-ietf-ccwg-bbr:5.3].
 
 use super::bounds::is_too_high;
 use super::fast_path::FastPath;
@@ -11,7 +12,7 @@ use units::Time;
 
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
-/// A drain is over after this many rounds, whatever is in flight.
+/// The number of rounds after which a drain is over, whatever is in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3 {
@@ -69,7 +70,8 @@ impl Bbr3 {
         }
     }
 
-    /// `UpdateProbeBWCyclePhase`; `rate` is the sample's, bytes per second.
+    /// Moves the bandwidth probing from state to state: `UpdateProbeBWCyclePhase`. `rate` is the sample's, bytes per
+    /// second.
     pub(super) fn update_cycle(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
         if !self.full.was_reached() || self.adapt_long_term(ack, sample) {
             return;
@@ -107,7 +109,7 @@ impl Bbr3 {
         self.full.is_full()
     }
 
-    /// `AdaptLongTermModel`: true if it has decided on a state.
+    /// Updates the long-term bound, `AdaptLongTermModel`; returns true if it has entered a state.
     fn adapt_long_term(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         let probes = self.state.probes_bandwidth();
         if self.rounds.started && self.cycle.on_round() && probes {
@@ -126,7 +128,7 @@ impl Bbr3 {
         false
     }
 
-    /// `ProbeInflightLongtermUpward`.
+    /// Raises the long-term bound while it probes upwards: `ProbeInflightLongtermUpward`.
     fn raise_long_term(&mut self, ack: &Ack, sample: &RateSample) {
         let State::Probe(Probe::Up(rise)) = &mut self.state else { return };
         if !ack.window_limited || self.window.size() < self.bounds.inflight_long() {
@@ -139,11 +141,11 @@ impl Bbr3 {
         }
     }
 
-    /// `UpdateMinRTT`, `CheckProbeRTT`.
+    /// Updates the least RTT and probes for it: `UpdateMinRTT`, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
         let expired = self.min_rtt.has_expired(ack.now);
         let begins = expired && !self.state.probes_rtt();
-        // That of the RTT from before this acknowledgement.
+        // The product uses the RTT from before this acknowledgement.
         let window = if begins { PROBE_RTT_GAIN * self.bdp(self.rate) } else { 0.0 };
         if let Some(rtt) = ack.rtt.latest
             && (expired || rtt < self.min_rtt.least())
@@ -180,7 +182,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleInflightTooHigh`, with `in_flight` bytes under way.
+    /// Lowers the long-term bound after losses with `in_flight` bytes under way: `HandleInflightTooHigh`.
     pub(super) fn handle_too_high(&mut self, in_flight: f64) {
         self.cycle.end_too_high();
         self.fast_path = FastPath::CLOSED;
@@ -191,7 +193,7 @@ impl Bbr3 {
         }
     }
 
-    /// What a false alarm ended is begun again.
+    /// Begins again the state that a false alarm ended.
     pub(super) fn resume(&mut self) {
         match self.undo.take() {
             Some(Ended::Startup) if !self.state.is_startup() => {

@@ -1,4 +1,4 @@
-//! How much BBR v3 has in flight [draft-ietf-ccwg-bbr:5.6.4].
+//! The amount of data that BBR v3 has in flight [draft-ietf-ccwg-bbr:5.6.4].
 
 use super::amount;
 use super::bounds::{larger, smaller};
@@ -7,22 +7,22 @@ use units::Bytes;
 
 /// `BBR.MinPipeCwnd`, segments.
 const LEAST: f64 = 4.0;
-/// No window is larger, bytes.
+/// The largest window, bytes.
 pub(super) const MOST: f64 = 1e15;
 
-/// The window, and between what it moves. Bytes.
+/// The window and its limits, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     whole_segment: Bytes,
     segment: f64,
     least: f64,
     initial: f64,
-    /// The window, also as it is allowed.
+    /// The window, and the same as the transport gets it.
     size: f64,
     whole: Bytes,
-    /// From before a recovery or a probe for the RTT.
+    /// The window before a recovery or a probe for the RTT.
     prior: f64,
-    /// What the model wants in flight, and the most that losses have taught allows.
+    /// The amount that the model wants in flight, and the bound that losses have taught.
     wanted: f64,
     most: f64,
 }
@@ -46,12 +46,12 @@ impl Window {
         own
     }
 
-    /// A segment's payload.
+    /// Returns a segment's payload.
     pub(super) fn segment(&self) -> f64 {
         self.segment
     }
 
-    /// The least that a model wants in flight.
+    /// Returns the smallest amount that a model wants in flight.
     pub(super) fn least(&self) -> f64 {
         self.least
     }
@@ -65,23 +65,23 @@ impl Window {
         self.size
     }
 
-    /// The window as it is allowed.
+    /// Returns the window as the transport gets it.
     pub(super) fn allowed(&self) -> Bytes {
         self.whole
     }
 
-    /// The model wants `wanted` in flight, and losses have taught `bound`.
+    /// Sets the amount `wanted` by the model, and the `bound` that losses have taught.
     pub(super) fn aim(&mut self, wanted: f64, bound: f64) {
         self.wanted = wanted;
         self.most = smaller(larger(bound, self.least), MOST);
     }
 
-    /// `QuantizationBudget`: no less than the least window, and `quanta` for what leaves together.
+    /// Adds `quanta`, for segments that leave together, to `inflight` or the least window: `QuantizationBudget`.
     pub(super) fn with_quanta(&self, inflight: f64, quanta: f64) -> f64 {
         larger(inflight, self.least) + quanta
     }
 
-    /// Data were delivered after startup: the window grows to what the model wants, and `extra` for data that came
+    /// Grows with data delivered after startup, up to the amount that the model wants and `extra` for data that came
     /// together.
     #[inline]
     pub(super) fn grow(&mut self, sample: &RateSample, extra: f64, quanta: f64) {
@@ -92,7 +92,7 @@ impl Window {
         self.resize(smaller(larger(grown, self.least), self.most));
     }
 
-    /// The same in startup, where the window does not fall to what the model wants.
+    /// Grows in startup, where the window does not fall to the amount that the model wants.
     pub(super) fn grow_in_startup(&mut self, sample: &RateSample, extra: f64, quanta: f64) {
         let most = self.with_quanta(self.wanted + extra, quanta);
         let grows = self.size < most || amount(sample.delivered_total) < self.initial;
@@ -100,7 +100,7 @@ impl Window {
         self.resize(smaller(larger(grown, self.least), self.most));
     }
 
-    /// The window is `size`, which mostly it was before.
+    /// Sets the window to `size`; usually it has that size already.
     #[inline]
     fn resize(&mut self, size: f64) {
         if size != self.size {
@@ -110,22 +110,22 @@ impl Window {
         }
     }
 
-    /// No more than `most`.
+    /// Caps the window at `most`.
     pub(super) fn cap(&mut self, most: f64) {
         self.resize(self.size.min(most));
     }
 
-    /// One segment: everything is lost.
+    /// Sets the window to one segment, because everything is lost.
     pub(super) fn collapse(&mut self) {
         self.resize(self.segment);
     }
 
-    /// Remembers the window, or the larger of it and the one that is remembered if that one still `counts`.
+    /// Remembers the window, or the larger of it and the remembered one if that one still `counts`.
     pub(super) fn save(&mut self, counts: bool) {
         self.prior = if counts { self.prior.max(self.size) } else { self.size };
     }
 
-    /// No less than the window that was remembered.
+    /// Raises the window to the remembered one.
     pub(super) fn restore(&mut self) {
         self.resize(self.size.max(self.prior));
     }

@@ -1,37 +1,37 @@
-//! When to change the rate, and to which value: the paper's formulas with another utilization `[D]`. The queue's
-//! fluctuations do not bias that utilization, and it holds while the queue is on its way.
+//! The paper's rules for the time and the value of a new rate, with another utilization `[D]`. The queue's fluctuations
+//! do not bias that utilization, and it holds also while the queue grows or drains.
 //!
-//! At the utilizations wanted here, 0.95 to 0.99, an M/D/1 queue's length is spread like an exponential distribution.
-//! Its deviation is as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times. That
-//! is a second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that. `1 - U = 1/(2B + 1)` of a
-//! moment is on average several times the value at the mean. So flows that go by it ask for more than there is. The
-//! same holds for `n_D`, which is computed back from it. Hence the measures:
+//! At the utilizations wanted here, 0.95 to 0.99, the length of an M/D/1 queue has nearly an exponential distribution,
+//! whose deviation is as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times: a
+//! second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that time. On average, `1 - U = 1/(2B + 1)`
+//! of a moment is several times the value at the mean. So flows that rely on it ask for more capacity than there is.
+//! The same holds for `n_D`, which is computed back from it. Hence these measures:
 //!
 //! ```text
 //! U  = U(B) + U'(B) (B' - B) + (12/C) dB'/dt,    U(B) = 2B/(2B + 1) [madison:eq8]
 //! ```
 //! `B` is the mean of the last 16 windows of probes, and `B'` that of the last two. The last term is the excess of
-//! arrivals that a growing queue shows, whatever the arrivals are: fluid flow. On average the second and the third
-//! vanish. And
+//! arrivals that a growing queue shows, whatever the arrivals are: fluid flow. On average the second and the third term
+//! vanish. The other measure,
 //!
 //! ```text
 //! nD = U B / b_target
 //! ```
-//! the flows that make the backlog `B` if each has its target. It is one number for all flows that share the path.
-//! The paper's `n = U/x` is the larger the smaller a flow's share. So the paper's is right at the target only, and
-//! slows small flows down.
+//! is the number of flows that make the backlog `B` if each has its target. It is the same for all flows that share the
+//! path. The paper's `n = U/x` is the larger the smaller a flow's share. So it is right at the target only, and slows
+//! small flows down.
 
 use super::rules::{Decision, NEAR, Probe};
 use estimate::ProbeWindows;
 use model::bottleneck::{share, shared_rate, starting_rate, utilization, utilization_slope, waiting};
 use units::Time;
 
-/// Windows that the mean is over, at most: 3.2 s at the least, longer than the queue of some ten flows remembers.
+/// The most windows that the mean is over: at least 3.2 s, longer than the memory of a queue of some ten flows.
 const MEMORY: f64 = 16.0;
-/// A change takes a rate down to no less than this part of it.
+/// The smallest part of a rate that one change may leave.
 const LEAST: f64 = 0.3;
 
-/// The rules, with what they remember.
+/// The rules and their memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Averaged {
     /// Mean of the total backlog, packets, over up to 16 windows.
@@ -43,17 +43,17 @@ pub(super) struct Averaged {
 }
 
 impl Averaged {
-    /// `n_D`.
+    /// Returns `n_D`.
     pub(super) fn adapting(&self) -> f64 {
         self.adapting
     }
 
-    /// Packets leave at `rate` per second from `now` on.
+    /// Notes that packets leave at `rate` per second from `now` on.
     pub(super) fn send_at(&mut self, now: Time, rate: f64) {
         self.windows.send_at(now, rate);
     }
 
-    /// Decides with each probe that fills a window of them.
+    /// Decides at each probe that fills a window of probes.
     pub(super) fn on_probe(&mut self, probe: &Probe) -> Option<Decision> {
         let Probe { service, target, .. } = *probe;
         if !self.windows.observe(probe.sent, probe.rtt, probe.least, probe.period) {
@@ -65,11 +65,11 @@ impl Averaged {
         let slow = self.backlog;
         let own = share(self.windows.own_rate()?, service);
         let lately = waiting(self.windows.delay()?, service) - slow;
-        // Packets more per service time: the part of the capacity that arrives beyond it.
+        // The queue's growth in packets per service time: the arrivals beyond the capacity, as a share of it.
         let growth = self.windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
         let is_near = (share(self.windows.newest_own()?, service) * slow / target - 1.0).abs() <= NEAR;
-        // Where not one of two windows' probes met more than a few packets, there is that much room.
+        // If no probe of two windows met more than a few packets, the path has that much room.
         let most = waiting(self.windows.most_delay()?, service);
         let utilization = utilization(slow.min(most));
         if probe.starting && !is_near {
@@ -79,7 +79,7 @@ impl Averaged {
         }
         self.adapting = (utilization * slow / target).max(1.0);
         let share = shared_rate(target, utilization - own, own, self.adapting);
-        // Each flow answers for its part of what is too much, so that all together answer once, however many adapt.
+        // Each flow corrects its own part of the excess, so that all together correct it once, however many adapt.
         Some(Decision { is_near, share: Some((share - own * off).max(LEAST * own)) })
     }
 }
@@ -90,10 +90,11 @@ mod tests {
     use model::bottleneck::Measures;
     use units::Span;
 
-    /// Of 100 Mbit/s, seconds.
+    /// The service time at 100 Mbit/s, seconds.
     const SERVICE: f64 = 120e-6;
 
-    /// Feeds windows in which so many packets wait to a flow with the share `own`; returns what it wants then.
+    /// Feeds windows in which `waiting` packets wait to a flow with the share `own`; returns the share that it wants
+    /// then.
     fn wanted(waiting: &[f64], own: f64, target: f64) -> f64 {
         let mut rules = Averaged::default();
         rules.send_at(Time::ZERO, own / SERVICE);
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn who_has_more_than_its_part_gives_it_up_and_who_has_less_takes() {
         let (more, less) = (wanted(&[15.0; 8], 0.5, 5.0), wanted(&[15.0; 8], 0.1, 5.0));
-        // X - (nD - 1) S would be below zero: all of the link is for those who adapt [madison:eq14].
+        // X - (nD - 1) S would be below zero: the whole link is for the flows that adapt [madison:eq14].
         assert!((more - 10.0 / (1.0 + 10.0 * 90.0 / 31.0)).abs() < 1e-9, "{more}");
         // 1/(1 + 2b nD) of the way.
         assert!((less - (0.1 + (10.0 / 31.0 - 0.1) / 30.0)).abs() < 0.001, "{less}");
@@ -146,7 +147,7 @@ mod tests {
         waiting[8] = 25.0;
         let mean = 15.0 + 10.0 / 9.0;
         let adapting = utilization(mean) * mean / 5.0;
-        // 10 packets more within 240 ms, 2000 service times; and the last two windows are above the mean.
+        // The queue grows by 10 packets in 240 ms, 2000 service times, and the last two windows are above the mean.
         let off = 0.005 + 2.0 / (2.0_f64 * mean + 1.0).powi(2) * (20.0 - mean);
         let expected = 10.0 / (1.0 + 10.0 * adapting) - own * off;
         let share = wanted(&waiting, own, 5.0);

@@ -1,20 +1,20 @@
-//! The gaps between packets: even, or random, or between the two.
+//! The gaps between packets: even, random, or a mixture.
 
 use units::random::Stream;
 use units::{Span, Time};
 
-/// A pace, with packets as far apart as is drawn.
+/// A pace with drawn gaps between packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
-    /// On average, seconds.
+    /// The mean gap, seconds.
     mean: f64,
-    /// 0: packets are evenly spaced; 1: they are a Poisson process.
+    /// 0 if packets are evenly spaced, 1 if they are a Poisson process.
     randomness: f64,
-    /// After the packet that leaves next: drawn, of mean one, and so the gap. Ahead of time, as nothing need wait for
-    /// it then.
+    /// The gap after the packet that leaves next: its random factor, of mean one, and the gap itself. Drawn ahead of
+    /// time, so that no departure waits for it.
     drawn: f64,
     next_gap: Span,
-    /// When the next packet leaves.
+    /// The time at which the next packet leaves.
     next: Time,
 }
 
@@ -23,18 +23,18 @@ impl Gaps {
         Self { mean: 0.0, randomness, drawn: 1.0, next_gap: Span::ZERO, next: Time::ZERO }
     }
 
-    /// The next packet leaves at `now`.
+    /// Schedules the next packet for `now`.
     pub(super) fn begin(&mut self, now: Time) {
         self.next = now;
     }
 
-    /// When the next packet leaves.
+    /// Returns the time at which the next packet leaves.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.next
     }
 
-    /// Packets leave every `mean` seconds.
+    /// Sets the mean time between packets, seconds.
     pub(super) fn set_mean(&mut self, mean: f64) {
         self.mean = mean;
         self.next_gap = self.random_gap();
@@ -53,7 +53,8 @@ impl Gaps {
         Span::from_secs_f64(self.mean + self.randomness * (random - self.mean))
     }
 
-    /// The packet that leaves at `now` takes its place in the pace; one that is late by more than a gap begins anew.
+    /// Advances the pace by the packet that leaves at `now`; a packet that is late by more than a gap restarts the
+    /// pace.
     #[inline]
     pub(super) fn advance(&mut self, now: Time, stream: &mut Stream) {
         let gap = self.next_gap;

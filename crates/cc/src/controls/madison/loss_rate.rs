@@ -2,7 +2,7 @@
 
 use super::parameters::Losses;
 
-/// Packets without a loss, over 1/p, after which the path is taken to be better than `p` `[madison:4.3]`.
+/// Packets without a loss, in units of 1/p, after which the path counts as better than `p` `[madison:4.3]`.
 const CLEAN: f64 = 10.0;
 
 /// Loss events per packet, as a Madison flow estimates them.
@@ -14,12 +14,12 @@ pub(super) struct LossRate {
     least: f64,
     /// Packets sent since the last loss (`q`).
     sent: f64,
-    /// Lost since the last recomputation.
+    /// Losses since the last recomputation.
     lost: f64,
 }
 
 impl LossRate {
-    /// Begins at `initial`; never below `least`.
+    /// Creates a rate that begins at `initial` and is never below `least`.
     pub(super) fn new(initial: f64, least: f64, counts: Losses) -> Self {
         Self { counts, value: initial, least, sent: 0.0, lost: 0.0 }
     }
@@ -28,12 +28,12 @@ impl LossRate {
         self.value
     }
 
-    /// So many packets have arrived.
+    /// Counts packets that have arrived.
     pub(super) fn on_delivered(&mut self, packets: f64) {
         self.sent = (self.sent + packets).min(1e18);
     }
 
-    /// A packet is lost.
+    /// Counts a lost packet.
     pub(super) fn on_lost(&mut self) {
         self.sent += 1.0;
         if self.counts == Losses::Packets {
@@ -41,23 +41,23 @@ impl LossRate {
         }
     }
 
-    /// Packets of one round trip are lost.
+    /// Counts the losses of one round trip.
     pub(super) fn on_event(&mut self) {
         if self.counts == Losses::Events {
             self.lost += 1.0;
         }
     }
 
-    /// Packets of one round trip are marked.
+    /// Counts the marks of one round trip.
     pub(super) fn on_mark(&mut self) {
         self.lost += 1.0;
     }
 
-    /// A probe's acknowledgement has come: recomputes; true if the rate is another one.
+    /// Recomputes the rate at a probe's acknowledgement; returns true if it has changed.
     pub(super) fn recompute(&mut self) -> bool {
         let before = self.value;
         if self.lost > 0.0 {
-            // p packets lost of 1/p sent, before; and what has come since.
+            // The old rate counts as one loss in 1/p packets; the new packets and losses are added.
             self.value = (self.lost + 1.0) / (self.sent + 1.0 / self.value);
             (self.lost, self.sent) = (0.0, 0.0);
         } else if self.sent > CLEAN / self.value {
@@ -85,7 +85,7 @@ mod tests {
     fn a_loss_after_as_many_packets_as_expected_changes_nothing() {
         let mut rate = LossRate::new(1e-4, 2.55e-5, Losses::Packets);
         assert!((after(&mut rate, 9_999.0, 1) - 1e-4).abs() < 1e-12);
-        // Sooner: worse; later: better.
+        // A sooner loss raises the rate, a later one lowers it.
         assert!((after(&mut rate, 2_499.0, 1) - 2.0 / 12_500.0).abs() < 1e-12);
         assert!(after(&mut rate, 50_000.0, 1) < 1e-4);
     }

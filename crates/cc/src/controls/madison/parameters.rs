@@ -1,8 +1,8 @@
-//! Madison's parameters, and by which of its rules.
+//! Madison's parameters, and the choice of its rules.
 
 use units::Span;
 
-/// Table 2 of the paper, and what it leaves open.
+/// Table 2 of the paper, and parameters that it leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// The least loss rate that counts (`p_min`). The paper has 2.55e-5; ours is `p_init` `[D]`. A sender of few
@@ -15,37 +15,37 @@ pub struct Parameters {
     pub period: Span,
     /// Mean time between probes, in service times (`tProbe*`).
     pub probe_services: f64,
-    /// But no less than the first of these, and no more than the second.
+    /// The least and the largest mean time between probes.
     pub probe_spacing: (Span, Span),
-    /// `[D]` A queueing delay below this is the clock's noise.
+    /// `[D]` The queueing delay below which a delay is the clock's noise.
     pub noise: Span,
-    /// `[D]` How random the spacing of packets is, from 0, even as in the paper, to 1, a Poisson process. The
-    /// formulas take arrivals for Poisson. On a path of few flows a simulator's arrivals, unlike those of the paper's
+    /// `[D]` The randomness of the packets' spacing, from 0, even as in the paper, to 1, a Poisson process. The
+    /// formulas assume Poisson arrivals. On a path of few flows a simulator's arrivals, unlike those of the paper's
     /// hosts, are Poisson only if the senders make them so. Otherwise the utilization is underestimated by half.
     pub randomness: f64,
-    /// When to change the rate, and to what.
+    /// The rules for the time and the value of a new rate.
     pub rules: Rules,
-    /// What counts as a loss in `p`.
+    /// The losses that count in `p`.
     pub losses: Losses,
 }
 
-/// What the loss rate counts. The paper calls `p` the rate of loss events, and its formula has "packets lost"
-/// [madison:3.1, 4.3].
+/// The losses that the loss rate counts. The paper calls `p` the rate of loss events, but its formula has "packets
+/// lost" [madison:3.1, 4.3].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
-    /// Each packet.
+    /// Each lost packet.
     #[default]
     Packets,
-    /// The packets of one round trip as one.
+    /// The lost packets of one round trip as one.
     Events,
 }
 
-/// When the rate changes, and to what.
+/// The rules for the time and the value of a new rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
-    /// By the letter of the paper: by the utilization that six probes show at the moment.
+    /// The letter of the paper: by the utilization that six probes show at the moment.
     Printed,
-    /// `[D]` By one that the queue's fluctuations do not bias: see `madison/averaged.rs`.
+    /// `[D]` A utilization that the queue's fluctuations do not bias: see `madison/averaged.rs`.
     #[default]
     Averaged,
 }
@@ -67,7 +67,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// By the letter of the paper.
+    /// Returns the parameters of the paper, to the letter.
     #[must_use]
     pub fn printed() -> Self {
         Self { least_loss: 2.55e-5, randomness: 0.0, rules: Rules::Printed, ..Self::default() }

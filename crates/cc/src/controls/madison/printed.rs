@@ -1,23 +1,23 @@
-//! When to change the rate, and to which value, by the letter of the paper `[madison:4.3]`. This variant shows the
-//! consequences, and the purpose of each departure of `averaged.rs`.
+//! The rules for the time and the value of a new rate, by the letter of the paper `[madison:4.3]`. This variant shows
+//! their consequences, and the purpose of each departure of `averaged.rs`.
 
 use super::rules::{Decision, NEAR, Probe};
 use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};
 use units::Time;
 
-/// Two successive backlogs further off the target than this ask for another rate `[madison:4.3, 2d]`.
+/// The distance from the target beyond which two successive backlogs require another rate `[madison:4.3, 2d]`.
 const FAR: f64 = 0.3;
-/// No more flows adapt together than this `[D]`.
+/// The most flows that adapt together `[D]`.
 const MOST_FLOWS: f64 = 1e6;
 
-/// The bottleneck as it was when the rate changed last.
+/// The bottleneck at the last change of the rate.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     own: f64,
     cross: f64,
 }
 
-/// The paper's rules, with what they remember.
+/// The paper's rules and their memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Printed {
     previous: Option<f64>,
@@ -25,22 +25,22 @@ pub(super) struct Printed {
     /// `n_D`.
     adapting: f64,
     changed_at: Time,
-    /// The rate is to be computed anew as soon as the period allows.
+    /// True if the rate is to be computed anew as soon as the period allows.
     due: bool,
 }
 
 impl Printed {
-    /// `n_D`.
+    /// Returns `n_D`.
     pub(super) fn adapting(&self) -> f64 {
         self.adapting
     }
 
-    /// Another rate has been set.
+    /// Notes that another rate has been set.
     pub(super) fn changed(&mut self, now: Time) {
         (self.changed_at, self.due) = (now, false);
     }
 
-    /// Decides once the backlog is far off the target, or the loss rate another one, and the period over.
+    /// Decides once the backlog is far off the target or the loss rate has changed, and the period is over.
     pub(super) fn on_probe(&mut self, probe: &Probe) -> Decision {
         let (is_near, is_far) = self.judge(&probe.measures, probe.target);
         self.due |= probe.other_loss || is_far;
@@ -49,7 +49,8 @@ impl Printed {
         Decision { is_near, share }
     }
 
-    /// Judges the backlog after a probe: whether it is the target within 20 %, and whether to compute another rate.
+    /// Judges the backlog after a probe. Returns whether it is within 20 % of the target, and whether a new rate is
+    /// needed.
     fn judge(&mut self, measures: &Measures, target: f64) -> (bool, bool) {
         let off = measures.backlog / target - 1.0;
         let previous = self.previous.replace(off);
@@ -61,7 +62,7 @@ impl Printed {
         (false, previous.is_some_and(far))
     }
 
-    /// The share of the capacity that reaches the target.
+    /// Returns the share of the capacity that reaches the target.
     fn share(&mut self, measures: &Measures, target: f64, starting: bool) -> f64 {
         let Measures { backlog, own, cross, .. } = *measures;
         let told = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
@@ -70,7 +71,7 @@ impl Printed {
         if starting {
             return starting_rate(target, cross);
         }
-        // The backlog tells how many had adapted to the last change.
+        // The backlog shows how many flows had adapted to the last change.
         self.adapting = told.unwrap_or(self.adapting).clamp(1.0, MOST_FLOWS);
         shared_rate(target, cross, own, self.adapting)
     }
@@ -80,7 +81,7 @@ impl Printed {
 mod tests {
     use super::*;
 
-    /// Of a flow with a third of the capacity where so many packets wait.
+    /// Returns the measures of a flow with a third of the capacity where `waiting` packets wait.
     fn measures(waiting: f64) -> Measures {
         Measures::new(waiting, 1.0 / 3.0, 0.0)
     }

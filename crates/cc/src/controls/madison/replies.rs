@@ -1,9 +1,9 @@
-//! Which acknowledgement is a probe's, or a pair's: the one that its arrival caused is told by the time it was sent.
+//! The acknowledgements of probes and pairs, recognized by the sending time of the segment whose arrival caused them.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// More than these are never under way.
+/// The most entries that are remembered; fewer are ever under way.
 const MOST_REMEMBERED: usize = 4096;
 
 /// A pair, or a longer burst, whose acknowledgements are coming in.
@@ -22,7 +22,7 @@ pub(super) struct Replies {
     probes: VecDeque<Time>,
     pairs: VecDeque<Time>,
     open: Option<Burst>,
-    /// The acknowledgement of nothing sent before this tells anything.
+    /// The acknowledgement of a segment sent before this time teaches nothing.
     awaited: Time,
 }
 
@@ -41,20 +41,21 @@ impl Replies {
         self.awaited = self.awaited.min(sent);
     }
 
-    /// When the last probe was sent that is under way.
+    /// Returns the time at which the last probe under way was sent.
     #[cfg(test)]
     pub(super) fn last_probe(&self) -> Option<Time> {
         self.probes.back().copied()
     }
 
-    /// Whether [`on_ack`](Replies::on_ack) would learn anything from the acknowledgement of a segment sent at `sent`.
+    /// Returns true if [`on_ack`](Replies::on_ack) would learn anything from the acknowledgement of a segment sent at
+    /// `sent`.
     #[inline]
     pub(super) fn awaits(&self, sent: Time) -> bool {
         sent >= self.awaited
     }
 
-    /// An acknowledgement came at `now`, caused by a segment sent at `sent`, and covers this many segments. True if
-    /// that was a probe; with it the dispersion per packet of the pair before, if there was one.
+    /// Takes an acknowledgement at `now` that covers `segments`, caused by a segment sent at `sent`. Returns true if
+    /// that was a probe, and the dispersion per packet of the pair before, if there was one.
     pub(super) fn on_ack(&mut self, now: Time, sent: Time, segments: f64) -> (bool, Option<Span>) {
         let mut dispersion = None;
         match &mut self.open {
@@ -90,7 +91,7 @@ fn remember(times: &mut VecDeque<Time>, sent: Time) {
     times.push_back(sent);
 }
 
-/// Whether `sent` is among `times`; that and what is older is forgotten.
+/// Removes `sent` and all older times from `times`; returns true if it was among them.
 fn take(times: &mut VecDeque<Time>, sent: Time) -> bool {
     while let Some(&first) = times.front() {
         if first > sent {

@@ -1,4 +1,4 @@
-//! By which of the two rules a flow decides when to change its rate, and to what.
+//! The choice between two sets of rules by which a flow decides when to change its rate, and to what.
 
 use super::averaged::Averaged;
 use super::parameters;
@@ -6,39 +6,39 @@ use super::printed::Printed;
 use model::bottleneck::Measures;
 use units::{Span, Time};
 
-/// The backlog is the target within this: `n_D` is `n` [madison:4.3].
+/// The distance from the target within which the backlog counts as the target, and `n_D` as `n` [madison:4.3].
 pub(super) const NEAR: f64 = 0.2;
 
-/// The rules, with what they remember.
+/// The rules and their memory.
 #[derive(Clone, Debug)]
 pub(super) enum Rules {
     Printed(Printed),
     Averaged(Averaged),
 }
 
-/// A probe that has returned, and the flow as it is by then.
+/// A probe that has returned, and the state of the flow at that time.
 pub(super) struct Probe {
     pub(super) now: Time,
     pub(super) sent: Time,
     pub(super) rtt: Span,
-    /// The least RTT, and the time that the bottleneck needs for a packet, seconds.
+    /// The least RTT, and the bottleneck's time for a packet, seconds.
     pub(super) least: f64,
     pub(super) service: f64,
     pub(super) measures: Measures,
-    /// The backlog that the flow wants, packets.
+    /// The target backlog, packets.
     pub(super) target: f64,
-    /// The target has not been reached yet.
+    /// True until the target has been reached.
     pub(super) starting: bool,
-    /// The loss rate is another one than before.
+    /// True if the loss rate has changed.
     pub(super) other_loss: bool,
     /// The least time between changes of the rate.
     pub(super) period: Span,
 }
 
-/// What a probe decides.
+/// The decision at a probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Decision {
-    /// The backlog is the target, nearly.
+    /// True if the backlog is nearly the target.
     pub(super) is_near: bool,
     /// Another share of the capacity to send at.
     pub(super) share: Option<f64>,
@@ -59,7 +59,7 @@ impl Rules {
         }
     }
 
-    /// Packets leave at `rate` per second from `now` on.
+    /// Notes that packets leave at `rate` per second from `now` on.
     pub(super) fn send_at(&mut self, now: Time, rate: f64) {
         match self {
             Self::Printed(rules) => rules.changed(now),
@@ -67,7 +67,7 @@ impl Rules {
         }
     }
 
-    /// `n_D`, flows that adapt.
+    /// Returns `n_D`, the number of flows that adapt.
     pub(super) fn adapting(&self) -> f64 {
         match self {
             Self::Printed(rules) => rules.adapting(),

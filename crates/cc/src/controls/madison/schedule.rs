@@ -1,9 +1,9 @@
-//! When packets leave: the start-up's script, then the pace with probes and packet pairs among them
+//! The departures of packets: the start-up's script, then the pace with probes and packet pairs among them
 //! `[madison:4.2]`, `[madison:4.3]`.
 //!
-//! TCP's own segments are the probes. The paper's probes have a bit in the header that asks for an acknowledgement,
-//! and here every segment is acknowledged anyway. What makes a segment a probe is its departure, shifted from the
-//! pace to an instant of a Poisson process. A packet pair is two segments of one departure time.
+//! TCP's own segments are the probes. The paper's probes have a bit in the header that asks for an acknowledgement, but
+//! here every segment is acknowledged anyway. A segment becomes a probe by its departure, shifted from the pace to an
+//! instant of a Poisson process. A packet pair is two segments of one departure time.
 
 use super::gaps::Gaps;
 use super::replies::Replies;
@@ -13,32 +13,32 @@ use units::{Span, Time};
 
 /// Probes after each of the two pairs of start-up.
 const PROBES: usize = 4;
-/// A receiver may acknowledge every second segment. So a pair that no acknowledgement took apart is tried with twice
-/// as many packets, up to this many `[D]`.
+/// The most packets of a pair `[D]`. A receiver may acknowledge every second segment, so a pair that no acknowledgement
+/// took apart is tried again with twice as many packets.
 const MOST_BURST: usize = 16;
 
-/// What leaves next.
+/// The kind of packet that leaves next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
     Regular,
-    /// The packet at this position of the start-up's script; beyond its end nothing does.
+    /// The packet at this position of the start-up's script; nothing leaves beyond its end.
     Script(usize),
     Probe,
-    /// Of a pair, with so many to come after it.
+    /// A packet of a pair, with this many more to come.
     Pair(usize),
 }
 
-/// When packets leave.
+/// The schedule of departures.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     leaving: Leaving,
-    /// Packets of a pair.
+    /// The number of packets in a pair.
     burst: usize,
     pair_wanted: bool,
-    /// Pairs sent, and the one that is wanted.
+    /// The number of pairs sent, including one that is wanted.
     sent_pairs: usize,
     gaps: Gaps,
-    /// Between probes on average, seconds.
+    /// The mean time between probes, seconds.
     spacing: f64,
     next_probe: Time,
     replies: Replies,
@@ -60,24 +60,24 @@ impl Schedule {
         }
     }
 
-    /// Packets of start-up.
+    /// Returns the number of packets of start-up.
     pub(super) fn script_len(&self) -> usize {
         2 * (self.burst + PROBES)
     }
 
-    /// Whether all of start-up has been sent, and its end is waited for: nothing leaves.
+    /// Returns true if all of start-up has been sent: nothing leaves until it ends.
     pub(super) fn is_held(&self) -> bool {
         matches!(self.leaving, Leaving::Script(step) if step >= self.script_len())
     }
 
-    /// Start-up once more: the last one told too little.
+    /// Repeats start-up, because the last one taught too little.
     pub(super) fn restart(&mut self) {
         self.burst = (self.burst * 2).min(MOST_BURST);
         self.leaving = Leaving::Script(0);
         self.replies = Replies::new();
     }
 
-    /// Start-up has ended at `now`: probes from here on come every `spacing` seconds on average.
+    /// Begins the schedule after start-up at `now`, with a probe every `spacing` seconds on average.
     pub(super) fn begin(&mut self, now: Time, spacing: f64) {
         self.spacing = spacing;
         self.leaving = Leaving::Regular;
@@ -88,18 +88,18 @@ impl Schedule {
         self.gaps.draw(&mut self.stream);
     }
 
-    /// Between probes on average, seconds.
+    /// Returns the mean time between probes, seconds.
     #[cfg(test)]
     pub(super) fn spacing(&self) -> f64 {
         self.spacing
     }
 
-    /// Packets leave every `gap` seconds.
+    /// Sets the mean time between packets, seconds.
     pub(super) fn set_gap(&mut self, gap: f64) {
         self.gaps.set_mean(gap);
     }
 
-    /// The next packet is a pair, unless so many have been.
+    /// Makes the next packet a pair, unless `most` pairs have been sent.
     pub(super) fn want_pair(&mut self, most: usize) {
         if !self.pair_wanted && self.sent_pairs < most {
             self.pair_wanted = true;
@@ -107,7 +107,7 @@ impl Schedule {
         }
     }
 
-    /// A packet leaves at `now`; returns how much later the next one does.
+    /// Notes that a packet leaves at `now`; returns the time until the next one leaves.
     #[inline]
     pub(super) fn left(&mut self, now: Time) -> Span {
         if self.leaving == Leaving::Regular { self.left_regularly(now) } else { self.left_to_measure(now) }
@@ -149,7 +149,7 @@ impl Schedule {
             Leaving::Script(step) => return self.left_in_script(now, step),
             Leaving::Probe => {
                 self.replies.expect_probe(now);
-                // A sender that was held back by the window does not catch up on probes.
+                // A sender that the window held back does not catch up on probes.
                 self.next_probe = now + Span::from_secs_f64(self.stream.exponential(self.spacing));
             }
             Leaving::Pair(left) => {
@@ -168,7 +168,7 @@ impl Schedule {
         self.left_regularly(now)
     }
 
-    /// A probe leaves next, in the place of the packet after it, or a pair.
+    /// Chooses a probe, in place of the packet after it, or a pair as the next departure.
     #[inline(never)]
     fn measure_next(&mut self, now: Time) -> Span {
         if self.next_probe <= self.gaps.next() {
@@ -180,13 +180,14 @@ impl Schedule {
         self.gaps.next().since(now)
     }
 
-    /// Whether [`on_ack`](Schedule::on_ack) would learn anything from the acknowledgement of a segment sent at `sent`.
+    /// Returns true if [`on_ack`](Schedule::on_ack) would learn anything from the acknowledgement of a segment sent at
+    /// `sent`.
     #[inline]
     pub(super) fn awaits(&self, sent: Time) -> bool {
         self.replies.awaits(sent)
     }
 
-    /// An acknowledgement came, see [`Replies::on_ack`].
+    /// Takes an acknowledgement, see [`Replies::on_ack`].
     pub(super) fn on_ack(&mut self, now: Time, sent: Time, segments: f64) -> (bool, Option<Span>) {
         self.replies.on_ack(now, sent, segments)
     }
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(probes, [15, 30, 45, 60, 90, 105, 120, 135]);
     }
 
-    /// When packets left within `seconds`, and which of them were probes.
+    /// Returns the times at which packets left within `seconds`, and those of the probes among them.
     fn departures(randomness: f64, gap: f64, spacing: f64, seconds: u64) -> (Vec<Time>, Vec<Time>) {
         let mut schedule = Schedule::new(randomness);
         schedule.begin(Time::ZERO, spacing);
@@ -235,7 +236,7 @@ mod tests {
         (all, probes)
     }
 
-    /// Mean of the gaps, and the square of their coefficient of variation.
+    /// Returns the mean of the gaps, and the square of their coefficient of variation.
     fn spread(times: &[Time]) -> (f64, f64) {
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -249,7 +250,7 @@ mod tests {
         let (mean, _) = spread(&all);
         assert!((mean / 0.001 - 1.0).abs() < 0.01, "{mean}");
         let (mean, variation) = spread(&probes);
-        // A probe's place is one of the pace's, so the next is up to a gap later than drawn.
+        // A probe takes a place of the pace, so the next one is up to a gap later than drawn.
         assert!((mean / 0.02 - 1.0).abs() < 0.06, "{mean}");
         assert!((variation - 1.0).abs() < 0.1, "{variation}");
     }

@@ -1,4 +1,4 @@
-//! The rate at which Madison sends, as a pace and as what is in flight.
+//! The rate at which Madison sends, as a pace and as data in flight.
 
 use super::start_up::SPACING;
 use crate::Allowance;
@@ -6,20 +6,20 @@ use crate::in_flight::InFlight;
 use model::bottleneck::rate;
 use units::{Bytes, Rate, Span};
 
-/// A requested acknowledgement is missing if it comes so much later than a smoothed RTT: the sender is quiet until the
-/// next one comes [madison:4.3]. How late is not printed: the longest mean time between probes `[D]`.
+/// The time after a smoothed RTT at which a requested acknowledgement counts as missing; then the sender is quiet until
+/// the next one comes [madison:4.3]. The paper does not give it; here it is the longest mean time between probes `[D]`.
 const PATIENCE: Span = Span::from_millis(100);
-/// No rate is below a packet in this time, seconds `[D]`.
+/// The longest time between packets, seconds: no rate is lower `[D]`.
 const SLOWEST: f64 = 1.0;
 
-/// The rate, and what follows of it.
+/// The rate, with the pace and the window from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     segment: Bytes,
-    /// Packets per second (`S`), and as a pace.
+    /// The rate in packets per second (`S`), and as a pace.
     rate: f64,
     pace: Rate,
-    /// The same for the window, and that.
+    /// The rate as data in flight, and the window.
     in_flight: InFlight,
     window: Bytes,
 }
@@ -29,12 +29,12 @@ impl Sending {
         Self { segment, rate: 0.0, pace: Rate::from_bps(1), in_flight: InFlight::default(), window: segment }
     }
 
-    /// Packets per second.
+    /// Returns the rate in packets per second.
     pub(super) fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// `bytes` in segments.
+    /// Returns the number of segments in `bytes`.
     #[inline]
     pub(super) fn segments(&self, bytes: Bytes) -> f64 {
         if bytes == self.segment { 1.0 } else { self.part_of_segment(bytes) }
@@ -45,22 +45,23 @@ impl Sending {
         bytes.get() as f64 / self.segment.get().max(1) as f64
     }
 
-    /// The `share` of a capacity of a packet per `service` seconds, over a path with that smoothed RTT.
+    /// Sets the rate to the `share` of a capacity of a packet per `service` seconds, over a path with that smoothed
+    /// RTT.
     pub(super) fn set_share(&mut self, share: f64, service: f64, smoothed: Span) {
-        // A segment per round trip is the least that a window allows.
+        // A window allows at least a segment per round trip.
         let least = 1.0 / smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
         self.rate = rate(share, service).max(least).min(1.0 / service);
         self.pace = Rate::from_bps_f64(self.segment.bits_f64() * self.rate).max(Rate::from_bps(1));
         self.in_flight = InFlight::at(self.rate * self.segment.get() as f64);
     }
 
-    /// The window is what is sent until an acknowledgement is missing, and two segments.
+    /// Sets the window to the data sent until an acknowledgement counts as missing, plus two segments.
     #[inline]
     pub(super) fn resize(&mut self, smoothed: Span) {
         self.window = self.in_flight.over(smoothed + PATIENCE) + self.segment + self.segment;
     }
 
-    /// One segment, until an acknowledgement comes.
+    /// Allows one segment, until an acknowledgement comes.
     pub(super) fn quiet(&mut self) {
         self.window = self.segment;
     }
@@ -70,10 +71,10 @@ impl Sending {
         Allowance { window: self.window, pacing: Some(self.pace) }
     }
 
-    /// During start-up: so many segments, at the least spacing unless nothing `leaves`.
+    /// Returns the allowance during start-up: `segments`, at the least spacing unless nothing `leaves`.
     #[cold]
     pub(super) fn first_allowance(&self, segments: u64, leaves: bool) -> Allowance {
-        // The rate is said for who reads it: departures are placed.
+        // The rate only informs, because this controller places departures.
         let spaced = Rate::from_bps_f64(self.segment.bits_f64() / SPACING).max(Rate::from_bps(1));
         Allowance { window: (self.segment * segments).max(self.segment), pacing: leaves.then_some(spaced) }
     }

@@ -1,22 +1,23 @@
-//! Start-up: what its probes tell of a path of which nothing is known `[madison:4.2]`.
+//! Start-up: the first estimates of an unknown path, from its probes `[madison:4.2]`.
 
 use estimate::Bottleneck;
 use model::bottleneck::{utilization, waiting};
 use units::Span;
 
-/// The first estimates come from so many probes `[madison:4.2]`; ours, by the largest delay of twice as many `[D]`.
+/// The number of probes for the first estimates `[madison:4.2]`; ours use the largest delay of twice as many `[D]`.
 const PROBES: usize = 4;
-/// Where the spacing of start-up is shorter than so many service times, they come from every second of twice as many.
+/// The least number of service times per [`SPACING`] for which each probe counts; with fewer, every second of twice as
+/// many does.
 const SERVICES_APART: f64 = 20.0;
-/// Between the packets of start-up, seconds `[madison:4.2]`.
+/// The time between the packets of start-up, seconds `[madison:4.2]`.
 pub(super) const SPACING: f64 = 0.015;
 
-/// Start-up, as far as it has come.
+/// The progress of start-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StartUp {
     /// Round-trip times of the probes.
     rtts: Vec<Span>,
-    /// A timeout: one segment until an acknowledgement comes.
+    /// True after a timeout: one segment is allowed until an acknowledgement comes.
     pub(super) is_quiet: bool,
 }
 
@@ -25,14 +26,15 @@ impl StartUp {
         self.rtts.clear();
     }
 
-    /// A probe has returned. Once there are enough, they are what `path` knows, and its service time in seconds is
-    /// returned.
+    /// Takes a probe that has returned. Once there are enough, gives them to `path` and returns its service time in
+    /// seconds.
     pub(super) fn observe(&mut self, rtt: Span, path: &mut Bottleneck, as_printed: bool) -> Option<f64> {
         path.observe_least(rtt);
         self.rtts.push(rtt);
         let service = path.service()?;
         let apart = SPACING >= SERVICES_APART * service;
-        // Four probes often all meet an empty queue, at 42 % of load one time in nine, eight one time in eighty [D].
+        // Four probes often all meet an empty queue: at 42 % of load one time in nine, eight of them one time in eighty
+        // [D].
         let few = apart && as_printed;
         if self.rtts.len() < if few { PROBES } else { 2 * PROBES } {
             return None;
@@ -43,9 +45,9 @@ impl StartUp {
         Some(service)
     }
 
-    /// The utilization, by the largest delay `[D]`. So few probes, a moment apart, see one length of the queue, and
-    /// the least of them is taken for an empty queue. The difference between them says more than their mean. Even if
-    /// all of n met an empty queue, the next would meet a busy one with a chance of 1 in n + 2. That is the rule of
+    /// Returns the utilization, from the largest delay `[D]`. So few probes, a moment apart, see one length of the
+    /// queue, and the least of them is taken for an empty queue. The difference between them says more than their mean.
+    /// Even if all of n met an empty queue, the next would meet a busy one with a chance of 1 in n + 2, by the rule of
     /// succession.
     pub(super) fn utilization(&self, path: &Bottleneck, service: f64) -> f64 {
         let most = self.rtts.iter().copied().max().map_or(0.0, Span::as_secs_f64);

@@ -35,7 +35,7 @@ fn stage(madison: &Madison) -> &'static str {
     }
 }
 
-/// Sends start-up over an idle path with that service time, and acknowledges so many of its packets.
+/// Sends start-up over an idle path with that service time; acknowledges the first `acknowledged` of its packets.
 fn started(service: Span, acknowledged: usize) -> Madison {
     started_with(Parameters::default(), service, acknowledged)
 }
@@ -89,7 +89,7 @@ fn probes_are_32_service_times_apart_within_15_and_100_ms() {
 fn a_pair_is_wanted_once_per_round_trip_until_there_have_been_twenty() {
     let mut madison = started(Span::from_micros(120), 12);
     let mut now = Time::ZERO + Span::from_secs(1);
-    // Nothing left until now: the pace begins anew.
+    // No packet left until now, so the pace begins anew.
     assert_eq!(madison.gap_after(now), Some(Span::ZERO));
     let (mut pairs, mut second) = (Vec::new(), false);
     while now < Time::ZERO + Span::from_secs(3) {
@@ -103,7 +103,7 @@ fn a_pair_is_wanted_once_per_round_trip_until_there_have_been_twenty() {
         }
         now += gap;
     }
-    // And two of start-up.
+    // Start-up has sent two more.
     assert_eq!((2 + pairs.len(), madison.path.pairs()), (PAIRS, PAIRS));
     assert!(pairs.windows(2).all(|two| two[0] < two[1]), "{pairs:?}");
 }
@@ -111,7 +111,7 @@ fn a_pair_is_wanted_once_per_round_trip_until_there_have_been_twenty() {
 #[test]
 fn a_missing_acknowledgement_quiets_the_sender_until_the_next_comes() {
     let mut madison = started(Span::from_micros(120), 12);
-    // What its rate sends within a round trip and 100 ms.
+    // The window holds the data that its rate sends within a round trip and 100 ms.
     let most = madison.sending.rate() * 0.15 + 2.0;
     assert_eq!(madison.allowance().window, SEGMENT.scale(most));
     let now = Time::ZERO + Span::from_secs(1);
