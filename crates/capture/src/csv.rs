@@ -7,7 +7,7 @@ use crate::recording::Recorder;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::net::IpAddr;
 
-/// Names of the time's column, and how many decimals of its unit a nanosecond has. Those with a dot are tshark's.
+/// The names of the time's column, and the decimals of its unit down to a nanosecond. Names with a dot are tshark's.
 const TIMES: &[(&str, u32)] = &[
     ("time", 9),
     ("time_s", 9),
@@ -17,17 +17,17 @@ const TIMES: &[(&str, u32)] = &[
     ("frame.time_epoch", 9),
     ("frame.time_relative", 9),
 ];
-/// Names of the size's column.
+/// The names of the size's column.
 const SIZES: &[&str] = &["size", "size_bytes", "bytes", "length", "ip.len", "frame.len"];
-/// Names of the columns of the ends, which a trace need not have.
+/// The names of the columns of the ends, which a trace need not have.
 const SOURCES: &[&str] = &["source", "ip.src", "ipv6.src"];
 const DESTINATIONS: &[&str] = &["destination", "ip.dst", "ipv6.dst"];
-/// No record is longer: what is has no line ends, or a quote that is never closed.
+/// The length of the longest record: a longer one has no line ends, or a quote that is never closed.
 const LONGEST: usize = 1 << 16;
 const MOST_COLUMNS: usize = 1 << 10;
 const SIZE: &str = "a whole number of bytes";
 
-/// Where the cells are that count.
+/// The columns of the cells that are used.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     time: usize,
@@ -69,7 +69,8 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result
     Ok(())
 }
 
-/// A comma, or what stands in its place in the first line: tabs of tshark, semicolons of spreadsheets.
+/// Returns the delimiter of the first line: a comma, or in its place the tabs of tshark or the semicolons of
+/// spreadsheets.
 fn delimiter(begin: &[u8]) -> u8 {
     // Spreadsheets begin a file with a byte order mark.
     let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin);
@@ -118,7 +119,7 @@ impl Record<'_> {
         (0..self.ends.len()).map(|column| self.cell(column).unwrap_or_default())
     }
 
-    /// A cell without blanks, and without quotes that stand behind blanks.
+    /// Returns a cell without blanks, and without quotes that stand behind blanks.
     fn cell(&self, column: usize) -> Option<&str> {
         let begin = column.checked_sub(1).map_or(0, |before| self.ends[before]);
         // A cell's end may lie within a character only if its text does.
@@ -147,7 +148,7 @@ fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
     let time = names.iter().enumerate().find_map(|(at, name)| {
         TIMES.iter().find(|(known, _)| known == name).map(|(_, decimals)| (at, *decimals))
     });
-    // Of several, the one that counts IP alone.
+    // Of several columns, the one that counts IP alone.
     let size = SIZES.iter().find_map(|name| named(&[name]));
     let ends = named(SOURCES).zip(named(DESTINATIONS));
     if let (Some((time, decimals)), Some(size)) = (time, size) {
@@ -167,7 +168,7 @@ fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
     Err(record.error(found, accepted).help("begin the file with a line such as time,size"))
 }
 
-/// A file of numbers is one of mahimahi's: the rate of a link, and no packets.
+/// Returns the error for a file of numbers, which is one of mahimahi's: it has the rate of a link, and no packets.
 fn delivery_times(record: &Record<'_>) -> TraceError {
     let found = "a number and no header, as in mahimahi's files: times at which a link may send 1504 bytes";
     record.error(found, "packets that share the link, with a time and a size for each").help(
@@ -191,7 +192,8 @@ fn packet(record: &Record<'_>, columns: Columns, recorder: &mut Recorder<'_>) ->
     recorder.packet(nanos, &packet, Place::Line(record.line))
 }
 
-/// A time in a unit of 10^`decimals` nanoseconds, exactly unless it has an exponent; what is below one is cut off.
+/// Reads a time in a unit of 10^`decimals` nanoseconds, exactly unless it has an exponent; fractions of a nanosecond
+/// are cut off.
 fn nanos(text: &str, decimals: u32) -> Option<u64> {
     if text.contains(['e', 'E']) {
         let value = text.parse::<f64>().ok()? * 10f64.powi(decimals as i32);

@@ -1,4 +1,4 @@
-//! Which way packets go, by their addresses.
+//! The directions of packets, by their addresses.
 
 use crate::error::{Place, TraceError};
 use std::collections::{BTreeMap, HashMap};
@@ -6,12 +6,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Pairs of addresses that are counted; of more, the later ones are not looked at.
+/// The number of pairs of addresses that are counted; later pairs are ignored.
 const MOST_PAIRS: usize = 1 << 16;
-/// A capture of one direction may have one packet in so many that goes the other way: an echo, a spoofed address.
+/// The number of packets in a capture of one direction for each one that may go the other way: an echo, a spoofed
+/// address.
 const STRAY: u64 = 1000;
 
-/// An address, or all that begin like it.
+/// An address, or all addresses that begin like it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix {
     address: IpAddr,
@@ -60,12 +61,12 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// Which packets of a file are taken.
+/// The choice of the packets of a file that are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wanted {
-    /// Those whose destination is so.
+    /// The prefix of their destination; `None`: any.
     pub toward: Option<Prefix>,
-    /// Those whose source is so.
+    /// The prefix of their source; `None`: any.
     pub from: Option<Prefix>,
 }
 
@@ -78,7 +79,7 @@ impl Wanted {
         fits(self.toward, ends.map(|(_, to)| to)) && fits(self.from, ends.map(|(from, _)| from))
     }
 
-    /// `toward = "198.18.0.2"`.
+    /// Describes the choice: `toward = "198.18.0.2"`.
     fn described(&self) -> String {
         let keys = [("toward", self.toward), ("from", self.from)];
         let keys = keys.map(|(key, prefix)| prefix.map(|prefix| format!("{key} = \"{prefix}\"")));
@@ -127,7 +128,7 @@ impl Directions {
         Self { wanted, ..Self::default() }
     }
 
-    /// Counts a packet; whether it is taken.
+    /// Counts a packet. Returns true if it is taken.
     pub(crate) fn takes(&mut self, ends: Option<(IpAddr, IpAddr)>, size: u32) -> bool {
         if let Some(ends) = ends
             && (self.pairs.len() < MOST_PAIRS || self.pairs.contains_key(&ends))
@@ -139,20 +140,20 @@ impl Directions {
         takes
     }
 
-    /// Those of the counted pairs that are taken, ordered.
+    /// Returns the counted pairs that are taken, in order.
     fn pairs(&self) -> BTreeMap<(IpAddr, IpAddr), Count> {
         let taken = self.pairs.iter().filter(|(ends, _)| self.wanted.takes(Some(**ends)));
         taken.map(|(ends, count)| (*ends, *count)).collect()
     }
 
-    /// A note on the packets that the scenario's keys leave out.
+    /// Returns a note on the packets that the scenario's keys leave out.
     pub(crate) fn note(&self) -> Option<String> {
         let (taken, left_out) = (self.taken, self.left_out);
         (left_out > 0)
             .then(|| format!("{} takes {taken} packets and leaves {left_out} out", self.wanted.described()))
     }
 
-    /// If no packet goes the way that was asked for.
+    /// Returns an error if no packet goes the requested way.
     pub(crate) fn some(&self) -> Result<(), TraceError> {
         if self.taken > 0 || self.left_out == 0 {
             return Ok(());
@@ -166,8 +167,8 @@ impl Directions {
         error(format!("an address of the capture, such as {address}, to which {there} go"))
     }
 
-    /// Both directions of conversations among the packets that are taken: the counts each way, and the key that
-    /// chooses.
+    /// Finds both directions of conversations among the packets that are taken. Returns the counts each way, and the
+    /// key that chooses one.
     pub(crate) fn both(&self) -> Option<Both> {
         let pairs = self.pairs();
         let back = |(from, to): &(IpAddr, IpAddr)| (from != to).then(|| pairs.get(&(*to, *from))).flatten();
@@ -183,7 +184,7 @@ impl Directions {
         Some(Both { host, only, there, back: from, refused: against * STRAY > self.taken, against })
     }
 
-    /// Packets from an address to itself, as on a loopback device: their directions cannot be told.
+    /// Returns the address of packets from an address to itself, as on a loopback device: their directions are unknown.
     pub(crate) fn to_itself(&self) -> Option<IpAddr> {
         let pairs = self.pairs();
         let itself = pairs.iter().filter(|((from, to), _)| from == to);
@@ -191,7 +192,7 @@ impl Directions {
     }
 }
 
-/// To and from each host.
+/// Sums the packets to and from each host.
 fn hosts(pairs: impl Iterator<Item = ((IpAddr, IpAddr), Count)>) -> BTreeMap<IpAddr, (Count, Count)> {
     let mut hosts = BTreeMap::<IpAddr, (Count, Count)>::new();
     for ((from, to), count) in pairs {
@@ -201,7 +202,7 @@ fn hosts(pairs: impl Iterator<Item = ((IpAddr, IpAddr), Count)>) -> BTreeMap<IpA
     hosts
 }
 
-/// The host to which the most bytes go.
+/// Finds the host to which the most bytes go.
 fn busiest(hosts: &BTreeMap<IpAddr, (Count, Count)>) -> Option<(IpAddr, Count, Count)> {
     let most = hosts.iter().max_by_key(|(_, (there, _))| there.bytes)?;
     Some((*most.0, most.1.0, most.1.1))
@@ -211,7 +212,7 @@ fn busiest(hosts: &BTreeMap<IpAddr, (Count, Count)>) -> Option<(IpAddr, Count, C
 #[derive(Debug)]
 pub(crate) struct Both {
     host: IpAddr,
-    /// Whom it talks to, if that is one.
+    /// The other host of its conversations, if there is only one.
     only: Option<IpAddr>,
     there: Count,
     back: Count,
@@ -222,7 +223,7 @@ pub(crate) struct Both {
 }
 
 impl Both {
-    /// Says what there is each way.
+    /// Describes the packets each way.
     pub(crate) fn counts(&self) -> String {
         let Self { host, there, back, .. } = self;
         let from = self.only.map_or_else(|| "from others".to_owned(), |other| format!("from {other}"));
@@ -238,7 +239,7 @@ impl Both {
         TraceError::new(Place::Whole, self.counts(), "packets of one direction of the link").help(help)
     }
 
-    /// For a capture that is taken although some packets go the other way.
+    /// Returns the note on a capture that is taken although some packets go the other way.
     pub(crate) fn note(&self) -> String {
         if self.refused {
             let Self { host, .. } = self;

@@ -1,8 +1,8 @@
-//! What is wrong with a file, and where.
+//! [`TraceError`]: a fault of a file, and its place.
 
 use std::fmt;
 
-/// Where in a file the trouble is.
+/// The place of a fault in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A line of a text, counted from 1.
@@ -13,20 +13,20 @@ pub enum Place {
     Whole,
 }
 
-/// Why a trace could not be read.
+/// The reason why a trace could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct TraceError {
-    /// Where.
+    /// The place of the fault.
     pub place: Place,
     /// The fault at that place.
     pub found: String,
     /// A description of the values that are accepted.
     pub accepted: String,
-    /// A way out, where one is known.
+    /// A remedy, if one is known.
     pub help: Option<String>,
 }
 
-/// After the name of the file: `:17: what is wrong`, `: packet 9 at byte 1204: what is wrong`.
+/// Writes the text that follows the name of the file: `:17: what is wrong`, `: packet 9 at byte 1204: what is wrong`.
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {

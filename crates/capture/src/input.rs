@@ -1,6 +1,6 @@
 //! The bytes of a file: decompressed, counted, and seen through a window.
 //!
-//! Compressed input is hostile: a kilobyte of it can stand for a gigabyte. So what is decompressed passes through one
+//! Compressed input is untrusted: a kilobyte of it can stand for a gigabyte. So decompressed data passes through one
 //! buffer and is never kept, and its sum has a limit.
 
 use crate::error::{FILES, Place, TraceError};
@@ -11,16 +11,17 @@ use ruzstd::decoding::FrameDecoder as Zstd;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
-/// Bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 18;
 /// The most bytes of a file, decompressed: 64 GiB. An endless one ends there.
 pub const MOST_BYTES: u64 = 1 << 36;
 
-/// Decoders by the first bytes of their files.
+/// The first bytes of the files that each decoder reads.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
-/// Skippable frames begin with one of sixteen numbers that end so (RFC 8878, 3.1.2); `pzstd` writes one in front.
+/// The last three bytes of the sixteen numbers with which skippable frames begin (RFC 8878, 3.1.2); `pzstd` writes such
+/// a frame in front.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
 /// Files that have to be unpacked first: their first bytes, the format, the command.
@@ -36,25 +37,25 @@ const PACKED: &[(&[u8], &str, &str)] = &[
 /// A file's bytes, from which the readers of its formats take.
 pub(crate) struct Input<'a> {
     source: Box<dyn Read + 'a>,
-    /// How the file is compressed.
+    /// The name of the file's compression.
     compression: Option<&'static str>,
     window: Vec<u8>,
-    /// Where in `window` the bytes begin that have not been taken.
+    /// The place in `window` of the first byte that has not been taken.
     at: usize,
-    /// Where they end.
+    /// The end of these bytes in `window`.
     end: usize,
-    /// The offset of that in the file.
+    /// The offset of `at` in the file.
     offset: u64,
     ended: bool,
-    /// The compressed data end too early.
+    /// True if the compressed data ends too early.
     cut: bool,
 }
 
 impl<'a> Input<'a> {
-    /// Finds out how `source` is compressed.
+    /// Opens `source`, and detects its compression.
     pub(crate) fn new(source: impl Read + 'a) -> Result<Self, TraceError> {
         let mut source = BufReader::with_capacity(PIECE, source);
-        // A pipe may hand over a byte at a time, so what has come is put back in front.
+        // A pipe may return a byte at a time, so the bytes read here are put back in front.
         let mut first = Vec::new();
         let read = source.by_ref().take(6).read_to_end(&mut first);
         read.map_err(|error| TraceError::new(Place::Whole, error.to_string(), "a file that can be read"))?;
@@ -79,7 +80,7 @@ impl<'a> Input<'a> {
         Ok(Self { source, compression: kind, window, at: 0, end: 0, offset: 0, ended: false, cut: false })
     }
 
-    /// The bytes that have not been taken: at least `wanted`, unless the file ends before.
+    /// Returns the bytes that have not been taken: at least `wanted`, unless the file ends before.
     pub(crate) fn see(&mut self, wanted: usize) -> Result<&[u8], TraceError> {
         while self.end - self.at < wanted && !self.ended {
             if self.window.len() - self.at < wanted || self.window.len() == self.end {
@@ -102,7 +103,8 @@ impl<'a> Input<'a> {
         Ok(&self.window[self.at..self.end])
     }
 
-    /// Compressed data that end too early are a capture that was cut off; other trouble ends the reading.
+    /// Handles an error of reading. Compressed data that ends too early is a capture that was cut off; other errors end
+    /// the reading.
     fn failed(&mut self, error: &io::Error) -> Result<(), TraceError> {
         let Some(compression) = self.compression else {
             return Err(TraceError::new(Place::Whole, error.to_string(), "a file that can be read"));
@@ -122,7 +124,7 @@ impl<'a> Input<'a> {
         debug_assert!(self.at <= self.end);
     }
 
-    /// Moves on by `length` bytes, seen or not; whether there were as many.
+    /// Moves on by `length` bytes, seen or not. Returns false if the file has fewer.
     pub(crate) fn skip(&mut self, mut length: u64) -> Result<bool, TraceError> {
         while length > 0 {
             let seen = self.see(1)?.len();
@@ -136,12 +138,12 @@ impl<'a> Input<'a> {
         Ok(true)
     }
 
-    /// How many bytes have been taken.
+    /// Returns the number of bytes that have been taken.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How the file is compressed, if its compressed data end too early.
+    /// Returns the name of the compression, if the compressed data ends too early.
     pub(crate) fn cut(&self) -> Option<&'static str> {
         self.compression.filter(|_| self.cut)
     }
@@ -212,7 +214,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
     }
 }
 
-/// The decoder wraps the end of its input in errors of its own.
+/// Converts an error of the decoder, which wraps the end of its input in errors of its own.
 fn told(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(inner) = cause {

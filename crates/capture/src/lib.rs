@@ -1,9 +1,9 @@
 //! Files of packets recorded elsewhere, read as traces of one direction of a link.
 //!
-//! Here: [`read`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs` find the packets
-//! in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands them to `order.rs`,
-//! `directions.rs` and `segments.rs`. What is read is hostile: whatever the bytes are, nothing panics, and memory has
-//! bounds that are stated. Files are opened elsewhere.
+//! The entry point is [`read`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs`
+//! find the packets in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands
+//! them to `order.rs`, `directions.rs` and `segments.rs`. Files are untrusted: no bytes cause a panic, and memory has
+//! stated bounds. Files are opened elsewhere.
 
 mod csv;
 mod directions;
@@ -29,11 +29,11 @@ use input::Input;
 use recording::Recorder;
 use std::io::Read;
 
-/// Reads the packets that `wanted` takes: from a capture in pcap or pcapng, known by its first bytes, or from CSV;
-/// either as it is or compressed with gzip, zstd or lz4.
+/// Reads the packets that `wanted` takes: from a capture in pcap or pcapng, recognized by its first bytes, or from CSV.
+/// The file may be compressed with gzip, zstd or lz4.
 ///
 /// # Errors
-/// The first thing that is wrong with the file; if it holds no packets, or both directions of a link.
+/// The first fault of the file; also if it holds no packets, or both directions of a link.
 ///
 /// ```
 /// use tightlink_capture::{Wanted, read};

@@ -15,16 +15,16 @@ pub(crate) enum Carried<'a> {
     Unseen,
 }
 
-/// How the bytes of a link type begin.
+/// The beginning of the frames of a link type.
 #[derive(Clone, Copy)]
 enum Form {
-    /// So many bytes, with an EtherType at this offset.
+    /// This number of bytes, with an EtherType at this offset.
     EtherType(usize, usize),
     /// An IP packet.
     Ip,
     /// An address family of four bytes.
     Family,
-    /// PPP, after so many bytes.
+    /// PPP, after this number of bytes.
     Ppp(usize),
     /// MPLS labels.
     Mpls,
@@ -50,7 +50,7 @@ const FORMS: &[(u16, Form)] = &[
     (276, Form::EtherType(20, 0)),
 ];
 
-/// Names of link types that people meet, and that carry no IP or hide it.
+/// The names of common link types that carry no IP or hide it.
 const NAMES: &[(u16, &str)] = &[
     (6, "token ring"),
     (10, "FDDI"),
@@ -86,7 +86,7 @@ const IPV6: u16 = 0x86dd;
 const VLANS: &[u16] = &[0x8100, 0x88a8, 0x9100];
 const PPPOE: u16 = 0x8864;
 const MPLS: &[u16] = &[0x8847, 0x8848];
-/// Lengths, not types, are below this: LLC follows (802.3).
+/// The least EtherType: smaller values are lengths, and LLC follows (802.3).
 const LEAST_TYPE: u16 = 0x0600;
 /// LLC and SNAP in front of an EtherType.
 const SNAP: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0];
@@ -101,7 +101,7 @@ impl LinkType {
         self.form().is_some()
     }
 
-    /// "802.11 frames (link type 105)".
+    /// Describes the type: "802.11 frames (link type 105)".
     pub(crate) fn described(self) -> String {
         let name = NAMES.iter().find(|(number, _)| *number == self.0);
         name.map_or_else(
@@ -110,7 +110,7 @@ impl LinkType {
         )
     }
 
-    /// The shortest header in front of IP, where too little was captured to see it.
+    /// Returns the length of the shortest header in front of IP, for frames of which too little was captured to see it.
     pub(crate) fn shortest_header(self) -> usize {
         match self.form() {
             Some(Form::EtherType(header, _)) => header,
@@ -143,8 +143,8 @@ fn word(data: &[u8], at: usize) -> Option<u16> {
     data.get(at..)?.first_chunk::<2>().map(|bytes| u16::from_be_bytes(*bytes))
 }
 
-/// An address family, in the byte order of the machine that captured: AF_INET is 2 everywhere, AF_INET6 is 10, 24, 28
-/// or 30.
+/// Reads the packet behind an address family, in the byte order of the machine that captured: AF_INET is 2 everywhere,
+/// AF_INET6 is 10, 24, 28 or 30.
 fn family_of(family: [u8; 4], rest: &[u8]) -> Carried<'_> {
     let family = match family {
         [0, 0, 0, family] | [family, 0, 0, 0] => family,
@@ -153,7 +153,7 @@ fn family_of(family: [u8; 4], rest: &[u8]) -> Carried<'_> {
     if matches!(family, 2 | 10 | 24 | 28 | 30) { versioned(rest) } else { Carried::Other }
 }
 
-/// IP by the version in its first byte.
+/// Recognizes IP by the version in its first byte.
 fn versioned(data: &[u8]) -> Carried<'_> {
     match data.first().map(|byte| byte >> 4) {
         None => Carried::Unseen,
@@ -181,8 +181,8 @@ fn ether_type(mut kind: u16, mut rest: &[u8]) -> Carried<'_> {
     }
 }
 
-/// PPP: an address and a control field may be left out, and so may the first byte of the protocol (RFC 1661, 6.5, 6.6).
-/// Captures of pppd have a direction in place of the address. Cisco's HDLC has an EtherType instead.
+/// Reads PPP. An address and a control field may be left out, and so may the first byte of the protocol (RFC 1661, 6.5,
+/// 6.6). Captures of pppd have a direction in place of the address. Cisco's HDLC has an EtherType instead.
 fn ppp(data: &[u8]) -> Carried<'_> {
     let data = match data {
         [0x0f | 0x8f, 0x00, rest @ ..] => {
@@ -201,7 +201,7 @@ fn ppp(data: &[u8]) -> Carried<'_> {
     }
 }
 
-/// MPLS: labels of four bytes, the last with a bit of its own; then mostly IP (RFC 3032).
+/// Reads MPLS: labels of four bytes, of which the last has a bit set, and then usually IP (RFC 3032).
 fn mpls(mut data: &[u8]) -> Carried<'_> {
     loop {
         let Some((label, rest)) = data.split_first_chunk::<4>() else { return Carried::Unseen };

@@ -1,4 +1,4 @@
-//! Packets in order of time: what is out of order by less than a second is sorted.
+//! Packets in order of time: those that are out of order by less than a second are sorted.
 //!
 //! Two processors stamp packets with clocks that differ by microseconds, and a capture of several interfaces has
 //! buffers for each. So the packets of the last second wait, in a heap with a limit.
@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Packets may be out of order by this.
+/// The time by which packets may be out of order.
 const WINDOW_NANOS: u64 = 1_000_000_000;
 /// The most packets that wait: 48 bytes each.
 const MOST_WAITING: usize = 1 << 20;
@@ -17,14 +17,14 @@ const MOST_WAITING: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timed {
     pub nanos: u64,
-    /// Its number in the file, so that packets of one instant keep their order.
+    /// The packet's number in the file, so that packets of one instant keep their order.
     number: u64,
     pub size: u32,
     pub headers: u16,
     pub kind: crate::packet::Kind,
 }
 
-/// Packets on their way into order.
+/// The packets that wait to be sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     waiting: BinaryHeap<Reverse<Timed>>,
@@ -32,14 +32,14 @@ pub(crate) struct Order {
     before: u64,
     released: u64,
     number: u64,
-    /// How many came before the packet in front of them.
+    /// The number of packets whose time is before that of the packet in front of them.
     early: u64,
-    /// The most that one came early by, nanoseconds.
+    /// The most by which one was early, in nanoseconds.
     most: u64,
 }
 
 impl Order {
-    /// Notes the time of a packet that the file has next, taken or not.
+    /// Notes the time of the next packet of the file, taken or not.
     ///
     /// # Errors
     /// If it is out of order by more than can be sorted.
@@ -61,14 +61,14 @@ impl Order {
             .help(help))
     }
 
-    /// Adds a packet that was seen last.
+    /// Adds the packet whose time was noted last.
     pub(crate) fn push(&mut self, nanos: u64, packet: &Packet) {
         let Packet { size, headers, kind, .. } = *packet;
         self.number += 1;
         self.waiting.push(Reverse(Timed { nanos, number: self.number, size, headers, kind }));
     }
 
-    /// The next packet, once none can come before it; with `ended` the next of those that are left.
+    /// Returns the next packet, once none can come before it; with `ended`, the next of those that are left.
     pub(crate) fn pop(&mut self, ended: bool) -> Option<Timed> {
         let Reverse(next) = self.waiting.peek()?;
         let sure = self.latest.saturating_sub(next.nanos) >= WINDOW_NANOS;
@@ -79,7 +79,7 @@ impl Order {
         self.waiting.pop().map(|Reverse(next)| next)
     }
 
-    /// A note on the packets that were sorted.
+    /// Returns a note on the packets that were sorted.
     pub(crate) fn note(&self) -> Option<String> {
         let (early, most) = (self.early, self.most as f64 / 1e6);
         (early > 0).then(|| {

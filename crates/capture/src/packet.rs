@@ -1,4 +1,4 @@
-//! One packet of a capture: its size at the IP layer, its ends, and what of it each of its segments repeats.
+//! One packet of a capture: its size at the IP layer, its ends, and the headers that each of its segments repeats.
 
 use crate::link_layer::{Carried, LinkType};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice, ip_number};
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 pub(crate) enum Kind {
     Tcp,
     Udp,
-    /// Another protocol, a fragment, or what was not captured.
+    /// Another protocol, a fragment, or a packet whose header was not captured.
     Other,
 }
 
@@ -18,22 +18,22 @@ pub(crate) enum Kind {
 pub(crate) struct Packet {
     /// Bytes at the IP layer.
     pub size: u32,
-    /// Headers that each segment of a super-packet has; zero where none was seen.
+    /// The length of the headers that each segment of a super-packet has; zero if none was seen.
     pub headers: u16,
     pub kind: Kind,
-    /// The largest payload that a SYN says its sender takes (RFC 9293, 3.7.1).
+    /// The largest payload that the sender of a SYN accepts (RFC 9293, 3.7.1).
     pub largest_segment: Option<u16>,
     /// Source and destination.
     pub ends: Option<(IpAddr, IpAddr)>,
 }
 
 impl Packet {
-    /// A packet of which only the size is known.
+    /// Makes a packet of which only the size is known.
     pub(crate) fn of_size(size: u32) -> Self {
         Self { size, headers: 0, kind: Kind::Other, largest_segment: None, ends: None }
     }
 
-    /// The IP packet in a frame of `original` bytes, of which `data` were captured; `None` if it carries no IP.
+    /// Finds the IP packet in a frame of `original` bytes, of which `data` were captured; `None` if it carries no IP.
     pub(crate) fn of_frame(link_type: LinkType, data: &[u8], original: u32) -> Option<Self> {
         let shortest = link_type.shortest_header() as u32;
         match link_type.carried(data) {
@@ -46,9 +46,9 @@ impl Packet {
         }
     }
 
-    /// An IP packet that fills `room` bytes of its frame, as far as it was captured. Its own length goes first: frames
-    /// are padded, and some have a checksum. A length of zero is that of a super-packet over 64 kB (BIG TCP), or of
-    /// one whose length the card was to write.
+    /// Reads an IP packet that fills `room` bytes of its frame, as far as it was captured. The packet's own length
+    /// takes precedence, because frames are padded, and some have a checksum. A length of zero is that of a
+    /// super-packet over 64 kB (BIG TCP), or of one whose length the card was to write.
     fn of_ip(packet: &[u8], room: u32) -> Option<Self> {
         let Ok(sliced) = LaxSlicedPacket::from_ip(packet) else {
             // Less than an IP header was captured.
@@ -68,7 +68,7 @@ impl Packet {
                 let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
                 let extensions = slice.extensions().slice().len();
                 let says = u32::from(header.payload_length());
-                // The option that says the length of a jumbogram (RFC 2675) goes when it is cut.
+                // The option with the length of a jumbogram (RFC 2675) disappears when the packet is cut.
                 let jumbo = if says == 0 { extensions.min(8) } else { 0 };
                 let network = header.slice().len() + extensions - jumbo;
                 ((says > 0).then_some(says + 40), network, slice.payload(), ends)
@@ -87,7 +87,7 @@ impl Packet {
                 (Kind::Tcp, tcp.header_slice().len())
             }
             Some(TransportSlice::Udp(_)) => (Kind::Udp, 8),
-            // The header was not captured in full: most have time stamps.
+            // The header was not captured in full, so a length is assumed: most TCP headers have time stamps.
             None if payload.ip_number == ip_number::TCP && !payload.fragmented => (Kind::Tcp, 32),
             None if payload.ip_number == ip_number::UDP && !payload.fragmented => (Kind::Udp, 8),
             _ => (Kind::Other, 0),

@@ -8,9 +8,9 @@ use pcap_parser::nom::{self, IResult, Needed};
 use pcap_parser::{LegacyPcapBlock, PcapError, PcapHeader};
 use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
 
-/// No capture keeps more of a packet (MAXIMUM_SNAPLEN of libpcap): such a length is a sign of damage.
+/// The most bytes that a capture keeps of a packet (MAXIMUM_SNAPLEN of libpcap): a larger length is a sign of damage.
 pub(crate) const MOST_CAPTURED: u32 = 1 << 18;
-/// The link type shares its field with the length of a frame's checksum.
+/// The link type's part of a field that also has the length of a frame's checksum.
 const LINK_TYPE: u32 = 0xffff;
 
 /// Returns true if a file with these first bytes is a classic capture.
@@ -85,7 +85,7 @@ fn parser(header: &PcapHeader) -> Parse {
     }
 }
 
-/// `second` is how many units of the fraction it has.
+/// Hands a record to `recorder`; `second` is the number of units of its fraction in a second.
 fn frame(
     record: &LegacyPcapBlock<'_>,
     second: u32,

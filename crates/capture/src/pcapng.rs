@@ -1,6 +1,6 @@
 //! pcapng: blocks in sections. Each interface has its link type, its unit of time and an offset of it.
 //!
-//! Blocks of packets and interfaces go through pcap-parser; the others are passed over by their length.
+//! Blocks of packets and interfaces go through pcap-parser; others are skipped by their length.
 
 use crate::error::{Place, TraceError};
 use crate::input::Input;
@@ -17,7 +17,7 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
-/// Longer than any packet's block, with room for its comments.
+/// The length of the longest block: more than any packet's, with room for its comments.
 const LONGEST: u32 = MOST_CAPTURED + (1 << 20);
 
 /// Returns true if a file with these first bytes is pcapng.
@@ -25,7 +25,7 @@ pub(crate) fn begins(first: &[u8]) -> bool {
     first.starts_with(&SECTION.to_be_bytes())
 }
 
-/// How an interface's packets are to be read.
+/// The settings by which an interface's packets are read.
 struct Interface {
     link_type: LinkType,
     units_per_second: u128,
@@ -112,8 +112,8 @@ fn unreadable(kind: u32, place: Place) -> TraceError {
     TraceError::new(place, "an obsolete Packet Block", accepted).help("convert it: editcap IN OUT")
 }
 
-/// The options are read here: pcap-parser 0.17 takes `if_tsoffset` for little-endian in every file, and refuses units
-/// of a power of two.
+/// Reads the options of an interface directly, because pcap-parser 0.17 takes `if_tsoffset` for little-endian in every
+/// file, and refuses units of a power of two.
 fn interface(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Option<Interface> {
     let option = |code: OptionCode| {
         let option = block.options.iter().find(|option| option.code == code)?;

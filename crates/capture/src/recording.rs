@@ -1,4 +1,4 @@
-//! From the packets of a file to its trace: which are taken, in which order, in how many segments.
+//! The way from the packets of a file to its trace: the choice, the order and the segments of packets.
 
 use crate::directions::{Directions, Wanted};
 use crate::error::{Place, TraceError};
@@ -10,7 +10,7 @@ use crate::segments::{LARGEST, Segments};
 use link::traffic::Trace;
 use std::collections::BTreeSet;
 
-/// A file, read.
+/// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// Its packets: sizes at the IP layer, in order of time.
@@ -29,7 +29,7 @@ pub(crate) struct Frame<'a> {
     pub original: u32,
 }
 
-/// Takes the packets of a file one after the other.
+/// A recorder, which takes the packets of a file one after the other.
 pub(crate) struct Recorder<'a> {
     wanted: &'a Wanted,
     /// True for a capture, which is refused with more than one direction. The author of a table has chosen its lines.
@@ -59,7 +59,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// How many frames or lines there have been.
+    /// Returns the number of frames or lines so far.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
     }
@@ -114,7 +114,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Notes where compressed data end too early.
+    /// Notes that compressed data ends too early, if it does.
     pub(crate) fn ended(&mut self, input: &Input<'_>) {
         if let Some(compression) = input.cut() {
             let frames = self.frames;
@@ -133,7 +133,7 @@ impl<'a> Recorder<'a> {
             .help("capture on the interface that carries IP: tcpdump -D lists them")
     }
 
-    /// The trace, once the file has ended.
+    /// Returns the trace, once the file has ended.
     pub(crate) fn finish(mut self) -> Result<Recording, TraceError> {
         self.release(true)?;
         let (frames, without_ip) = (self.frames, self.without_ip);

@@ -1,24 +1,24 @@
 //! Super-packets, taken apart into the segments that a link carries.
 //!
 //! With segmentation offload a sender's capture has packets of up to 64 kB, before the card cuts them; with receive
-//! offload so has a receiver's. No link carries them. Their segments follow the rule of `emulate`
+//! offload, so does a receiver's. No link carries them. Their segments follow the rule of `emulate`
 //! (crates/emu/src/segment.rs): the payload is cut into equal parts but for the last, and each has headers of its own.
-//! All come at once, and each meets the queue on its own.
+//! All arrive at once, and each meets the queue on its own.
 //!
-//! How large a segment is, the capture does not say. It is taken from the largest segment that a SYN announces, from
-//! the full packets that were captured whole, or from 1500 bytes, whichever divides most super-packets.
+//! The capture does not state how large a segment is. The size is taken from the largest segment that a SYN announces,
+//! from the full packets that were captured whole, or from 1500 bytes, whichever divides most super-packets.
 
 use crate::error::{Place, TraceError};
 use crate::order::Timed;
 use crate::packet::{Kind, Packet};
 use link::traffic::Trace;
 
-/// A full packet on most links (RFC 894).
+/// The size of a full packet on most links (RFC 894).
 const FULL: u32 = 1500;
-/// Larger packets are super-packets, unless the capture has jumbo frames. Two segments are mostly larger; frames with
-/// tags and lengths that count the link layer's header are not.
+/// The size above which packets are super-packets, unless the capture has jumbo frames. Two segments are usually
+/// larger; frames with tags and lengths that count the link layer's header are not.
 const ORDINARY: u32 = 1600;
-/// Jumbo frames: no link in use carries more, and few carry less.
+/// The sizes of jumbo frames: no link in use carries more, and few carry less.
 const JUMBO: std::ops::RangeInclusive<u32> = 8000..=9216;
 /// The most packets of a trace: 600 MB of memory.
 pub const MOST_PACKETS: u64 = 100_000_000;
@@ -26,7 +26,7 @@ pub const MOST_PACKETS: u64 = 100_000_000;
 const MOST_LARGE: usize = 20_000_000;
 /// The largest super-packet: half a megabyte with BIG TCP, and headers.
 pub(crate) const LARGEST: u32 = 1 << 20;
-/// The least that a host must take (RFC 9293, 3.7.1).
+/// The least segment that a host must accept (RFC 9293, 3.7.1).
 const LEAST_SEGMENT: u32 = 536;
 
 /// A packet that may have to be taken apart.
@@ -39,17 +39,17 @@ struct Large {
     kind: Kind,
 }
 
-/// A trace that grows.
+/// A trace that is being built.
 #[derive(Debug)]
 pub(crate) struct Segments {
     trace: Trace,
     last: Option<u64>,
     large: Vec<Large>,
-    /// How many TCP and UDP packets of ordinary size have a payload of so many bytes.
+    /// The numbers of TCP and UDP packets of ordinary size, by the bytes of their payload.
     payloads: [Vec<u64>; 2],
     /// The smallest of the largest segments that were announced, with TCP's options.
     announced: Option<u32>,
-    /// At least this many packets will there be.
+    /// The least number of packets that the trace will have.
     packets: u64,
 }
 
@@ -61,7 +61,7 @@ impl Default for Segments {
 }
 
 impl Segments {
-    /// Takes note of the segments that a packet announces.
+    /// Takes note of the largest segment that a packet announces.
     pub(crate) fn see(&mut self, packet: &Packet) {
         let Some(size) = packet.largest_segment.map(u32::from) else { return };
         if (LEAST_SEGMENT..=*JUMBO.end()).contains(&size) {
@@ -69,10 +69,10 @@ impl Segments {
         }
     }
 
-    /// Adds the packet that comes next.
+    /// Adds the next packet.
     ///
     /// # Errors
-    /// If there are too many.
+    /// If there are too many packets.
     pub(crate) fn push(&mut self, packet: &Timed) -> Result<(), TraceError> {
         let gap = packet.nanos - self.last.unwrap_or(packet.nanos);
         self.last = Some(packet.nanos);
@@ -113,7 +113,7 @@ impl Segments {
         }
     }
 
-    /// The whole trace, its super-packets taken apart, and a note on them.
+    /// Returns the whole trace, its super-packets taken apart, and a note on them.
     ///
     /// # Errors
     /// If there are too many segments.
@@ -154,8 +154,8 @@ impl Segments {
         Ok((whole, note))
     }
 
-    /// The size of the full packets, where they are jumbo frames: an announcement says so, or most of what is large
-    /// has one size that is no multiple of a common segment.
+    /// Returns the size of the full packets, if they are jumbo frames. An announcement shows this, or most large
+    /// packets have one size that is not a multiple of a common segment.
     fn jumbo(&self) -> Option<u32> {
         if let Some(announced) = self.announced.filter(|size| *size > FULL) {
             return Some(announced + 60);
@@ -171,7 +171,8 @@ impl Segments {
         (alike.count() * 2 > self.large.len() && !cut).then_some(largest)
     }
 
-    /// The payload of a full segment of TCP or UDP: the candidate that divides most super-packets, the first of those.
+    /// Finds the payload of a full segment of TCP or UDP: the candidate that divides most super-packets, the first of
+    /// equal ones.
     fn segment(&self, kind: Kind, jumbo: Option<u32>) -> Option<u32> {
         let large = || self.large.iter().filter(|packet| packet.kind == kind && packet.headers > 0);
         let headers = u32::from(large().map(|packet| packet.headers).max().unwrap_or(52));
@@ -180,17 +181,17 @@ impl Segments {
             let full = (1..counts.len()).rev().find(|payload| counts[*payload] >= least)?;
             Some(full as u32).filter(|payload| *payload >= LEAST_SEGMENT)
         };
-        // What is announced leaves out the options, which count here (RFC 9293, 3.7.1). IPv6 has 20 bytes more.
+        // An announced size leaves out the options, which count here (RFC 9293, 3.7.1). IPv6 has 20 bytes more.
         let without_options = if headers < 60 { 40 } else { 60 };
         let announced = self.announced.filter(|_| kind == Kind::Tcp);
         let announced = announced.map(|size| (size + without_options).saturating_sub(headers));
         let usual = jumbo.unwrap_or(FULL).checked_sub(headers)?;
-        // A size that one packet has may be what is left of a burst, unless it divides others.
+        // A size that only one packet has may be the rest of a burst, unless it divides others.
         let candidates = [announced, largest(2), Some(usual), largest(1)];
         let candidates = candidates.into_iter().flatten().filter(|size| *size > 0);
         let divided =
             |segment: u32| large().filter(|packet| packet.payload().is_multiple_of(segment)).count();
-        // Of equals, the last is taken.
+        // Of equal candidates `max_by_key` takes the last, so the order is reversed.
         candidates.rev().max_by_key(|segment| divided(*segment))
     }
 }
@@ -201,20 +202,20 @@ impl Large {
     }
 }
 
-/// How super-packets are cut.
+/// The sizes by which super-packets are cut.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     /// Payload of a full TCP segment.
     tcp: Option<u32>,
-    /// The same of UDP.
+    /// Payload of a full UDP segment.
     udp: Option<u32>,
-    /// A full packet.
+    /// The size of a full packet.
     full: u32,
 }
 
 impl Cut {
-    /// The segments of a super-packet, each with its headers. Where no header was captured, the bytes are cut as they
-    /// are.
+    /// Returns the segments of a super-packet, each with its headers. If no header was captured, the bytes are cut as
+    /// they are.
     fn sizes(&self, packet: &Large) -> impl Iterator<Item = u16> + use<> {
         let (headers, payload) = (u32::from(packet.headers), packet.payload());
         let segment = match packet.kind {

@@ -2,17 +2,18 @@
 
 use link::Ecn;
 
-/// The two bits, in IPv4's type of service.
+/// The two bits of the field, in IPv4's type of service.
 const FIELD: u8 = 0b11;
-/// Congestion experienced.
+/// The value for congestion experienced.
 const CE: u8 = 0b11;
-/// IPv6's traffic class lies across the first two bytes: its low bits are the high half of the second.
+/// The shift of the field in IPv6. The traffic class lies across the first two bytes: its low bits are the high half of
+/// the second byte.
 const SHIFT6: u32 = 4;
 
 const IPV4_MIN: usize = 20;
 const IPV6_LEN: usize = 40;
 
-/// What `packet` says of ECN; of anything but a whole IP header, that it is not capable.
+/// Reads the ECN field of `packet`; without a whole IP header the packet is not capable.
 pub(crate) fn of(packet: &[u8]) -> Ecn {
     let field = match version(packet) {
         Some(4) => packet[1] & FIELD,
@@ -26,7 +27,7 @@ pub(crate) fn of(packet: &[u8]) -> Ecn {
     }
 }
 
-/// Sets congestion experienced, and updates IPv4's header checksum; leaves anything but a whole IP header alone.
+/// Sets congestion experienced, and updates IPv4's header checksum. Leaves anything but a whole IP header alone.
 pub(crate) fn mark(packet: &mut [u8]) {
     match version(packet) {
         Some(4) => {
@@ -41,14 +42,14 @@ pub(crate) fn mark(packet: &mut [u8]) {
     }
 }
 
-/// The IP version, if there is a whole header.
+/// Returns the IP version, if there is a whole header.
 fn version(packet: &[u8]) -> Option<u8> {
     let version = packet.first()? >> 4;
     let header = if version == 4 { IPV4_MIN } else { IPV6_LEN };
     (packet.len() >= header).then_some(version)
 }
 
-/// RFC 1624, equation 3: the checksum after one word of what it covers has changed. HC' = ~(~HC + ~m + m').
+/// Computes the checksum after one word that it covers has changed: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3).
 fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -61,7 +62,7 @@ mod tests {
     use crate::segment::{fold, sum};
     use proptest::prelude::*;
 
-    /// An IPv4 header as a host sends it, with this type of service.
+    /// Makes an IPv4 header as a host sends it, with this type of service.
     fn ipv4(service: u8) -> [u8; 20] {
         let mut packet = [
             0x45, service, 0x05, 0xdc, 0x1c, 0x46, 0x40, 0, 0x40, 6, 0, 0, 0xac, 0x10, 0x0a, 0x63, 0xac,
@@ -98,7 +99,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the header, with options or not: what verified before verifies after.
+        /// A header that verified before verifies after the mark, with options or without.
         #[test]
         fn a_marked_header_still_verifies(bytes in prop::collection::vec(any::<u8>(), 20..60)) {
             let mut packet = bytes;
@@ -117,7 +118,7 @@ mod tests {
             let mut marked = bytes.clone();
             mark(&mut marked);
             if of(&bytes) == Ecn::NotCapable && of(&marked) == Ecn::NotCapable {
-                // No IP header: left alone.
+                // Without an IP header the bytes are left alone.
                 prop_assert_eq!(marked, bytes);
             } else {
                 prop_assert_eq!(of(&marked), Ecn::Marked);

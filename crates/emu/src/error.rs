@@ -1,17 +1,17 @@
-//! [`EmuError`]: what went wrong, what was found, and what to do.
+//! [`EmuError`]: the failure, the value found, and the remedy.
 
 use std::fmt;
 use std::io;
 use units::Complaint;
 
-/// Why the emulator cannot do what was asked.
+/// The reason why the emulator cannot do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmuError {
     /// The machine or the user's rights lack something.
     Missing(Complaint),
-    /// The configuration asks for something the emulator cannot do honestly. The place is the setting, what was found
-    /// its value.
+    /// The configuration requires something that the emulator cannot do correctly. The complaint's place is the
+    /// setting, with the value found there.
     Refused(Complaint),
     /// The operating system refused a step.
     Os {
@@ -20,7 +20,7 @@ pub enum EmuError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The emulator's thread ended before it was asked to.
+    /// The emulator's thread ended before it was stopped.
     Ended(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for EmuError {
 }
 
 impl EmuError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the value found, the values accepted, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         match self {
@@ -42,7 +42,7 @@ impl EmuError {
         }
     }
 
-    /// An operating-system failure during `what`.
+    /// Makes the error of a failure of the operating system during `what`.
     pub(crate) fn os(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::Os { what: what.into(), source: source.into() }
     }

@@ -1,5 +1,4 @@
-//! Which flow a packet belongs to, how many of each flow's packets came and were dropped, and how many flows lose
-//! together.
+//! The flow of a packet, the arrivals and drops of each flow, and the flows that lose in the same episodes.
 
 use link::{LossEpisodes, SynchronizedLosses};
 use std::collections::HashMap;
@@ -8,7 +7,7 @@ use units::{Bytes, Span, Time};
 /// The protocol number of TCP.
 const TCP: u8 = 6;
 
-/// A flow across the path: its addresses are the path's own, so protocol and ports name it.
+/// A flow across the path. Its addresses are the path's own, so protocol and ports identify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowKey {
     /// IP protocol number: 6 is TCP, 17 is UDP.
@@ -19,22 +18,22 @@ pub struct FlowKey {
     pub destination_port: u16,
 }
 
-/// Real packets of a flow that met the tight link in the measured interval. A retransmission counts like any
-/// other packet: the link cannot tell.
+/// Real packets of a flow at the tight link in the measured interval. A retransmission counts like any other packet,
+/// because the link cannot tell them apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCount {
     /// Packets (segments of the MTU's size, not super-packets) that arrived at the link, dropped ones included.
     pub arrived: u64,
     /// Their bytes on the wire.
     pub arrived_bytes: Bytes,
-    /// Packets the link dropped, for any reason.
+    /// Packets that the link dropped, for any reason.
     pub dropped: u64,
     /// Their bytes on the wire.
     pub dropped_bytes: Bytes,
 }
 
 impl FlowCount {
-    /// Drops over arrivals; zero without arrivals.
+    /// Returns drops over arrivals; zero without arrivals.
     #[must_use]
     pub fn loss_rate(&self) -> f64 {
         self.dropped as f64 / (self.arrived as f64).max(1.0)
@@ -42,7 +41,7 @@ impl FlowCount {
 }
 
 impl FlowKey {
-    /// The flow of an IP packet; all zero if it is not one.
+    /// Reads the flow of an IP packet; all zero if it is not one.
     pub(crate) fn of(packet: &[u8]) -> Self {
         let Some((protocol, transport)) = transport(packet) else { return Self::default() };
         let ports = match (protocol, packet.get(transport..transport + 4)) {
@@ -55,7 +54,7 @@ impl FlowKey {
     }
 }
 
-/// Protocol and offset of the transport header; later fragments have none.
+/// Returns the protocol and the offset of the transport header; later fragments have none.
 fn transport(packet: &[u8]) -> Option<(u8, usize)> {
     match packet.first()? >> 4 {
         4 => {
@@ -68,7 +67,8 @@ fn transport(packet: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// More flows than this share one entry: a path that carries many short transfers must not grow for ever.
+/// The number of flows after which the others share one entry: a path that carries many short transfers must not grow
+/// for ever.
 const FLOWS_MAX: usize = 1 << 16;
 
 /// Counts per flow.
@@ -76,14 +76,14 @@ const FLOWS_MAX: usize = 1 << 16;
 pub(crate) struct Flows {
     index: HashMap<FlowKey, u32>,
     counts: Vec<(FlowKey, FlowCount)>,
-    /// Of TCP flows, each there from its first packet on.
+    /// Loss episodes of TCP flows, each watched from its first packet on.
     losses: LossEpisodes,
-    /// The flows of drops that are in no episode yet.
+    /// The flows of drops that are not in an episode yet.
     struck: Vec<u32>,
 }
 
 impl Flows {
-    /// No flow has been seen yet; `base_rtt` is that of all.
+    /// Makes an empty table; `base_rtt` is that of all flows.
     pub(crate) fn new(base_rtt: Span) -> Self {
         Self {
             index: HashMap::new(),
@@ -93,7 +93,7 @@ impl Flows {
         }
     }
 
-    /// The number of the flow `key`, of which a packet comes at `now`.
+    /// Returns the number of the flow `key`, a packet of which arrives at `now`.
     pub(crate) fn number(&mut self, key: FlowKey, now: Time) -> u32 {
         if let Some(number) = self.index.get(&key) {
             return *number;
@@ -122,17 +122,17 @@ impl Flows {
         self.struck.push(flow);
     }
 
-    /// Puts drops at `now` into their loss episode; `delay` says how long the queue is.
+    /// Assigns the drops at `now` to their loss episode; `delay` returns the queueing delay.
     pub(crate) fn group_drops(&mut self, now: Time, mut delay: impl FnMut() -> Span) {
         self.struck.drain(..).for_each(|flow| self.losses.observe(now, flow as usize, &mut delay));
     }
 
-    /// Loss episodes of TCP flows.
+    /// Returns the loss episodes of TCP flows.
     pub(crate) fn losses(&self) -> SynchronizedLosses {
         self.losses.counts()
     }
 
-    /// Counts from zero again; packets on their way keep their flow's number.
+    /// Counts from zero again; packets in flight keep their flow's number.
     pub(crate) fn clear(&mut self) {
         for (_, count) in &mut self.counts {
             *count = FlowCount::default();
@@ -140,7 +140,7 @@ impl Flows {
         self.losses.begin_measuring();
     }
 
-    /// The flows of which packets came, in order of protocol and ports.
+    /// Returns the flows that had arrivals, in order of protocol and ports.
     pub(crate) fn seen(&self) -> Vec<(FlowKey, FlowCount)> {
         let mut seen: Vec<_> = self.counts.iter().filter(|(_, count)| count.arrived > 0).copied().collect();
         seen.sort_by_key(|(key, _)| *key);

@@ -9,7 +9,7 @@ units::fuzzing_checks!();
 /// Reads `frame`, a virtio header and a packet, and frames the segments from `start` on; `None` if it has no segments.
 ///
 /// # Panics
-/// If a property of segments does not hold: the test.
+/// If a property of segments does not hold: this is what the target tests.
 #[must_use]
 pub fn segments(frame: &[u8], start: u32) -> Option<Vec<u8>> {
     let (head, packet) = frame.split_first_chunk::<VNET_LEN>()?;

@@ -1,4 +1,4 @@
-//! Setting up a network device of the calling thread's namespace, with the ioctls that ifconfig uses, and with
+//! The setup of a network device in the calling thread's namespace, with the ioctls that ifconfig uses, and with
 //! netlink where these do not suffice.
 
 use crate::EmuError;
@@ -7,13 +7,13 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What a device needs to carry IPv4.
+/// The settings that a device needs to carry IPv4.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) address: Ipv4Addr,
     pub(crate) netmask: Ipv4Addr,
     pub(crate) mtu: u16,
-    /// Packets that may wait in the device: more than the emulated queue ever lets build up there.
+    /// The number of packets that may wait in the device: more than the emulated queue ever lets build up there.
     pub(crate) txqueuelen: u32,
 }
 
@@ -25,9 +25,9 @@ pub(crate) fn up(device: &str) -> Result<(), EmuError> {
     control.apply(libc::SIOCSIFFLAGS, "bringing it up", &mut request)
 }
 
-/// Besides the other end, packets to these groups and to everyone leave through the device. There is no default route:
-/// an address that no end has is refused at once ("Network is unreachable"). A program that asked a name server
-/// through the device would wait ten seconds for its silence.
+/// The destinations, in addition to the other end, of packets that leave through the device: multicast groups and
+/// broadcast. There is no default route, so an address that no end has is refused at once ("Network is unreachable").
+/// With a default route, a program that asked a name server through the device would wait ten seconds for an answer.
 const TO_MANY: [(Ipv4Addr, u8); 2] = [(Ipv4Addr::new(224, 0, 0, 0), 4), (Ipv4Addr::BROADCAST, 32)];
 
 /// Gives `device` its address, MTU and queue length, and brings it up.
@@ -48,8 +48,8 @@ pub(crate) fn configure(device: &str, settings: &Settings) -> Result<(), EmuErro
     Ok(())
 }
 
-/// Has connections through `device` use the congestion control `control`, as far as their programs do not choose one
-/// after they connect.
+/// Makes connections through `device` use the congestion control `control`, unless their programs choose one after they
+/// connect.
 pub(crate) fn control(
     device: &str,
     address: Ipv4Addr,
@@ -87,7 +87,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// An ifreq for `device`, all else zero.
+/// Makes an ifreq for `device`, all else zero.
 ///
 /// # Errors
 /// If the name is longer than a device's name may be.

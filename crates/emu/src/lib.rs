@@ -1,20 +1,20 @@
 //! The emulator: real programs behind an emulated tight link.
 //!
 //! Two network namespaces have a TUN device each. One thread carries packets between the devices through a
-//! [`link::Link`] driven by the real clock. Queue, serializer and loss are those of the simulator. What does
-//! not live here: scenarios, congestion control, endpoints. Linux only.
+//! [`link::Link`] driven by the real clock. Queue, serializer and loss are those of the simulator. Scenarios,
+//! congestion control and endpoints are in other rooms. Linux only.
 //!
-//! Start with [`privilege::prepare`], make a [`PathConfig`], [`Path::start`] it, run programs in
-//! [`Path::sender`] and [`Path::receiver`], [`Path::begin`] when they are ready, and [`Path::stop`] for the
-//! [`PathReport`]. [`shell::run`] does all that around one command.
+//! Start with [`privilege::prepare`], make a [`PathConfig`], [`Path::start`] it, run programs in [`Path::sender`] and
+//! [`Path::receiver`], call [`Path::begin`] when they are ready, and [`Path::stop`] for the [`PathReport`].
+//! [`shell::run`] does all that around one command.
 //!
 //! Reading order:
-//! - `error.rs`: errors with their fix.
+//! - `error.rs`: errors with their remedies.
 //! - `privilege.rs`, `namespace.rs`: the rights, and namespaces that end with their programs.
 //! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
-//! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
+//! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: the segments, flows, marks and buffers of packets.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
-//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs; `children.rs`: how processes end.
+//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: the user who runs CMD; `children.rs`: how processes end.
 //!
 //! ```no_run
 //! use link::{Limit, LinkConfig};

@@ -1,13 +1,13 @@
-//! Anonymous network namespaces: a place with its own devices, addresses and ports that cannot be left behind.
+//! Anonymous network namespaces, with their own devices, addresses and ports, which cannot be left behind.
 //!
-//! A namespace here has no name in `/run/netns`: it is held by a descriptor, by the threads and programs inside
-//! it and by their sockets. When the last of them goes, by whatever way, `kill -9` included, the kernel removes
-//! the namespace and the devices in it. There is nothing to clean up and nothing that cleaning up could miss.
+//! A namespace here has no name in `/run/netns`: a descriptor, the threads and programs inside it and their sockets
+//! hold it open. When the last of them ends, in whatever way, `kill -9` included, the kernel removes the namespace and
+//! the devices in it. So nothing has to be cleaned up, and no clean-up can fail.
 //!
 //! One thing can outlast a killed process: its open TCP connections. The kernel tries for up to two minutes to close
-//! them in good order (`tcp_orphan_retries`). That setting stays, because programs that close with data under way
-//! depend on it. The namespace stays as long, with no device in it. A path that ends by itself shortens this to about
-//! a second.
+//! them properly (`tcp_orphan_retries`). That setting stays, because programs that close with data in flight depend on
+//! it. The namespace then stays as long, without a device in it. A path that ends by itself shortens this to about a
+//! second.
 
 use crate::{EmuError, User, interface};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -22,19 +22,19 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use units::Complaint;
 
-/// A network namespace, held open. Clones hold the same one.
+/// A network namespace, held open. Clones refer to the same one.
 #[derive(Clone, Debug)]
 pub struct Namespace {
     descriptor: Arc<OwnedFd>,
 }
 
 impl Namespace {
-    /// A new namespace with nothing in it but its loopback device, up.
+    /// Makes a new namespace, with only its loopback device, which is up.
     ///
     /// # Errors
     /// [`EmuError::Missing`] without the right to make one; see [`prepare`](crate::prepare).
     pub fn new() -> Result<Self, EmuError> {
-        // unshare moves the calling thread for good, so a thread made for this goes and ends.
+        // `unshare` moves the calling thread for good, so a new thread does it and then ends.
         let made = in_thread("namespace", || {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| {
                 EmuError::Missing(
@@ -51,11 +51,11 @@ impl Namespace {
             .map(|file| Self { descriptor: Arc::new(file.into()) })
     }
 
-    /// Moves the calling thread into the namespace. Sockets it opens from now on live there; other threads stay
-    /// where they are.
+    /// Moves the calling thread into the namespace. Sockets that it opens from now on belong to the namespace; other
+    /// threads stay where they are.
     ///
     /// # Errors
-    /// If the system refuses, for want of CAP_SYS_ADMIN.
+    /// If the system refuses, because CAP_SYS_ADMIN is missing.
     pub fn enter(&self) -> Result<(), EmuError> {
         setns(&*self.descriptor, CloneFlags::CLONE_NEWNET)
             .map_err(|errno| EmuError::os("entering a network namespace", errno))
@@ -78,7 +78,7 @@ impl Namespace {
             // The receiver waits below, so sending fails only if the caller is gone.
             let _ = entered.send(result);
             if !inside {
-                // The work would meet the machine's own network: it must not run. The caller has the error;
+                // The work must not run, because it would use the machine's own network. The caller has the error;
                 // this ends the thread without a second message.
                 std::panic::resume_unwind(Box::new("could not enter the namespace"));
             }
@@ -116,16 +116,17 @@ impl Namespace {
             .map_err(|error| EmuError::os(format!("setting {key} to {value:?} ({path})"), error))
     }
 
-    /// A command that will run `program` inside the namespace and die with us.
+    /// Makes a command that will run `program` inside the namespace, and that ends when this process ends.
     ///
-    /// The kernel ties its death to the *thread* that calls [`Command::spawn`]: spawn from a thread that lives
-    /// as long as the program should.
+    /// The kernel ties its end to the *thread* that calls [`Command::spawn`], so spawn from a thread that lives as long
+    /// as the program should.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.command_as(program, None)
     }
 
-    /// The same as [`Self::command`], run by `user` with the rights of that user; `None`: with ours.
+    /// Makes the same command as [`Self::command`], run by `user` with the rights of that user; `None`: with the rights
+    /// of this process.
     #[must_use]
     pub fn command_as(&self, program: impl AsRef<OsStr>, user: Option<&User>) -> Command {
         let mut command = Command::new(program);
@@ -135,12 +136,12 @@ impl Namespace {
         let parent = std::process::id();
         let step = move || {
             setns(&*namespace, CloneFlags::CLONE_NEWNET)?;
-            // Entering takes rights that the user may not have, and another user's process forgets the signal below.
+            // Entering takes rights that the user may lack, and a change of user clears the signal set below.
             if let Some(user) = &user {
                 user.take_over()?;
             }
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-            // If the parent died before the line above, no signal will come.
+            // If the parent ended before the line above, no signal will come.
             if nix::unistd::getppid().as_raw() as u32 != parent {
                 return Err(io::Error::from(nix::Error::ESRCH));
             }
@@ -155,14 +156,14 @@ impl Namespace {
         command
     }
 
-    /// The descriptor's number in this process: `/proc/<pid>/fd/<n>` names the namespace for `nsenter --net=`.
+    /// Returns the descriptor's number in this process: `nsenter --net=` accepts `/proc/<pid>/fd/<n>`.
     #[must_use]
     pub fn raw(&self) -> RawFd {
         self.descriptor.as_raw_fd()
     }
 }
 
-/// Has `step` run in the child between fork and exec.
+/// Makes the child run `step` between fork and exec.
 ///
 /// # Safety
 /// The child is a copy of one thread of this process: another thread may have held any lock, the allocator's included,

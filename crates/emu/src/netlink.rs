@@ -1,4 +1,5 @@
-//! Netlink: what of a device and its routes the ioctls cannot set, or only for root of the whole machine.
+//! Netlink requests: the settings of a device and its routes that the ioctls cannot change, or only for root of the
+//! whole machine.
 
 use crate::EmuError;
 use nix::errno::Errno;
@@ -7,22 +8,24 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
 const HEADER: usize = 16;
-/// Of linux/rtnetlink.h, where the libc crate lacks it: a metric of a route, the name of a congestion control.
+/// A route's metric that holds the name of a congestion control: a constant of linux/rtnetlink.h that the libc crate
+/// lacks.
 const RTAX_CC_ALGO: u16 = 16;
 
-/// Addresses that leave through a device.
+/// A route: addresses that leave through a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route<'a> {
     pub(crate) destination: Ipv4Addr,
-    /// How many leading bits of the destination count.
+    /// The number of leading bits of the destination that count.
     pub(crate) prefix: u8,
-    /// The address of what is sent there.
+    /// The source address of packets that leave by this route.
     pub(crate) source: Ipv4Addr,
     /// The congestion control of connections on this route; empty: the namespace's own.
     pub(crate) control: &'a str,
 }
 
-/// Sets how many packets may wait in `device`. The ioctl wants root of the whole machine, netlink only the namespace's.
+/// Sets the number of packets that may wait in `device`. The ioctl requires root of the whole machine, netlink only
+/// root of the namespace.
 pub(crate) fn queue_length(device: &str, packets: u32) -> Result<(), EmuError> {
     let mut body = vec![0; size_of::<libc::ifinfomsg>()];
     attribute(&mut body, libc::IFLA_IFNAME, &[device.as_bytes(), &[0]].concat());
@@ -36,7 +39,7 @@ pub(crate) fn route(device: &str, route: Route<'_>) -> Result<(), EmuError> {
     let Route { destination, prefix, source, control } = route;
     let wrong = |errno| EmuError::os(format!("device {device}: the route to {destination}/{prefix}"), errno);
     let index = nix::net::if_::if_nametoindex(device).map_err(wrong)?;
-    // A struct rtmsg: family, bits of destination and source, type of service, table, who made it, scope, type, flags.
+    // A struct rtmsg: family, bits of destination and source, type of service, table, origin, scope, type, flags.
     let mut body = vec![
         libc::AF_INET as u8,
         prefix,
@@ -75,7 +78,7 @@ fn request(kind: u16, flags: libc::c_int, body: &[u8]) -> nix::Result<()> {
     message.extend_from_slice(&((HEADER + body.len()) as u32).to_ne_bytes());
     message.extend_from_slice(&kind.to_ne_bytes());
     message.extend_from_slice(&flags.to_ne_bytes());
-    // Sequence and port: there is one request, and the kernel fills in who asked.
+    // Sequence and port stay zero: there is one request, and the kernel fills in the requester.
     message.resize(HEADER, 0);
     message.extend_from_slice(body);
     let protocol = SockProtocol::NetlinkRoute;

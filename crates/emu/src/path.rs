@@ -6,14 +6,14 @@
 //!                           ◄── delay by flow (or a second Link) ◄──
 //! ```
 //!
-//! There is no rate limiter that runs on timers. A packet's fate and departure are computed in virtual time the
-//! moment the packet is read. Only its delivery waits for the clock. So the rate is exact however late the thread
-//! wakes, and lateness shows as added delay, which is measured and reported. While the machine does not run the
-//! thread at all, the path stands still.
+//! No rate limiter runs on timers. A packet's fate and departure are computed in virtual time at the moment at which
+//! the packet is read. Only its delivery waits for the clock. So the rate is exact however late the thread wakes, and
+//! lateness shows as added delay, which is measured and reported. While the machine does not run the thread at all, the
+//! path stands still.
 //!
-//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for programs at its
-//! ends). Then `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`, and
-//! `hosts.rs` (the two ends).
+//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `behind.rs` (that time for programs at the
+//! path's ends). Then `lane.rs` (the direction with the link), `line.rs` (the other direction), `driver.rs` (the
+//! thread), `report.rs`, and `hosts.rs` (the two ends).
 
 mod behind;
 mod config;
@@ -57,7 +57,7 @@ const SENDER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 2);
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
 
-/// A running path. Dropping it stops it; devices and namespaces go with the last program inside.
+/// A running path. Dropping it stops it; devices and namespaces end with the last program inside.
 #[derive(Debug)]
 pub struct Path {
     sender: Namespace,
@@ -70,7 +70,7 @@ pub struct Path {
     started: Instant,
     behind: Behind,
     limits_back: bool,
-    /// What the hosts had lost at the last beginning.
+    /// The losses of the two hosts at the last beginning.
     lost: [HostLosses; 2],
 }
 
@@ -79,13 +79,14 @@ impl Path {
     /// [`begin`](Path::begin).
     ///
     /// # Errors
-    /// [`EmuError::Refused`] if [`PathConfig::check`] says so, [`EmuError::Missing`] or [`EmuError::Os`] if the
-    /// machine does not let us.
+    /// [`EmuError::Refused`] if [`PathConfig::check`] refuses, [`EmuError::Missing`] or [`EmuError::Os`] if the machine
+    /// does not allow it.
     pub fn start(config: PathConfig) -> Result<Self, EmuError> {
         config.check()?;
         let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&sender, &receiver] {
-            // A run must not inherit what the kernel learned from the last. Not worth failing for.
+            // A run must not inherit what the kernel learned in the last one. A failure here is not worth ending the
+            // run for.
             let _ = namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
         }
         let device =
@@ -146,32 +147,32 @@ impl Path {
         })
     }
 
-    /// Where packets enter the tight link.
+    /// Returns the namespace where packets enter the tight link.
     #[must_use]
     pub fn sender(&self) -> &Namespace {
         &self.sender
     }
 
-    /// Where they come out.
+    /// Returns the namespace where they leave it.
     #[must_use]
     pub fn receiver(&self) -> &Namespace {
         &self.receiver
     }
 
-    /// The sender's address.
+    /// Returns the sender's address.
     #[must_use]
     pub fn sender_address(&self) -> Ipv4Addr {
         SENDER
     }
 
-    /// The receiver's address.
+    /// Returns the receiver's address.
     #[must_use]
     pub fn receiver_address(&self) -> Ipv4Addr {
         RECEIVER
     }
 
-    /// Makes this moment time zero: cross traffic starts, sampling starts, and the measured interval begins
-    /// `warmup` later. Returns the moment. Called again, it starts over with what is under way left under way.
+    /// Makes this moment time zero: cross traffic and sampling start, and the measured interval begins `warmup` later.
+    /// Returns the moment. Called again, it starts over, and packets in flight stay in flight.
     ///
     /// # Errors
     /// [`EmuError::Ended`] if the path is no longer alive.
@@ -179,7 +180,8 @@ impl Path {
         self.start_run(warmup, None)
     }
 
-    /// The same, with a measured interval that ends at `end`, counted from the moment, and not as the path is stopped.
+    /// Begins a run as [`begin`](Path::begin) does, with a measured interval that ends `end` after time zero, and not
+    /// when the path is stopped.
     ///
     /// # Errors
     /// [`EmuError::Ended`] if the path is no longer alive.
@@ -196,32 +198,32 @@ impl Path {
         Ok(at)
     }
 
-    /// Time zero on the real clock: the last [`begin`](Path::begin), or the start of the path before that.
+    /// Returns time zero on the real clock: the last [`begin`](Path::begin), or the start of the path before that.
     #[must_use]
     pub fn origin(&self) -> Instant {
         self.origin.get().copied().unwrap_or(self.started)
     }
 
-    /// How far the path's time is behind the real clock since the last [`begin`](Path::begin): it stands still
-    /// while the machine does not run the emulator. What is measured at the path's ends is best measured in its time.
+    /// Returns how far the path's time is behind the real clock since the last [`begin`](Path::begin): it stands still
+    /// while the machine does not run the emulator. Programs at the path's ends should measure in the path's time.
     #[must_use]
     pub fn behind(&self) -> Behind {
         self.behind.clone()
     }
 
-    /// Why the path has ended by itself, if it has: a device was taken away, or a bug. Nothing moves any more,
-    /// so whoever waits for programs inside should ask now and then.
+    /// Returns the reason if the path has ended by itself: a device was removed, or a bug. No packet moves any more, so
+    /// code that waits for programs inside should check this regularly.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.get().cloned()
     }
 
-    /// Lets TCP at both ends use windows of up to `window`, which the kernel's own limits (6 MB) would not.
+    /// Allows TCP at both ends windows of up to `window`; the kernel's own limits (6 MB) may be smaller.
     ///
     /// # Errors
     /// If /proc/sys cannot be written.
     pub fn allow_window(&self, window: Bytes) -> Result<(), EmuError> {
-        // The kernel lends about half of a buffer to bookkeeping.
+        // The kernel reserves about half of a buffer for bookkeeping.
         let most = window.get().saturating_mul(2).clamp(6 << 20, i32::MAX as u64);
         for namespace in [&self.sender, &self.receiver] {
             namespace.sysctl("net.ipv4.tcp_wmem", &format!("4096 65536 {most}"))?;
@@ -230,14 +232,14 @@ impl Path {
         Ok(())
     }
 
-    /// Ends the path and says what happened on it. The measured interval ends now, if it has not ended before.
+    /// Ends the path and returns its report. The measured interval ends now, if it has not ended before.
     ///
     /// # Errors
     /// [`EmuError::Ended`] if the path had ended by itself.
     pub fn stop(mut self) -> Result<PathReport, EmuError> {
         let ends = if self.limits_back { &[&self.sender, &self.receiver][..] } else { &[&self.sender] };
         let lost: Result<u64, EmuError> = ends.iter().map(|end| tun::dropped_unread(end)).sum();
-        // If the thread has ended already, joining it says why.
+        // If the thread has ended already, joining it gives the reason.
         let _ = self.tell(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
         let mut report = thread.join().map_err(|_| self.ended())??;
@@ -249,16 +251,16 @@ impl Path {
         Ok(report)
     }
 
-    /// What the hosts at both ends have lost so far. A kernel that does not count loses nothing.
+    /// Reads the losses of the hosts at both ends so far. A kernel that does not count them reports none.
     fn host_losses(&self) -> [HostLosses; 2] {
         [&self.sender, &self.receiver]
             .map(|end| end.run(HostLosses::here).ok().and_then(Result::ok).unwrap_or_default())
     }
 
-    /// The congestion control of connections that programs at the sender's end make, unless they choose one.
+    /// Reads the congestion control of connections that programs at the sender's end make, unless they choose one.
     ///
     /// # Errors
-    /// If `/proc/sys` does not say.
+    /// If `/proc/sys` cannot be read.
     pub fn default_control(&self) -> Result<String, EmuError> {
         let file = "/proc/sys/net/ipv4/tcp_congestion_control";
         let text = self.sender.run(move || std::fs::read_to_string(file))?;
@@ -266,17 +268,17 @@ impl Path {
             .map_err(|error| EmuError::os(format!("reading {file}"), error))
     }
 
-    /// Has programs at both ends use the congestion control `name`. The namespaces take the controls that
+    /// Makes programs at both ends use the congestion control `name`. The namespaces accept the controls that
     /// `tcp_allowed_congestion_control` lists as their default, which a program's own choice overrides. Any other one
-    /// becomes a property of the route between the ends: the answer is then true. The kernel prefers it to what a
-    /// program chose before it connected or listened.
+    /// becomes a property of the route between the ends; the function then returns true. The kernel prefers the route's
+    /// control to the one that a program chose before it connected or listened.
     ///
     /// # Errors
     /// [`EmuError::Refused`] if the kernel does not have it.
     pub fn set_control(&self, name: &str) -> Result<bool, EmuError> {
         let mut by_route = false;
         for (end, address) in [(&self.sender, SENDER), (&self.receiver, RECEIVER)] {
-            // Inside a namespace a control that is not allowed to everyone is refused even to root.
+            // Inside a namespace the kernel refuses a control that is not allowed to everyone, even to root.
             if end.sysctl("net.ipv4.tcp_congestion_control", name).is_err() {
                 by_route = true;
                 let control = name.to_owned();
@@ -298,12 +300,12 @@ impl Path {
         Ok(by_route)
     }
 
-    /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending a
-    /// program's remaining data for some two minutes, and its namespace would stay as long. A program blocked in a
-    /// write would wait a quarter of an hour.
+    /// Makes connections across the ended path give up soon. Otherwise the kernel would send a program's remaining data
+    /// for some two minutes more, and its namespace would stay as long. A program blocked in a write would wait a
+    /// quarter of an hour.
     fn shorten_retries(&self) {
         for namespace in [&self.sender, &self.receiver] {
-            // If this fails they give up later.
+            // If this fails, they give up later.
             let _ = namespace.sysctl("net.ipv4.tcp_orphan_retries", "1");
             let _ = namespace.sysctl("net.ipv4.tcp_retries2", "1");
         }
@@ -323,14 +325,14 @@ impl Drop for Path {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = self.tell(Command::Stop);
-            // Nobody is left to hear how it ended.
+            // The result has no recipient here.
             let _ = thread.join();
             self.shorten_retries();
         }
     }
 }
 
-/// One limited direction.
+/// Makes one limited direction.
 fn lane(
     config: &PathConfig,
     link: LinkConfig,
@@ -345,7 +347,7 @@ fn lane(
     Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
 }
 
-/// Runs the thread's work so that however it ends, `told` knows why.
+/// Runs the thread's work, and stores the reason in `told` if it ends with an error or a panic.
 fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuError> {
     let result = catch_unwind(AssertUnwindSafe(|| driver.run())).unwrap_or_else(|panic| {
         let text = panic

@@ -1,37 +1,37 @@
-//! Buffers for packets on their way, from free lists: after the first moments nothing is allocated.
+//! Buffers for packets in flight, from free lists: after the first moments nothing is allocated.
 
 use crate::segment::Split;
 
-/// Longest frame on a TUN descriptor: virtio header and an IP packet of 65535 bytes.
+/// The longest frame on a TUN descriptor: virtio header and an IP packet of 65535 bytes.
 pub(crate) const FRAME_MAX: usize = crate::vnet::VNET_LEN + 65535;
 
-/// Buffers come in three sizes, so that a small packet does not hold 64 kB while it travels.
+/// The sizes of buffers: three, so that a small packet does not hold 64 kB while it travels.
 const SIZES: [usize; 3] = [2048, 16 << 10, FRAME_MAX];
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Debug)]
 pub(crate) struct Stored {
     buffer: Box<[u8]>,
     length: usize,
     pub(crate) split: Split,
     pub(crate) flow: u32,
-    /// Segments still on their way.
+    /// The number of segments still in flight.
     pending: u32,
 }
 
 impl Stored {
-    /// The virtio header and the packet as they were read.
+    /// Returns the virtio header and the packet as they were read.
     pub(crate) fn frame(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
 
-    /// The same, to be changed.
+    /// Returns the same bytes, to be changed.
     pub(crate) fn frame_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[..self.length]
     }
 }
 
-/// All packets on their way.
+/// All packets in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     free: [Vec<Box<[u8]>>; SIZES.len()],
@@ -40,13 +40,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A buffer to read into, of the largest size.
+    /// Returns a buffer of the largest size, to read into.
     pub(crate) fn scratch(&mut self) -> Box<[u8]> {
         self.take(SIZES.len() - 1)
     }
 
-    /// Keeps the first `length` bytes of `scratch` until all segments of `split` are released. A large packet
-    /// keeps the scratch buffer itself and leaves another in its place; a small one is copied.
+    /// Keeps the first `length` bytes of `scratch` until all segments of `split` are released. A large packet keeps the
+    /// scratch buffer itself, which is replaced by another; a small one is copied.
     pub(crate) fn store(&mut self, scratch: &mut Box<[u8]>, length: usize, split: Split, flow: u32) -> u32 {
         let class = SIZES.iter().position(|size| length <= *size).unwrap_or(SIZES.len() - 1);
         let mut buffer = self.take(class);
@@ -65,17 +65,17 @@ impl Pool {
         }
     }
 
-    /// The packet in `slot`.
+    /// Returns the packet in `slot`.
     pub(crate) fn get(&self, slot: u32) -> &Stored {
         &self.slots[slot as usize]
     }
 
-    /// The same, to be changed.
+    /// Returns the same packet, to be changed.
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Stored {
         &mut self.slots[slot as usize]
     }
 
-    /// `segments` of the packet in `slot` have left the path, delivered or dropped.
+    /// Releases `segments` of the packet in `slot`, which have left the path, delivered or dropped.
     pub(crate) fn release(&mut self, slot: u32, segments: u32) {
         let stored = &mut self.slots[slot as usize];
         stored.pending -= segments;
@@ -87,7 +87,7 @@ impl Pool {
         }
     }
 
-    /// Packets on their way.
+    /// Returns the number of packets in flight.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.slots.len() - self.vacant.len()

@@ -1,7 +1,7 @@
-//! What this process may do, and how an ordinary user gets the rights the emulator needs.
+//! The rights of this process, and how an ordinary user gets the rights that the emulator needs.
 //!
-//! The emulator makes namespaces, devices and addresses. Root may. Anyone else may inside a *user namespace* of
-//! their own, where the kernel allows those: [`prepare`] enters one.
+//! The emulator makes namespaces, devices and addresses. Root may do that. Other users may do it inside a *user
+//! namespace* of their own, where the kernel allows those: [`prepare`] enters one.
 
 use crate::EmuError;
 use nix::sched::{CloneFlags, unshare};
@@ -13,24 +13,24 @@ use units::Complaint;
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// What this process may do.
+/// The rights of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privilege {
-    /// The rights come from a user namespace that [`prepare`] made.
+    /// True if the rights come from a user namespace that [`prepare`] made.
     pub user_namespace: bool,
-    /// The emulator's thread may run ahead of ordinary ones (SCHED_FIFO). Without it deliveries can be late by
+    /// True if the emulator's thread may run ahead of ordinary ones (SCHED_FIFO). Without it deliveries can be late by
     /// milliseconds on a busy machine.
     pub real_time: bool,
 }
 
-/// Gets the rights the emulator needs, or says what is missing.
+/// Gets the rights that the emulator needs, or reports what is missing.
 ///
 /// With CAP_NET_ADMIN and CAP_SYS_ADMIN (root) nothing changes. Otherwise the process moves into a new user namespace
 /// in which it has both. Its user and group stay the same, so files keep their owner. The kernel moves only
 /// single-threaded processes: call this first in `main`.
 ///
 /// # Errors
-/// [`EmuError::Missing`]: no access to /dev/net/tun, user namespaces not allowed, or threads already running.
+/// [`EmuError::Missing`] if /dev/net/tun is not accessible, user namespaces are not allowed, or threads already run.
 pub fn prepare() -> Result<Privilege, EmuError> {
     tun_accessible()?;
     let user_namespace = !has_capabilities()?;
@@ -40,7 +40,7 @@ pub fn prepare() -> Result<Privilege, EmuError> {
     Ok(Privilege { user_namespace, real_time: real_time_allowed() })
 }
 
-/// What this process may do as it is, for a report on the environment. Changes nothing.
+/// Returns the rights of this process as it is, for a report on the environment. Changes nothing.
 ///
 /// # Errors
 /// [`EmuError::Missing`] as for [`prepare`], except that user namespaces are not tried.
@@ -64,7 +64,7 @@ fn tun_accessible() -> Result<(), EmuError> {
         .map_err(|error| tun_refused(&error))
 }
 
-/// The error for a /dev/net/tun that does not open.
+/// Makes the error for a /dev/net/tun that does not open.
 pub(crate) fn tun_refused(error: &io::Error) -> EmuError {
     let (found, help) = match (error.kind(), fs::metadata("/dev/net/tun")) {
         (io::ErrorKind::PermissionDenied, Ok(metadata)) => (
@@ -86,7 +86,7 @@ pub(crate) fn tun_refused(error: &io::Error) -> EmuError {
     EmuError::Missing(Complaint::new("/dev/net/tun", found).help(help))
 }
 
-/// Whether CAP_NET_ADMIN and CAP_SYS_ADMIN are in effect.
+/// Returns true if CAP_NET_ADMIN and CAP_SYS_ADMIN are in effect.
 fn has_capabilities() -> Result<bool, EmuError> {
     let status = fs::read_to_string("/proc/thread-self/status")
         .map_err(|error| EmuError::os("reading /proc/thread-self/status", error))?;
@@ -96,7 +96,7 @@ fn has_capabilities() -> Result<bool, EmuError> {
     }))
 }
 
-/// The effective capabilities in the text of /proc/<pid>/status.
+/// Reads the effective capabilities from the text of /proc/<pid>/status.
 fn effective(status: &str) -> Option<u64> {
     let field = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(field.trim(), 16).ok()
@@ -119,7 +119,7 @@ fn enter_user_namespace() -> Result<(), EmuError> {
     }
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|errno| user_namespace_refused(&format!("unshare(CLONE_NEWUSER): {}", errno.desc())))?;
-    // The kernel wants setgroups off before an ordinary user may map a group.
+    // The kernel requires setgroups off before an ordinary user may map a group.
     let steps = [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -135,7 +135,7 @@ fn enter_user_namespace() -> Result<(), EmuError> {
     Ok(())
 }
 
-/// Why the system's settings forbid user namespaces, where they do.
+/// Returns the setting of the system that forbids user namespaces, if one does.
 fn namespaces_forbidden() -> Option<String> {
     let setting = |key: &str| fs::read_to_string(format!("/proc/sys/{}", key.replace('.', "/"))).ok();
     let label = ["/proc/self/attr/apparmor/current", "/proc/self/attr/current"]
@@ -144,9 +144,9 @@ fn namespaces_forbidden() -> Option<String> {
     forbidding(setting, label.as_deref())
 }
 
-/// The setting that forbids user namespaces to a process with AppArmor's `label`.
+/// Returns the setting that forbids user namespaces to a process with AppArmor's `label`.
 fn forbidding(setting: impl Fn(&str) -> Option<String>, label: Option<&str>) -> Option<String> {
-    // Ubuntu's switch is for programs without a profile; what a profile allows shows when it is tried.
+    // Ubuntu's switch is for programs without a profile; the attempt shows what a profile allows.
     let profiled = label.is_some_and(|label| label.trim_end_matches(['\n', '\0']) != "unconfined");
     let forbidding = [
         ("user.max_user_namespaces", "0"),
@@ -169,7 +169,7 @@ fn user_namespace_refused(found: &str) -> EmuError {
             ))
 }
 
-/// Whether SCHED_FIFO may be asked for; tried on a thread of its own, so nothing changes here.
+/// Returns true if SCHED_FIFO may be requested. A separate thread tries it, so nothing changes here.
 fn real_time_allowed() -> bool {
     std::thread::spawn(crate::realtime::run_ahead).join().unwrap_or(false)
 }

@@ -1,18 +1,18 @@
-//! Putting the calling thread ahead of ordinary ones.
+//! A higher priority for the calling thread than for ordinary ones.
 
 /// The priority within SCHED_FIFO: above ordinary threads, below the kernel's own real-time ones (50).
 const PRIORITY: libc::c_int = 10;
-/// Children begin as ordinary threads: `sched.h` of Linux, which not every C library repeats.
+/// The flag with which children begin as ordinary threads: from `sched.h` of Linux, which not every C library repeats.
 const SCHED_RESET_ON_FORK: libc::c_int = 0x4000_0000;
 
-/// Asks for SCHED_FIFO and for timers without slack for the calling thread; says whether SCHED_FIFO was granted.
-/// The emulator's thread does this by itself; a probe that times packets should too.
+/// Requests SCHED_FIFO and timers without slack for the calling thread. Returns true if SCHED_FIFO was granted. The
+/// emulator's thread calls this by itself; a probe that times packets should too.
 ///
 /// The thread must sleep whenever it has nothing to do. The kernel throttles a thread that spins for tens of
 /// milliseconds, which is worse than an ordinary thread's priority.
 #[expect(unsafe_code, reason = "the system call sched_setscheduler")]
 pub fn run_ahead() -> bool {
-    // Ordinary threads' timers may be late by 50 us by default; one nanosecond is the least that can be asked.
+    // Ordinary threads' timers may be late by 50 us by default; one nanosecond is the least possible value.
     let _ = nix::sys::prctl::set_timerslack(1);
     // The kernel's `struct sched_param` is this one number.
     let priority: libc::c_int = PRIORITY;

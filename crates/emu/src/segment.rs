@@ -1,9 +1,9 @@
 //! Super-packets and their segments.
 //!
-//! With segmentation offload the kernel hands over TCP (or UDP) super-packets of up to 64 kB that a network card
-//! would cut into segments. [`Split`] says where the cuts are without making them. The link decides about each
-//! segment by its own length. [`Split::frame`] writes the headers of any run of neighbouring segments as one smaller
-//! super-packet, as if the card had sent only those. The payload is never copied or touched.
+//! With segmentation offload the kernel hands over TCP (or UDP) super-packets of up to 64 kB that a network card would
+//! cut into segments. [`Split`] finds the cuts without making them. The link decides about each segment by its own
+//! length. [`Split::frame`] writes the headers of any run of neighbouring segments as one smaller super-packet, as if
+//! the card had sent only those. The payload is never copied or changed.
 //!
 //! The rules are those of the kernel's own segmentation (tcp_offload.c, udp_offload.c). IPv4 ids count up by one per
 //! segment. CWR belongs to the first segment, FIN and PSH to the last. Checksums are left partial.
@@ -22,14 +22,14 @@ const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-/// Room for the longest headers: virtio, IPv4 with options, TCP with options.
+/// The room for the longest headers: virtio, IPv4 with options, TCP with options.
 pub(crate) const HEADERS_MAX: usize = VNET_LEN + 60 + 60;
 
-/// A packet that contradicts its own header, so that it has no segments. It cannot be carried.
+/// The error of a packet that contradicts its own header, so that it has no segments. It cannot be carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// Where a packet's segments are.
+/// The places of a packet's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     kind: Kind,
@@ -100,18 +100,18 @@ impl Split {
         })
     }
 
-    /// How many segments there are; at least one.
+    /// Returns the number of segments; at least one.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Length of segment `index` on the wire, IP header included.
+    /// Returns the length of segment `index` on the wire, IP header included.
     pub(crate) fn wire_len(&self, index: u32) -> u32 {
         let payload = self.payload_range(index..index + 1);
         u32::from(self.headers) + payload.len() as u32
     }
 
-    /// The payload bytes of the segments `run`, counted from the end of the headers.
+    /// Returns the payload bytes of the segments `run`, counted from the end of the headers.
     fn payload_range(&self, run: Range<u32>) -> Range<usize> {
         if self.kind == Kind::Whole {
             return 0..self.payload as usize;
@@ -125,7 +125,7 @@ impl Split {
     /// Returns their length and the place of the rest in `frame`, which holds virtio header and packet as they were
     /// read.
     ///
-    /// `run` must be a non-empty part of `0..count`, and `frame` what `self` was made from.
+    /// `run` must be a non-empty part of `0..count`, and `frame` the bytes that `self` was made from.
     pub(crate) fn frame(
         &self,
         frame: &[u8],
@@ -205,7 +205,7 @@ impl Split {
         }
     }
 
-    /// Sum of the pseudo-header for a transport part of `length` bytes.
+    /// Returns the sum of the pseudo-header for a transport part of `length` bytes.
     fn pseudo_header(&self, packet: &[u8], length: usize) -> u32 {
         let (addresses, protocol) = match self.kind {
             Kind::Tcp4 => (12..20, PROTOCOL_TCP),
@@ -217,20 +217,20 @@ impl Split {
     }
 }
 
-/// The length of an IPv4 header followed by `protocol`.
+/// Returns the length of an IPv4 header followed by `protocol`.
 fn ipv4_header(packet: &[u8], protocol: u8) -> Result<usize, Malformed> {
     let length = usize::from(packet[0] & 0x0f) * 4;
     let sound = length >= IPV4_MIN && packet.len() >= length && packet[9] == protocol;
     if sound { Ok(length) } else { Err(Malformed) }
 }
 
-/// The length of an IPv6 header followed at once by `protocol`. The kernel makes no super-packets with
-/// extension headers for a device that, like ours, does not say it can cut them.
+/// Returns the length of an IPv6 header followed directly by `protocol`. The kernel makes no super-packets with
+/// extension headers for a device that, like ours, does not offer to cut them.
 fn ipv6_header(packet: &[u8], protocol: u8) -> Result<usize, Malformed> {
     if packet.len() >= IPV6_LEN && packet[6] == protocol { Ok(IPV6_LEN) } else { Err(Malformed) }
 }
 
-/// The sum of 16-bit words of RFC 1071, not yet folded. Headers only: far from overflow.
+/// Returns the sum of 16-bit words of RFC 1071, not yet folded. For headers only, whose sums are far from overflow.
 pub(crate) fn sum(bytes: &[u8]) -> u32 {
     let words = bytes.chunks(2).map(|pair| match *pair {
         [high, low] => u32::from(u16::from_be_bytes([high, low])),

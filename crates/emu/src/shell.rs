@@ -7,13 +7,13 @@
 //! ```
 //!
 //! CMD runs at the near end. Its packets to `$TIGHTLINK_FAR`, and those that come back, pass a link of the
-//! [`PathConfig`]. The configuration may leave the direction back without a link. The far end is empty but for the
-//! optional server command, which is started first and given up to two seconds to listen. There is no way out of the
-//! two namespaces, no DNS and no NAT, and another address is refused at once: what CMD is to talk to must be the server. Someone with the rights can start
-//! more at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
+//! [`PathConfig`]. The configuration may leave the direction back without a link. The far end has only the optional
+//! server command, which is started first and has up to two seconds to listen. The two namespaces have no way out, no
+//! DNS and no NAT, and another address is refused at once, so CMD can talk only to the server. Users with the rights
+//! can start more programs at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
-//! Both programs inherit the terminal and die with us, by whatever way we go. Programs they leave in the
-//! background are theirs to end, and keep their namespace until they do.
+//! Both programs inherit the terminal and end with this process, in whatever way it ends. Programs that they leave in
+//! the background have to end by themselves, and keep their namespace until then.
 
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
@@ -31,48 +31,48 @@ use std::process::{Child, ExitStatus};
 use std::time::Duration;
 use units::{Complaint, Span};
 
-/// How long the server may take to listen before the command starts anyway.
+/// The time for which the server may take to listen before the command starts anyway.
 const SERVER_PATIENCE: Duration = Duration::from_secs(2);
-/// How long the server may take to end when asked.
+/// The time for which the server may take to end after SIGTERM.
 const SERVER_GRACE: Duration = Duration::from_secs(1);
-/// How often the path and the programs are looked at.
+/// The time between two checks of the path and the programs.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What to run where.
+/// The programs to run, and the path between them.
 #[derive(Clone, Debug)]
 pub struct Shell {
     /// The path between the two ends.
     pub path: PathConfig,
     /// The program at the near end and its arguments.
     pub command: Vec<OsString>,
-    /// A line for `sh` to run at the far end, started first and ended last.
+    /// A line for `sh` at the far end, which is started first and ended last.
     pub server: Option<String>,
-    /// The congestion control of both; `None`: the machine's.
+    /// The congestion control of both ends; `None`: the machine's.
     pub control: Option<String>,
-    /// The user as whom both run; `None`: as the calling process.
+    /// The user who runs both programs; `None`: the user of the calling process.
     pub user: Option<User>,
 }
 
-/// How it went.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The command's exit status, or 128 plus the signal that ended it: what we should exit with.
+    /// The command's exit status, or 128 plus the signal that ended it: the status to exit with.
     pub code: u8,
-    /// What happened on the path, from the command's start to its end.
+    /// The report of the path, from the command's start to its end.
     pub report: PathReport,
     /// The congestion control of connections whose programs chose none.
     pub control: String,
 }
 
-/// Runs the command and waits for it; `tell` is given what a person should know meanwhile. SIGINT, SIGTERM and SIGHUP
-/// sent to us go to the command.
+/// Runs the command and waits for it; `tell` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
+/// to this process are passed to the command.
 ///
-/// Call it from the main thread, before other threads start. The signals must reach this thread, and the programs
-/// live as long as the thread that started them.
+/// Call it from the main thread, before other threads start: the signals must reach this thread, and the programs live
+/// only as long as the thread that started them.
 ///
 /// # Errors
-/// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path
-/// ends under it.
+/// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path ends
+/// during the run.
 pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
         return Err(EmuError::Missing(
@@ -98,7 +98,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     at_ends(&path, &mut command);
     signals.restored_in(&mut command);
     let mut child = command.spawn().map_err(|error| {
-        // A whole line in quotes is what a shell takes.
+        // A single argument with a space is probably a whole line in quotes, which a shell accepts.
         let line = program.as_encoded_bytes().contains(&b' ') && arguments.is_empty();
         let help = if line {
             format!("to run a line of shell: -- sh -c '{}'", program.display())
@@ -118,7 +118,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let ran = host::clock::now().duration_since(begun);
     let ran = Span::from_nanos(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
     if status.is_err() {
-        // The path is gone: the command would wait for ever.
+        // The path has ended, so the command would wait for ever.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -138,7 +138,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     Ok(Outcome { code: code(status), report, control })
 }
 
-/// Tells a command where it is.
+/// Gives a command the addresses of the ends, and the far namespace, as variables.
 fn at_ends(path: &Path, command: &mut std::process::Command) {
     command
         .env("TIGHTLINK_NEAR", path.sender_address().to_string())
@@ -146,12 +146,12 @@ fn at_ends(path: &Path, command: &mut std::process::Command) {
         .env("TIGHTLINK_FAR_NETNS", format!("/proc/{}/fd/{}", std::process::id(), path.receiver().raw()));
 }
 
-/// What a shell reports for a status.
+/// Converts a status to the number that a shell reports.
 fn code(status: ExitStatus) -> u8 {
     status.code().map_or_else(|| 128u8.wrapping_add(status.signal().unwrap_or(0) as u8), |code| code as u8)
 }
 
-/// Signals to us, as something to read. Before and after, they act as they always did.
+/// Signals to this process, readable from a descriptor. Before and after, they act as usual.
 struct Signals {
     descriptor: SignalFd,
     before: SigSet,
@@ -170,7 +170,7 @@ impl Signals {
         Ok(Self { descriptor, before })
     }
 
-    /// Lets a child start with the signals as we found them.
+    /// Lets a child start with the signal mask that this process had before.
     fn restored_in(&self, command: &mut std::process::Command) {
         let before = self.before;
         #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
@@ -180,7 +180,7 @@ impl Signals {
         }
     }
 
-    /// Waits for `child` to end, passing signals on, and calls `look` now and then.
+    /// Waits for `child` to end, passes signals on, and calls `look` regularly.
     fn attend(&self, child: &mut Child, path: &Path, look: &mut dyn FnMut()) -> Result<ExitStatus, EmuError> {
         loop {
             look();
@@ -192,14 +192,14 @@ impl Signals {
             if let Some(reason) = path.failure() {
                 return Err(EmuError::Ended(reason));
             }
-            // The limit is for looking, and for the path's failure, which sends no signal.
+            // The limit is for `look`, and for the path's failure, which sends no signal.
             pause(&self.descriptor, LOOK_EVERY)?;
             while let Ok(Some(info)) = self.descriptor.read_signal() {
-                // Ctrl-C on a terminal goes to the child as well; passing it on would make it two.
+                // Ctrl-C on a terminal reaches the child as well; passing it on would send it twice.
                 let from_terminal = info.ssi_code == libc::SI_KERNEL;
                 let signal = Signal::try_from(info.ssi_signo as i32).ok();
                 if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !from_terminal) {
-                    // It may have ended by itself just now.
+                    // The child may have ended by itself just now.
                     let _ = kill(Pid::from_raw(child.id() as i32), signal);
                 }
             }
@@ -209,7 +209,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // What is still pending was meant for a child that has ended: SIGTERM now would hide its exit status.
+        // The signals still pending were meant for a child that has ended: SIGTERM now would hide its exit status.
         while let Ok(Some(_)) = self.descriptor.read_signal() {}
         let _ = self.before.thread_set_mask();
     }
@@ -225,8 +225,8 @@ fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
 
 /// The program at the far end.
 struct Server {
-    /// The server's process. Its exit status is collected last, so that the kernel gives its number, which is also its
-    /// group's, to no other program before.
+    /// The server's process. Its exit status is collected last, so that until then the kernel gives its number, which
+    /// is also its group's, to no other program.
     child: Child,
     ended: bool,
 }
@@ -240,7 +240,8 @@ impl Server {
         tell: &dyn Fn(&str),
     ) -> Result<Self, EmuError> {
         let mut command = path.receiver().command_as("sh", user);
-        // A group of its own: Ctrl-C is for the command, and everything the line starts ends together.
+        // The server has its own process group: Ctrl-C is for the command, and all programs that the line starts end
+        // together.
         command.arg("-c").arg(line).process_group(0);
         at_ends(path, &mut command);
         signals.restored_in(&mut command);
@@ -273,14 +274,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks the server's whole group to end, then makes it. The status is that of the line, when it ends for the first
-    /// time.
+    /// Sends SIGTERM to the server's whole group, then SIGKILL. Returns the status of the line at the first call only.
     fn end(&mut self) -> Option<ExitStatus> {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
         let group = Pid::from_raw(self.child.id() as i32);
-        // No such group means that its programs have ended already.
+        // An error means that the group's programs have ended already.
         let _ = killpg(group, Signal::SIGTERM);
         let deadline = host::clock::now() + SERVER_GRACE;
         while host::clock::now() < deadline && !has_ended(&self.child) {
@@ -297,7 +297,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether any program in `namespace` listens, on TCP or UDP.
+/// Returns true if any program in `namespace` listens, on TCP or UDP.
 fn listens(namespace: &Namespace) -> Result<bool, EmuError> {
     namespace.run(|| {
         let table =

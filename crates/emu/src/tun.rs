@@ -1,4 +1,4 @@
-//! A TUN device: IP packets of a namespace, to read and write through a descriptor.
+//! A TUN device: IP packets of a namespace, which a descriptor reads and writes.
 
 use crate::interface::{self, Settings};
 use crate::vnet::VNET_LEN;
@@ -13,21 +13,21 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The device's name, the same in every namespace.
 pub const DEVICE: &str = "tight";
 
-/// Packets the device holds for us before it drops. A window's worth may come in one go (the kernel does not
-/// pace for a TUN device), and here a super-packet counts as one.
+/// The number of packets that the device holds for the emulator before it drops. A window's worth may arrive at once
+/// (the kernel does not pace for a TUN device), and here a super-packet counts as one.
 const QUEUE_LENGTH: u32 = 20_000;
 
-/// What a device is to be like.
+/// The settings of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TunConfig {
     pub(crate) address: Ipv4Addr,
     pub(crate) netmask: Ipv4Addr,
     pub(crate) mtu: u16,
-    /// Let the kernel hand over super-packets.
+    /// True if the kernel may hand over super-packets.
     pub(crate) offload: bool,
 }
 
-/// A TUN device, up. It goes when this is dropped.
+/// A TUN device, up. The kernel removes it when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Tun {
     descriptor: OwnedFd,
@@ -38,8 +38,9 @@ impl Tun {
     pub(crate) fn open(namespace: &Namespace, config: TunConfig) -> Result<Self, EmuError> {
         // Both the device and the rights to it come from the namespace of the thread that makes it.
         namespace.run(move || {
-            // A measured link carries only what the programs send: without this the kernel adds router
-            // solicitations and multicast reports of its own. No IPv6 in the kernel is just as well.
+            // A measured link carries only the packets that the programs send: without this the kernel adds router
+            // solicitations and multicast reports of its own. A kernel without IPv6 is equally good, so errors are
+            // ignored.
             let _ = std::fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
             let _ = std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
             let tun = Self::attach()?;
@@ -81,7 +82,8 @@ impl Tun {
         Ok(tun)
     }
 
-    /// Says which super-packets we take: TCP ones, and UDP ones where the kernel (6.2 and later) has them.
+    /// Sets the super-packets that the device accepts: TCP ones, and UDP ones where the kernel (6.2 and later) has
+    /// them.
     fn set_offload(&self, offload: bool) -> Result<(), EmuError> {
         if !offload {
             return self
@@ -103,7 +105,7 @@ impl Tun {
         Errno::result(result).map(drop)
     }
 
-    /// Reads a virtio header and packet into `buffer`; `None` if there is none now.
+    /// Reads a virtio header and packet into `buffer`; `None` if none waits.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match nix::unistd::read(&self.descriptor, buffer) {
             Ok(length) => Ok(Some(length)),
@@ -116,7 +118,8 @@ impl Tun {
     pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<Written> {
         match nix::sys::uio::writev(&self.descriptor, parts) {
             Ok(_) => Ok(Written::Whole),
-            // The receiver's kernel refuses the packet or has no memory for it: the packet is lost, not the path.
+            // The receiver's kernel refuses the packet or has no memory for it: only the packet is lost, and the path
+            // continues.
             Err(Errno::EINVAL | Errno::ENOBUFS | Errno::ENOMEM | Errno::EAGAIN) => Ok(Written::Refused),
             Err(errno) => Err(errno.into()),
         }
@@ -129,14 +132,15 @@ impl AsFd for Tun {
     }
 }
 
-/// What became of a packet handed to the kernel.
+/// The fate of a packet handed to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     Whole,
     Refused,
 }
 
-/// Packets that the device in `namespace` dropped before anyone read them, because its queue was full.
+/// Returns the number of packets that the device in `namespace` dropped before they were read, because its queue was
+/// full.
 pub(crate) fn dropped_unread(namespace: &Namespace) -> Result<u64, EmuError> {
     let text = namespace
         .run(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?
@@ -144,7 +148,7 @@ pub(crate) fn dropped_unread(namespace: &Namespace) -> Result<u64, EmuError> {
     Ok(text
         .lines()
         .filter_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'))
-        // Eight columns for receiving, then bytes, packets, errors, drops of sending.
+        // Eight columns for receiving, then bytes, packets, errors and drops of sending.
         .find_map(|columns| columns.split_whitespace().nth(11)?.parse().ok())
         .unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! [`User`]: the person who called `sudo`, as whom a command runs that does not need root.
+//! [`User`]: the person who called `sudo`. A command that does not need root runs as this user.
 
 use crate::EmuError;
 use nix::errno::Errno;
@@ -13,7 +13,7 @@ use units::Complaint;
 /// `nogroup`.
 const NO_GROUP: Gid = Gid::from_raw(65_534);
 
-/// A user of this machine with its groups, looked up while that is allowed: not between fork and exec.
+/// A user of this machine with its groups, looked up early because look-ups are not allowed between fork and exec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     name: String,
@@ -24,11 +24,11 @@ pub struct User {
 }
 
 impl User {
-    /// The user who called `sudo`, by its variables `SUDO_UID` and `SUDO_GID`. `None` where this process is not root,
-    /// or became root without `sudo`, or root called it.
+    /// Finds the user who called `sudo`, by its variables `SUDO_UID` and `SUDO_GID`. `None` where this process is not
+    /// root, or became root without `sudo`, or root called it.
     ///
     /// # Errors
-    /// [`EmuError::Refused`] if a variable is no number of a user; [`EmuError::Missing`] if no user has the number.
+    /// [`EmuError::Refused`] if a variable is not a user's number; [`EmuError::Missing`] if no user has the number.
     pub fn behind_sudo() -> Result<Option<Self>, EmuError> {
         if !nix::unistd::geteuid().is_root() {
             return Ok(None);
@@ -36,12 +36,13 @@ impl User {
         let Some(id) = number("SUDO_UID", std::env::var_os("SUDO_UID"))?.filter(|id| *id != 0) else {
             return Ok(None);
         };
-        // The group of root is given only to a user whose own group it is.
+        // Root's group is given only to a user whose own group it is.
         let group = number("SUDO_GID", std::env::var_os("SUDO_GID"))?.filter(|id| *id != 0);
         Self::look_up(Uid::from_raw(id), group.map(Gid::from_raw)).map(Some)
     }
 
-    /// The user of this number. One that the machine has no name for is called by the number, and has no group.
+    /// Returns the user with this number. A user without a name on this machine is called by the number, and has no
+    /// group.
     #[must_use]
     pub fn of(id: u32) -> Self {
         let id = Uid::from_raw(id);
@@ -54,10 +55,10 @@ impl User {
         })
     }
 
-    /// Runs `work` on a thread of its own, which has the rights of this user and no others.
+    /// Runs `work` on a separate thread, which has the rights of this user and no others.
     ///
     /// # Errors
-    /// If this process may not give its rights up; `work` is not run then.
+    /// If this process may not give up its rights; `work` does not run then.
     pub fn lend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         let lent = || {
             self.take_over_thread()?;
@@ -87,25 +88,25 @@ impl User {
         Ok(Self { name: found.name, home: found.dir, id, group, groups })
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id.as_raw()
     }
 
-    /// The variables that name a user to its programs.
+    /// Returns the variables that name a user to its programs.
     pub(crate) fn environment(&self) -> [(&'static str, OsString); 3] {
         [("HOME", self.home.clone().into()), ("USER", self.name().into()), ("LOGNAME", self.name().into())]
     }
 
-    /// Makes the calling thread alone this user's for good. The kernel lets no program of the user trace it: a process
-    /// whose rights change cannot be traced without rights.
+    /// Gives the calling thread alone the user's identity, for good. The kernel lets no program of the user trace it,
+    /// because a process whose rights change cannot be traced without rights.
     fn take_over_thread(&self) -> io::Result<()> {
         let group = |group: Gid| rustix::process::Gid::from_raw(group.as_raw());
         let (user, own) = (rustix::process::Uid::from_raw(self.id.as_raw()), group(self.group));
@@ -116,22 +117,23 @@ impl User {
         if set_thread_res_uid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
     }
 
-    /// Makes the calling process this user's for good. System calls only: it is called between fork and exec.
+    /// Gives the calling process the user's identity, for good. Makes only system calls, because it is called between
+    /// fork and exec.
     pub(crate) fn take_over(&self) -> io::Result<()> {
         setgroups(&self.groups)?;
         setresgid(self.group, self.group, self.group)?;
         setresuid(self.id, self.id, self.id)?;
-        // Where a process keeps its capabilities (securebits) root would be one call away.
+        // Where a process keeps its capabilities (securebits), one call would make it root again.
         let root = Uid::from_raw(0);
         if setresuid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
     }
 }
 
-/// The number in a variable of `sudo`; `None` without the variable.
+/// Reads the number in a variable of `sudo`; `None` without the variable.
 fn number(key: &'static str, value: Option<OsString>) -> Result<Option<u32>, EmuError> {
     let Some(value) = value else { return Ok(None) };
     let text = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    // The largest number means "unchanged" to the kernel, which here would be root.
+    // The largest number means "unchanged" to the kernel, so the user would stay root.
     let number = text.and_then(|text| text.parse().ok()).filter(|number| *number != u32::MAX);
     number.map(Some).ok_or_else(|| {
         EmuError::Refused(

@@ -1,20 +1,20 @@
 //! The ten bytes in front of every packet on the TUN descriptor: `struct virtio_net_hdr`, native byte order.
 
-/// Length of the header.
+/// The length of the header.
 pub(crate) const VNET_LEN: usize = 10;
 
-/// The checksum field holds the pseudo-header's sum; the rest is left to the receiver of the packet.
+/// The flag of a checksum field that holds only the pseudo-header's sum; the receiver of the packet computes the rest.
 pub(crate) const NEEDS_CSUM: u8 = 1;
 
-/// Kinds of super-packet in `gso_type`.
+/// The kinds of super-packet in `gso_type`.
 pub(crate) const GSO_NONE: u8 = 0;
 pub(crate) const GSO_TCPV4: u8 = 1;
 pub(crate) const GSO_TCPV6: u8 = 4;
 pub(crate) const GSO_UDP_L4: u8 = 5;
-/// Set beside a TCP kind if the first segment carries CWR.
+/// The flag, in addition to a TCP kind, of a super-packet whose first segment carries CWR.
 pub(crate) const GSO_ECN: u8 = 0x80;
 
-/// What the kernel says about the packet that follows.
+/// The kernel's description of the packet that follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VnetHeader {
     pub(crate) flags: u8,

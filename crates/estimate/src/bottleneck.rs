@@ -1,5 +1,5 @@
-//! The bottleneck from probes: what waits there, by round-trip times; what it carries, by packet pairs
-//! `[madison:3.3]`, `[madison:4]`.
+//! The bottleneck as probes see it: round-trip times show its backlog, packet pairs its capacity `[madison:3.3]`,
+//! `[madison:4]`.
 
 mod windows;
 
@@ -9,20 +9,21 @@ use crate::statistics::median;
 use model::bottleneck::{Measures, share, waiting};
 use units::Span;
 
-/// Samples of the average RTT `[madison:4.3]`.
+/// The number of samples of the average RTT `[madison:4.3]`.
 const SAMPLES: usize = 6;
-/// So many packet pairs are sent; their median dispersion is the service time `[madison:4.2]`, `[D]`.
+/// The number of packet pairs to send; their median dispersion is the service time `[madison:4.2]`, `[D]`.
 pub const PAIRS: usize = 20;
 
-/// Learns from probes, packets well apart whose round-trip times are nearly independent, and from packet pairs.
+/// An estimator that learns from packet pairs, and from probes: packets well apart whose round-trip times are nearly
+/// independent.
 #[derive(Clone, Debug, Default)]
 pub struct Bottleneck {
-    /// The last samples, seconds; a ring.
+    /// The last samples in seconds; a ring.
     samples: [f64; SAMPLES],
     taken: usize,
-    /// The least ever.
+    /// The least round-trip time ever, in seconds.
     least: Option<f64>,
-    /// Dispersions, seconds; a ring.
+    /// Dispersions in seconds; a ring.
     pairs: Vec<f64>,
     taken_pairs: usize,
     service: Option<f64>,
@@ -30,20 +31,20 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// A probe's round-trip time.
+    /// Adds a probe's round-trip time.
     pub fn observe(&mut self, rtt: Span) {
         self.observe_least(rtt);
         self.samples[self.taken % SAMPLES] = rtt.as_secs_f64();
         self.taken += 1;
     }
 
-    /// A round-trip time that counts for the least, and not for the average.
+    /// Adds a round-trip time that counts for the least, and not for the average.
     pub fn observe_least(&mut self, rtt: Span) {
         let rtt = rtt.as_secs_f64();
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// A packet pair arrived so far apart; nothing if they arrived together.
+    /// Adds the dispersion of a packet pair; a pair that arrived together is ignored.
     pub fn observe_pair(&mut self, dispersion: Span) {
         if dispersion == Span::ZERO {
             return;
@@ -58,33 +59,33 @@ impl Bottleneck {
         self.service = median(&mut self.pairs.clone());
     }
 
-    /// How many packet pairs were seen.
+    /// Returns the number of packet pairs that were added.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.taken_pairs
     }
 
-    /// Service time of a packet, seconds (`12/C`); `None` before a pair was seen.
+    /// Returns the service time of a packet in seconds (`12/C`); `None` before the first pair.
     #[must_use]
     pub fn service(&self) -> Option<f64> {
         self.service
     }
 
-    /// The least round-trip time, seconds (`RTTmin`).
+    /// Returns the least round-trip time in seconds (`RTTmin`).
     #[must_use]
     pub fn least_rtt(&self) -> Option<f64> {
         self.least
     }
 
-    /// The mean of the last six samples, or of as many as there are, seconds (`RTTavg`).
+    /// Returns the mean of the last six samples, or of fewer if there are fewer, in seconds (`RTTavg`).
     #[must_use]
     pub fn average_rtt(&self) -> Option<f64> {
         let count = self.taken.min(SAMPLES);
         (count > 0).then(|| self.samples[..count].iter().sum::<f64>() / count as f64)
     }
 
-    /// What is known of the bottleneck by a flow that sends `rate` packets per second; a queueing delay below `noise`
-    /// is none. `None` before there are a pair and a probe.
+    /// Computes the measures of the bottleneck for a flow that sends `rate` packets per second; a queueing delay below
+    /// `noise` counts as zero. `None` before the first pair and the first probe.
     #[must_use]
     pub fn measures(&self, rate: f64, noise: Span) -> Option<Measures> {
         let service = self.service?;
@@ -93,12 +94,13 @@ impl Bottleneck {
         Some(Measures::new(waiting(delay, service), share(rate, service), noise))
     }
 
-    /// Notes the total backlog of `measures` if it is the largest.
+    /// Keeps the total backlog of `measures` if it is the largest.
     pub fn note(&mut self, measures: &Measures) {
         self.largest = self.largest.max(measures.total_backlog);
     }
 
-    /// The largest total backlog noted, packets: the bottleneck's buffer, where it has overflowed (`Bsize`).
+    /// Returns the largest total backlog that was kept, in packets: the bottleneck's buffer, if it has overflowed
+    /// (`Bsize`).
     #[must_use]
     pub fn largest_backlog(&self) -> f64 {
         self.largest
@@ -134,7 +136,7 @@ mod tests {
         path.observe_pair(Span::from_micros(120));
         path.observe(Span::from_millis(50));
         assert_eq!(path.largest_backlog(), 0.0);
-        // Means over six probes: 0.6 ms are five packets, none are none.
+        // Means over six probes: 0.6 ms are five packets, a delay of zero is an empty queue.
         for (micros, largest) in [(50_600, 5.0), (50_000, 5.0), (51_200, 10.0), (50_600, 10.0)] {
             (0..6).for_each(|_| path.observe(Span::from_micros(micros)));
             let measures = path.measures(1000.0, Span::ZERO).unwrap();

@@ -1,17 +1,17 @@
-//! The trait of all estimators.
+//! [`Estimator`]: the trait of all estimators.
 
 use units::Time;
 
-/// Learns from samples, and says at any time what it knows.
+/// A machine that learns from samples, and gives its estimate at any time.
 pub trait Estimator {
-    /// What it is shown.
+    /// The type of its samples.
     type Sample;
-    /// What it says.
+    /// The type of its estimate.
     type Estimate;
 
-    /// `sample` was taken at `at`, not before the one shown last.
+    /// Adds `sample`, which was taken at `at`, not before the previous one.
     fn observe(&mut self, at: Time, sample: Self::Sample);
 
-    /// What is known so far; `None` before anything is.
+    /// Returns the estimate so far; `None` if there is not enough data.
     fn estimate(&self) -> Option<Self::Estimate>;
 }

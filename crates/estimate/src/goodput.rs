@@ -4,22 +4,22 @@ use crate::Estimator;
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
-/// What is remembered for [`Goodput::recent`] lies this part of a window apart.
+/// The number of parts of a window; the deliveries that [`Goodput::recent`] uses are remembered one part apart.
 const MARKS: u64 = 16;
 
-/// What was delivered in one window.
+/// The data delivered in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoodputSample {
-    /// When it began: as what came before was counted.
+    /// Its beginning: the data before it had been counted by then.
     pub from: Time,
-    /// When it ended, with the delivery that ended it.
+    /// Its end: the time of the delivery that ended it.
     pub to: Time,
-    /// Payload, in order.
+    /// The payload in order.
     pub bytes: Bytes,
 }
 
 impl GoodputSample {
-    /// Bytes over time.
+    /// Returns bytes over time.
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::of(self.bytes, self.to.since(self.from))
@@ -28,9 +28,9 @@ impl GoodputSample {
 
 /// Goodput over successive windows of at least a given length, two round trips in the source [sobas:IV].
 ///
-/// A window ends with the first delivery after its length has passed, and its rate is over the time that really
-/// passed. A program that looks at a socket every 10 or 50 ms sees deliveries in lumps. A fixed length would count a
-/// lump more or less.
+/// A window ends with the first delivery after its length has passed, and its rate is over the time that really passed.
+/// A program that reads a socket every 10 or 50 ms sees deliveries in lumps. A fixed length would count a lump more or
+/// less.
 #[derive(Clone, Debug, Default)]
 pub struct Goodput {
     length: Span,
@@ -38,26 +38,26 @@ pub struct Goodput {
     not_before: Time,
     bytes: Bytes,
     last: Option<GoodputSample>,
-    /// Delivered since the first delivery, and when the last was.
+    /// The bytes delivered since the first delivery, and the time of the last.
     total: Bytes,
     newest: Time,
-    /// The same at earlier deliveries of the last window's length, oldest first.
+    /// The same values at earlier deliveries within the last window's length, oldest first.
     marks: VecDeque<(Time, Bytes)>,
 }
 
 impl Goodput {
-    /// Windows of at least `length`.
+    /// Makes an estimator with windows of at least `length`.
     #[must_use]
     pub fn new(length: Span) -> Self {
         Self { length, ..Self::default() }
     }
 
-    /// Windows, the one that has begun included, are at least `length` from now on.
+    /// Sets the least length of windows, the current one included.
     pub fn set_length(&mut self, length: Span) {
         self.length = length;
     }
 
-    /// Forgets what is in the window, and begins a new one with the first delivery at `at` or later.
+    /// Forgets the data in the window, and begins a new one with the first delivery at `at` or later.
     pub fn restart(&mut self, at: Time) {
         self.from = None;
         self.not_before = at;
@@ -74,15 +74,14 @@ impl Goodput {
         if self.marks.back().is_none_or(|(last, _)| at.since(*last) >= self.length / MARKS) {
             self.marks.push_back((at, self.total));
         }
-        // The one that is a length old is the last to be asked for.
+        // Of the marks that are a length old, only the newest can still be used.
         while self.marks.get(1).is_some_and(|(second, _)| at.since(*second) >= self.length) {
             self.marks.pop_front();
         }
     }
 
-    /// The deliveries in the last `span` or a little more, whatever window they lie in. A window may have begun long
-    /// before the moments of interest. `None` if deliveries do not go back so far; they are remembered for a window's
-    /// length.
+    /// Returns the deliveries in the last `span` or a little more, in whatever windows they lie, because a window may
+    /// have begun long before. `None` if deliveries do not go back that far; they are remembered for a window's length.
     #[must_use]
     pub fn recent(&self, span: Span) -> Option<GoodputSample> {
         let (from, before) =
@@ -90,11 +89,11 @@ impl Goodput {
         Some(GoodputSample { from, to: self.newest, bytes: self.total - before })
     }
 
-    /// The same as [`observe`](Estimator::observe), and returns the sample if this ends a window.
+    /// Adds a delivery as [`observe`](Estimator::observe) does, and returns the sample if this ends a window.
     pub fn sample(&mut self, at: Time, bytes: Bytes) -> Option<GoodputSample> {
         self.mark(at, bytes);
         let Some(from) = self.from else {
-            // What comes with the beginning was sent before it.
+            // Data that arrives with the beginning was sent before it.
             if at >= self.not_before {
                 self.begin(at);
             }
@@ -119,7 +118,7 @@ impl Estimator for Goodput {
         self.sample(at, bytes);
     }
 
-    /// Over the window that ended last.
+    /// Returns the rate over the window that ended last.
     fn estimate(&self) -> Option<Rate> {
         self.last.map(|sample| sample.rate())
     }

@@ -1,10 +1,11 @@
-//! Estimators: what samples say about a path. A simulated receiver or a real socket supplies each sample with its
+//! Estimators of a path's properties from samples. A simulated receiver or a real socket supplies each sample with its
 //! time; nothing here knows where samples come from.
 //!
 //! Reading order:
 //! - `estimator.rs`: the trait;
 //! - `round_trip.rs`: base, exogenous and average RTT, and the standing queue;
-//! - `goodput.rs`: delivery in windows of two round trips, and whether samples are nearly equal;
+//! - `goodput.rs`: delivery in windows of two round trips; `statistics.rs`: the spread of samples that may be nearly
+//!   equal;
 //! - `loss.rs`: gaps in sequence numbers, counters that only rise;
 //! - `train.rs`: capacity from packet trains;
 //! - `bottleneck.rs`: the backlog at the bottleneck, from probes and packet pairs;

@@ -1,9 +1,9 @@
-//! [`LimitedBy`]: what limited a transfer, from where its time went.
+//! [`LimitedBy`]: the limit of a transfer, found from the use of its time.
 //!
-//! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited
-//! for the network, the sender's kernel knows the cause (`TCP_INFO`). The cause is slow start, the receive window, the
-//! sender's own send buffer, or else the congestion window ([`Account`]). So the question is answered from the outside
-//! in: the sender's program, the receiver's program, the connection. `advice.rs` has what a person can do about it.
+//! The two programs know what their threads waited for: the network, a disk, a limit, or work. If they waited for the
+//! network, the sender's kernel knows the cause (`TCP_INFO`). The cause is slow start, the receive window, the sender's
+//! own send buffer, or else the congestion window ([`Account`]). So the search goes from the outside in: the sender's
+//! program, the receiver's program, the connection. `advice.rs` has the remedies.
 
 mod account;
 mod advice;
@@ -12,27 +12,27 @@ pub use account::{Account, LimitedTimes, Reading};
 pub use advice::{Advice, Measured, advice, slow_start_rounds};
 use units::Bytes;
 
-/// A side waited for the network for less than this share of the time: it was the slower part itself.
+/// The share of the time below which a side's wait for the network means that the side itself was the slower part.
 const SELDOM: f64 = 0.3;
 
-/// What limited a transfer.
+/// The limit of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
-    /// It was over too soon to tell.
+    /// An unknown limit: the transfer was too short.
     TooShort,
-    /// The rate asked for.
+    /// The requested rate.
     RateLimit,
     /// Reading files.
     SendingDisk,
     /// The sender's own work: encrypting, hashing.
     SendingApplication,
-    /// There was nothing to send: looking for files, waiting for answers.
+    /// Nothing to send: the sender looked for files, or waited for answers.
     Idle,
     /// Writing files.
     ReceivingDisk,
     /// The receiver's own work: decrypting, verifying.
     ReceivingApplication,
-    /// Slow start: it was over before the path could be the limit.
+    /// Slow start: the transfer ended before the path could be the limit.
     SlowStart,
     /// The receive window.
     ReceiveWindow,
@@ -43,7 +43,7 @@ pub enum LimitedBy {
 }
 
 impl LimitedBy {
-    /// Its name in results.
+    /// Returns its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,41 +65,41 @@ impl LimitedBy {
 /// Shares of the time that the sender's program spent waiting; the rest is its own work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderShares {
-    /// For the network.
+    /// Waiting for the network.
     pub network: f64,
-    /// For its disk.
+    /// Waiting for its disk.
     pub disk: f64,
-    /// For a limit on its rate.
+    /// Waiting for a limit on its rate.
     pub limit: f64,
-    /// For something to send.
+    /// Waiting for something to send.
     pub idle: f64,
 }
 
 /// Shares of the time that the receiver's program spent waiting; the rest is its own work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReceiverShares {
-    /// For the network.
+    /// Waiting for the network.
     pub network: f64,
-    /// For its disk.
+    /// Waiting for its disk.
     pub disk: f64,
 }
 
-/// Shares of the time by the connection's sender.
+/// Shares of the time by the limit of the connection's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ConnectionShares {
     /// Slow start.
     pub slow_start: f64,
-    /// Held back by the receive window.
+    /// Limited by the receive window.
     pub receive_window: f64,
-    /// Held back by the send buffer.
+    /// Limited by the send buffer.
     pub send_buffer: f64,
-    /// Held back by the congestion window.
+    /// Limited by the congestion window.
     pub congestion_window: f64,
 }
 
 impl ConnectionShares {
-    /// From the kernel's clocks alone. Of the rest of `busy`, the share `below` is that of the receive window
-    /// ([`window_below_congestion`]): the kernel counts a paced sender's pauses as no limit.
+    /// Computes the shares from the kernel's clocks alone. The receive window gets the share `below` of the rest of
+    /// `busy` ([`window_below_congestion`]), because the kernel counts a paced sender's pauses as no limit.
     #[must_use]
     pub fn of_clocks(busy: f64, receive_window: f64, send_buffer: f64, below: f64) -> Self {
         let rest = (busy - receive_window - send_buffer).max(0.0);
@@ -112,7 +112,7 @@ impl ConnectionShares {
     }
 }
 
-/// What limited a transfer between these programs over this connection, and its share of the time.
+/// Finds the limit of a transfer between these programs over this connection, and its share of the time.
 #[must_use]
 pub fn limit_of_transfer(
     sender: SenderShares,
@@ -137,7 +137,7 @@ pub fn limit_of_transfer(
     }
 }
 
-/// What limited a connection whose programs did not, and its share of the time.
+/// Finds the limit of a connection whose programs were not the limit, and its share of the time.
 #[must_use]
 pub fn limit_of_connection(connection: ConnectionShares) -> (LimitedBy, f64) {
     largest(&[
@@ -148,9 +148,9 @@ pub fn limit_of_connection(connection: ConnectionShares) -> (LimitedBy, f64) {
     ])
 }
 
-/// Of the moments with a limited receive window, the share in which the congestion window was no smaller. Congestion
-/// control did not limit the sender in those moments. A moment is the limit of the receive window, `None` without
-/// one, and the congestion window, zero if it is unknown. Zero if no moment tells.
+/// Returns the share of the moments with a limited receive window in which the congestion window was no smaller.
+/// Congestion control did not limit the sender in those moments. A moment is the limit of the receive window, `None`
+/// without one, and the congestion window, zero if it is unknown. Returns zero if no moment has both.
 #[must_use]
 pub fn window_below_congestion(moments: impl IntoIterator<Item = (Option<Bytes>, Bytes)>) -> f64 {
     let (mut below, mut limited) = (0_u64, 0_u64);
@@ -162,7 +162,7 @@ pub fn window_below_congestion(moments: impl IntoIterator<Item = (Option<Bytes>,
     if limited == 0 { 0.0 } else { below as f64 / limited as f64 }
 }
 
-/// The largest part; of equal ones the first.
+/// Returns the largest part; of equal parts the first.
 fn largest<const N: usize>(parts: &[(LimitedBy, f64); N]) -> (LimitedBy, f64) {
     const { assert!(N > 0) };
     parts[1..].iter().fold(parts[0], |a, &b| if b.1 > a.1 { b } else { a })

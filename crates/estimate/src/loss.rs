@@ -3,28 +3,28 @@
 use crate::Estimator;
 use units::{Span, Time};
 
-/// How far back a number that comes late can still fill its gap.
+/// The distance within which a late number can still fill its gap.
 const WITHIN: u64 = 64;
 
-/// Counts the gaps in the sequence numbers of probes: what is missing was lost, unless it comes late [sobas:IV].
+/// A counter of gaps in the sequence numbers of probes: a missing number was lost, unless it comes late [sobas:IV].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SequenceGaps {
-    /// One past the highest number seen.
+    /// The number after the highest one seen.
     next: Option<u64>,
     received: u64,
     lost: u64,
-    /// Whether the numbers `next - 1`, `next - 2`, … came, from the lowest bit on.
+    /// The arrivals of the numbers `next - 1`, `next - 2`, …, as bits from the lowest on.
     came: u64,
 }
 
 impl SequenceGaps {
-    /// Numbers may begin anywhere.
+    /// Makes a counter; numbers may begin anywhere.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `number` has come. Returns how many before it are missing now that were not known to be.
+    /// Counts `number`, which has arrived. Returns how many numbers before it are newly missing.
     pub fn count(&mut self, number: u64) -> u64 {
         let Some(next) = self.next else {
             (self.next, self.received, self.came) = (Some(number + 1), 1, 1);
@@ -47,7 +47,7 @@ impl SequenceGaps {
         0
     }
 
-    /// How many are missing.
+    /// Returns the number of missing numbers.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
@@ -70,8 +70,8 @@ impl Estimator for SequenceGaps {
     }
 }
 
-/// Loss events from what rises when there are losses: segments out of order, retransmissions, as `TCP_INFO` counts
-/// them. Many signs of one loss follow each other for a round trip: they are one event, as for congestion control.
+/// Loss events, from counters that rise with losses: segments out of order or retransmissions, as `TCP_INFO` has them.
+/// Many signs of one loss follow each other for a round trip, so they are one event, as for congestion control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Episodes {
     length: Span,
@@ -81,18 +81,18 @@ pub struct Episodes {
 }
 
 impl Episodes {
-    /// Signs within `length` of the first belong to its event.
+    /// Makes a counter for which signs within `length` of the first belong to its event.
     #[must_use]
     pub fn new(length: Span) -> Self {
         Self { length, ..Self::default() }
     }
 
-    /// Events are `length` long from now on.
+    /// Sets the length of events from now on.
     pub fn set_length(&mut self, length: Span) {
         self.length = length;
     }
 
-    /// A sign of loss at `at`. Returns whether it is another event.
+    /// Takes a sign of loss at `at`. Returns true if it begins another event.
     pub fn sign(&mut self, at: Time) -> bool {
         let another = self.began.is_none_or(|began| at.since(began) > self.length);
         self.last = Some(at);
@@ -103,13 +103,13 @@ impl Episodes {
         another
     }
 
-    /// How many events there were.
+    /// Returns the number of events.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// When the last sign came.
+    /// Returns the time of the last sign.
     #[must_use]
     pub fn last(&self) -> Option<Time> {
         self.last
@@ -126,7 +126,7 @@ mod tests {
         let missing: Vec<u64> =
             [7, 8, 10, 14, 11, 11, 8].into_iter().map(|number| gaps.count(number)).collect();
         assert_eq!(missing, [0, 0, 1, 3, 0, 0, 0]);
-        // 9, 12 and 13 of 7 to 14.
+        // Of 7 to 14, the numbers 9, 12 and 13 are missing.
         assert_eq!((gaps.lost(), gaps.estimate()), (3, Some(3.0 / 8.0)));
     }
 

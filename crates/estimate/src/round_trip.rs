@@ -1,44 +1,44 @@
-//! Round-trip times: the least ever, what they were before our transfer, what they are now.
+//! Round-trip times: the least ever, those before our transfer, and those now.
 
 use crate::{Estimator, median};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Samples nearer to each other than this share of the base RTT are kept as one. A sample per packet then costs no
-/// more than probes do.
+/// The part of the base RTT within which samples are kept as one group. So a sample per packet costs no more than
+/// probes do.
 const PARTS: u64 = 16;
 
-/// What lies this many base RTTs back is forgotten, but not before [`MEMORY`].
+/// The age in base RTTs after which samples are forgotten, but not before [`MEMORY`].
 const ROUNDS: u64 = 16;
 
-/// Probes come every 10 ms: on a short path this still holds a few dozen.
+/// The least time for which samples are kept. Probes come every 10 ms, so on a short path this still holds a few dozen.
 const MEMORY: Span = Span::from_millis(500);
 
 /// A path's round-trip times in the words of the source [sobas:II].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTripTimes {
-    /// The least ever: propagation and processing.
+    /// The base RTT, the least ever: propagation and processing.
     pub base: Span,
-    /// Te: the median of those before our transfer, the queues of others included. The base RTT if there were none.
+    /// Te: the median of the times before our transfer, the queues of others included. The base RTT if there were none.
     pub exogenous: Span,
-    /// Ta: the mean of what is remembered.
+    /// Ta: the mean of the samples that are remembered.
     pub average: Span,
 }
 
-/// Samples of some stretch of time.
+/// A summary of the samples of some stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// The least: above the base RTT by what waited in the queue all the time, a standing queue.
+    /// The least. Its excess over the base RTT is the standing queue, which was there all the time.
     pub least: Span,
     /// The mean.
     pub mean: Span,
-    /// The greatest: even a short burst shows.
+    /// The greatest, in which even a short burst shows.
     pub greatest: Span,
-    /// How many samples.
+    /// The number of samples.
     pub count: u64,
 }
 
-/// Learns from round-trip times.
+/// An estimator of round-trip times.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrip {
     base: Option<Span>,
@@ -46,12 +46,12 @@ pub struct RoundTrip {
     exogenous: Option<Span>,
     began: bool,
     recent: VecDeque<Group>,
-    /// Sum and number of the samples in `recent`.
+    /// The sum and number of the samples in `recent`.
     sum: Span,
     count: u64,
 }
 
-/// Samples that lie close together.
+/// A group of samples that lie close together.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first: Time,
@@ -63,13 +63,13 @@ struct Group {
 }
 
 impl RoundTrip {
-    /// Nothing known.
+    /// Makes an estimator without samples.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From now on samples are of our own transfer, and no longer exogenous.
+    /// Begins the transfer: samples from now on are not exogenous.
     pub fn begin_transfer(&mut self) {
         if !self.began {
             self.began = true;
@@ -78,13 +78,13 @@ impl RoundTrip {
         }
     }
 
-    /// Takes `base` for the base and the exogenous RTT: the path has become another one.
+    /// Sets the base and the exogenous RTT to `base`, because the path has changed.
     pub fn rebase(&mut self, base: Span) {
         self.base = Some(base);
         self.exogenous = Some(base);
     }
 
-    /// The samples taken at `from` or later; `None` if there are none. What was long ago is forgotten.
+    /// Returns a summary of the samples taken at `from` or later; `None` without any. Old samples are forgotten.
     #[must_use]
     pub fn since(&self, from: Time) -> Option<Waits> {
         let groups = || self.recent.iter().rev().take_while(|group| group.last >= from);
@@ -98,8 +98,8 @@ impl RoundTrip {
         })
     }
 
-    /// The median of the samples taken at `from` or later, which a few late packets do not move; `None` if there are
-    /// none.
+    /// Returns the median of the samples taken at `from` or later, which a few late packets do not change; `None`
+    /// without any.
     #[must_use]
     pub fn median_since(&self, from: Time) -> Option<Span> {
         let groups = self.recent.iter().rev().take_while(|group| group.last >= from);
@@ -107,7 +107,7 @@ impl RoundTrip {
         median(&mut means).map(Span::from_secs_f64)
     }
 
-    /// When the newest sample was taken.
+    /// Returns the time of the newest sample.
     #[must_use]
     pub fn newest(&self) -> Option<Time> {
         self.recent.back().map(|group| group.last)
@@ -204,7 +204,7 @@ mod tests {
         for packet in 0..100_000u64 {
             rtt.observe(Time::from_nanos(packet * 100_000), ms(40) + Span::from_nanos(packet % 7));
         }
-        // 10 s of samples; 640 ms in groups of 2.5 ms are remembered.
+        // Of 10 s of samples, 640 ms in groups of 2.5 ms are remembered.
         assert!((250..=260).contains(&rtt.recent.len()), "{}", rtt.recent.len());
         assert_eq!(rtt.since(at(0)).unwrap().greatest, ms(40) + Span::from_nanos(6));
     }

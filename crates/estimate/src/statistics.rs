@@ -1,6 +1,6 @@
 //! Statistics of a handful of numbers.
 
-/// The middle one of `values`, or the mean of the middle two; `None` if there are none. Reorders them.
+/// Returns the middle one of `values`, or the mean of the middle two; `None` without values. Reorders them.
 ///
 /// # Panics
 /// If one is not a number.
@@ -11,8 +11,8 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     Some(f64::midpoint(values[below], values[above]))
 }
 
-/// How far `values` lie apart, as a share of their median: (greatest - least)/median. `None` if there are none, or the
-/// median is not positive. Values are nearly equal when this is small [sobas:IV].
+/// Returns the spread of `values` as a share of their median: (greatest - least)/median. `None` without values, or if
+/// the median is not positive. Values are nearly equal if this is small [sobas:IV].
 #[must_use]
 pub fn spread(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

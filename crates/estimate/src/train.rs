@@ -3,39 +3,39 @@
 use crate::{Estimator, median};
 use units::{Bytes, Rate, Span, Time};
 
-/// Packets of one train. 50 gave 97.0, 622.0 and 969.3 Mb/s on emulated paths of 97, 622 and 970; 20 came within 0.3 %
-/// (measured for this project). The source does not say.
+/// The number of packets of one train. 50 packets gave 97.0, 622.0 and 969.3 Mb/s on emulated paths of 97, 622 and 970;
+/// 20 came within 0.3 % (our measurement). The source gives no number.
 pub const TRAIN_PACKETS: usize = 20;
 
-/// Packets of one train on a path that carries [`TRAIN_PACKETS`] in less than [`LEAST_TRAIN`].
+/// The number of packets of one train on a path that carries [`TRAIN_PACKETS`] in less than [`LEAST_TRAIN`].
 pub const LONG_TRAIN_PACKETS: usize = 100;
 
-/// A train is meant to take at least this long: hosts take packets off their network cards in lumps of a tenth of it.
+/// The least duration of a useful train: hosts take packets from their network cards in lumps of a tenth of it.
 pub const LEAST_TRAIN: Span = Span::from_millis(1);
 
-/// The length of each with its IP header: what Ethernet carries.
+/// The length of each packet with its IP header: the largest that Ethernet carries.
 pub const TRAIN_PACKET: Bytes = Bytes::new(1500);
 
-/// What a train of `packets` puts into the queue at once.
+/// Returns the bytes that a train of `packets` puts into the queue at once.
 #[must_use]
 pub const fn train_bytes(packets: usize) -> Bytes {
     Bytes::new(packets as u64 * TRAIN_PACKET.get())
 }
 
-/// Trains of one measurement: the source's five [sobas:IV].
+/// The number of trains of one measurement: the source's five [sobas:IV].
 pub const TRAINS: usize = 5;
 
-/// Nobody asks for a train sooner after the last one.
+/// The least time between two requests for trains.
 pub const TRAINS_APART: Span = Span::from_millis(15);
 
 /// The share of a train that is left out at its head. Packets there find queues that the train has not filled yet.
 /// Their dispersion is still that of links before the narrow one.
 const HEAD: f64 = 0.2;
 
-/// Fewer packets than this behind the head say nothing, and fewer lumps little.
+/// The least number of packets behind the head that give a rate, and of lumps that give a median.
 const LEAST: usize = 4;
 
-/// A packet that comes sooner after the one before it than this share of the mean gap came in one lump with it.
+/// The share of the mean gap below which a packet came in one lump with the one before it.
 const LUMP: f64 = 0.1;
 
 /// One packet of a train.
@@ -43,13 +43,13 @@ const LUMP: f64 = 0.1;
 pub struct TrainPacket {
     /// Its number in the train, from zero.
     pub number: usize,
-    /// When it arrived.
+    /// The time of its arrival.
     pub at: Time,
-    /// Its length at the layer in which capacity is wanted, the IP layer by rule.
+    /// Its length at the layer whose capacity is measured, usually the IP layer.
     pub length: Bytes,
 }
 
-/// A train as it arrives: packets that left back to back.
+/// A train at its arrival: packets that left back to back.
 #[derive(Clone, Debug)]
 pub struct Train {
     packets: usize,
@@ -57,37 +57,38 @@ pub struct Train {
 }
 
 impl Train {
-    /// A train of `packets` packets, none of which has come.
+    /// Makes a train of `packets` packets, none of which has arrived.
     #[must_use]
     pub fn new(packets: usize) -> Self {
         Self { packets, came: Vec::with_capacity(packets) }
     }
 
-    /// The packets that it left with.
+    /// Returns the number of packets with which it left.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.packets
     }
 
-    /// Whether every packet has come.
+    /// Returns true if every packet has arrived.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.came.len() == self.packets
     }
 
-    /// The rate at which the train was dispersed, without its head. Each packet is set against the packet half of the
-    /// rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic disturbs a
-    /// few of them, not the median. Of packets that a host took in one lump only the last counts: the others have waited
-    /// for it. `None` if packets are missing or came out of order: then gaps are not all the link's [sobas:IV].
+    /// Returns the rate at which the train was dispersed, without its head. Each packet is compared with the packet
+    /// half of the rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic
+    /// disturbs a few of them, not the median. Of packets that a host took in one lump only the last counts, because
+    /// the others have waited for it. `None` if packets are missing or arrived out of order, because then gaps are not
+    /// all the link's [sobas:IV].
     #[must_use]
     pub fn dispersion(&self) -> Option<Rate> {
         if self.is_whole() { self.slope() } else { None }
     }
 
-    /// The rate at which what was left of a train with loss was dispersed. A burst that overflows a buffer loses
-    /// packets while the link is busy, so those that come still lie one service time apart. Packets that were lost
-    /// behind the link leave gaps, and the rate too low. `None` if the train came whole, too little of it came, or
-    /// out of order.
+    /// Returns the rate at which the rest of a train with losses was dispersed. A burst that overflows a buffer loses
+    /// packets while the link is busy, so those that arrive still lie one service time apart. Packets lost behind the
+    /// link leave gaps, and make the rate too low. `None` if the train arrived whole, if too little of it arrived, or
+    /// if it arrived out of order.
     #[must_use]
     pub fn remains(&self) -> Option<Rate> {
         if self.is_whole() { None } else { self.slope() }
@@ -102,7 +103,7 @@ impl Train {
             return None;
         }
         let ends = ends_of_lumps(body);
-        // Less than four lumps give no median: then each packet counts.
+        // Fewer than four lumps give no median, so each packet counts.
         let points: Vec<usize> = if ends.len() < LEAST { (0..body.len()).collect() } else { ends };
         let lag = points.len() / 2;
         let slope = |first: usize| {
@@ -116,8 +117,8 @@ impl Train {
     }
 }
 
-/// The places in `body` of the last packet of each lump. Where packets come in lumps, the last one ends with the train,
-/// and not with what the host had waited for.
+/// Returns the places in `body` of the last packet of each lump. If packets come in lumps, the last lump is left out,
+/// because the end of the train ended it, and not the time for which the host waits.
 fn ends_of_lumps(body: &[TrainPacket]) -> Vec<usize> {
     let gap = |pair: &[TrainPacket]| pair[1].at.since(pair[0].at).as_secs_f64();
     let mean = body.windows(2).map(gap).sum::<f64>() / (body.len() - 1) as f64;
@@ -144,8 +145,9 @@ impl Estimator for Train {
     }
 }
 
-/// C': the median over several trains. Trains with loss are counted, and dropped [sobas:IV] as soon as one came
-/// whole. Where the path's buffer holds no whole train, the packets left of trains with loss are the only samples.
+/// C': the median over several trains. Trains with losses are counted, and dropped [sobas:IV] as soon as one has
+/// arrived whole. If the path's buffer holds no whole train, the remaining packets of trains with losses are the only
+/// samples.
 ///
 /// It is a dispersion rate: with cross traffic it lies between the available bandwidth and the capacity.
 #[derive(Clone, Debug, Default)]
@@ -156,26 +158,26 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// No train yet.
+    /// Makes an estimator without trains.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Trains that came whole.
+    /// Returns the number of trains that arrived whole.
     #[must_use]
     pub fn whole(&self) -> usize {
         self.rates.len()
     }
 
-    /// Trains with loss.
+    /// Returns the number of trains with losses.
     #[must_use]
     pub fn lost(&self) -> usize {
         self.lost
     }
 
-    /// How far apart the rates of the trains are, as a share of their median. Of five trains or more, the slowest and
-    /// the fastest do not count, since a host may have held one up. `None` without a train.
+    /// Returns the spread of the rates of the trains, as a share of their median. Of five trains or more, the slowest
+    /// and the fastest do not count, because a host may have delayed one. `None` without a train.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let mut rates = if self.rates.is_empty() { self.remains.clone() } else { self.rates.clone() };
@@ -184,7 +186,7 @@ impl Capacity {
         crate::spread(middle)
     }
 
-    /// A train lost packets; the rest came at `rate`, see [`Train::remains`].
+    /// Adds a train that lost packets; the rest arrived at `rate`, see [`Train::remains`].
     pub fn observe_remains(&mut self, rate: Rate) {
         self.lost += 1;
         self.remains.push(rate.as_bps_f64());
@@ -192,7 +194,7 @@ impl Capacity {
 }
 
 impl Estimator for Capacity {
-    /// A train's dispersion rate; `None` for a train with loss.
+    /// A train's dispersion rate; `None` for a train with losses.
     type Sample = Option<Rate>;
     type Estimate = Rate;
 
@@ -227,13 +229,13 @@ mod tests {
         // 12000 bits every 120 us: 100 Mb/s.
         let mut arrivals: Vec<u64> = (0..50).map(|number| 1000 + number * 120).collect();
         assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
-        // The head arrives faster, and one packet is read late with its follower right behind.
+        // The head arrives faster, and one packet is read late, directly before its follower.
         (0..5).for_each(|number| arrivals[number] = 1480 - (5 - number as u64) * 12);
         arrivals[30] += 110;
         assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
     }
 
-    /// A host takes what has come every 118 us, of packets that come each 12 us: nine or ten at once.
+    /// Makes a train that a host takes every 118 us, of packets that arrive every 12 us: nine or ten at once.
     fn in_lumps(packets: u64, offset: u64) -> Train {
         train(
             &(0..packets).map(|number| (1000 + number * 12 + offset).div_ceil(118) * 118).collect::<Vec<_>>(),
@@ -246,7 +248,7 @@ mod tests {
             let rate = in_lumps(LONG_TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
             assert!((rate / 1e9 - 1.0).abs() < 0.04, "{rate} after {offset} us");
         }
-        // A short train is two lumps: it says no more than that the path is fast.
+        // A short train has two lumps, which show only that the path is fast.
         for offset in 0..118 {
             let rate = in_lumps(TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
             assert!((0.6e9..1.7e9).contains(&rate), "{rate} after {offset} us");

@@ -1,8 +1,8 @@
-//! Addresses of sockets that take both families.
+//! Addresses of sockets that accept both families.
 
 use std::net::SocketAddr;
 
-/// An IPv4 address as such, not as `::ffff:192.0.2.1`.
+/// Returns an IPv4 address as such, not as `::ffff:192.0.2.1`.
 #[must_use]
 pub fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())

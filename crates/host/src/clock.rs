@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use units::{Span, Time};
 
-/// Two clocks read within this were read together.
+/// The longest time within which readings of two clocks count as simultaneous.
 const TOGETHER: Span = Span::from_micros(20);
 
-/// Now, on the machine's monotonic clock.
+/// Returns the current time on the machine's monotonic clock.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -18,23 +18,23 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// The processor time that the calling thread has used; zero if the kernel does not say.
+/// Returns the processor time that the calling thread has used; zero if the kernel does not report it.
 #[must_use]
 pub fn thread_cpu() -> Span {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(used).map_or(Span::ZERO, span)
 }
 
-/// A path's time, as whoever moves the path knows it: how far it is behind the real clock.
+/// The lag of a path's time behind the real clock, as the code that moves the path knows it.
 pub trait Behind: Debug + Send + Sync {
-    /// Now.
+    /// Returns the lag now.
     fn now(&self) -> Span;
-    /// At `real`, a moment in the last seconds. What went through the path since has made it known exactly.
+    /// Returns the lag at `real`, a moment in the last seconds. It is exact, because packets have left the path since.
     fn at(&self, real: Instant) -> Span;
 }
 
-/// A monotonic clock that reads zero at the start of the run. Both sides of a session in one process share
-/// one, so their time stamps are comparable. Over an emulated path that may stand still, it can follow the path's time.
+/// A monotonic clock that reads zero at the start of the run. Both sides of a session in one process share one, so
+/// their time stamps are comparable. Over an emulated path that may stand still, the clock can follow the path's time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -45,32 +45,32 @@ pub struct Clock {
 #[derive(Debug)]
 struct Followed {
     behind: Box<dyn Behind>,
-    /// The latest time read by anyone, behind which nobody's goes.
+    /// The latest time that any thread has read; no thread's time goes back behind it.
     latest: AtomicU64,
 }
 
 impl Clock {
-    /// A clock that reads zero at `start`.
+    /// Makes a clock that reads zero at `start`.
     #[must_use]
     pub const fn new(start: Instant) -> Self {
         Self { start, follows: None }
     }
 
-    /// A clock that reads zero at `start` and follows the time of a path. It never goes back. Each call keeps a few
-    /// bytes for good.
+    /// Makes a clock that reads zero at `start` and follows the time of a path. It never goes back. Each call leaks a
+    /// few bytes.
     #[must_use]
     pub fn following(start: Instant, behind: impl Behind + 'static) -> Self {
         let follows = Box::leak(Box::new(Followed { behind: Box::new(behind), latest: AtomicU64::new(0) }));
         Self { start, follows: Some(follows) }
     }
 
-    /// A clock that reads zero now.
+    /// Makes a clock that reads zero now.
     #[must_use]
     pub fn start() -> Self {
         Self::new(now())
     }
 
-    /// The time since the start of the run; zero before it.
+    /// Returns the time since the start of the run; zero before it.
     #[must_use]
     pub fn now(self) -> Time {
         let real = self.real();
@@ -79,47 +79,47 @@ impl Clock {
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
-    /// The real time since the start of the run, whatever the clock follows: for short times between two events. A
-    /// clock that follows is moved when its path finds that it stood still, and until then runs on. So a difference
-    /// of its readings may come out too short. [`behind`](Self::behind) tells the error later.
+    /// Returns the real time since the start of the run, for short times between two events. A clock that follows a
+    /// path is corrected when the path finds that it stood still, and continues until then. So a difference of its
+    /// readings may be too short. [`behind`](Self::behind) shows the error later.
     #[must_use]
     pub fn real(&self) -> Time {
         self.time_of(now())
     }
 
-    /// The real time at `instant` since the start of the run; zero before it.
+    /// Returns the real time at `instant` since the start of the run; zero before it.
     #[must_use]
     pub fn time_of(&self, instant: Instant) -> Time {
         Time::ZERO + span(instant.saturating_duration_since(self.start))
     }
 
-    /// The instant of the real time `real` since the start.
+    /// Returns the instant of the real time `real` since the start.
     #[must_use]
     pub fn instant(&self, real: Time) -> Instant {
         self.start + Duration::from_nanos(real.as_nanos())
     }
 
-    /// How far behind the real clock it was at the real time `real` since the start.
+    /// Returns how far the clock was behind the real clock at the real time `real` since the start.
     #[must_use]
     pub fn behind(&self, real: Time) -> Span {
         self.follows.map_or(Span::ZERO, |followed| followed.behind.at(self.instant(real)))
     }
 
-    /// How long the path has stood still between two real times.
+    /// Returns the time for which the path has stood still between two real times.
     #[must_use]
     pub fn stood(&self, from: Time, to: Time) -> Span {
         self.behind(to).saturating_sub(self.behind(from))
     }
 
-    /// The system's clock: the time since 1970. Somebody may set it at any time.
+    /// Returns the time since 1970 on the system's clock. That clock may be set at any time.
     #[must_use]
     pub fn since_1970(&self) -> Time {
         self.both().1
     }
 
-    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time,
-    /// and by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the
-    /// system's clock may have been set meanwhile.
+    /// Returns the time of an event that the kernel stamped on the system's clock (time since 1970), a moment ago: in
+    /// real time, and by the stamp. Without a stamp, or if the stamp does not lie within the last second, the event
+    /// counts as happening now; the system's clock may have been set meanwhile.
     #[must_use]
     pub fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
         let (now, system) = self.both();
@@ -129,7 +129,7 @@ impl Clock {
         }
     }
 
-    /// Real time and the system's clock at the same moment.
+    /// Reads real time and the system's clock at the same moment.
     #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams on the system's clock")]
     fn both(&self) -> (Time, Time) {
         let mut tries = 0;
@@ -138,7 +138,7 @@ impl Clock {
             let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let now = self.real();
             tries += 1;
-            // Someone else had the processor in between.
+            // Otherwise another thread had the processor in between, and the clocks are read again.
             if now.since(before) < TOGETHER || tries == 3 {
                 return (now, Time::ZERO + span(system));
             }

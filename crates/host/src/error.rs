@@ -1,4 +1,4 @@
-//! [`HostError`]: what the machine refused, and what to do about it.
+//! [`HostError`]: requests that the machine refused, and the remedies.
 
 use std::fmt;
 use std::io;
@@ -6,45 +6,45 @@ use std::path::PathBuf;
 use thiserror::Error;
 use units::Complaint;
 
-/// Why the machine did not do what it was asked for.
+/// The reason why the machine did not do what was requested.
 #[derive(Debug, Error)]
 pub enum HostError {
     /// The kernel does not know, or does not grant, a congestion control.
     Control {
-        /// The name asked for.
+        /// The requested name.
         control: String,
         /// The names in `/proc/sys/net/ipv4/tcp_available_congestion_control`, separated by blanks.
         available: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A socket option was refused.
     Option {
         /// The option's name: `TCP_WINDOW_CLAMP`.
         option: &'static str,
-        /// The value asked for.
+        /// The requested value.
         value: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A setting of the namespace could not be written, or did not stick.
     Setting {
         /// The file under `/proc/sys`.
         path: PathBuf,
-        /// The value asked for.
+        /// The requested value.
         value: String,
-        /// What went wrong.
+        /// The cause.
         reason: String,
-        /// What to do.
+        /// The remedy.
         help: &'static str,
     },
-    /// A stack profile was asked for in the machine's own namespace.
+    /// A stack profile was requested in the machine's own namespace.
     OwnNamespace,
-    /// A system call failed that should not.
+    /// An unexpected failure of a system call.
     System {
-        /// What was tried: "read TCP_INFO".
+        /// The action that failed: "read TCP_INFO".
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
@@ -56,7 +56,7 @@ impl fmt::Display for HostError {
 }
 
 impl HostError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the value found, the values accepted, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         match self {
@@ -81,12 +81,12 @@ impl HostError {
         }
     }
 
-    /// For `map_err`: a system call failed while `doing`.
+    /// Returns a closure for `map_err`, which reports that a system call failed while `doing`.
     pub fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { doing, source: source.into() }
     }
 
-    /// For `map_err`: the kernel refused `value` for `option`.
+    /// Returns a closure for `map_err`, which reports that the kernel refused `value` for `option`.
     pub(crate) fn option(option: &'static str, value: impl ToString) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Option { option, value: value.to_string(), source }
     }

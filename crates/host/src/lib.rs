@@ -1,7 +1,8 @@
-//! The machine that a program runs on, for the rooms that drive real sockets.
+//! The machine on which a program runs, for the rooms that drive real sockets.
 //!
-//! What lives here: the clock, waiting for descriptors, the socket options that a window needs, and `TCP_INFO`. Also a
-//! pace for writing, the settings of a network namespace's TCP, and what its hosts lost or waited for. What does not: any decision. Nothing here starts a thread.
+//! This room has the clock, waiting for descriptors, the socket options that a window needs, and `TCP_INFO`. It also
+//! has a pace for writing, the settings of a network namespace's TCP, and counters of the losses and waits of its
+//! hosts. It makes no decisions and starts no thread.
 //!
 //! Every call concerns the network namespace of the calling thread; a socket stays in the namespace of the thread
 //! that made it.

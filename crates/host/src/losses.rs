@@ -1,4 +1,4 @@
-//! [`HostLosses`]: what the hosts of a network namespace lost, which no queue of a path dropped.
+//! [`HostLosses`]: losses of the hosts of a network namespace, which are not drops by a queue of a path.
 //!
 //! The kernel counts these losses for a namespace, not for a socket. `ss` and `iperf3` do not show them.
 
@@ -11,24 +11,24 @@ use std::io;
 pub struct HostLosses {
     /// Datagrams that found the receiving socket's buffer full: `RcvbufErrors` of UDP, over IPv4 and IPv6.
     pub udp_rcvbuf_errors: u64,
-    /// Calls that could not send a datagram, as the socket's send buffer or the device's queue was full:
+    /// Calls that could not send a datagram, because the socket's send buffer or the device's queue was full:
     /// `SndbufErrors` of UDP. A program that waits and repeats the call has lost nothing.
     pub udp_sndbuf_errors: u64,
-    /// Other datagrams that were not delivered, for want of memory or a right checksum: `InErrors` of UDP less
-    /// `RcvbufErrors`.
+    /// Other datagrams that were not delivered, because memory was lacking or the checksum was wrong: `InErrors` of UDP
+    /// less `RcvbufErrors`.
     pub udp_other_errors: u64,
     /// Connections that found the queue of a listening socket full: `ListenOverflows`.
     pub listen_overflows: u64,
-    /// Connections that a listening socket did not take for any other reason: `ListenDrops` less `ListenOverflows`.
+    /// Connections that a listening socket did not accept for any other reason: `ListenDrops` less `ListenOverflows`.
     pub listen_drops: u64,
-    /// TCP segments that came while the program held the socket, and found its backlog full: `TCPBacklogDrop`.
+    /// TCP segments that arrived while the program held the socket, and found its backlog full: `TCPBacklogDrop`.
     pub tcp_backlog_drops: u64,
     /// TCP segments for which the receive buffer had no room: `TCPRcvQDrop`, `TCPOFODrop`, `TCPZeroWindowDrop`.
     pub tcp_rcvbuf_drops: u64,
 }
 
 impl HostLosses {
-    /// Nothing lost.
+    /// Counters without any loss.
     pub const NONE: Self = Self {
         udp_rcvbuf_errors: 0,
         udp_sndbuf_errors: 0,
@@ -39,16 +39,16 @@ impl HostLosses {
         tcp_rcvbuf_drops: 0,
     };
 
-    /// The counters of the calling thread's namespace.
+    /// Reads the counters of the calling thread's namespace.
     ///
     /// # Errors
-    /// If `/proc` does not have them. A kernel without IPv6 has no counters of it, which is no error.
+    /// If `/proc` does not have them. A kernel without IPv6 has no counters of it, which is not an error.
     pub fn here() -> io::Result<Self> {
         let file = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
         Ok(Self::read(&file("snmp")?, &file("snmp6").unwrap_or_default(), &file("netstat")?))
     }
 
-    /// The counters in the texts of `/proc/net/snmp`, `snmp6` and `netstat`. A counter that is not there is zero.
+    /// Reads the counters in the texts of `/proc/net/snmp`, `snmp6` and `netstat`. A missing counter is zero.
     fn read(snmp: &str, snmp6: &str, netstat: &str) -> Self {
         let (snmp, netstat, six) = (tables(snmp), tables(netstat), list(snmp6));
         let udp = |name: &str| {
@@ -69,7 +69,7 @@ impl HostLosses {
         }
     }
 
-    /// The same counted from `earlier` on.
+    /// Returns the same counters, counted from `earlier` on.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = u64::saturating_sub;
@@ -85,7 +85,7 @@ impl HostLosses {
     }
 }
 
-/// Numbers by the names of their line and column: each line of names is followed by one of numbers.
+/// Reads numbers by the names of their line and column: each line of names is followed by one of numbers.
 fn tables(text: &str) -> HashMap<(&str, &str), u64> {
     let mut found = HashMap::new();
     let mut lines = text.lines();
@@ -105,7 +105,7 @@ fn tables(text: &str) -> HashMap<(&str, &str), u64> {
     found
 }
 
-/// Numbers by name, one on each line.
+/// Reads numbers by name, one on each line.
 fn list(text: &str) -> HashMap<&str, u64> {
     let line = |line| {
         let (name, number) = str::split_once(line, char::is_whitespace)?;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use std::net::UdpSocket;
 
-    /// Of Linux 6.18, cut.
+    /// The file of Linux 6.18, shortened.
     const SNMP: &str = "Ip: Forwarding DefaultTTL\nIp: 2 64\n\
         Tcp: RtoAlgorithm RtoMin RtoMax MaxConn\nTcp: 1 200 120000 -1\n\
         Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti MemErrors\n\
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn other_columns_and_missing_files_are_no_losses() {
         assert_eq!(HostLosses::read("", "", ""), HostLosses::default());
-        // An old kernel: fewer columns, in another order.
+        // An old kernel has fewer columns, in another order.
         let old = HostLosses::read(
             "Udp: RcvbufErrors InErrors\nUdp: 2 3\n",
             "",
@@ -174,7 +174,7 @@ mod tests {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback");
         let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback");
         let before = HostLosses::here().expect("/proc is there");
-        // Ten times what the default buffer holds.
+        // Ten times the data that the default buffer holds.
         for _ in 0..2000 {
             sender.send_to(&[0; 1400], receiver.local_addr().expect("bound")).expect("loopback takes it");
         }

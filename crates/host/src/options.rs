@@ -1,6 +1,6 @@
-//! The few socket options that the rooms set, typed, each with what the kernel made of it.
+//! The few socket options that the rooms set, typed, each with the value that the kernel made of it.
 //!
-//! `unsafe` lives in `set_raw` and `get_int` only (and in `tcp_info.rs`).
+//! Only `set_raw` and `get_int` use `unsafe` here (as does `tcp_info.rs`).
 
 use crate::error::HostError;
 use socket2::SockRef;
@@ -10,7 +10,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Bytes, Rate};
 
-/// Where to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes a free one.
+/// Returns the address to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes
+/// a free one.
 #[must_use]
 pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
     match peer {
@@ -19,8 +20,8 @@ pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
     }
 }
 
-/// The congestion controls the kernel has loaded, separated by blanks, as the current thread's namespace sees them. A
-/// remark in brackets if the file cannot be read.
+/// Lists the congestion controls that the kernel has loaded, separated by blanks, as the current thread's namespace
+/// sees them. Returns a remark in brackets if the file cannot be read.
 #[must_use]
 pub fn available_controls() -> String {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -39,24 +40,24 @@ pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), H
     })
 }
 
-/// The congestion control in force.
+/// Returns the congestion control in force.
 ///
 /// # Errors
-/// What the kernel says of a socket that is not TCP.
+/// The kernel's error for a socket that is not TCP.
 pub fn congestion_control(socket: &impl AsFd) -> io::Result<String> {
     let name = SockRef::from(socket).tcp_congestion()?;
     Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
 }
 
-/// Whether the kernel's congestion control of this name sends at a rate that it measures, rather than a window that
-/// losses shrink.
+/// Returns true if the kernel's congestion control of this name sends at a rate that it measures, rather than by a
+/// window that losses shrink.
 #[must_use]
 pub fn is_rate_based(control: &str) -> bool {
     control.starts_with("bbr")
 }
 
-/// Sets the largest window the receiver advertises (`TCP_WINDOW_CLAMP`). The kernel raises values below about
-/// 1.1 kB and later overwrites the clamp itself in some cases: see `window.rs` of room `live`.
+/// Sets the largest window that the receiver advertises (`TCP_WINDOW_CLAMP`). The kernel raises values below about 1.1
+/// kB, and overwrites the clamp itself later in some cases: see `window.rs` of room `live`.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -66,7 +67,7 @@ pub fn set_window_clamp(socket: &impl AsFd, window: Bytes) -> Result<(), HostErr
         .map_err(HostError::option("TCP_WINDOW_CLAMP", window))
 }
 
-/// The clamp in force.
+/// Returns the clamp in force.
 ///
 /// # Errors
 /// [`HostError::System`].
@@ -76,29 +77,30 @@ pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, HostError> {
         .map_err(HostError::system("read TCP_WINDOW_CLAMP"))
 }
 
-/// How a receive buffer came by its size.
+/// The way in which a receive buffer got its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferGrant {
-    /// `SO_RCVBUFFORCE`: as large as asked for.
+    /// By `SO_RCVBUFFORCE`: as large as requested.
     Forced,
-    /// Without the privilege to force a size: by `SO_RCVBUF`, no larger than twice `net.core.rmem_max`. If autotuning
-    /// had come to a larger size, the buffer is locked at that size.
+    /// By `SO_RCVBUF`, without the privilege to force a size: no larger than twice `net.core.rmem_max`. If autotuning
+    /// had reached a larger size, the buffer is locked at that size.
     Limited,
-    /// Left to the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
+    /// By the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
     Autotuned,
 }
 
-/// A receive buffer: the memory the kernel may fill, of which it advertises roughly half as window.
+/// A receive buffer: the memory that the kernel may fill, of which it advertises roughly half as window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBuffer {
-    /// How it came by its size.
+    /// The way in which it got its size.
     pub grant: BufferGrant,
-    /// What `SO_RCVBUF` reads: the kernel books twice the value asked for.
+    /// The value of `SO_RCVBUF`: the kernel books twice the requested value.
     pub size: Bytes,
 }
 
-/// Sets the receive buffer to `size` of payload whatever the limits (`SO_RCVBUFFORCE`), and locks the kernel's
-/// autotuning off. `None` without the privilege (`CAP_NET_ADMIN` in the first user namespace): nothing changed.
+/// Sets the receive buffer to `size` of payload regardless of the limits (`SO_RCVBUFFORCE`), and turns the kernel's
+/// autotuning off. Returns `None` without the privilege (`CAP_NET_ADMIN` in the first user namespace), and changes
+/// nothing then.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -110,8 +112,8 @@ pub fn force_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<Option<Re
     }
 }
 
-/// Sets the receive buffer to `size` of payload as far as `net.core.rmem_max` allows (`SO_RCVBUF`), and locks
-/// the kernel's autotuning off.
+/// Sets the receive buffer to `size` of payload as far as `net.core.rmem_max` allows (`SO_RCVBUF`), and turns the
+/// kernel's autotuning off.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -121,7 +123,7 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
     Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
 }
 
-/// Locks the kernel's autotuning off with as large a receive buffer as is to be had without privilege, `size` of
+/// Turns the kernel's autotuning off with the largest receive buffer that is possible without privilege, `size` of
 /// payload at most.
 ///
 /// # Errors
@@ -137,12 +139,12 @@ pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuf
     set_receive_buffer(socket, size)
 }
 
-/// `SO_BUF_LOCK` (Linux 5.14): which buffers the kernel must not size by itself. libc has no name for it.
+/// The option `SO_BUF_LOCK` (Linux 5.14): the buffers that the kernel must not size by itself. libc has no name for it.
 const SO_BUF_LOCK: i32 = 72;
 /// The flag of `SO_BUF_LOCK` for the receive buffer.
 pub const RECEIVE_LOCK: i32 = 2;
 
-/// Which buffers are locked, as flags: set by `SO_RCVBUF` and `SO_SNDBUF`, or by [`set_buffer_lock`].
+/// Returns the flags of the locked buffers. `SO_RCVBUF`, `SO_SNDBUF` and [`set_buffer_lock`] lock them.
 ///
 /// # Errors
 /// [`HostError::System`], before Linux 5.14 always.
@@ -150,7 +152,7 @@ pub fn buffer_lock(socket: &impl AsFd) -> Result<i32, HostError> {
     get_int(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK).map_err(HostError::system("read SO_BUF_LOCK"))
 }
 
-/// Locks buffers at their size, or gives them back to autotuning.
+/// Locks buffers at their size, or returns them to autotuning.
 ///
 /// # Errors
 /// [`HostError::Option`], before Linux 5.14 always.
@@ -159,12 +161,12 @@ pub fn set_buffer_lock(socket: &impl AsFd, flags: i32) -> Result<(), HostError> 
         .map_err(HostError::option("SO_BUF_LOCK", flags))
 }
 
-/// The kernel doubles the value and must not overflow a C int by that.
+/// Converts a size to the option's value. The kernel doubles the value, which must not overflow a C int.
 fn buffer_value(size: Bytes) -> [u8; size_of::<libc::c_int>()] {
     libc::c_int::try_from(size.get()).unwrap_or(libc::c_int::MAX).min(libc::c_int::MAX / 2).to_ne_bytes()
 }
 
-/// What `SO_RCVBUF` reads now.
+/// Returns the current value of `SO_RCVBUF`.
 ///
 /// # Errors
 /// [`HostError::System`].
@@ -173,7 +175,7 @@ pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     Ok(Bytes::new(size as u64))
 }
 
-/// What `SO_SNDBUF` reads now: the memory that sent and unsent data may take.
+/// Returns the current value of `SO_SNDBUF`: the memory that sent and unsent data may take.
 ///
 /// # Errors
 /// [`HostError::System`].
@@ -182,9 +184,9 @@ pub fn send_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     Ok(Bytes::new(size as u64))
 }
 
-/// Raises the send buffer so that `SO_SNDBUF` reads `size`: by force (`SO_SNDBUFFORCE`) if allowed, or else as far as
-/// `net.core.wmem_max` allows, which is half of what is then read. Returns what is read now, which is no less than
-/// before. A buffer that was raised is not autotuned any more.
+/// Raises the send buffer so that `SO_SNDBUF` reads `size`: by force (`SO_SNDBUFFORCE`) if allowed, otherwise as far as
+/// `net.core.wmem_max` allows, which is half of the resulting value. Returns the new value, which is at least the one
+/// before. A raised buffer is not autotuned any more.
 ///
 /// # Errors
 /// [`HostError::Option`], [`HostError::System`].
@@ -206,14 +208,14 @@ pub fn raise_send_buffer(socket: &impl AsFd, size: Bytes) -> Result<Bytes, HostE
     send_buffer(socket)
 }
 
-/// The least, first and greatest size that autotuning gives a send buffer (`net.ipv4.tcp_wmem`), in the current thread's
-/// namespace.
+/// Returns the least, first and greatest size that autotuning gives a send buffer (`net.ipv4.tcp_wmem`), in the current
+/// thread's namespace.
 #[must_use]
 pub fn autotuned_send_buffer() -> Option<[Bytes; 3]> {
     three_sizes("/proc/sys/net/ipv4/tcp_wmem")
 }
 
-/// The same of a receive buffer (`net.ipv4.tcp_rmem`).
+/// Returns the same sizes for a receive buffer (`net.ipv4.tcp_rmem`).
 #[must_use]
 pub fn autotuned_receive_buffer() -> Option<[Bytes; 3]> {
     three_sizes("/proc/sys/net/ipv4/tcp_rmem")
@@ -225,14 +227,14 @@ fn three_sizes(file: &str) -> Option<[Bytes; 3]> {
     Some([sizes.next()??, sizes.next()??, sizes.next()??])
 }
 
-/// A limit of `net.core` on what a program may ask for.
+/// Reads a limit of `net.core` on the requests of programs.
 fn core_limit(name: &str) -> Option<Bytes> {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok()?;
     text.trim().parse().ok().map(Bytes::new)
 }
 
-/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. From then on
-/// the kernel paces the socket until it closes. A [`Pace`](crate::Pace) can be taken back.
+/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. From then on the kernel paces the
+/// socket until it closes. A [`Pace`](crate::Pace), however, can be removed again.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -250,8 +252,8 @@ pub fn set_no_delay(socket: &impl AsFd) -> Result<(), HostError> {
     SockRef::from(socket).set_tcp_nodelay(true).map_err(HostError::option("TCP_NODELAY", true))
 }
 
-/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`); zero means the host's default. It
-/// leaves the window alone.
+/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`); zero means the host's default. It does
+/// not change the window.
 ///
 /// # Errors
 /// [`HostError::Option`].

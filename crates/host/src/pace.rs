@@ -1,42 +1,44 @@
-//! [`Pace`]: a rate that a program keeps when it writes, so that it can be taken back.
+//! [`Pace`]: a rate that a program keeps when it writes, and that can be removed again.
 //!
-//! Once Linux was told a rate (`SO_MAX_PACING_RATE`), it paces the socket until that closes. Without a cap it then paces
-//! at 1.2 windows per round trip. Beside short transfers such a sender has less goodput than without a pace.
+//! Once a rate is set in Linux (`SO_MAX_PACING_RATE`), the kernel paces the socket until it closes. Without a cap it
+//! then paces at 1.2 windows per round trip. In competition with short transfers such a sender has less goodput than
+//! without a pace.
 
 use crate::{HostError, TcpInfo};
 use std::os::fd::AsFd;
 use units::{Bytes, Rate, Span, Time};
 
-/// A quantum takes this long at the pace: half of what it takes in Linux (`sk_pacing_shift`).
+/// The time that a quantum takes at the pace: half of the time in Linux (`sk_pacing_shift`).
 const TOGETHER: Span = Span::from_micros(500);
-/// A quantum has two full segments at least, and a super-packet at most.
+/// The least and the largest quantum: two full segments, and a super-packet.
 const LEAST: Bytes = Bytes::new(2896);
 const MOST: Bytes = Bytes::new(64 << 10);
-/// Or as much as passes in this time: a program is not woken more often.
+/// The time in which at most one quantum leaves, so that the program is not woken more often.
 const SOONEST: Span = Span::from_micros(200);
-/// So many quanta are made up for after a late wake-up.
+/// The number of quanta that are made up for after a late wake-up.
 const REGAINED: u64 = 2;
-/// So many may wait unsent. With two a transfer had 0.9 of the goodput (docs/papers/sobas.md, section 7).
+/// The number of quanta that may wait unsent. With two, a transfer had 0.9 of the goodput (docs/papers/sobas.md,
+/// section 7).
 const UNSENT: u64 = 3;
-/// A wake-up that is later than this does not count: nothing was to be written, or the machine stood still.
+/// The lateness from which on a wake-up does not count: there was nothing to write, or the machine stood still.
 const LATEST: Span = Span::from_millis(2);
-/// One part in this number of the mean lateness is the last wake-up's.
+/// The divisor of the last wake-up's weight in the mean lateness.
 const MEAN_OF: u64 = 16;
 
-/// Whether a program may write, and how much. Without a rate it may write as much as it likes.
+/// A pace of writing: the time and amount of the next write. Without a rate there is no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     rate: Option<Rate>,
-    /// When all that was written has had its time.
+    /// The time at which all written data will have passed at the rate.
     free_at: Time,
-    /// Not before this time: half of the last quantum's time has passed, or the kernel took no more.
+    /// The earliest time of the next write: half of the last quantum's time has passed, or the kernel accepted no more.
     again: Time,
-    /// How late wake-ups are in the mean.
+    /// The mean lateness of wake-ups.
     late: Span,
 }
 
 impl Pace {
-    /// The rate from `now` on; `None`: none.
+    /// Sets the rate from `now` on; `None` removes it.
     pub fn set(&mut self, now: Time, rate: Option<Rate>) {
         let was_on = self.is_on();
         self.rate = rate.filter(|rate| *rate > Rate::ZERO);
@@ -45,13 +47,13 @@ impl Pace {
         }
     }
 
-    /// Whether there is a rate.
+    /// Returns true if there is a rate.
     #[must_use]
     pub const fn is_on(&self) -> bool {
         self.rate.is_some()
     }
 
-    /// Bytes that may be written at `now`.
+    /// Returns the number of bytes that may be written at `now`.
     #[must_use]
     pub fn room(&self, now: Time) -> usize {
         let Some(rate) = self.rate else { return usize::MAX };
@@ -61,7 +63,7 @@ impl Pace {
         rate.volume(now.since(self.free_at).min(self.interval())).get() as usize
     }
 
-    /// Of the room at `now`, `bytes` were written, and the kernel took no more if `full`.
+    /// Records that `bytes` of the room at `now` were written, and that the kernel accepted no more if `full`.
     pub fn wrote(&mut self, now: Time, bytes: usize, full: bool) {
         let Some(rate) = self.rate else { return };
         let late = now.since(self.due());
@@ -73,37 +75,38 @@ impl Pace {
         self.again = now + if full { self.interval() } else { passes / 2 };
     }
 
-    /// When there is room again. Without a rate there always is, and this is never.
+    /// Returns the time of the next room. Without a rate there is always room, and this is never.
     #[must_use]
     pub fn due(&self) -> Time {
         if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }
     }
 
-    /// How long a quantum takes at the pace. One leaves for each wake-up, so it takes twice their lateness at least.
+    /// Returns the time that a quantum takes at the pace. One quantum leaves for each wake-up, so it takes at least
+    /// twice their lateness.
     fn interval(&self) -> Span {
         self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)).max(self.late * 2))
     }
 
-    /// The most bytes that may wait unsent in the socket, so that a window that opens lets out little at once. The
-    /// kernel is told ([`set_unsent_limit`](crate::options::set_unsent_limit)). But it adds up to 64 kB to a
-    /// super-packet that waits, so [`is_full`](Self::is_full) asks as well. Without a rate it is zero: the host's
-    /// default.
+    /// Returns the most bytes that may wait unsent in the socket, so that a window that opens releases little at once.
+    /// The value is for the kernel ([`set_unsent_limit`](crate::options::set_unsent_limit)). But the kernel adds up to
+    /// 64 kB to a super-packet that waits, so [`is_full`](Self::is_full) checks as well. Without a rate it is zero: the
+    /// host's default.
     #[must_use]
     pub fn unsent(&self) -> Bytes {
         self.rate.map_or(Bytes::ZERO, |rate| quantum(rate) * UNSENT)
     }
 
-    /// Whether `socket` holds [`unsent`](Self::unsent) bytes or more that are not sent yet. Then nothing may be
+    /// Returns true if `socket` holds [`unsent`](Self::unsent) bytes or more that are not sent yet. Then nothing may be
     /// written.
     ///
     /// # Errors
-    /// [`HostError`](crate::HostError), if the socket cannot be asked.
+    /// [`HostError`](crate::HostError) if `TCP_INFO` of the socket cannot be read.
     pub fn is_full(&self, socket: &impl AsFd) -> Result<bool, HostError> {
         Ok(self.is_on() && TcpInfo::of(socket)?.notsent_bytes >= self.unsent())
     }
 }
 
-/// The bytes that may leave together where wake-ups are not late.
+/// Returns the bytes that may leave together if wake-ups are not late.
 fn quantum(rate: Rate) -> Bytes {
     rate.volume(TOGETHER).min(MOST).max(rate.volume(SOONEST)).max(LEAST)
 }
@@ -122,7 +125,8 @@ mod tests {
 
     const BEGIN: u64 = 1_000_000;
 
-    /// Bytes written in `end` microseconds by a program that wakes up `late` microseconds after it asked to.
+    /// Returns the bytes written in `end` microseconds by a program that wakes up `late` microseconds after each due
+    /// time.
     fn written(pace: &mut Pace, end: u64, late: u64) -> usize {
         let (mut sum, mut at) = (0, us(BEGIN));
         while at < us(BEGIN + end) {
@@ -176,7 +180,7 @@ mod tests {
         assert_eq!((pace.room(us(5_000)), pace.unsent()), (5_000, Bytes::new(15_000)));
         pace.wrote(us(5_000), 5_000, false);
         assert_eq!((pace.room(us(5_499)), pace.due()), (0, us(5_500)));
-        // Another rate is no more room.
+        // Another rate gives no more room.
         pace.set(us(5_200), Some(Rate::from_bps(40_000_000)));
         assert_eq!((pace.room(us(5_200)), pace.due().since(us(5_579)) < Span::from_micros(1)), (0, true));
         pace.set(us(5_300), None);

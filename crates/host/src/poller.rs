@@ -13,21 +13,21 @@ pub use rustix::event::{PollFd, PollFlags};
 
 const EVENTS_AT_ONCE: usize = 256;
 
-/// Why [`wait`] returned.
+/// The reason why [`wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// A descriptor is ready, or in error; its `revents` says which.
+    /// A descriptor is ready or in error, as its `revents` show.
     Ready,
-    /// The time is over.
+    /// The time has passed.
     TimedOut,
-    /// A signal came.
+    /// A signal arrived.
     Interrupted,
 }
 
-/// Waits until one of `descriptors` is ready, for at most `limit`; without one until something happens.
+/// Waits until one of `descriptors` is ready, for at most `limit`; without a limit, until something happens.
 ///
 /// # Errors
-/// What the kernel says, but for a signal: that is [`Woken::Interrupted`].
+/// The kernel's error, except for a signal, which is [`Woken::Interrupted`].
 pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<Woken> {
     match poll(descriptors, limit.map(timespec).as_ref()) {
         Ok(0) => Ok(Woken::TimedOut),
@@ -37,28 +37,28 @@ pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<W
     }
 }
 
-/// An event that one thread causes, for another one that waits for descriptors.
+/// An event that one thread causes, for another thread that waits for descriptors.
 #[derive(Debug)]
 pub struct Wake(OwnedFd);
 
 impl Wake {
-    /// One that has not happened.
+    /// Makes an event that has not happened.
     ///
     /// # Errors
-    /// The system has no room for another descriptor.
+    /// If the system has no room for another descriptor.
     pub fn new() -> io::Result<Self> {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
     /// Wakes the thread that waits for this event.
     pub fn wake(&self) {
-        // It fails only if it has been caused 2^64 - 2 times.
+        // This fails only if the event has been caused 2^64 - 2 times.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Takes it back: who waits for it waits until it is caused again.
+    /// Resets the event, so that a thread that waits for it waits until it is caused again.
     pub fn clear(&self) {
-        // It fails only if it was not caused.
+        // This fails only if the event was not caused.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
@@ -69,17 +69,17 @@ impl AsFd for Wake {
     }
 }
 
-/// A level-triggered epoll set; tokens are the caller's.
+/// A level-triggered epoll set; the caller chooses the tokens.
 #[derive(Debug)]
 pub struct Poller {
     epoll: OwnedFd,
 }
 
 impl Poller {
-    /// An empty set.
+    /// Makes an empty set.
     ///
     /// # Errors
-    /// [`HostError::System`], as for all that follows.
+    /// [`HostError::System`], as for all methods below.
     pub fn new() -> Result<Self, HostError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC);
         let epoll = epoll.map_err(HostError::system("create an epoll set"))?;
@@ -95,7 +95,7 @@ impl Poller {
             .map_err(HostError::system("watch a socket"))
     }
 
-    /// Watches `socket`, which is in the set, for something else, or by another token.
+    /// Watches `socket`, which is in the set, for other events, or by another token.
     ///
     /// # Errors
     /// [`HostError::System`].
@@ -104,7 +104,7 @@ impl Poller {
             .map_err(HostError::system("watch a socket"))
     }
 
-    /// Takes `socket` out of the set.
+    /// Removes `socket` from the set.
     ///
     /// # Errors
     /// [`HostError::System`].
@@ -112,13 +112,13 @@ impl Poller {
         epoll::delete(&self.epoll, socket).map_err(HostError::system("stop watching a socket"))
     }
 
-    /// Waits until a socket is ready, `until` has come or a signal came. The ready tokens.
+    /// Waits until a socket is ready, `until` has passed or a signal has arrived. Returns the ready tokens.
     ///
     /// # Errors
     /// [`HostError::System`].
     pub fn wait(&self, now: Time, until: Time) -> Result<Vec<(u64, Interest)>, HostError> {
         let limit = (until != Time::NEVER).then(|| until.since(now));
-        // Less than a millisecond without `epoll_pwait2` (Linux 5.11).
+        // The wait may be shorter than a millisecond without `epoll_pwait2` (Linux 5.11).
         let woken = wait(&mut [PollFd::new(&self.epoll, PollFlags::IN)], limit);
         if woken.map_err(HostError::system("wait for sockets"))? != Woken::Ready {
             return Ok(Vec::new());

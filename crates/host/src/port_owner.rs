@@ -1,9 +1,9 @@
-//! Who listens on a port: for the error message only, so every step may fail and leave a vaguer answer.
+//! The programs that listen on a port: for the error message only, so every step may fail and leave a vaguer answer.
 
 use std::fs;
 use units::Foreign;
 
-/// The programs that listen on `port` in this thread's network namespace: "process 4711 (nginx)".
+/// Names the programs that listen on `port` in this thread's network namespace: "process 4711 (nginx)".
 #[must_use]
 pub fn of_port(port: u16) -> String {
     let mut owners: Vec<String> = listening_inodes(port).into_iter().flat_map(owners_of).collect();
@@ -11,7 +11,7 @@ pub fn of_port(port: u16) -> String {
     if owners.is_empty() { "a program this user cannot see".to_owned() } else { owners.join(", ") }
 }
 
-/// Inodes of the sockets that listen on `port`, IPv4 and IPv6.
+/// Lists the inodes of the sockets that listen on `port`, IPv4 and IPv6.
 fn listening_inodes(port: u16) -> Vec<u64> {
     // One line per socket: "sl local_address rem_address st ... uid timeout inode", addresses as hex:port.
     const STATE_LISTEN: &str = "0A";
@@ -28,7 +28,7 @@ fn listening_inodes(port: u16) -> Vec<u64> {
         .collect()
 }
 
-/// Every process that holds the socket open.
+/// Lists every process that holds the socket open.
 fn owners_of(inode: u64) -> Vec<String> {
     let socket = format!("socket:[{inode}]");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };

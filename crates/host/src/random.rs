@@ -1,13 +1,13 @@
-//! Random numbers of the system, for keys. What a run repeats comes from a seed (`units/src/random.rs`).
+//! Random numbers of the system, for keys. Reproducible numbers of a run come from a seed (`units/src/random.rs`).
 
 use crate::error::HostError;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Fills `bytes` with numbers that nobody can guess.
+/// Fills `bytes` with numbers that cannot be guessed.
 ///
 /// # Errors
-/// [`HostError::System`] if the system has none.
+/// [`HostError::System`] if the system cannot provide any.
 pub fn fill_random(mut bytes: &mut [u8]) -> Result<(), HostError> {
     while !bytes.is_empty() {
         match getrandom(&mut *bytes, GetRandomFlags::empty()) {

@@ -8,18 +8,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use units::Bytes;
 
-/// How TCP behaves in a namespace. Congestion control is chosen per flow, not here.
+/// A profile of TCP in a namespace. Congestion control is chosen per flow, not here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stack {
-    /// The kernel as it comes: SACK, RACK, tail loss probes, F-RTO.
+    /// The kernel's defaults: SACK, RACK, tail loss probes, F-RTO.
     #[default]
     Modern,
-    /// Near the NewReno of the papers: losses are found by three duplicate acknowledgements or a timeout, and one
-    /// is repaired per round trip. What stays modern: PRR, time stamps, an initial window of ten, receiver-side GRO.
+    /// A profile close to the NewReno of the papers: three duplicate acknowledgements or a timeout indicate a loss, and
+    /// one loss is repaired per round trip. These stay modern: PRR, time stamps, an initial window of ten,
+    /// receiver-side GRO.
     Classic,
 }
 
-/// One setting as it was and as it is.
+/// One setting with its values before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingChange {
     /// The file under `/proc/sys`.
@@ -30,18 +31,17 @@ pub struct SettingChange {
     pub after: String,
 }
 
-/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. A larger value would change the
-/// window scale. It is 10 here, so windows come in steps of 1 KiB. The receiver raises its buffer itself after the
-/// handshake.
+/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. A larger value would change the window
+/// scale. It is 10 here, so windows have steps of 1 KiB. The receiver raises its buffer itself after the handshake.
 const READ_MEMORY: u64 = 32 << 20;
-/// The same for the send buffer, which has to hold the whole window and grows from one to two of them.
+/// The limit of the send buffer, which has to hold the whole window and grows from one to two of them.
 const WRITE_MEMORY: u64 = 64 << 20;
 
-/// Both profiles: connections must not learn from their predecessors.
+/// The setting of both profiles: connections must not learn from their predecessors.
 const COMMON: &[(&str, &str)] = &[("tcp_no_metrics_save", "1")];
 
 const CLASSIC: &[(&str, &str)] = &[
-    // No selective acknowledgements (RFC 2018): loss is known only by duplicate acknowledgements (RFC 6582).
+    // No selective acknowledgements (RFC 2018): only duplicate acknowledgements show a loss (RFC 6582).
     ("tcp_sack", "0"),
     // No reports of duplicate segments (RFC 2883), which would undo window reductions.
     ("tcp_dsack", "0"),
@@ -51,17 +51,17 @@ const CLASSIC: &[(&str, &str)] = &[
     ("tcp_early_retrans", "0"),
     // No F-RTO (RFC 5682): a timeout is taken for a loss.
     ("tcp_frto", "0"),
-    // The threshold stays at three duplicates; the kernel would raise it after reordering.
+    // The threshold stays at three duplicates, because the kernel would raise it after reordering.
     ("tcp_max_reordering", "3"),
 ];
 
 impl Stack {
-    /// Sets the profile in the current thread's network namespace and reads every setting back. The answer lists
-    /// what was set, changed or not.
+    /// Sets the profile in the current thread's network namespace and reads every setting back. Returns all settings,
+    /// changed or not.
     ///
     /// # Errors
-    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine
-    /// itself. [`HostError::Setting`] if a file cannot be written or the value does not stick.
+    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's, because the profile is not for
+    /// the machine itself. [`HostError::Setting`] if a file cannot be written or the value does not stick.
     pub fn apply(self) -> Result<Vec<SettingChange>, HostError> {
         let mut changes = self.apply_profile()?;
         changes.push(raise_receive_memory()?);
@@ -69,10 +69,10 @@ impl Stack {
         Ok(changes)
     }
 
-    /// The same with the limits of buffers as the kernel has them.
+    /// Sets the profile, and leaves the limits of buffers as the kernel has them.
     ///
     /// # Errors
-    /// As [`Stack::apply`].
+    /// As for [`Stack::apply`].
     pub fn apply_profile(self) -> Result<Vec<SettingChange>, HostError> {
         if in_first_namespace() {
             return Err(HostError::OwnNamespace);
@@ -89,7 +89,7 @@ impl Stack {
     }
 }
 
-/// Lets the receive buffers of the current thread's network namespace grow beyond what the kernel has.
+/// Allows the receive buffers of the current thread's network namespace to grow beyond the kernel's limit.
 ///
 /// # Errors
 /// [`HostError::Setting`] if `tcp_rmem` cannot be written or the value does not stick.
@@ -97,24 +97,24 @@ pub fn raise_receive_memory() -> Result<SettingChange, HostError> {
     change_maximum("tcp_rmem", |most| most.max(READ_MEMORY))
 }
 
-/// The same for send buffers.
+/// Allows send buffers to grow beyond the kernel's limit.
 ///
 /// # Errors
-/// As [`raise_receive_memory`], for `tcp_wmem`.
+/// As for [`raise_receive_memory`], for `tcp_wmem`.
 pub fn raise_send_memory() -> Result<SettingChange, HostError> {
     change_maximum("tcp_wmem", |most| most.max(WRITE_MEMORY))
 }
 
-/// Lets send buffers grow to `most` bytes of memory and no further.
+/// Limits the growth of send buffers to `most` bytes of memory.
 ///
 /// # Errors
-/// As [`raise_send_memory`].
+/// As for [`raise_send_memory`].
 pub fn limit_send_memory(most: Bytes) -> Result<SettingChange, HostError> {
     change_maximum("tcp_wmem", |_| most.get())
 }
 
-/// Whether this thread is in the machine's first network namespace, or in that of process 1 (of a container). Process
-/// 1 may not be looked at where it holds more capabilities than this process, root or not. The first namespace also
+/// Returns true if this thread is in the machine's first network namespace, or in that of process 1 (of a container).
+/// Process 1 may not be examined if it has more capabilities than this process, root or not. The first namespace also
 /// shows by the machine-wide settings that only it has.
 fn in_first_namespace() -> bool {
     let link = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
@@ -122,7 +122,7 @@ fn in_first_namespace() -> bool {
     with_first_process || Path::new("/proc/sys/net/ipv4/tcp_mem").exists()
 }
 
-/// Sets the last of three numbers to what `change` makes of it, and the others to no more.
+/// Sets the last of three numbers to the result of `change`, and lowers the second to it if necessary.
 fn change_maximum(name: &str, change: impl FnOnce(u64) -> u64) -> Result<SettingChange, HostError> {
     let path = path_of(name);
     let text = read(&path, "a maximum")?;
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use nix::sched::{CloneFlags, unshare};
 
-    // The refusal itself is not tried: a test must not change the machine if the guard ever fails.
+    // The refusal itself is not tested, because a test must not change the machine if the guard ever fails.
     #[test]
     fn the_machines_own_namespace_is_told_from_a_fresh_one() {
         assert!(in_first_namespace(), "run the tests in the machine's own network namespace");

@@ -1,7 +1,7 @@
-//! [`TcpInfo`]: what the kernel tells about one connection (`TCP_INFO`), with units.
+//! [`TcpInfo`]: the kernel's data on one connection (`TCP_INFO`), with units.
 //!
-//! [`RawTcpInfo`] mirrors `struct tcp_info` of `include/uapi/linux/tcp.h`. The kernel returns as much of it as
-//! it knows: what an older kernel leaves out reads `None`.
+//! [`RawTcpInfo`] mirrors `struct tcp_info` of `include/uapi/linux/tcp.h`. The kernel returns as much of it as it
+//! knows: fields that an older kernel omits are `None`.
 
 use crate::error::HostError;
 use std::io;
@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd};
 use units::{Bytes, Rate, Span};
 
-/// The kernel's layout, zero where it returned nothing.
+/// The kernel's layout, with zeros where it returned nothing.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct RawTcpInfo {
@@ -21,7 +21,7 @@ struct RawTcpInfo {
     options: u8,
     /// Two bit fields of four: the sender's shift in the low half, the receiver's in the high half.
     wscales: u8,
-    /// Bit fields. The lowest: the delivery rate was measured while there was too little to send.
+    /// Bit fields. The lowest bit is set if the delivery rate was measured while there was too little to send.
     flags: u8,
     rto: u32,
     ato: u32,
@@ -76,7 +76,7 @@ struct RawTcpInfo {
     total_rto_time: u32,
 }
 
-/// What both ends agreed on in the handshake.
+/// The options that both ends agreed on in the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpOptions {
     /// RFC 7323 time stamps.
@@ -89,31 +89,31 @@ pub struct TcpOptions {
     pub ecn: bool,
 }
 
-/// One reading of `TCP_INFO`. Counts of segments unless the type says bytes or time; sums run from the start of
-/// the connection. `None`: this kernel does not tell, or there is no value yet.
+/// One reading of `TCP_INFO`. Fields count segments unless the type says bytes or time; sums run from the start of the
+/// connection. `None`: this kernel does not report the value, or there is no value yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// The connection's state, the kernel's number: 1 established, 7 closed, 8 the peer has finished.
+    /// The connection's state by the kernel's number: 1 established, 7 closed, 8 the peer has finished.
     pub state: u8,
-    /// What the handshake agreed on.
+    /// The options that the handshake agreed on.
     pub options: TcpOptions,
-    /// Shift the peer applies to the windows it advertises.
+    /// The shift that the peer applies to the windows it advertises.
     pub snd_wscale: u8,
-    /// Shift this end applies to the windows it advertises: they are multiples of 2 to this power.
+    /// The shift that this end applies to the windows it advertises: they are multiples of 2 to this power.
     pub rcv_wscale: u8,
     /// Retransmission timeout.
     pub rto: Span,
     /// Payload of a full segment sent.
     pub snd_mss: Bytes,
-    /// Payload of a full segment received, the kernel's guess.
+    /// Payload of a full segment received, as the kernel estimates it.
     pub rcv_mss: Bytes,
     /// Segments sent and not acknowledged cumulatively.
     pub unacked: u32,
-    /// Of these, selectively acknowledged; without SACK, duplicate acknowledgements counted.
+    /// Segments of `unacked` that are selectively acknowledged; without SACK, the number of duplicate acknowledgements.
     pub sacked: u32,
-    /// Of these, believed lost.
+    /// Segments of `unacked` that are believed lost.
     pub lost: u32,
-    /// Retransmitted and not acknowledged.
+    /// Segments retransmitted and not acknowledged.
     pub retrans: u32,
     /// Segments ever retransmitted.
     pub total_retrans: u32,
@@ -129,35 +129,35 @@ pub struct TcpInfo {
     pub snd_cwnd: u32,
     /// Slow-start threshold; `None` while it is unlimited.
     pub snd_ssthresh: Option<u32>,
-    /// Rate the sender paces at; `None` if unlimited.
+    /// The rate at which the sender paces; `None` if unlimited.
     pub pacing_rate: Option<Rate>,
     /// Sequence space acknowledged by the peer: payload, plus one for a SYN this end sent actively and for a FIN.
     pub bytes_acked: Bytes,
     /// Sequence space received in order: payload, plus one for the peer's FIN.
     pub bytes_received: Bytes,
-    /// Written and not sent for the first time.
+    /// Bytes written and not sent for the first time.
     pub notsent_bytes: Bytes,
     /// Segments with payload sent, retransmissions included.
     pub data_segs_out: u32,
-    /// Latest delivery rate sample.
+    /// The latest sample of the delivery rate.
     pub delivery_rate: Option<Rate>,
-    /// That rate was measured while the program had written too little: the path may carry more.
+    /// True if that rate was measured while the program had written too little: the path may carry more.
     pub app_limited: bool,
-    /// Time with data outstanding.
+    /// The time with data outstanding.
     pub busy_time: Option<Span>,
-    /// Time the peer's window was the limit.
+    /// The time during which the peer's window was the limit.
     pub rwnd_limited: Option<Span>,
-    /// Time the send buffer was the limit.
+    /// The time during which the send buffer was the limit.
     pub sndbuf_limited: Option<Span>,
     /// Payload sent, retransmissions included.
     pub bytes_sent: Option<Bytes>,
-    /// Payload sent again.
+    /// Payload retransmitted.
     pub bytes_retrans: Option<Bytes>,
     /// Segments received out of order.
     pub rcv_ooopack: Option<u32>,
     /// The peer's window as last advertised.
     pub snd_wnd: Option<Bytes>,
-    /// The window this end offered last, before it is cut to 65535 shifted by `rcv_wscale` in the header.
+    /// The window that this end offered last, before the header limits it to 65535 shifted by `rcv_wscale`.
     pub rcv_wnd: Option<Bytes>,
     /// Attempts to find another path by a new hash.
     pub rehash: Option<u32>,
@@ -165,7 +165,7 @@ pub struct TcpInfo {
     pub timeouts: Option<u16>,
 }
 
-/// The peer has sent its FIN, and this end has not closed.
+/// The state in which the peer has sent its FIN, and this end has not closed.
 const STATE_CLOSE_WAIT: u8 = 8;
 
 impl TcpInfo {
@@ -179,8 +179,8 @@ impl TcpInfo {
             .map_err(HostError::system("read TCP_INFO"))
     }
 
-    /// Bytes the sender has in flight, counted in full segments as the kernel does. They are the unacknowledged
-    /// bytes, less those that have arrived or are lost, plus those sent again.
+    /// Returns the bytes that the sender has in flight, counted in full segments as the kernel does. They are the
+    /// unacknowledged bytes, less those that have arrived or are lost, plus those retransmitted.
     #[must_use]
     pub fn in_flight(&self) -> Bytes {
         let gone = self.sacked.saturating_add(self.lost);
@@ -188,21 +188,21 @@ impl TcpInfo {
         self.snd_mss * u64::from(segments)
     }
 
-    /// The congestion window in payload bytes.
+    /// Returns the congestion window in payload bytes.
     #[must_use]
     pub fn congestion_window(&self) -> Bytes {
         self.snd_mss * u64::from(self.snd_cwnd)
     }
 
-    /// The least of congestion window and the peer's window; the congestion window where the kernel does not
-    /// tell the other.
+    /// Returns the lesser of the congestion window and the peer's window; the congestion window if the kernel does not
+    /// report the other.
     #[must_use]
     pub fn send_window(&self) -> Bytes {
         let window = self.congestion_window();
         self.snd_wnd.map_or(window, |peer| window.min(peer))
     }
 
-    /// Stream bytes received in order: `bytes_received` less the peer's FIN.
+    /// Returns the stream bytes received in order: `bytes_received` less the peer's FIN.
     #[must_use]
     pub fn stream_received(&self) -> Bytes {
         self.bytes_received.saturating_sub(Bytes::new(u64::from(self.state == STATE_CLOSE_WAIT)))
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn layout_is_the_kernels() {
-        // Offsets of include/uapi/linux/tcp.h, counted by hand.
+        // The offsets of include/uapi/linux/tcp.h, counted by hand.
         assert_eq!(offset_of!(RawTcpInfo, rtt), 68);
         assert_eq!(offset_of!(RawTcpInfo, pacing_rate), 104);
         assert_eq!(offset_of!(RawTcpInfo, delivery_rate), 160);

@@ -1,13 +1,13 @@
-//! How long threads waited for a processor while they could have run: the kernel's run-queue delay.
+//! The time for which threads waited for a processor while they could have run: the kernel's run-queue delay.
 //!
-//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, whatever
-//! namespaces it is in. It does not count the time in which a hypervisor ran another machine.
+//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, in whatever
+//! namespaces it is. It does not include the time in which a hypervisor ran another machine.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use units::Span;
 
-/// A program may have so many threads and processes before the rest is not looked at.
+/// The number of threads of a process, and of processes, that are examined at most.
 const MOST: usize = 512;
 
 /// A thread of this machine.
@@ -18,7 +18,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The calling thread; `None` without `/proc`.
+    /// Returns the calling thread; `None` without `/proc`.
     #[must_use]
     pub fn current() -> Option<Self> {
         // "PID/task/TID"
@@ -29,7 +29,8 @@ impl Thread {
         Some(Self { process, thread })
     }
 
-    /// How long it has waited for a processor since it began; `None` if it has ended, or the kernel does not count.
+    /// Returns the time for which it has waited for a processor since it began; `None` if it has ended, or the kernel
+    /// does not count.
     #[must_use]
     pub fn waited(self) -> Option<Span> {
         let Self { process, thread } = self;
@@ -37,22 +38,23 @@ impl Thread {
     }
 }
 
-/// The run-queue delay in the text of a `schedstat`: time run, time waited, turns.
+/// Reads the run-queue delay from the text of a `schedstat`: time run, time waited, turns.
 fn waited(text: &str) -> Option<Span> {
     text.split_whitespace().nth(1)?.parse().ok().map(Span::from_nanos)
 }
 
-/// A process with its descendants, whose threads are looked at now and then.
+/// A process with its descendants, whose threads are examined regularly.
 #[derive(Debug)]
 pub struct Tree {
     root: u32,
-    /// What each thread had waited when it was first seen, and when it was last seen.
+    /// The wait of each thread when it was first seen, and when it was last seen.
     seen: HashMap<Thread, (Span, Span)>,
     started: bool,
 }
 
 impl Tree {
-    /// The process `root` and its descendants. Time is counted from now on, or from a later process's beginning.
+    /// Watches the process `root` and its descendants. Waits count from now on; those of later processes count from
+    /// their beginning.
     #[must_use]
     pub fn of(root: u32) -> Self {
         let mut tree = Self { root, seen: HashMap::new(), started: false };
@@ -61,7 +63,7 @@ impl Tree {
         tree
     }
 
-    /// Reads how long each thread has waited. A thread that ended since then keeps its last reading.
+    /// Reads the wait of each thread. A thread that has ended since then keeps its last reading.
     pub fn look(&mut self) {
         let (mut next, mut done) = (vec![self.root], HashSet::new());
         while let Some(process) = next.pop() {
@@ -71,7 +73,7 @@ impl Tree {
             let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { continue };
             let threads = threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
             for thread in threads.take(MOST) {
-                // A kernel without CONFIG_PROC_CHILDREN does not say: then only the root is looked at.
+                // A kernel without CONFIG_PROC_CHILDREN does not list them: then only the root is examined.
                 let children = fs::read_to_string(format!("/proc/{process}/task/{thread}/children"));
                 next.extend(
                     children.unwrap_or_default().split_whitespace().filter_map(|id| id.parse::<u32>().ok()),
@@ -88,7 +90,7 @@ impl Tree {
         }
     }
 
-    /// How long the thread waited that waited longest.
+    /// Returns the wait of the thread that waited longest.
     #[must_use]
     pub fn longest(&self) -> Span {
         self.seen.values().map(|(first, last)| last.saturating_sub(*first)).max().unwrap_or_default()
@@ -115,7 +117,7 @@ mod tests {
         let other = std::thread::spawn(Thread::current).join().expect("no panic").expect("/proc is there");
         assert!(other.thread != here.thread && other.process == here.process);
         assert_eq!(other.waited(), None, "it has ended");
-        // Busy twins on one processor: each waits for about half of the time.
+        // Two busy processes on one processor: each waits for about half of the time.
         let twins = "for i in 1 2; do taskset -c 0 sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done' & done; wait";
         let Ok(mut child) = Command::new("sh").args(["-c", twins]).spawn() else { return };
         let mut tree = Tree::of(child.id());

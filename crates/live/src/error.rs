@@ -1,4 +1,4 @@
-//! [`LiveError`]: why kernel sockets could not be set up, or broke.
+//! [`LiveError`]: the reasons why kernel sockets could not be set up, or broke.
 
 use host::HostError;
 use probe::ProbeError;
@@ -8,56 +8,56 @@ use std::net::SocketAddr;
 use thiserror::Error;
 use units::{Bytes, Complaint, Span};
 
-/// Why a transfer could not be set up, or broke.
+/// The reason why a transfer could not be set up, or broke.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// A session that makes no sense; nothing was started.
+    /// A session whose settings contradict one another; nothing was started.
     Config(Complaint),
-    /// Someone listens on the port already.
+    /// The port has a listener already.
     PortInUse {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Who holds it, as far as can be seen: "process 4711 (nginx)".
+        /// The process that holds the port, as far as it can be seen: "process 4711 (nginx)".
         holder: String,
     },
     /// Listening failed for another reason.
     Listen {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A flow could not connect.
     Connect {
         /// The flow's name.
         flow: String,
-        /// Where to.
+        /// The address of the receiver.
         server: SocketAddr,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
-    /// A connected flow stands still.
+    /// A connected flow made no progress for too long.
     Stalled {
         /// The flow's name.
         flow: String,
-        /// For how long nothing moved.
+        /// The time without progress.
         idle: Span,
         /// Payload moved before that.
         moved: Bytes,
     },
-    /// A connection was cut from the other side or by the kernel.
+    /// The other side or the kernel reset a connection.
     Broken {
         /// The flow's name.
         flow: String,
         /// Payload moved before that.
         moved: Bytes,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The path cannot be probed.
+    /// An error of the probes: the path cannot be probed.
     Probe(#[from] ProbeError),
-    /// The machine refused something.
+    /// A request that the machine refused.
     Host(#[from] HostError),
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for LiveError {
 }
 
 impl LiveError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the value found, the values accepted, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         let found = |text: String| Complaint::new("", text);
@@ -96,7 +96,7 @@ impl LiveError {
         }
     }
 
-    /// For `map_err`: a system call failed while `doing`.
+    /// Returns a closure for `map_err`, which reports that a system call failed while `doing`.
     pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| HostError::system(doing)(source).into()
     }

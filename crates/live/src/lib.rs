@@ -1,14 +1,14 @@
 //! Real transfers: kernel TCP sockets whose window is set, and measured, while they run.
 //!
-//! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the receiver
-//! ([`WindowControl`]), and sizers that set the window. What does not: scenario text, results on disk, and room
-//! `host`'s clock, waiting, socket options and `TCP_INFO`. The path between the two addresses is made elsewhere: a
+//! This room has bulk flows between two addresses ([`send`], [`receive`]), the window limited from the receiver
+//! ([`WindowControl`]), and sizers that set the window. It has no scenario text and no results on disk. The clock,
+//! waiting, socket options and `TCP_INFO` are in room `host`. The path between the two addresses is made elsewhere: a
 //! calling thread is already in the right network namespace.
 //!
 //! Reading order:
 //! - `window.rs`: the actuator;
-//! - `sized_group.rs`: a sizer at the actuators of one connection or several; `pilot.rs`: the same with probes;
-//! - `sobas_socket.rs`: a socket with a sizer for other programs; `tune.rs`: for unmodified programs;
+//! - `sized_group.rs`: a sizer for the actuators of one connection or several; `pilot.rs`: the same with probes;
+//! - `sobas_socket.rs`: a socket with a sizer for other programs; `tune.rs`: sizers for unmodified programs;
 //! - `load.rs`: flows of an experiment; `error.rs`.
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! The load generator of the engine: bulk flows between two addresses, whose payload is zeros.
 //!
-//! Reading order: `session.rs` (what a run is), `results.rs` (its results), `run.rs` (the door), `receiver.rs` and
-//! `sender.rs` (one loop each, no thread per flow). Then `liaison.rs` (messages between the two sides) and
-//! `ticks.rs`.
+//! Reading order: `session.rs` (the settings of a run), `results.rs` (its results), `run.rs` (the entry points),
+//! `receiver.rs` and `sender.rs` (one loop each, no thread per flow). Then `liaison.rs` (messages between the two
+//! sides) and `ticks.rs`.
 
 mod liaison;
 mod receiver;

@@ -1,4 +1,4 @@
-//! [`Pilot`]: a group of connections under one sizer, and what probes their path for it.
+//! [`Pilot`]: a group of connections under one sizer, and the prober of their path.
 
 use crate::error::LiveError;
 use crate::sized_group::SizedGroup;
@@ -18,14 +18,15 @@ pub struct Pilot {
 }
 
 impl Pilot {
-    /// For `group`, whose path `prober` probes. Without one a train that the sizer asks for is lost.
+    /// Makes a pilot of `group`, whose path `prober` probes. Without a prober, a train that the sizer requests counts
+    /// as lost.
     #[must_use]
     pub const fn new(group: SizedGroup, prober: Option<Prober>) -> Self {
         Self { group, prober }
     }
 
-    /// Has the group measure, the prober read and send what is due, and the sizer decide. Another cap on the sender's
-    /// pacing rate, if the sizer wants one; `Some(None)` takes it away.
+    /// Has the group measure, the prober read and send what is due, and the sizer decide. Returns another cap on the
+    /// sender's pacing rate if the sizer wants one; `Some(None)` removes the cap.
     ///
     /// # Errors
     /// [`LiveError::Host`] if the kernel refuses a window.
@@ -36,7 +37,7 @@ impl Pilot {
         for _ in 0..demands.trains {
             match &mut self.prober {
                 Some(prober) => prober.ask_train(demands.packets),
-                // There is nobody who could send one.
+                // Without a prober no train can be sent.
                 None => self.group.tell(sockets, now, Input::Train(None))?,
             }
         }
@@ -49,26 +50,27 @@ impl Pilot {
         Ok(demands.pace)
     }
 
-    /// When to poll next; also when the prober's socket is readable.
+    /// Returns the time of the next poll. A poll is also due when the prober's socket is readable.
     #[must_use]
     pub fn wakeup(&self) -> Time {
         self.group.wakeup().min(self.prober.as_ref().map_or(Time::NEVER, Prober::wakeup))
     }
 
-    /// Whether the path is being measured without the data, which should wait so long. Only with a prober.
+    /// Returns true while the path is being measured without the data, which should wait until then. Only with a
+    /// prober.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
         self.prober.is_some() && self.group.sizer().wants_quiet()
     }
 
-    /// What probes the path, to wait for its socket.
+    /// Returns the prober, so that the caller can wait for its socket.
     #[must_use]
     pub const fn prober(&self) -> Option<&Prober> {
         self.prober.as_ref()
     }
 }
 
-/// What a sizer is told of `event`.
+/// Converts `event` to the sizer's input.
 fn input(event: &ProbeEvent) -> Input {
     match event {
         ProbeEvent::Echo(round_trip) => Input::Probe(Some(*round_trip)),

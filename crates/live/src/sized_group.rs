@@ -1,5 +1,4 @@
-//! [`SizedGroup`]: one [`BufferSizer`] holds the receive windows of the connections over one path, be it one or
-//! several.
+//! [`SizedGroup`]: one [`BufferSizer`] sets the receive windows of one connection, or of several over one path.
 //!
 //! ```text
 //!   TCP_INFO ──► Delivered, RoundTrip, OutOfOrder ─┐
@@ -7,17 +6,17 @@
 //!                                                  │         └──► Demands ──► the caller
 //! ```
 //!
-//! Parallel connections with a sizer each would take one another for cross traffic. Each would measure the rate that
-//! the others leave, and each would try whether the others give way. A group has one sizer, which sees the sum: what
-//! all of them deliver, lose and wait for. What it asks for is divided among them in whole segments; a connection
-//! that is alone gets it as it is.
+//! If each of several parallel connections had a sizer, they would take one another for cross traffic. Each would
+//! measure the rate that the others leave, and each would test whether the others give way. A group has one sizer,
+//! which sees the sum of their deliveries and losses. The window that it requests is divided among them in whole
+//! segments; a single connection gets it unchanged.
 //!
-//! It has no thread and reads no clock. The sockets are lent for each call, in the order in which they joined, so
-//! that their owner keeps them. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
+//! A group has no thread and reads no clock. The caller lends the sockets for each call, in the order in which they
+//! joined, and stays their owner. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
 //! in `pilot.rs`.
 //!
-//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. A sizer is told all data that came
-//! in between as one delivery. So a sizer that thinks in round trips sees eight or more deliveries in each.
+//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. The sizer gets all data that arrived
+//! in between as one delivery. So a sizer that counts in round trips sees eight or more deliveries in each.
 
 use crate::error::LiveError;
 use crate::window::{Window, WindowControl};
@@ -26,8 +25,8 @@ use sizing::{BufferSizer, Demands, Driver, Input, LEAST_SEGMENTS, PhaseChange};
 use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};
 
-/// The nearest and the farthest apart that two measurements are. The kernel's own estimate of the round trip comes in
-/// steps of 1 ms. After 10 ms at most, a window that the kernel has overwritten is set again.
+/// The least and the greatest time between two measurements. The kernel's own estimate of the round trip has steps of 1
+/// ms. After 10 ms at most, a window that the kernel has overwritten is set again.
 const OFTEN: Span = Span::from_millis(1);
 const SELDOM: Span = Span::from_millis(10);
 /// Measurements in each round trip.
@@ -37,7 +36,7 @@ const PER_ROUND_TRIP: u64 = 8;
 #[derive(Debug)]
 struct Member {
     control: WindowControl,
-    /// What the sizer has been told of.
+    /// The counts that the sizer has been given.
     received: Bytes,
     out_of_order: u32,
 }
@@ -47,19 +46,21 @@ struct Member {
 pub struct SizedGroup {
     driver: Driver,
     members: Vec<Member>,
-    /// Payload of a full segment: windows are divided in these.
+    /// The payload of a full segment: windows are divided into whole segments.
     segment: Bytes,
-    /// Asked for by a sizer of several, this is no limit: each member may have all of it.
+    /// The sizer's maximum. If the sizer of several connections requests it, this is not a limit: each member may have
+    /// all of it.
     maximum: Bytes,
-    /// When the next measurement is due.
+    /// The time of the next measurement.
     due: Time,
-    /// The round-trip time is told again this long after the last time.
+    /// The last round-trip time. The sizer gets it again once this time has passed since the last report.
     round_trip: Option<Span>,
     round_trip_told: Time,
 }
 
 impl SizedGroup {
-    /// A group without members. `sizer` counts in segments of `segment` and takes windows of `maximum` as no limit.
+    /// Makes a group without members. `sizer` counts in segments of `segment` and takes windows of `maximum` as no
+    /// limit.
     #[must_use]
     pub fn new(sizer: Box<dyn BufferSizer>, segment: Bytes, maximum: Bytes, now: Time) -> Self {
         let mut driver = Driver::new(sizer, now);
@@ -75,10 +76,10 @@ impl SizedGroup {
         }
     }
 
-    /// One more connection, *established*: the last of `sockets`. What it received before is not told to the sizer.
+    /// Adds one *established* connection, the last of `sockets`. The sizer does not see what it received before.
     ///
     /// # Errors
-    /// [`LiveError::Host`] if the kernel refuses; its window may then be limited already.
+    /// [`LiveError::Host`] if the kernel refuses; the connection's window may then be limited already.
     ///
     /// # Panics
     /// If `sockets` are not those of the members and one more.
@@ -87,7 +88,7 @@ impl SizedGroup {
         assert_eq!(sockets.len(), place + 1, "the members' sockets, then the new one");
         let socket = &sockets[place];
         let info = TcpInfo::of(socket)?;
-        // Limited from the beginning even if the sizer has not said to what: see `WindowControl::take`.
+        // Limited from the beginning, even if the sizer has not requested a window: see `WindowControl::take`.
         let control = WindowControl::take(socket, self.share(place, place + 1))?;
         let (received, out_of_order) = (info.stream_received(), info.rcv_ooopack.unwrap_or(0));
         self.members.push(Member { control, received, out_of_order });
@@ -98,7 +99,7 @@ impl SizedGroup {
         self.assert(sockets)
     }
 
-    /// The member at `place` has ended; the others, with `sockets`, get their parts.
+    /// Removes the member at `place`, which has ended; the others, with `sockets`, get their new parts.
     ///
     /// # Errors
     /// [`LiveError::Host`].
@@ -108,14 +109,14 @@ impl SizedGroup {
         self.assert(sockets)
     }
 
-    /// How many connections it has.
+    /// Returns the number of members.
     #[must_use]
     pub fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// Measures if it is time to, tells the sizer, and hands the windows to the kernel; sets those again that the
-    /// kernel had overwritten. Cheap when nothing is due.
+    /// Measures if that is due, gives the sizer the measurements, and hands the windows to the kernel. Sets those again
+    /// that the kernel had overwritten. Cheap when nothing is due.
     ///
     /// # Errors
     /// [`LiveError::Host`].
@@ -131,7 +132,7 @@ impl SizedGroup {
         self.obey(asked, sockets, now)
     }
 
-    /// Tells the sizer what the sockets cannot know: what became of probes and trains, what the sender says of all its
+    /// Gives the sizer what the sockets cannot know: the fate of probes and trains, and the sender's report on all its
     /// connections together.
     ///
     /// # Errors
@@ -141,30 +142,30 @@ impl SizedGroup {
         self.obey(asked, sockets, now)
     }
 
-    /// When to poll next.
+    /// Returns the time of the next poll.
     #[must_use]
     pub fn wakeup(&self) -> Time {
         self.driver.sizer().wakeup().map_or(self.due, |wakeup| wakeup.min(self.due))
     }
 
-    /// The sizer, to ask what it is doing.
+    /// Returns the sizer, so that the caller can read its state.
     #[must_use]
     pub fn sizer(&self) -> &dyn BufferSizer {
         self.driver.sizer()
     }
 
-    /// What the sizer wants of others since this was called last. A pace is that of all connections together.
+    /// Returns the sizer's requests to others since the last call. A pace is that of all connections together.
     pub fn take_demands(&mut self) -> Demands {
         self.driver.take_demands()
     }
 
-    /// The window that the sizer asks for; `None` before it has asked for any.
+    /// Returns the window that the sizer requests; `None` before its first request.
     #[must_use]
     pub const fn requested(&self) -> Option<Bytes> {
         self.driver.window()
     }
 
-    /// The window in force over all connections; `None` for the maximum.
+    /// Returns the window in force over all connections; `None` for the maximum.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         let count = self.members.len().max(1);
@@ -172,13 +173,14 @@ impl SizedGroup {
         (0..count).map(|place| self.part(place, count)).sum()
     }
 
-    /// The phases so far, the first one with the beginning; at most a thousand.
+    /// Returns the phases so far, the first one with the beginning; at most a thousand.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
         self.driver.changes()
     }
 
-    /// The actuator of the member at `place`: its buffer, and how often the kernel had overwritten the window.
+    /// Returns the actuator of the member at `place`, with its buffer and the number of times that the kernel overwrote
+    /// the window.
     ///
     /// # Panics
     /// If there is no such member.
@@ -199,13 +201,13 @@ impl SizedGroup {
         Ok(())
     }
 
-    /// What the sizer asks for, unless that is the maximum, which it says in whole segments.
+    /// Returns the window that the sizer requests, unless that is the maximum; requests are in whole segments.
     fn limit(&self) -> Option<Bytes> {
         self.requested().filter(|&asked| asked + self.segment <= self.maximum)
     }
 
-    /// The part of the member at `place` of `count`, if there is a limit. The first ones get the segments that cannot
-    /// be divided.
+    /// Returns the part of the member at `place` of `count`, if there is a limit. The first members get the segments
+    /// that are left after the division.
     fn part(&self, place: usize, count: usize) -> Option<Bytes> {
         if count == 1 {
             return self.requested();
@@ -234,9 +236,10 @@ impl SizedGroup {
                 (round_trips, readings) = (round_trips + round_trip, readings + 1);
             }
         }
-        // The round trip first: a delivery may end a period that is counted in round trips.
+        // The round trip goes first, because a delivery may end a period that is counted in round trips.
         if readings > 0 {
-            // The kernel's is smoothed already; told once per round trip, as many samples as it took itself.
+            // The kernel's estimate is already smoothed. It is passed on once per round trip, which is as often as the
+            // kernel took samples itself.
             let round_trip = round_trips / readings;
             let due = self.round_trip.is_none() || now.since(self.round_trip_told) >= round_trip;
             self.round_trip = Some(round_trip);

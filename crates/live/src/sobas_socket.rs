@@ -15,12 +15,12 @@ use std::slice::from_ref;
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
 
-/// A TCP connection that data is received through, whose window is sized while it runs [sobas:IV].
+/// A TCP connection through which data is received, and whose window is sized while it runs [sobas:IV].
 ///
-/// The program reads from the socket as ever, and calls [`poll`](Self::poll) now and then. A call after each read is
-/// well, and costs next to nothing when nothing is due. No more than 10 ms should pass between two calls while data
-/// comes. Nothing else is asked of it. Alone it knows only the measurements of the receiving socket. With a
-/// [`Prober`] and reports from its sender it decides sooner, and tells a lossy path from a full one.
+/// The program reads from the socket as usual, and calls [`poll`](Self::poll) regularly. A call after each read is
+/// enough, and costs almost nothing when nothing is due. While data arrives, no more than 10 ms should pass between two
+/// calls. By itself the sizer has only the measurements of the receiving socket. With a [`Prober`] and reports from its
+/// sender it decides sooner, and can tell a lossy path from a full one.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -56,16 +56,16 @@ pub struct SobasSocket<S> {
 }
 
 impl<S: AsFd> SobasSocket<S> {
-    /// Takes over the window of an *established* connection, with what its own socket tells.
+    /// Takes over the window of an *established* connection, with the measurements of its own socket.
     ///
     /// # Errors
-    /// [`LiveError::Host`] if it is no TCP connection, or the kernel refuses.
+    /// [`LiveError::Host`] if it is not a TCP connection, or the kernel refuses.
     pub fn new(socket: S) -> Result<Self, LiveError> {
         Self::make(socket, None, |config| SizerConfig { trains: 0, ..config })
     }
 
-    /// The same with probes and packet trains from the [`Echoer`](probe::Echoer) at `echoer`, on the machine that
-    /// sends the data. Call it before data flows: the trains measure the path then.
+    /// Takes over the window, with probes and packet trains from the [`Echoer`](probe::Echoer) at `echoer`, on the
+    /// machine that sends the data. Call it before data flows, because the trains measure the path then.
     ///
     /// # Errors
     /// As for [`new`](Self::new), and [`LiveError::Probe`].
@@ -94,31 +94,33 @@ impl<S: AsFd> SobasSocket<S> {
         Ok(Self { socket, pilot: Pilot::new(group, prober), clock, pacing: None })
     }
 
-    /// Measures, decides and sets the window, as far as anything is due.
+    /// Measures, decides and sets the window, as far as these are due.
     ///
     /// # Errors
-    /// [`LiveError::Host`]: the connection is unharmed, and may be read on without this.
+    /// [`LiveError::Host`] if the kernel refuses. The connection is unharmed, and the program may go on reading without
+    /// calling this.
     pub fn poll(&mut self) -> Result<(), LiveError> {
         let pace = self.pilot.poll(from_ref(&self.socket), &self.clock)?;
         self.pacing = pace.or(self.pacing);
         Ok(())
     }
 
-    /// When [`poll`](Self::poll) has something to do next, for programs that wait; `None`: as soon as it is called.
+    /// Returns the time until [`poll`](Self::poll) next has something to do, for programs that wait; `None`: call it at
+    /// once.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
         let wait = self.pilot.wakeup().since(self.clock.now());
         (wait > Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
-    /// Whether the path is being measured without the data: a program whose protocol can, has its sender wait so
-    /// long. Only with probes, and for some round trips at the beginning.
+    /// Returns true while the path is being measured without the data. If the program's protocol allows it, the sender
+    /// should wait until then. Only with probes, and for some round trips at the beginning.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
         self.pilot.wants_quiet()
     }
 
-    /// Says what the sender of the data knows about its own transfer, where the program's protocol can carry that.
+    /// Takes the sender's report on its own transfer, where the program's protocol can carry one.
     ///
     /// # Errors
     /// As for [`poll`](Self::poll).
@@ -126,49 +128,49 @@ impl<S: AsFd> SobasSocket<S> {
         self.pilot.group.tell(from_ref(&self.socket), self.clock.now(), Input::Sender(report))
     }
 
-    /// The rate at which the sender should pace since this was asked last, where the program's protocol can carry that;
-    /// `Some(None)`: without a cap.
+    /// Returns the rate at which the sender should pace, if it changed since the last call, where the program's
+    /// protocol can carry it; `Some(None)`: without a cap.
     pub fn take_pacing(&mut self) -> Option<Option<Rate>> {
         self.pacing.take()
     }
 
-    /// The window asked for; `None` for the maximum.
+    /// Returns the requested window; `None` for the maximum.
     #[must_use]
     pub const fn window(&self) -> Option<Bytes> {
         self.pilot.group.requested()
     }
 
-    /// What SOBAS is doing and why.
+    /// Returns the current state of SOBAS and the reason for it.
     #[must_use]
     pub fn state(&self) -> SizerState {
         self.pilot.group.sizer().state()
     }
 
-    /// The phases so far; their times count from the beginning of this.
+    /// Returns the phases so far; their times count from the creation of this value.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
         self.pilot.group.changes()
     }
 
-    /// What probes the path, to wait for its socket.
+    /// Returns the prober, so that the program can wait for its socket.
     #[must_use]
     pub const fn prober(&self) -> Option<&Prober> {
         self.pilot.prober()
     }
 
-    /// The socket.
+    /// Returns the socket.
     #[must_use]
     pub const fn get_ref(&self) -> &S {
         &self.socket
     }
 
-    /// The socket, to read from.
+    /// Returns the socket, to read from.
     #[must_use]
     pub const fn get_mut(&mut self) -> &mut S {
         &mut self.socket
     }
 
-    /// The socket alone; its window stays as it is.
+    /// Returns the socket alone; its window stays as it is.
     #[must_use]
     pub fn into_inner(self) -> S {
         self.socket

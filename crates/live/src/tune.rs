@@ -1,17 +1,17 @@
-//! [`Tuner`]: sizers at the sockets of programs that know nothing of them.
+//! [`Tuner`]: sizers for the sockets of programs that are not prepared for them.
 //!
-//! A program's TCP connections are found in `/proc/PID/fd`, its children's too, and reached by `pidfd_getfd`. A
-//! socket is borrowed for some microseconds at a time and given back. A copy that was kept would keep a connection
-//! open that the program has closed. So the number of the descriptor is remembered with the socket's inode, and
-//! looked at anew each time. The namespace does not matter; a socket stays in its own.
+//! The tuner finds the TCP connections of a program and of its children in `/proc/PID/fd`, and reaches them by
+//! `pidfd_getfd`. It borrows a socket for some microseconds at a time, because a copy that it kept would keep a
+//! connection open that the program has closed. So it remembers the number of the descriptor with the socket's inode,
+//! and looks it up anew each time. The network namespace does not matter, because a socket stays in its own.
 //!
-//! Only what a receiver sees by itself is used: there are no probes, and the sender is a stranger. Every connection
-//! that stands is taken over, with either end at the port if one is given. Listening sockets are left alone. The
-//! connections that they accept are found within about a tenth of a second.
+//! The sizer uses only what a receiver can see by itself: there are no probes, and the sender does not cooperate. Every
+//! established connection is taken over, with either end at the port if one is given. Listening sockets are left alone.
+//! The connections that they accept are found within about a tenth of a second.
 //!
-//! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
-//! its former settings and their return), `tune/claim.rs` (one tuner for each). Then `tune/restore.rs` (the same where nobody knows the former settings),
-//! `tune/error.rs`. `tune/verdict.rs` says what limited a connection.
+//! Reading order: this file, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
+//! its former settings and their return), `tune/claim.rs` (one tuner for each connection). Then `tune/restore.rs` (the
+//! return where the former settings are unknown), `tune/error.rs`. `tune/verdict.rs` finds what limited a connection.
 
 mod claim;
 mod connection;
@@ -38,41 +38,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
 use units::{Bytes, Rate, Span, Time};
 
-/// How often new connections are looked for; less often where looking takes long, so that it never takes more than a
+/// The time between two scans for new connections; longer where a scan takes long, so that scans never take more than a
 /// twentieth of a processor.
 const SCAN_INTERVAL: Span = Span::from_millis(100);
 const SCAN_SHARE: u64 = 20;
-/// A connection that has received more than this was under way before: the queue of its own may stand.
+/// A connection that has received more than this was under way before, and may have built a queue of its own.
 const RUNNING: Bytes = Bytes::new(64_000);
-/// Such a connection is watched for so long before it is taken over, so that it is known what was better or worse.
+/// The time for which such a connection is watched before it is taken over, so that the effect of tuning is known.
 const WATCH: Span = Span::from_millis(800);
 
-/// Said of a connection that another tuner has.
+/// The text about a connection that another tuner has.
 const TAKEN: &str = "another tightlink tunes it";
 
-/// Who decides on the windows.
+/// The setting that decides on the windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TuneWindow {
     /// A sizer of the registry, by name.
     Sizer(String),
-    /// One size for all.
+    /// One size for all connections.
     Fixed(Bytes),
 }
 
-/// What to do to a program's connections.
+/// Settings of the tuning of a program's connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuneConfig {
-    /// Only connections with this port at either end.
+    /// Only connections with this port at either end; `None`: all.
     pub port: Option<u16>,
-    /// Who decides.
+    /// The setting that decides on the windows.
     pub window: TuneWindow,
-    /// The largest window a sizer may ask for.
+    /// The largest window that a sizer may request.
     pub maximum: Bytes,
 }
 
 impl TuneConfig {
-    /// The sizer for a connection that has received `received` bytes in segments of this size, and has promised this
-    /// window.
+    /// Builds the sizer for a connection that has received `received` bytes in segments of `segment`, and has promised
+    /// its sender a window of `promised`.
     fn sizer(
         &self,
         segment: Bytes,
@@ -95,38 +95,38 @@ impl TuneConfig {
     }
 }
 
-/// What has happened to a connection.
+/// A change of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TuneEvent {
-    /// It was taken over: its place in [`Tuner::connections`].
+    /// A connection was taken over: its place in [`Tuner::connections`].
     Taken(usize),
-    /// Its sizer entered another phase, the last one of its changes.
+    /// The sizer of a connection entered another phase, the last one of its changes.
     Phase(usize),
-    /// The program has closed it.
+    /// The program has closed a connection.
     Closed(usize),
-    /// It could not be taken over, and why.
+    /// A connection could not be taken over, with the reason.
     Refused(String),
 }
 
-/// Sizers at the connections of one program and of those it started.
+/// Sizers for the connections of one program and of those it started.
 #[derive(Debug)]
 pub struct Tuner {
     root: Process,
     config: TuneConfig,
     connections: Vec<TunedConnection>,
-    /// Where the connection with this inode is in `connections`.
+    /// The place in `connections` of the connection with this inode.
     known: BTreeMap<u64, usize>,
-    /// Inodes that are not to be looked at again: other sockets, listening ones excepted, and refused ones.
+    /// Inodes that are not examined again: sockets other than TCP's, connections without the port, and refused ones.
     dismissed: BTreeSet<u64>,
     look: Time,
-    /// Connections that are watched: since when, and what they had received.
+    /// Connections that are being watched: since when, and the bytes they had received then.
     watched: BTreeMap<u64, (Time, Bytes)>,
-    /// All processes have been looked at once.
+    /// True once all processes have been scanned.
     looked: bool,
 }
 
 impl Tuner {
-    /// For the process `pid`; nothing is changed yet.
+    /// Attaches to the process `pid`; nothing is changed yet.
     ///
     /// # Errors
     /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::UnknownSizer`].
@@ -146,18 +146,18 @@ impl Tuner {
         })
     }
 
-    /// That there is something to tune: a TCP socket, and one with the port that was asked for.
+    /// Checks that there is something to tune: a TCP socket, and one with the port if one is given.
     ///
     /// # Errors
-    /// [`TuneError::NoSocket`], [`TuneError::NoPort`] with the ports there are; [`TuneError::NotPermitted`].
+    /// [`TuneError::NoSocket`], [`TuneError::NoPort`] with the ports that exist; [`TuneError::NotPermitted`].
     pub fn check(&self) -> Result<(), TuneError> {
         check(&self.root, self.config.port)
     }
 
-    /// Looks for new connections if it is time to, and has those sizers measure that are due.
+    /// Looks for new connections if that is due, and has those sizers measure that are due.
     ///
     /// # Errors
-    /// [`TuneError::NotPermitted`] if rights were lost. A connection that fails is left alone, and an event.
+    /// [`TuneError::NotPermitted`] if rights were lost. A connection that fails is left alone and reported as an event.
     pub fn poll(&mut self, clock: &Clock) -> Result<Vec<TuneEvent>, TuneError> {
         let mut events = Vec::new();
         let now = clock.now();
@@ -187,26 +187,26 @@ impl Tuner {
         Ok(events)
     }
 
-    /// When to poll next.
+    /// Returns the time of the next poll.
     #[must_use]
     pub fn wakeup(&self) -> Time {
         self.connections.iter().map(TunedConnection::wakeup).fold(self.look, Time::min)
     }
 
-    /// Whether the program still runs.
+    /// Returns true if the program still runs.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.root.is_alive()
     }
 
-    /// All connections taken over so far, in order, closed ones included.
+    /// Returns all connections taken over so far, in order, closed ones included.
     #[must_use]
     pub fn connections(&self) -> &[TunedConnection] {
         &self.connections
     }
 
-    /// Gives every window back to the kernel as far as it goes; each connection then says what is left. May be called
-    /// again.
+    /// Gives every window back to the kernel as far as possible; each connection then reports what is left. May be
+    /// called again.
     pub fn restore(&mut self, clock: &Clock) {
         for connection in &mut self.connections {
             connection.restore(clock.now());
@@ -217,7 +217,7 @@ impl Tuner {
         for process in self.root.family() {
             let descriptors = match process.descriptors() {
                 Ok(descriptors) => descriptors,
-                // It has ended meanwhile; the program itself is asked about elsewhere.
+                // The process has ended meanwhile. The end of the program itself is checked elsewhere.
                 Err(TuneError::NoProcess { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -229,7 +229,7 @@ impl Tuner {
         Ok(())
     }
 
-    /// Takes a descriptor's connection over if it is one that stands, and new.
+    /// Takes over a descriptor's connection if it is established and new.
     fn consider(
         &mut self,
         process: &Process,
@@ -251,7 +251,7 @@ impl Tuner {
             return Ok(());
         };
         if !ends.stands {
-            // It listens, is being made, or ends.
+            // It listens, is connecting, or is closing.
             return Ok(());
         }
         if self.config.port.is_some_and(|port| !ends.ports().contains(&port)) {
@@ -289,11 +289,12 @@ impl Tuner {
 }
 
 impl Tuner {
-    /// How a connection did without us: nothing of one that is new, and `None` while it is still watched.
+    /// Watches how a connection does without a sizer. Returns `Some(None)` for a new connection, and `None` while it is
+    /// still being watched.
     fn watch(&mut self, inode: u64, socket: &impl AsFd, now: Time) -> Option<Option<Earlier>> {
         let Ok(info) = TcpInfo::of(socket) else { return Some(None) };
         let received = info.stream_received();
-        // What comes up later has a window of its own from the beginning.
+        // A connection that appears later has a sizer from the beginning.
         if received <= RUNNING || (self.looked && !self.watched.contains_key(&inode)) {
             return Some(None);
         }
@@ -307,7 +308,7 @@ impl Tuner {
     }
 }
 
-/// That the process or one it started has a TCP socket, and one with the port.
+/// Checks that the process or one it started has a TCP socket, and one with the port if one is given.
 fn check(root: &Process, port: Option<u16>) -> Result<(), TuneError> {
     let mut ports = BTreeSet::new();
     for process in root.family() {

@@ -1,14 +1,14 @@
-//! [`Cookies`]: proof that an address receives what is sent to it, without remembering addresses.
+//! [`Cookies`]: proof that an address receives the datagrams sent to it, without a memory of addresses.
 
 use crate::key::ProbeKey;
 use host::HostError;
 use std::net::{IpAddr, SocketAddr};
 use units::{Span, Time};
 
-/// A cookie is good for the period it was made in and for the next one.
+/// The period of cookies: a cookie is valid in the period in which it was made and in the next one.
 const PERIOD: Span = Span::from_secs(10);
 
-/// Makes and checks cookies. Only the echoer knows the secret, so only who received one can show it.
+/// A maker and checker of cookies. Only the echoer knows the secret, so only a receiver of a cookie can show it.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: ProbeKey,
@@ -19,12 +19,12 @@ impl Cookies {
         Ok(Self { secret: ProbeKey::random()? })
     }
 
-    /// The cookie for `address` at `now`.
+    /// Makes the cookie for `address` at `now`.
     pub(crate) fn bake(&self, address: SocketAddr, now: Time) -> u64 {
         self.of(address, now.as_nanos() / PERIOD.as_nanos())
     }
 
-    /// Whether `cookie` was made for `address` within the last one or two periods.
+    /// Returns true if `cookie` was made for `address` in this period or the one before.
     pub(crate) fn holds(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
         let period = now.as_nanos() / PERIOD.as_nanos();
         cookie == self.of(address, period) || (period > 0 && cookie == self.of(address, period - 1))

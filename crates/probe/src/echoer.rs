@@ -14,48 +14,50 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Bytes, Span, Time};
 
-/// So many datagrams are looked at before others get their turn: a flood must not hold up a transfer.
+/// The number of datagrams handled before others get their turn: a flood must not hold up a transfer.
 const AT_ONCE: u32 = 256;
 
-/// How many trains an echoer sends at most, and how large they are.
+/// The limits on the number and size of an echoer's trains.
 ///
-/// A prober asks no sooner than [`TRAINS_APART`] after the last time. Its requests may still come closer together,
-/// where a machine or the path holds some up and then lets them go. So each session has a bucket of trains, which
-/// fills at the rate at which a prober asks. A session that keeps to that rate is refused nothing, and no session
-/// gets more for long.
+/// A prober sends no request sooner than [`TRAINS_APART`] after its last one. Its requests may still arrive closer
+/// together, if a machine or the path delays some and then releases them. So each session has a bucket of trains, which
+/// fills at the rate of a prober's requests. A session that keeps to that rate is never refused, and no session gets a
+/// higher rate for long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainLimits {
     /// Packets of one train.
     pub packets: u16,
-    /// Payload of each.
+    /// Payload of each packet.
     pub length: u16,
     /// The time from one train to the next of a session, on average.
     pub apart: Span,
-    /// Trains of a session that may come at once; one at least.
+    /// The number of trains of a session that may be requested at once; at least one.
     pub at_once: u64,
-    /// Trains in all, all sessions together.
+    /// The number of trains in all, all sessions together.
     pub total: u64,
 }
 
 impl Default for TrainLimits {
-    /// Enough for a prober of this project [sobas:IV]: trains of up to 100 packets that Ethernet carries, 15 ms apart.
-    /// The five trains of a decision come at once where they were held up. 200 decisions need 1000 in all.
+    /// Returns limits that suffice for a prober of this project [sobas:IV]: trains of up to 100 packets of Ethernet's
+    /// size, 15 ms apart. The five trains of a decision may be requested at once if they were delayed. 200 decisions
+    /// need 1000 in all.
     fn default() -> Self {
         let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);
         Self { packets: PACKETS, length, apart: TRAINS_APART, at_once, total: 1000 }
     }
 }
 
-/// What an echoer has done.
+/// The counts of an echoer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EchoCounts {
     /// Probes echoed.
     pub echoed: u64,
     /// Trains sent.
     pub trains: u64,
-    /// Trains that were asked for and not sent: over a limit, not allowed, or without a cookie that holds.
+    /// Trains that were requested and not sent: over a limit, not allowed, or without a valid cookie.
     pub trains_refused: u64,
-    /// Datagrams that were no message of this key and session, came again, or came from an address that is not heard.
+    /// Datagrams that were not a message of this key and session, were repeated, or came from another address than the
+    /// only one accepted.
     pub ignored: u64,
 }
 
@@ -65,19 +67,19 @@ struct Session {
     probes: ReplayWindow,
     requests: ReplayWindow,
     echoed: u64,
-    /// When the bucket of trains will be full again.
+    /// The time at which the bucket of trains will be full again.
     full: Time,
 }
 
 impl Session {
-    /// Whether the bucket has a train at `at`, and when it will be full without this one.
+    /// Returns the time at which the bucket will be full again after a train at `at`; `None` if the bucket is empty.
     fn train(&self, at: Time, limits: &TrainLimits) -> Option<Time> {
         let full = self.full.max(at);
         (full.since(at) <= limits.apart * limits.at_once.saturating_sub(1)).then_some(full + limits.apart)
     }
 }
 
-/// Echoes probes and sends trains for the sessions it was made for.
+/// An echoer, which answers probes and sends trains for the sessions that it was made for.
 #[derive(Debug)]
 pub struct Echoer {
     socket: Datagrams,
@@ -112,13 +114,13 @@ impl Echoer {
         })
     }
 
-    /// Hears nobody but who is at `address`, an IPv4 address also in its form as one of IPv6.
+    /// Restricts the echoer to datagrams from `address`, an IPv4 address also in its IPv6 form.
     #[must_use]
     pub fn only_from(self, address: IpAddr) -> Self {
         Self { only_from: Some(address.to_canonical()), ..self }
     }
 
-    /// Where it listens, the port filled in.
+    /// Returns the address of the socket, with the port that was taken.
     ///
     /// # Errors
     /// [`ProbeError::Host`].
@@ -126,13 +128,13 @@ impl Echoer {
         self.socket.local()
     }
 
-    /// Answers what has arrived. Call it whenever the socket is readable. A probe that waits longer than about a
-    /// second in the socket is echoed with a round trip that is too long.
+    /// Answers the datagrams that have arrived. Call it whenever the socket is readable. A probe that waits longer than
+    /// about a second in the socket is echoed with a round trip that is too long.
     pub fn poll(&mut self, clock: &Clock) {
         self.poll_allowing(clock, |_| true);
     }
 
-    /// The same for a sender with a limit of its own. `allow` is asked about the payload of each train right before
+    /// Answers the datagrams for a sender with a limit of its own. `allow` gets the payload of each train right before
     /// the train is sent, and counts the payload if it agrees.
     pub fn poll_allowing(&mut self, clock: &Clock, mut allow: impl FnMut(Bytes) -> bool) {
         for _ in 0..AT_ONCE {
@@ -144,13 +146,13 @@ impl Echoer {
         }
     }
 
-    /// What it has done so far.
+    /// Returns the counts so far.
     #[must_use]
     pub const fn counts(&self) -> EchoCounts {
         self.counts
     }
 
-    /// Whether the message was for us, and new.
+    /// Answers the message. Returns true if it was for this echoer, and new.
     fn answer(
         &mut self,
         message: Option<(u64, Message)>,
@@ -177,7 +179,8 @@ impl Echoer {
                 let fits = (1..=self.limits.packets).contains(&packets)
                     && (LENGTH as u16..=self.limits.length).contains(&length);
                 let few = self.counts.trains < self.limits.total;
-                // By when they came: a machine that stood still looks at several at once.
+                // The limit applies to the times of arrival, because a machine that stood still reads several requests
+                // at once.
                 let full = session.train(at, &self.limits).filter(|_| known && fits && few);
                 let payload = Bytes::new(u64::from(packets) * u64::from(length));
                 match full.filter(|_| allow(payload)) {
@@ -195,7 +198,7 @@ impl Echoer {
     }
 
     fn send_train(&mut self, session: u64, number: u64, packets: u16, length: u16, to: SocketAddr) {
-        // All of it is ready before the first packet leaves.
+        // The whole train is ready before its first packet leaves.
         let mut train = vec![0; usize::from(packets) * usize::from(length)];
         for (place, datagram) in (0..).zip(train.chunks_exact_mut(usize::from(length))) {
             let head = Message::Train { number, place, packets, length }.encode(&self.key, session);
@@ -218,7 +221,7 @@ mod tests {
 
     const SESSION: u64 = 3;
 
-    /// An echoer and a prober that keeps no rules but has the key.
+    /// An echoer, and a prober that has the key but keeps no rules.
     struct Bench {
         echoer: Echoer,
         key: ProbeKey,
@@ -229,7 +232,7 @@ mod tests {
     }
 
     impl Bench {
-        /// The prober is at `from`; `address` is the echoer's.
+        /// Makes a bench: the prober is at `from`, the echoer at `address`.
         fn new(from: Ipv4Addr, address: &str, set_up: impl FnOnce(Echoer) -> Echoer) -> Self {
             let key = ProbeKey::random().unwrap();
             let limits = TrainLimits::default();
@@ -246,7 +249,7 @@ mod tests {
             self.echoer.poll(&self.clock);
         }
 
-        /// Whether a probe is echoed; the cookie that came is kept.
+        /// Sends a probe, and keeps the cookie of its echo. Returns true if the probe is echoed.
         fn probe(&mut self) -> bool {
             self.asked += 1;
             self.send(Message::Probe { number: self.asked });
@@ -259,7 +262,7 @@ mod tests {
             true
         }
 
-        /// Whether a train of `packets` of `length` is sent.
+        /// Requests a train of `packets` of `length`. Returns true if it is sent.
         fn train(&mut self, packets: u16, length: u16) -> bool {
             let before = self.echoer.counts();
             self.asked += 1;
@@ -306,7 +309,7 @@ mod tests {
         // Five at once, as if the machine had stood still, then one each 15 ms.
         assert!((0..5).all(|_| ask(apart(0))) && !ask(apart(0)), "a sixth at once is too much");
         assert!((1..100).all(|count| ask(apart(count)) && !ask(apart(count))));
-        // As fast as can be for a second more: as many as in a second at the prober's own rate.
+        // As many requests as possible for a second more get as many trains as a second at the prober's own rate.
         let flood = (0..100_000).filter(|step| ask(apart(100) + Span::from_micros(*step * 10))).count();
         assert!((66..=67).contains(&flood), "{flood}");
     }
@@ -328,7 +331,7 @@ mod tests {
     fn only_the_address_that_is_heard_gets_an_answer() {
         let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let stranger = Ipv4Addr::new(127, 0, 0, 2);
-        // The second echoer sees IPv4 addresses in their form as ones of IPv6.
+        // The second echoer sees IPv4 addresses in their IPv6 form.
         for address in ["127.0.0.1:0", "[::]:0"] {
             let mut heard = Bench::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
             assert!(heard.probe() && heard.train(PACKETS, 1472), "{address}");

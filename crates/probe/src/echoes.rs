@@ -1,22 +1,22 @@
-//! [`Echoes`]: which echoes are missing, from the counts of those that came.
+//! [`Echoes`]: the missing echoes, from the counts of those that arrived.
 
 use crate::replay::ReplayWindow;
 
-/// An echo is missing for good when three later ones have come. Packets may overtake each other by a few places, as
-/// in TCP [rfc5681:3.2].
+/// The number of later echoes after which a missing echo counts as lost. Packets may overtake each other by a few
+/// places, as in TCP [rfc5681:3.2].
 const OVERTAKING: u64 = 3;
 
-/// The counts that echoes carry, one higher from each echo to the next.
+/// The counts that echoes carry, which rise by one from each echo to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Echoes {
     window: ReplayWindow,
-    /// Counts up to here have been judged; at most three behind the highest.
+    /// The highest count up to which all have been judged; at most three behind the highest.
     judged: u64,
 }
 
 impl Echoes {
-    /// An echo with this count has come. `None` if it had come before; else how many are lost that were not known to
-    /// be.
+    /// Takes the count of an echo that has arrived. Returns `None` if it had arrived before; otherwise the number of
+    /// echoes that are newly known to be lost.
     pub(crate) fn observe(&mut self, count: u64) -> Option<u64> {
         let before = self.window;
         if !self.window.accept(count) {
@@ -25,7 +25,7 @@ impl Echoes {
         let settled = self.window.highest().saturating_sub(OVERTAKING).max(self.judged);
         let known = settled.min(before.highest());
         let missing = (self.judged + 1..=known).filter(|&count| !before.came(count)).count() as u64;
-        // Of what lies beyond all that had come before, only this echo has.
+        // Of the counts beyond all earlier ones, only that of this echo has arrived.
         let skipped = settled - self.judged.max(known);
         self.judged = settled;
         Some(skipped + missing)

@@ -1,4 +1,4 @@
-//! [`ProbeError`]: why a path cannot be probed.
+//! [`ProbeError`]: the reasons why a path cannot be probed.
 
 use host::HostError;
 use std::fmt;
@@ -7,17 +7,17 @@ use std::net::SocketAddr;
 use thiserror::Error;
 use units::Complaint;
 
-/// Why a path cannot be probed. What happens to datagrams on their way is no error.
+/// The reason why a path cannot be probed. The loss of datagrams on their way is not an error.
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// A socket for probes could not be made.
     Socket {
         /// The other side's address, or our own.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The machine refused something else.
+    /// Another request that the machine refused.
     Host(#[from] HostError),
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for ProbeError {
 }
 
 impl ProbeError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the value found, the values accepted, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         match self {

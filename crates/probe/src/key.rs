@@ -1,12 +1,12 @@
-//! [`ProbeKey`]: the secret both sides share.
+//! [`ProbeKey`]: the secret that both sides share.
 
 use host::HostError;
 use std::fmt;
 
-/// What this project uses a shared secret for here, so that no other use of the same secret can be played against this.
+/// The purpose of the derived key, which separates it from every other use of the same secret.
 const CONTEXT: &str = "tightlink 2026-11 UDP probes, echoes and packet trains";
 
-/// Bytes of a truncated code: forging one takes 2^127 tries on average.
+/// The number of bytes of a truncated code: forging one takes 2^127 tries on average.
 pub(crate) const CODE: usize = 16;
 
 /// A key for the probes of one session. It must be fresh for each run: datagrams of an earlier run with the same key
@@ -15,23 +15,23 @@ pub(crate) const CODE: usize = 16;
 pub struct ProbeKey([u8; 32]);
 
 impl ProbeKey {
-    /// The key that follows from a secret which both sides have. The secret may serve other purposes, too.
+    /// Derives the key from a secret that both sides have. The secret may serve other purposes as well.
     #[must_use]
     pub fn from_secret(secret: &[u8; 32]) -> Self {
         Self(blake3::derive_key(CONTEXT, secret))
     }
 
-    /// A fresh one from the system's random numbers.
+    /// Makes a fresh key from the system's random numbers.
     ///
     /// # Errors
-    /// [`HostError::System`] if it has none.
+    /// [`HostError::System`] if the system has none.
     pub fn random() -> Result<Self, HostError> {
         let mut secret = [0; 32];
         host::fill_random(&mut secret)?;
         Ok(Self::from_secret(&secret))
     }
 
-    /// The authentication code of `parts`, one after the other.
+    /// Computes the authentication code of `parts`, one after the other.
     pub(crate) fn code(&self, parts: &[&[u8]]) -> [u8; CODE] {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in parts {
@@ -49,7 +49,7 @@ impl fmt::Debug for ProbeKey {
     }
 }
 
-/// Whether two codes are equal, in a time that does not tell where they differ.
+/// Returns true if two codes are equal, in a time that does not reveal where they differ.
 pub(crate) fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     std::hint::black_box(differ) == 0

@@ -8,20 +8,20 @@
 //!          ◄───────── 50 packets of 1500 bytes ──────────      in one go
 //! ```
 //!
-//! The receiver probes [sobas:IV]. Echoes go the way of the data, and each echo carries the echoer's count. A gap in
-//! the count is a packet lost on the way of the data. A probe that was never counted was lost on the way of the
-//! acknowledgements. Both sides stamp arrivals in the kernel (`SO_TIMESTAMPNS`), and an echo says how long the echoer
-//! held it. So a busy program at either end does not lengthen the round trip. Neither side has a thread: their owners
-//! poll them when their sockets are readable.
+//! The receiver probes [sobas:IV]. Echoes travel in the direction of the data, and each echo carries the echoer's
+//! count. A gap in the count is a packet lost in the direction of the data. A probe that was never counted was lost in
+//! the direction of the acknowledgements. Both sides stamp arrivals in the kernel (`SO_TIMESTAMPNS`), and an echo
+//! states how long the echoer held it. So a busy program at either end does not lengthen the round trip. Neither side
+//! has a thread: their owners poll them when their sockets are readable.
 //!
-//! **Who may.** Every datagram is authenticated with a key that both sides share ([`ProbeKey`]), for one session, and
-//! counts once. A datagram that fails, or comes again, is ignored without an answer. An echo has the length of its
+//! **Access.** Every datagram is authenticated with a key that both sides share ([`ProbeKey`]), for one session, and
+//! counts once. A datagram that fails, or is repeated, is ignored without an answer. An echo has the length of its
 //! probe.
 //!
-//! A train goes only to an address that returns a cookie which the echoer sent there within the last twenty seconds.
-//! So no train can be directed at someone else. An echoer sends trains no larger and no more often than a prober of
-//! this project asks ([`TrainLimits`]). Its owner may count trains in a limit of its own, and accept one address
-//! only. Contents are not secret: there is nothing in them.
+//! A train goes only to an address that returns a cookie which the echoer sent there within the last twenty seconds. So
+//! no train can be directed at a third party. An echoer sends trains no larger and no more often than a prober of this
+//! project requests ([`TrainLimits`]). Its owner may count trains in a limit of its own, and accept only one address.
+//! The contents are not encrypted, because they carry no secrets.
 //!
 //! Reading order: `key.rs`, `wire.rs` (the datagrams), `prober.rs`, `echoer.rs`. Their parts are `replay.rs`,
 //! `echoes.rs` (missing echoes), `train.rs` (the arrivals of a train), `socket.rs`, `error.rs`.

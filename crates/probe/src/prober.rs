@@ -14,50 +14,50 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Bytes, Span, Time};
 
-/// Echoes are waited for this many probes long: ten seconds at one each 10 ms.
+/// The number of probes for which echoes are awaited: ten seconds at one each 10 ms.
 const REMEMBERED: usize = 1000;
-/// More losses at once are not told one by one: the sizer has decided on them by then.
+/// The most losses at once that are reported one by one: with these the sizer has already decided.
 const LOSSES_TOLD: u64 = 100;
-/// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
-/// that it overtook.
+/// The time without a packet after which a train is over: before its first packet, after some packets, and after its
+/// last packet. In the last case only packets that it overtook can still arrive.
 const TRAIN_SILENCE: Span = Span::from_secs(1);
 const TRAIN_BROKEN: Span = Span::from_millis(50);
 const TRAIN_OVERTAKEN: Span = Span::from_millis(5);
-/// The time between requests for a cookie while a train waits for one. A cookie is used for half of the time for
-/// which it is sure to hold.
+/// The time between requests for a cookie while a train waits for one. A cookie is used for half of the time for which
+/// it is sure to be valid.
 const COOKIE_EVERY: Span = Span::from_millis(50);
 const COOKIE_FRESH: Span = Span::from_secs(5);
 
-/// What a prober has found out.
+/// A finding of a prober.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeEvent {
-    /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo. The time that the
+    /// A probe was echoed, with this round trip from our sending to the kernel's stamp of the echo. The time that the
     /// echoer held the probe and the time in which the path stood still are subtracted.
     Echo(Span),
-    /// A probe that had reached the echoer was lost on its way back: the way of the data.
+    /// A probe that had reached the echoer was lost on its way back, in the direction of the data.
     Lost,
-    /// A train that was asked for has come as far as it will.
+    /// A requested train has arrived, as far as it will.
     Train(TrainArrivals),
 }
 
-/// What became of the probes so far.
+/// The counts of the probes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeCounts {
-    /// Sent.
+    /// Probes sent.
     pub sent: u64,
-    /// Echoes that came.
+    /// Echoes that arrived.
     pub echoed: u64,
-    /// Lost on the way of the data, after the echoer had counted them.
+    /// Probes lost in the direction of the data, after the echoer had counted them.
     pub lost_with_data: u64,
-    /// Lost on the way of the acknowledgements: never counted by the echoer, as far as its latest echo tells.
+    /// Probes lost in the direction of the acknowledgements: never counted by the echoer, as its latest echo shows.
     pub lost_with_acks: u64,
-    /// Datagrams that were no message of this key and session, or came again.
+    /// Datagrams that were not a message of this key and session, or were repeated.
     pub ignored: u64,
-    /// Datagrams the kernel did not send, or said it could not deliver.
+    /// Datagrams that the kernel did not send, or reported as undeliverable.
     pub refused: u64,
 }
 
-/// When a datagram came: by the run's clock, in real time, and by the kernel's stamp alone.
+/// The time of a datagram's arrival: by the run's clock, in real time, and by the kernel's stamp alone.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     now: Time,
@@ -65,18 +65,18 @@ struct Arrival {
     stamp: Time,
 }
 
-/// A train on its way.
+/// A train that has been requested.
 #[derive(Debug)]
 struct Awaited {
     number: u64,
-    /// Packets that were asked for.
+    /// The number of packets requested.
     packets: u16,
-    /// When it was asked for, or its latest packet came.
+    /// The time of the request, or of the latest packet.
     moved: Time,
     arrivals: Vec<(u16, Time)>,
 }
 
-/// Probes one path. Its owner polls it when its socket is readable, and at [`Prober::wakeup`].
+/// A prober of one path. Its owner polls it when its socket is readable, and at [`Prober::wakeup`].
 #[derive(Debug)]
 pub struct Prober {
     socket: Datagrams,
@@ -87,13 +87,13 @@ pub struct Prober {
     /// Probes without an echo, oldest first: number and real time of sending.
     unanswered: VecDeque<(u64, Time)>,
     echoes: Echoes,
-    /// The latest one, and when it came.
+    /// The latest cookie, and the time of its arrival.
     cookie: Option<(u64, Time)>,
-    /// Packets of the trains that are to be asked for.
+    /// The packets of each train that is still to be requested.
     trains_wanted: VecDeque<u16>,
     trains_asked: u64,
     next_train: Time,
-    /// Trains on their way, oldest first.
+    /// The requested trains that are not over, oldest first.
     awaited: VecDeque<Awaited>,
     /// Payload of a train's packets.
     train_length: u16,
@@ -101,8 +101,8 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// For the path to the echoer at `echoer`, from the current thread's network namespace. It is silent until an
-    /// interval is set or a train asked for.
+    /// Makes a prober of the path to the echoer at `echoer`, from the current thread's network namespace. It is silent
+    /// until an interval is set or a train is requested.
     ///
     /// # Errors
     /// [`ProbeError::Socket`].
@@ -110,11 +110,11 @@ impl Prober {
         Self::connect_from(any_address(echoer, 0), echoer, key, session)
     }
 
-    /// The same from one of this machine's addresses, for an echoer that answers this address alone, or from a port.
-    /// Port 0 takes a free one.
+    /// Makes a prober with one of this machine's addresses, for an echoer that answers this address alone, or with a
+    /// port. Port 0 takes a free one.
     ///
     /// # Errors
-    /// As [`Prober::connect`].
+    /// As for [`Prober::connect`].
     pub fn connect_from(
         local: SocketAddr,
         echoer: SocketAddr,
@@ -140,7 +140,7 @@ impl Prober {
         })
     }
 
-    /// Probes every `interval` from `now` on; `None`: no longer.
+    /// Sets the interval of probes from `now` on; `None` stops them.
     pub fn set_interval(&mut self, interval: Option<Span>, now: Time) {
         if interval != self.interval {
             self.interval = interval;
@@ -148,7 +148,8 @@ impl Prober {
         }
     }
 
-    /// Asks for one more train, of `packets` but not more than an echoer sends, a little after the one before. Poll soon.
+    /// Requests one more train, of `packets` but not more than an echoer sends, shortly after the one before. Poll
+    /// soon.
     pub fn ask_train(&mut self, packets: usize) {
         self.trains_wanted.push_back(packets.clamp(1, PACKETS.into()) as u16);
         if self.cookie.is_none() && self.interval.is_none() {
@@ -156,7 +157,7 @@ impl Prober {
         }
     }
 
-    /// Reads what has arrived, sends what is due. What it found out, in order.
+    /// Reads the datagrams that have arrived, and sends those that are due. Returns the findings in order.
     pub fn poll(&mut self, clock: &Clock) -> Vec<ProbeEvent> {
         let mut events = Vec::new();
         let now = clock.now();
@@ -171,7 +172,7 @@ impl Prober {
         self.end_trains(now, &mut events);
         if now >= self.next_probe {
             self.send_probe(clock);
-            // Missed times are left out, the rhythm is kept.
+            // Missed probes are left out, and the rhythm is kept.
             let interval = self.interval.unwrap_or(COOKIE_EVERY).max(Span::from_nanos(1));
             let missed = now.since(self.next_probe).as_nanos() / interval.as_nanos();
             self.next_probe += interval * (missed + 1);
@@ -181,23 +182,23 @@ impl Prober {
         events
     }
 
-    /// When to poll next, though nothing arrives.
+    /// Returns the time of the next poll, if nothing arrives before.
     #[must_use]
     pub fn wakeup(&self) -> Time {
         let came = self.awaited.iter().map(|awaited| awaited.moved + patience(awaited)).min();
-        // Without a cookie the next probe brings it.
+        // Without a cookie, the next probe brings one.
         let asks = !self.trains_wanted.is_empty() && self.cookie.is_some();
         let train = if asks { self.next_train } else { Time::NEVER };
         self.next_probe.min(train).min(came.unwrap_or(Time::NEVER))
     }
 
-    /// What became of the probes.
+    /// Returns the counts of the probes.
     #[must_use]
     pub const fn counts(&self) -> ProbeCounts {
         self.counts
     }
 
-    /// Whether the message was one we wait for.
+    /// Takes a message. Returns true if it was expected.
     fn hear(
         &mut self,
         message: Message,
@@ -212,7 +213,7 @@ impl Prober {
                 self.counts.echoed += 1;
                 self.counts.lost_with_data += lost;
                 self.counts.lost_with_acks = self.counts.lost_with_acks.max(number.saturating_sub(count));
-                // In the order of sending: what is missing came before.
+                // In the order of sending: the missing probes were sent before this one.
                 events.extend((0..lost.min(LOSSES_TOLD)).map(|_| ProbeEvent::Lost));
                 let place = self.unanswered.iter().position(|(unanswered, _)| *unanswered == number);
                 if let Some((_, sent)) = place.and_then(|place| self.unanswered.remove(place)) {
@@ -230,7 +231,7 @@ impl Prober {
                     return false;
                 }
                 awaited.moved = arrival.now;
-                // As if the path had not stood still.
+                // The time as if the path had not stood still.
                 awaited.arrivals.push((place, arrival.stamp - clock.behind(arrival.at)));
                 true
             }
@@ -272,12 +273,12 @@ impl Prober {
         let request = Message::TrainRequest { number, packets, length: self.train_length, cookie };
         let arrivals = Vec::with_capacity(packets.into());
         self.awaited.push_back(Awaited { number, packets, moved: now, arrivals });
-        // Echoers refuse what comes sooner for long: see `TrainLimits`.
+        // Echoers refuse more frequent requests in the long run: see `TrainLimits`.
         self.next_train = now + TRAINS_APART;
         self.socket.send(&request.encode(&self.key, self.session), None);
     }
 
-    /// Lets trains go that are whole, or have been waited for long enough.
+    /// Ends trains that are whole, or have been awaited for long enough.
     fn end_trains(&mut self, now: Time, events: &mut Vec<ProbeEvent>) {
         let packet = Bytes::new(PACKET.into());
         self.awaited.retain_mut(|awaited| {
@@ -291,7 +292,7 @@ impl Prober {
     }
 }
 
-/// How long after its latest packet a train is waited for.
+/// Returns the time for which a train is awaited after its latest packet.
 fn patience(awaited: &Awaited) -> Span {
     match awaited.arrivals.last() {
         None => TRAIN_SILENCE,
@@ -307,5 +308,5 @@ impl AsFd for Prober {
     }
 }
 
-// Trains of a length that no echoer sends would never come.
+// A train of a length that no echoer sends would never arrive.
 const _: () = assert!(PACKET as usize - 48 >= LENGTH);

@@ -1,19 +1,19 @@
-//! [`ReplayWindow`]: each number counts once.
+//! [`ReplayWindow`]: the numbers that came, so that each counts once.
 
-/// Numbers so far behind the highest are refused, seen or not.
+/// The distance behind the highest number from which on numbers are refused, seen or not.
 const WIDTH: u64 = 128;
 
-/// Remembers which of the latest numbers came (the method of IPsec's anti-replay window [rfc4303:3.4.3]). Zero is not a
+/// A record of the latest numbers that came (the method of IPsec's anti-replay window [rfc4303:3.4.3]). Zero is not a
 /// number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReplayWindow {
     highest: u64,
-    /// Bit i: highest - i came.
+    /// The bits of the numbers: bit i is set if highest - i came.
     came: u128,
 }
 
 impl ReplayWindow {
-    /// Whether `number` is new; from now on it is not.
+    /// Returns true if `number` is new, and records it.
     pub(crate) fn accept(&mut self, number: u64) -> bool {
         if number == 0 {
             return false;
@@ -30,7 +30,7 @@ impl ReplayWindow {
         new
     }
 
-    /// Whether `number`, not above the highest, came; what lies too far behind is taken to have come.
+    /// Returns true if `number`, not above the highest, came; a number too far behind counts as having come.
     pub(crate) fn came(&self, number: u64) -> bool {
         let behind = u32::try_from(self.highest.saturating_sub(number)).unwrap_or(u32::MAX);
         1u128.checked_shl(behind).is_none_or(|bit| self.came & bit != 0)

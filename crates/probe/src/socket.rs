@@ -1,4 +1,4 @@
-//! [`Datagrams`]: a UDP socket that says when each datagram arrived.
+//! [`Datagrams`]: a UDP socket that stamps the arrival of each datagram.
 
 use crate::error::ProbeError;
 use host::{Clock, HostError};
@@ -13,46 +13,46 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Span, Time};
 
-/// Room for a few trains at the kernel's book-keeping.
+/// The size of the buffers: room for a few trains at the kernel's book-keeping.
 const BUFFER: usize = 1 << 20;
-/// Longer than any datagram of ours: a longer one is cut, and then of the wrong length.
+/// The room for a datagram, longer than any of ours: a longer one is cut, and then has the wrong length.
 const ROOM: usize = 9000;
-/// The longest super-packet, in bytes and in datagrams, that the kernel takes to cut into datagrams itself.
+/// The longest super-packet, in bytes and in datagrams, that the kernel accepts and cuts into datagrams.
 const SUPER_BYTES: usize = 60_000;
 const SUPER_DATAGRAMS: usize = 60;
 
-/// So many errors in a row are read away at once.
+/// The number of errors in a row that are read at once.
 const FAILURES: u32 = 16;
 
-/// One datagram.
+/// A datagram that has arrived.
 pub(crate) struct Received<'a> {
     pub(crate) from: SocketAddr,
     pub(crate) bytes: &'a [u8],
-    /// When it arrived, in real time since the start of the run.
+    /// The time of its arrival, in real time since the start of the run.
     pub(crate) at: Time,
-    /// The same by the kernel's stamp alone, on the system's clock: differences are exact.
+    /// The same time by the kernel's stamp alone, on the system's clock: differences are exact.
     pub(crate) stamp: Time,
 }
 
-/// A non-blocking UDP socket. What happens to a datagram on its way is the path's business: errors of sending and of
-/// receiving are counted, never raised.
+/// A non-blocking UDP socket. The fate of a datagram on its way depends on the path, so errors of sending and of
+/// receiving are counted, never returned.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
     socket: Socket,
     room: Vec<u8>,
     control: Vec<u8>,
-    /// Datagrams the kernel refused, or errors it reported for earlier ones.
+    /// Datagrams that the kernel refused, and errors that it reported for earlier ones.
     pub(crate) refused: u64,
 }
 
 impl Datagrams {
-    /// A socket at `local`, which hears only `peer` if there is one.
+    /// Binds a socket to `local`, which receives only from `peer` if there is one.
     pub(crate) fn bind(local: SocketAddr, peer: Option<SocketAddr>) -> Result<Self, ProbeError> {
         let make = || {
             let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
             socket.set_nonblocking(true)?;
             setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-            // Less is granted where the limits are low, which is enough for one train.
+            // Low limits grant less, which is enough for one train.
             socket.set_recv_buffer_size(BUFFER)?;
             socket.set_send_buffer_size(BUFFER)?;
             socket.bind(&local.into())?;
@@ -74,7 +74,7 @@ impl Datagrams {
             .ok_or_else(|| HostError::system("read a socket's address")(io::ErrorKind::Unsupported).into())
     }
 
-    /// The next datagram that waits; `None` if none does.
+    /// Returns the next datagram that waits; `None` without one.
     pub(crate) fn receive(&mut self, clock: &Clock) -> Option<Received<'_>> {
         let mut failures = 0;
         let (length, from, stamp) = loop {
@@ -98,7 +98,7 @@ impl Datagrams {
                 }
                 Err(Errno::EAGAIN) => return None,
                 Err(Errno::EINTR) => {}
-                // An ICMP error for something sent before; reading it clears it. One that stays ends it.
+                // An ICMP error for an earlier datagram; reading it clears it. If errors persist, the loop ends.
                 Err(_) => {
                     self.refused += 1;
                     failures += 1;
@@ -116,7 +116,7 @@ impl Datagrams {
         Some(Received { from, bytes: &self.room[..length], at, stamp })
     }
 
-    /// Sends to the peer, or to `to`.
+    /// Sends `bytes` to the peer, or to `to`.
     pub(crate) fn send(&mut self, bytes: &[u8], to: Option<SocketAddr>) {
         let sent = match to {
             Some(to) => self.socket.send_to(bytes, &to.into()),
@@ -125,8 +125,8 @@ impl Datagrams {
         self.refused += u64::from(sent.is_err());
     }
 
-    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it takes, so
-    /// that nothing gets between them.
+    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it accepts, so
+    /// that no other packet gets between them.
     pub(crate) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
         let at_once = (SUPER_BYTES / usize::from(length)).clamp(1, SUPER_DATAGRAMS) * usize::from(length);
         let address = SockaddrStorage::from(to);
@@ -140,7 +140,7 @@ impl Datagrams {
                 Some(&address),
             );
             if sent.is_err() {
-                // The device or the path's MTU does not take it whole.
+                // The device or the path's MTU does not allow the whole piece.
                 for datagram in piece.chunks(usize::from(length)) {
                     self.send(datagram, Some(to));
                 }

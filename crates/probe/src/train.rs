@@ -1,42 +1,44 @@
-//! [`TrainArrivals`]: a packet train as it came in.
+//! [`TrainArrivals`]: the arrivals of a packet train.
 
 use estimate::{Estimator, LONG_TRAIN_PACKETS, TRAIN_PACKET, Train, TrainPacket};
 use units::{Bytes, Rate, Time};
 
-/// Packets of a train: the most that a prober asks for, and that an echoer sends.
+/// The number of packets of a train: the most that a prober requests, and that an echoer sends.
 pub(crate) const PACKETS: u16 = LONG_TRAIN_PACKETS as u16;
-/// The length of each with its IP header.
+/// The length of each packet with its IP header.
 pub(crate) const PACKET: u16 = TRAIN_PACKET.get() as u16;
-/// Headers of IPv4 and of IPv6 with that of UDP.
+/// The headers of IPv4 and of IPv6, each with that of UDP.
 pub(crate) const HEADERS: [u16; 2] = [28, 48];
 
-/// The packets of one train that arrived, in the order in which they did.
+/// The packets of one train that arrived, in the order of their arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainArrivals {
-    /// How many were asked for.
+    /// The number of packets requested.
     pub packets: u16,
-    /// Length of each, IP header included.
+    /// The length of each packet, IP header included.
     pub packet: Bytes,
-    /// Place in the train, from 0, and the kernel's stamp of its arrival. The stamps' origin is arbitrary.
+    /// The place of each packet in the train, from 0, and the kernel's stamp of its arrival. The stamps' origin is
+    /// arbitrary.
     pub arrivals: Vec<(u16, Time)>,
 }
 
 impl TrainArrivals {
-    /// Whether all arrived, in order.
+    /// Returns true if all packets arrived, in order.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.arrivals.len() == usize::from(self.packets)
             && self.arrivals.iter().zip(0..).all(|((place, _), expected)| *place == expected)
     }
 
-    /// The rate at which the train was dispersed, the packets' IP headers included: see [`estimate::Train`]. `None` if
-    /// packets are missing or came out of order [sobas:IV].
+    /// Returns the rate at which the train was dispersed, the packets' IP headers included: see [`estimate::Train`].
+    /// `None` if packets are missing or arrived out of order [sobas:IV].
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.train().estimate()
     }
 
-    /// Where packets are missing, the rate at which the others were dispersed: see [`estimate::Train::remains`].
+    /// Returns the rate at which the other packets were dispersed, if some are missing: see
+    /// [`estimate::Train::remains`].
     #[must_use]
     pub fn remains(&self) -> Option<Rate> {
         self.train().remains()

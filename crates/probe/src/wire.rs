@@ -1,5 +1,5 @@
-//! The datagrams of probing: 72 bytes, which an IPv4 header and UDP's make 100 [sobas:IV]; packets of a train are
-//! filled up.
+//! The datagrams of probing: 72 bytes, or 100 with the headers of IPv4 and UDP [sobas:IV]; packets of a train are
+//! padded.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -12,25 +12,25 @@
 //! | 44-55 | zero |
 //! | 56-71 | authentication code of bytes 0-55 |
 //!
-//! Integers are big-endian. Whatever is not exactly of this form, length included, is no message.
+//! Integers are big-endian. A datagram that does not have exactly this form, length included, is not a message.
 
 use crate::key::{CODE, ProbeKey, same};
 use units::Span;
 
-/// Bytes of every datagram but a train's packets, and of their heads.
+/// The bytes of every datagram except a train's packets, and of the heads of those.
 pub(crate) const LENGTH: usize = 72;
 const SIGNED: usize = LENGTH - CODE;
 const MAGIC: [u8; 2] = *b"tL";
 const VERSION: u8 = 1;
 
-/// What one datagram says.
+/// The content of one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// Please echo.
+    /// A request for an echo.
     Probe { number: u64 },
-    /// Probe `number` came, as the `count`th; it was held for so long.
+    /// The echo of probe `number`, which arrived as the `count`th and was held for this time.
     Echo { number: u64, count: u64, cookie: u64, held: Span },
-    /// Please send `packets` datagrams of `length` bytes.
+    /// A request for `packets` datagrams of `length` bytes.
     TrainRequest { number: u64, packets: u16, length: u16, cookie: u64 },
     /// The datagram at `place` (from 0) of train `number`.
     Train { number: u64, place: u16, packets: u16, length: u16 },
@@ -50,7 +50,7 @@ impl Message {
         }
     }
 
-    /// The datagram's first 72 bytes.
+    /// Encodes the first 72 bytes of the datagram.
     pub(crate) fn encode(self, key: &ProbeKey, session: u64) -> [u8; LENGTH] {
         let (kind, number, values) = self.fields();
         let mut bytes = [0; LENGTH];
@@ -65,14 +65,14 @@ impl Message {
         bytes
     }
 
-    /// The session and the message of a datagram; `None` if it is not one of ours.
+    /// Decodes the session and the message of a datagram; `None` if it is not one of ours.
     pub(crate) fn decode(key: &ProbeKey, datagram: &[u8]) -> Option<(u64, Self)> {
         let (head, filling) = datagram.split_first_chunk::<LENGTH>()?;
         let (signed, code) = head.split_at(SIGNED);
         if signed[..2] != MAGIC || signed[2] != VERSION || signed[44..] != [0; SIGNED - 44] {
             return None;
         }
-        // Before any of it is looked at more closely.
+        // The code is checked before any field is read.
         if !same(&key.code(&[signed]), code.try_into().ok()?) {
             return None;
         }
@@ -93,7 +93,7 @@ impl Message {
             Self::Train { length, .. } => usize::from(length),
             _ => LENGTH,
         };
-        // Fields a kind does not have are zero: what encodes alike is alike.
+        // Fields that a kind does not have are zero, so that each message has only one encoding.
         (LENGTH + filling.len() == length && message.fields().2 == [word(2), word(3), word(4)])
             .then_some((session, message))
     }
@@ -145,7 +145,7 @@ mod tests {
         ]
     }
 
-    /// The whole datagram of a message.
+    /// Returns the whole datagram of a message.
     fn datagram(message: Message, key: &ProbeKey, session: u64) -> Vec<u8> {
         let mut bytes = message.encode(key, session).to_vec();
         if let Message::Train { length, .. } = message {
@@ -180,7 +180,7 @@ mod tests {
             prop_assert_eq!(Message::decode(&key(1), &bytes[..bytes.len() - more]), None);
         }
 
-        /// Who has the key may still be wrong, or of another version.
+        /// A sender with the key may still be wrong, or of another version.
         #[test]
         fn signed_nonsense_does_not_panic(mut head in prop::collection::vec(any::<u8>(), SIGNED), more in 0usize..80) {
             (head[0], head[1], head[2], head[3]) = (b't', b'L', VERSION, head[3] % 6);

@@ -1,50 +1,52 @@
-//! [`Driver`]: a sizer, and what everybody who drives one keeps of what it says.
+//! [`Driver`]: a sizer, with the state that each of its owners keeps about it.
 //!
 //! ```text
 //!   what the receiver sees ── tell() ──► BufferSizer ──► Window ──► window()        the owner of the connection advertises it
-//!                                                   ├──► Train ───► take_demands()  whoever reaches the sender meets them
+//!                                                   ├──► Train ───► take_demands()  the sender's side fulfils them
 //!                                                   └──► Pace ───►
 //! ```
 //!
-//! It does no IO and reads no clock. Simulated receivers and real ones use the same one.
+//! A driver does no IO and reads no clock. Simulated receivers and real ones use the same one.
 
 use crate::{Action, BufferSizer, Input, SizerState};
 use units::{Bytes, Rate, Time};
 
-/// Changes of phase that are kept: a sizer with more of them is broken, and shall not take the memory, too.
+/// The number of phase changes that are kept: a sizer with more of them is broken, and must not fill the memory as
+/// well.
 const MOST_CHANGES: usize = 1000;
 
-/// What a sizer wants that no receive window does.
+/// The requests of a sizer that a receive window cannot fulfil.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// So many packet trains from the sender, each answered by [`Input::Train`] or [`Input::TrainRemains`].
+    /// The number of packet trains to request from the sender, each answered by [`Input::Train`] or
+    /// [`Input::TrainRemains`].
     pub trains: u32,
-    /// The packets of each.
+    /// The packets of each train.
     pub packets: usize,
-    /// Another cap on the sender's pacing rate; `Some(None)` takes the cap away.
+    /// Another cap on the sender's pacing rate; `Some(None)` removes the cap.
     pub pace: Option<Option<Rate>>,
 }
 
 impl Demands {
-    /// Whether there are none.
+    /// Returns true if there are no requests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A sizer has entered a phase, or was there when it took over.
+/// The entry of a sizer into a phase, or its first phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseChange {
-    /// When.
+    /// The time of the entry.
     pub at: Time,
-    /// Which phase, and why.
+    /// The phase and the reason for it.
     pub state: SizerState,
-    /// The window it asked for by then; `None` if it had not asked for any.
+    /// The window that the sizer had requested by then; `None` before its first request.
     pub window: Option<Bytes>,
 }
 
-/// A sizer, the window it asks for, what it wants of others, and its phases.
+/// A sizer, the window that it requests, its requests to others, and its phases.
 #[derive(Debug)]
 pub struct Driver {
     sizer: Box<dyn BufferSizer>,
@@ -54,7 +56,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Asks `sizer` at `now` with which window to begin.
+    /// Makes a driver, and polls `sizer` at `now` for its first window.
     #[must_use]
     pub fn new(sizer: Box<dyn BufferSizer>, now: Time) -> Self {
         let mut driver = Self { sizer, window: None, demands: Demands::default(), changes: Vec::new() };
@@ -62,18 +64,18 @@ impl Driver {
         driver
     }
 
-    /// `input` happens at `now`, and the sizer is asked what to do. Whether it asks for a window.
+    /// Passes `input`, which happens at `now`, to the sizer and polls it. Returns true if it requests a window.
     pub fn tell(&mut self, now: Time, input: Input) -> bool {
         self.handle(now, input);
         self.follow(now)
     }
 
-    /// `input` happens at `now` and belongs to what is told next: the sizer is not asked yet.
+    /// Passes `input`, which happens at `now`, to the sizer without polling it, because more input follows.
     pub fn handle(&mut self, now: Time, input: Input) {
         self.sizer.handle(now, input);
     }
 
-    /// Asks the sizer what to do. Whether it asks for a window.
+    /// Polls the sizer for all its actions. Returns true if it requests a window.
     pub fn follow(&mut self, now: Time) -> bool {
         let mut asked = false;
         while let Some(action) = self.sizer.poll(now) {
@@ -88,24 +90,24 @@ impl Driver {
         asked
     }
 
-    /// The window asked for last; `None` before the first.
+    /// Returns the window requested last; `None` before the first request.
     #[must_use]
     pub const fn window(&self) -> Option<Bytes> {
         self.window
     }
 
-    /// What the sizer wants of others since this was called last.
+    /// Returns the sizer's requests to others since the last call.
     pub fn take_demands(&mut self) -> Demands {
         std::mem::take(&mut self.demands)
     }
 
-    /// Whether it wants something of others.
+    /// Returns true if it has requests to others.
     #[must_use]
     pub fn has_demands(&self) -> bool {
         !self.demands.is_empty()
     }
 
-    /// The sizer, to ask what it is doing and when it wants to be polled.
+    /// Returns the sizer, so that the caller can read its state and its next wake-up.
     #[must_use]
     pub fn sizer(&self) -> &dyn BufferSizer {
         &*self.sizer
@@ -127,7 +129,7 @@ impl Driver {
         }
     }
 
-    /// The phases so far, at most a thousand.
+    /// Returns the phases so far, at most a thousand.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
         &self.changes
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
     use units::Span;
 
-    /// Says what it was made with, and is in a phase for each input.
+    /// A sizer that returns the actions it was made with, and enters a new phase with each input.
     #[derive(Debug)]
     struct Script(Vec<Action>, u64);
 

@@ -1,46 +1,46 @@
-//! Dynamic right-sizing: the window follows what the application is given per round trip.
+//! Dynamic right-sizing: the window follows the data that the application receives per round trip.
 
 use crate::{Action, BufferSizer, Input};
 use units::{Bytes, Span, Time};
 
-/// The window a connection begins with: as much as a SYN, whose window is never scaled, can say [rfc7323:2.2];
-/// Linux begins there, too.
+/// The window with which a connection begins: the largest that a SYN, whose window is never scaled, can advertise
+/// [rfc7323:2.2]; Linux begins with it as well.
 pub const INITIAL_WINDOW: Bytes = Bytes::new(65_535);
 
-/// The window once the receiver knows how much memory a packet takes: the payload that its first buffer, 131072 B
-/// (`tcp_rmem`), has room for. Of a packet that arrives alone behind a TUN device 160 in 256 bytes are payload
+/// The window once the receiver knows the memory that a packet takes: the payload for which its first buffer, 131072 B
+/// (`tcp_rmem`), has room. Of a packet that arrives alone behind a TUN device 160 in 256 bytes are payload
 /// (`scaling_ratio`; 170 of a pair).
 const FIRST_WINDOW: Bytes = Bytes::new(131_072 * 160 / 256);
 
-/// Segments that a sender begins with [rfc6928:2]: delivering less than that in a round trip calls for nothing.
+/// The segments with which a sender begins [rfc6928:2]: a round trip that delivers less needs no growth.
 const INITIAL_SEGMENTS: u64 = 10;
 
 /// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`,
 /// `tcp_rcv_rtt_update`).
 ///
-/// Once per round trip, if more was delivered than in the largest one before: window = 2 c + 4 c (c - old) / old, for c
-/// delivered now and `old` then. So the window stays ahead of a sender that doubles. It never shrinks, and never exceeds
-/// the maximum.
+/// If a round trip delivers more than the largest one before, the window becomes 2 c + 4 c (c - old) / old, for c
+/// delivered now and `old` then. So the window stays ahead of a sender that doubles. It never shrinks, and never
+/// exceeds the maximum.
 ///
-/// Left out: `rcv_ssthresh`, which grows by two segments for each that arrives, and so stays ahead of a sender; the
-/// memory itself, so windows here are payload; and what is queued and not read yet, which Linux subtracts from c.
-/// Here it is delivered when the application has read it.
+/// Three parts of Linux are left out. `rcv_ssthresh` grows by two segments for each that arrives, and so stays ahead of
+/// a sender. Memory is not modelled, so windows here are payload. Linux subtracts data that is queued and not read yet
+/// from c; here data counts as delivered when the application has read it.
 #[derive(Clone, Copy, Debug)]
 pub struct Drs {
     maximum: Bytes,
     window: Bytes,
-    /// Not polled yet since it changed.
+    /// True if the window has changed since the last poll.
     changed: bool,
     round_trip: RoundTrip,
-    /// Delivered in the round trip being measured, which began then.
+    /// The bytes delivered in the round trip being measured, and the time at which it began.
     delivered: Bytes,
     since: Option<Time>,
-    /// Delivered in the largest round trip so far (`rcvq_space.space`).
+    /// The bytes delivered in the largest round trip so far (`rcvq_space.space`).
     largest: Bytes,
 }
 
 impl Drs {
-    /// For segments with `segment` bytes of payload and a window of at most `maximum`.
+    /// Makes a sizer for segments with `segment` bytes of payload and a window of at most `maximum`.
     #[must_use]
     pub fn new(segment: Bytes, maximum: Bytes) -> Self {
         let window = INITIAL_WINDOW.min(maximum);
@@ -106,15 +106,15 @@ impl BufferSizer for Drs {
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundTrip {
     estimate: Option<Span>,
-    /// There are samples by time stamps.
+    /// True if there are samples by time stamps.
     sampled: bool,
-    /// What a whole window's arrival is timed by: payload still to come, and since when.
+    /// The payload that is still missing of the window whose arrival is timed, and the time at which that window began.
     awaited: Bytes,
     began: Option<Time>,
 }
 
 impl RoundTrip {
-    /// A sample by time stamps: a lower one counts at once, a higher one by 1/8.
+    /// Adds a sample by time stamps: a lower one counts at once, a higher one by 1/8.
     fn on_sample(&mut self, sample: Span) {
         self.estimate = match self.estimate.filter(|smoothed| self.sampled && sample >= *smoothed) {
             Some(smoothed) => Some(smoothed - smoothed / 8 + sample / 8),
@@ -123,8 +123,8 @@ impl RoundTrip {
         self.sampled = true;
     }
 
-    /// Without time stamps: the time in which a window's worth arrives is at least a round trip, so the least of
-    /// these times comes nearest.
+    /// Measures without time stamps: a window's worth takes at least a round trip to arrive, so the least of these
+    /// times is nearest to it.
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) {
         if self.sampled {
             return;

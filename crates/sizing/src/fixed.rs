@@ -1,16 +1,16 @@
-//! A window that does not move.
+//! [`Fixed`]: a constant window.
 
 use crate::{Action, BufferSizer, Input};
 use units::{Bytes, Time};
 
-/// One window, whatever happens: a socket buffer set by hand.
+/// A sizer with one window, as if a socket buffer was set by hand.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     window: Option<Bytes>,
 }
 
 impl Fixed {
-    /// A window of `window`.
+    /// Makes a sizer with the window `window`.
     #[must_use]
     pub fn new(window: Bytes) -> Self {
         Self { window: Some(window) }

@@ -1,4 +1,4 @@
-//! Buffer sizers: how large a connection's receive window should be, decided from what its receiver sees.
+//! Buffer sizers: algorithms that choose a connection's receive window from the observations of its receiver.
 //!
 //! A [`BufferSizer`] is a machine without IO. The owner of the connection reports events to it
 //! ([`BufferSizer::handle`]) and carries out its answers ([`BufferSizer::poll`]). The simulator's receiver and a real

@@ -1,8 +1,8 @@
-//! [`Regret`]: SOBAS with a bound on what it may give up.
+//! [`Regret`]: SOBAS with a bound on the goodput that it may give up.
 //!
-//! SOBAS takes what is available. A window without limit, an open one, may also take goodput from other transfers.
-//! So the transfer is cut into segments, with an open window or with S. The window with more goodput is kept. The
-//! other one is asked again, at growing intervals.
+//! SOBAS takes the available bandwidth. A window without limit, an open one, may also take goodput from other
+//! transfers. So the transfer is divided into segments, each with an open window or with S. The window with more
+//! goodput is kept. The other one is tested again ("asked" in the table), at growing intervals.
 //!
 //! | window | when | next |
 //! |---|---|---|
@@ -20,43 +20,43 @@
 //! | S | loss that is not ours, or the sender goes by a rate that it measures | open, kept |
 //!
 //! A window is kept for 8 segments, later for 16, 32 and so on. A transfer that is taken over with a standing queue
-//! begins with S, asked, since its goodput before that is the open window's.
+//! begins with a test of S, because its goodput before that is the open window's.
 
 use crate::sobas::{IDLY, Sobas};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, USUAL_REGRET};
 use units::{Rate, Span, Time};
 
-/// A segment lasts so many round trips, and so many seconds.
+/// The length of a segment: this number of round trips, or of seconds if that is longer.
 const SEGMENT: (u64, f64) = (30, 3.0);
-/// Round trips after a window was opened that do not count: it has to grow.
+/// The round trips after a window was opened that do not count, because it has to grow.
 const OPENING: u64 = 16;
-/// S is kept if it costs no more than this part of the bound. The rest is for what asking costs.
+/// The part of the bound up to which S may cost goodput and is kept. The rest is for the cost of tests.
 const KEPT: f64 = 0.6;
-/// Round trips before a segment with S ends early, since it costs more than the bound.
+/// The round trips after which a segment with S may end early, because S costs more than the bound.
 const SOON: u64 = 8;
-/// An open window still grows while it has more than this of its last segment.
+/// The ratio to the goodput of its last segment above which an open window still grows.
 const GROWS: f64 = 1.05;
-/// Segments between two questions, at first.
+/// The number of segments between two tests, at first.
 const AGAIN: u32 = 8;
-/// So many times as many after each.
+/// The factor by which this number grows after each test.
 const RARER: u32 = 2;
 
-/// The sizer.
+/// SOBAS with a bound on its regret.
 #[derive(Debug)]
 pub struct Regret {
     sobas: Sobas,
     /// The bound: a share of an open window's goodput.
     bound: f64,
     side: Side,
-    /// The window has been S since the transfer began.
+    /// True if the window has been S since the transfer began.
     first: bool,
-    /// What counts, once data flows.
+    /// The current segment, once data flows.
     segment: Option<Segment>,
-    /// Goodput of each side, bytes per second.
+    /// The goodput of each side, in bytes per second.
     known: [Option<f64>; 2],
-    /// Segments until the other side is asked next.
+    /// The number of segments until the other side is tested next.
     again: u32,
-    /// Bytes, of the open window; it grows.
+    /// The open window in bytes; it grows.
     window: f64,
 }
 
@@ -68,7 +68,7 @@ enum Side {
 
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// The side is being asked; otherwise it is kept.
+    /// True if the side is being tested; otherwise it is kept.
     asks: bool,
     from: Time,
     until: Time,
@@ -76,14 +76,14 @@ struct Segment {
 }
 
 impl Regret {
-    /// A machine before its first input. Without a bound in `config` it has [`USUAL_REGRET`].
+    /// Makes a machine before its first input. Without a bound in `config` it uses [`USUAL_REGRET`].
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let regret = Some(config.regret.unwrap_or(USUAL_REGRET));
         Self { side: Side::Held, first: true, ..Self::of(Sobas::new(SizerConfig { regret, ..config }), None) }
     }
 
-    /// Goes on with `sobas`, whose window is open or S. `open` is the goodput of an open window, if that is known.
+    /// Continues with `sobas`, whose window is open or S. `open` is the goodput of an open window, if that is known.
     #[must_use]
     pub fn of(sobas: Sobas, open: Option<Rate>) -> Self {
         let bound = sobas.bound().unwrap_or(USUAL_REGRET);
@@ -93,7 +93,7 @@ impl Regret {
         Self { sobas, bound, side, first: false, segment: None, known, again: AGAIN, window }
     }
 
-    /// A segment of `count` usual ones, that counts from `from` on.
+    /// Begins a segment of `count` usual lengths, which counts from `from` on.
     fn begin(&mut self, from: Time, asks: bool, count: u32) {
         let usual = (self.sobas.round_trip() * SEGMENT.0).max(Span::from_secs_f64(SEGMENT.1));
         self.segment = Some(Segment { asks, from, until: from + usual * u64::from(count), bytes: 0.0 });
@@ -107,7 +107,7 @@ impl Regret {
         self.begin(now + self.sobas.round_trip() * OPENING, asks, count);
     }
 
-    /// Payload arrives.
+    /// Counts payload that arrives, and ends the segment when it is over.
     fn delivered(&mut self, now: Time, bytes: f64) {
         if self.side == Side::Held && self.sobas.is_beginning() {
             return;
@@ -130,7 +130,7 @@ impl Regret {
         if now < segment.until && !clearly {
             return;
         }
-        // The window may still grow: what it has then is not known yet.
+        // The window may still grow, so its final goodput is not known yet.
         let grows = open.is_none_or(|before| rate > GROWS * before)
             && self.known[Side::Held as usize].is_none_or(|held| rate >= held);
         self.known[self.side as usize] = Some(rate);
@@ -144,7 +144,8 @@ impl Regret {
     fn open_ends(&mut self, now: Time, segment: Segment, rate: f64) {
         let held = self.known[Side::Held as usize];
         let keeps = held.is_some_and(|held| held >= self.keeps() * rate);
-        // Asked since S was kept: which of them is better? Otherwise it is S's turn, where that could be of use.
+        // If this segment tested the open window against a kept S, the better one follows. Otherwise S follows if it
+        // could help.
         let turn = if segment.asks && held.is_some() { keeps } else { self.sobas.queues() };
         if !turn {
             let count = if segment.asks && held.is_some() { self.later() } else { 1 };
@@ -159,7 +160,7 @@ impl Regret {
     }
 
     fn held_ends(&mut self, now: Time, segment: Segment, rate: f64) {
-        // No window has more than the path.
+        // S has nearly all of the path, so no other window can have more.
         if self.sobas.part(8.0 * rate).is_some_and(|part| part >= self.keeps()) {
             return self.begin(now, false, 1);
         }
@@ -175,12 +176,12 @@ impl Regret {
         }
     }
 
-    /// The share of an open window's goodput from which on S is kept.
+    /// Returns the share of an open window's goodput from which on S is kept.
     fn keeps(&self) -> f64 {
         1.0 - KEPT * self.bound
     }
 
-    /// Segments until the next question.
+    /// Returns the number of segments until the next test, and raises it for the test after that.
     fn later(&mut self) -> u32 {
         let count = self.again;
         self.again = (RARER * count).min(1 << 10);
@@ -220,8 +221,8 @@ impl BufferSizer for Regret {
         self.sobas.wakeup()
     }
 
-    /// S is asked once in a segment, so probes are rarer than even SOBAS's are with an open window. Each takes a
-    /// packet's place in the queue.
+    /// Returns a longer interval than SOBAS's own with an open window, because S is tested once in a segment, and each
+    /// probe takes a packet's place in the queue.
     fn probe_interval(&self) -> Option<Span> {
         let open = self.side == Side::Open;
         self.sobas.probe_interval().map(|interval| if open { interval * IDLY } else { interval })
@@ -232,7 +233,7 @@ impl BufferSizer for Regret {
             let rate = Rate::from_bps_f64(8.0 * self.known[side as usize]?);
             Some(format!("{} {words}", rate.rounded()))
         };
-        // What was not compared yet is not said.
+        // A goodput that was not measured yet is left out.
         let known = [shown(Side::Held, "with a limited window"), shown(Side::Open, "with an open window")];
         let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let and = |reason: &str, mark: &str| match known.as_str() {

@@ -1,8 +1,8 @@
 //! SOBAS: the receive window that fills a path without a standing queue [sobas:III, IV].
 //!
-//! It measures the path, and lets the window grow until a sign shows that the path is full. Then it sets the window
-//! to S = R T. R is the goodput, and T the RTT, but not more than before the transfer and a margin. What T has beyond
-//! that is our own queue; with it S = R T would be the window that is there already, whatever it is.
+//! SOBAS measures the path, and lets the window grow until a sign shows that the path is full. Then it sets the window
+//! to S = R T. R is the goodput. T is the RTT, limited to the RTT before the transfer plus a margin. A longer RTT is
+//! our own queue: with it S = R T would only repeat the current window, whatever its size.
 //!
 //! | phase | sign | next | window |
 //! |---|---|---|---|
@@ -23,12 +23,14 @@
 //! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
 //! | any | the sender goes by a rate that it measures | open | maximum |
 //!
-//! Without probes the receiver's own round-trip times serve. Without the sender's report R T shows whether the window
-//! is the limit. Without trains the window grows until a queue stands. A sender of ours is paced while its window is
-//! limited, so that its bursts make no queue; with a bound not beside others.
+//! Without probes, the receiver's own round-trip times serve. Without the sender's report, R T shows whether the window
+//! is the limit. Without trains, the window grows until a queue stands. A sender of ours is paced while its window is
+//! limited, so that its bursts make no queue. With a bound on regret, it is paced only if other traffic does not share
+//! the path.
 //!
-//! Reading order: here, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`, `sobas/path.rs`, `sobas/trains.rs`.
-//! `regret.rs` sets S against a window without limit, `takeover.rs` finds the base RTT of a transfer that is under way.
+//! Reading order: this file, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`,
+//! `sobas/path.rs`, `sobas/trains.rs`. `regret.rs` compares S with a window without limit, `takeover.rs` finds the base
+//! RTT of a transfer that is under way.
 
 mod grow;
 mod parameters;
@@ -47,22 +49,22 @@ pub(crate) use port::IDLY;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};
 
-/// The source's probes: 100 bytes every 10 ms [sobas:IV].
+/// The interval of the source's probes: 100 bytes every 10 ms [sobas:IV].
 pub const PROBE_INTERVAL: Span = Span::from_millis(10);
 
-/// Below this a window starves loss recovery: three duplicates need four segments.
+/// The number of segments below which a window starves loss recovery: three duplicates need four segments.
 pub const LEAST_SEGMENTS: u64 = 4;
 
-/// What was promised is waited for no longer than this.
+/// The longest wait for data that was promised.
 const MOST_DRAIN: Span = Span::from_secs(5);
 
-/// Segments beyond what is in flight, for a sender whose window is still small.
+/// The segments of an open window beyond a multiple of the data in flight, for a sender whose window is still small.
 const ALLOWANCE: u64 = 32;
 
-/// Nearly equal samples that make a rate flat before the first loss, and later [sobas:IV].
+/// The numbers of nearly equal samples that make a rate flat, before the first loss and later [sobas:IV].
 const FLAT: (usize, usize) = (2, 5);
 
-/// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
+/// The sizer SOBAS. It should be polled every round trip or more often, and its trains answered before data flows.
 #[derive(Debug)]
 pub struct Sobas {
     config: SizerConfig,
@@ -70,12 +72,12 @@ pub struct Sobas {
     trains: Trains,
     phase: Phase,
     reason: String,
-    /// Bytes, with their fractions.
+    /// The window in bytes, with fractions.
     window: f64,
-    /// Overflows that have halved the queue that is aimed at.
+    /// The number of overflows that have halved the queue that S aims at.
     halvings: u32,
     losses: Losses,
-    /// How often the window was opened.
+    /// The number of times that the window was opened.
     releases: u32,
     port: port::Port,
 }
@@ -86,42 +88,42 @@ enum Phase {
     Grow(Grow),
     Hold(Hold),
     Open {
-        /// The window is not limited again before.
+        /// The time before which the window is not limited again.
         until: Time,
     },
 }
 
-/// S is in force.
+/// The state while S is in force.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
-    /// R and T that S was decided by.
+    /// The R and T by which S was decided.
     level: Level,
-    /// The RTT that S is meant to give.
+    /// The RTT that S should result in.
     target: Span,
-    /// Samples in a row with a queue beyond that.
+    /// The number of samples in a row with a queue beyond that.
     over: u32,
-    /// Nothing waits, and the window is the limit.
+    /// True if no data waits, and the window is the limit.
     room: bool,
-    /// What there was before S was lowered, until that is known to have helped.
+    /// The window and level before S was lowered, until that is known to have helped.
     before: Option<(f64, Level)>,
-    /// From then on it is S that counts: what was promised before has come.
+    /// The time from which on samples are those of S, because the data promised before has arrived.
     settled: Time,
-    /// The segment of the transfer ends, and the next is decided for itself.
+    /// The end of the segment of the transfer; the next one is decided on its own.
     until: Time,
 }
 
-/// Losses that count.
+/// The losses that count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
     count: u32,
-    /// One is forgiven then.
+    /// The time at which one loss is forgiven.
     forgiven: Time,
-    /// Until then a loss belongs to the burst that overflowed the buffer.
+    /// The time until which a loss belongs to the burst that overflowed the buffer.
     recovered: Time,
 }
 
 impl Losses {
-    /// Another; how many there are.
+    /// Counts another loss, and returns their number.
     fn count(&mut self, now: Time) -> u32 {
         self.count += 1;
         self.forgiven = now + LOSS_MEMORY;
@@ -137,7 +139,7 @@ impl Losses {
 }
 
 impl Sobas {
-    /// A machine before its first input.
+    /// Makes a machine before its first input.
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let initial = (config.segment * grow::INITIAL_SEGMENTS).min(config.maximum);
@@ -161,8 +163,8 @@ impl Sobas {
         }
     }
 
-    /// For a transfer that is under way at `now` over a path with this `base` RTT. With a goodput and its RTT, `standing`, a
-    /// queue stood: it begins with S = R T. Without, the window is open.
+    /// Makes a machine for a transfer that is under way at `now` over a path with this `base` RTT. `standing` has its
+    /// goodput and RTT if a queue stood: then the machine begins with S = R T. Otherwise the window is open.
     #[must_use]
     pub fn under_way(config: SizerConfig, now: Time, base: Span, standing: Option<(Rate, Span)>) -> Self {
         let running = Some(config.running.unwrap_or(config.maximum));
@@ -177,7 +179,7 @@ impl Sobas {
             }
             Some((rate, average)) => {
                 let level = Level { rate: rate.as_bps_f64(), average, median: average };
-                // What was promised has been used up.
+                // No promised data is left to arrive.
                 sobas.window = 0.0;
                 sobas.phase = sobas.decide(now, level, "a dip of the window found the base RTT");
             }
@@ -185,7 +187,7 @@ impl Sobas {
         sobas
     }
 
-    /// What `sign` leads to.
+    /// Takes the transition that `sign` causes.
     fn step(&mut self, now: Time, sign: Sign) {
         self.phase = match (self.phase, sign) {
             (Phase::Measure, sign) => self.measured(now, sign),
@@ -207,14 +209,14 @@ impl Sobas {
         };
     }
 
-    /// With S in force: keep to the knee.
+    /// Handles `sign` while S is in force, and keeps the window at the knee.
     fn held(&mut self, now: Time, mut hold: Hold, sign: Sign) -> Phase {
         let parameters = self.config.parameters;
         match sign {
             Sign::Delivered(bytes) if hold.room => {
-                // A buffer that has overflowed holds less of a growth.
+                // A buffer that has overflowed has less room for growth.
                 let mut gain = parameters.explore / f64::from(1 << self.halvings.min(8));
-                // Beyond C'T something should wait.
+                // Beyond C'T a queue is expected, so the window grows more slowly.
                 if self.ceiling().is_some_and(|ceiling| self.window >= ceiling) {
                     gain *= grow::LATE;
                 }
@@ -231,7 +233,7 @@ impl Sobas {
                 if let Some((window, before)) = hold.before.take() {
                     let excess = before.median.saturating_sub(hold.target);
                     if sample.median + excess / 3 > before.median {
-                        // Less of us made no less of a queue.
+                        // The smaller window has not shortened the queue.
                         self.path.rebase(self.path.least().unwrap_or(base));
                         self.window = window;
                         let median = sample.median.rounded();
@@ -259,7 +261,7 @@ impl Sobas {
                 return self.open(now, "losses go on with S in force");
             }
             Sign::Loss(Before::Calm) => {}
-            // The buffer holds less than was aimed at.
+            // The buffer has less room than the queue that S aims at.
             Sign::Loss(_) if now >= self.losses.recovered => {
                 let (base, aim) = (self.base().as_secs_f64(), self.aim().as_secs_f64());
                 self.overflowed(now);
@@ -273,30 +275,30 @@ impl Sobas {
         Phase::Hold(hold)
     }
 
-    /// The segment of the transfer that begins now is decided for itself.
+    /// Begins the next segment of the transfer, which is decided on its own.
     fn next_segment(&self, now: Time, hold: &mut Hold) {
         hold.until = self.config.parameters.segment_end(now, self.base(), self.halvings);
         hold.target = self.target().unwrap_or(hold.target);
     }
 
-    /// A loss after a queue: what the path gave before it is what it gives.
+    /// Decides on S after a loss with a queue before it: the level before the loss is the most that the path gives.
     fn decide_by_loss(&mut self, now: Time, level: Option<Level>) -> Phase {
         self.overflowed(now);
         level.map_or(self.phase, |level| self.decide(now, level, "loss after a queue stood"))
     }
 
-    /// What is lost in the next round trips is of the same overflow.
+    /// Notes an overflow: losses in the next round trips belong to it.
     fn overflowed(&mut self, now: Time) {
         self.losses.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
         self.halvings = (self.halvings + 1).min(8);
     }
 
-    /// The standing queue that S aims at, after overflows less.
+    /// Returns the standing queue that S aims at, which is shorter after overflows.
     fn aim(&self) -> Span {
         self.path.aim(self.base()) / (1 << self.halvings)
     }
 
-    /// S = R T.
+    /// Sets the window to S = R T.
     fn decide(&mut self, now: Time, level: Level, why: &str) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
         let most = self.target().unwrap_or(times.base);
@@ -308,25 +310,26 @@ impl Sobas {
         let (rate, wait, without) = (level.shown(), wait.rounded(), times.exogenous.rounded());
         let window = shown(self.window);
         self.reason = format!("{why}: R = {rate}, T = {wait} of {without} without a queue, S = {window}");
-        // What was promised beyond S drains first, and what was sent takes a round trip.
+        // The data promised beyond S drains first, and data that was sent takes a round trip.
         let promised = (before - self.window).max(0.0);
         let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0)).min(MOST_DRAIN);
         self.hold(now, drain + times.average * 2, level, most)
     }
 
-    /// The RTT that S is meant to give.
+    /// Returns the RTT that S should result in.
     fn target(&self) -> Option<Span> {
         self.path.times().map(|times| times.exogenous + self.aim())
     }
 
-    /// Begins to hold the window that is set; what happens in the first `settle` does not count.
+    /// Begins to hold the current window; samples of the first `settle` do not count.
     fn hold(&mut self, now: Time, settle: Span, level: Level, target: Span) -> Phase {
         self.path.forget_samples(now + settle);
         let until = self.config.parameters.segment_end(now + settle, self.base(), self.halvings);
         Phase::Hold(Hold { level, target, over: 0, room: false, before: None, until, settled: now + settle })
     }
 
-    /// Loss that is not ours: the path is congested, and a limit would only cost [sobas:III.B].
+    /// Opens the window after loss that is not ours: the path is congested, and a limit would only cost goodput
+    /// [sobas:III.B].
     fn open(&mut self, now: Time, why: &str) -> Phase {
         if now < self.port.trains_until && !self.port.rate_based {
             return self.phase;
@@ -340,10 +343,11 @@ impl Sobas {
         Phase::Open { until }
     }
 
-    /// A window that limits no sender, not even one in slow start. Slow start doubles the data in flight, so the
-    /// window is two and a half times as much. BBR's STARTUP has 2.89 times (2/ln 2) in flight, and ends for good when
-    /// three round trips bring no more, so for a rate-based sender the window is four times as much. More than that, once promised, could not be taken back. Without an RTT
-    /// in the last round trip the window before counts as in flight, or all that came if that is less.
+    /// Returns a window that limits no sender, not even one in slow start. Slow start doubles the data in flight, so
+    /// the window is two and a half times as much. BBR's STARTUP has 2.89 times (2/ln 2) in flight, and ends for good
+    /// when three round trips bring no more. So for a rate-based sender the window is four times as much. A larger
+    /// window, once promised, could not be taken back. Without an RTT in the last round trip, the window before counts
+    /// as in flight, or all delivered data if that is less.
     pub(crate) fn unlimited(&self) -> f64 {
         let most = self.window.min(self.port.delivered.get() as f64);
         let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());
@@ -368,7 +372,7 @@ impl Sobas {
     }
 }
 
-/// `bytes` for people.
+/// Formats `bytes` for people.
 pub(crate) fn shown(bytes: f64) -> String {
     Bytes::new(bytes as u64).rounded()
 }

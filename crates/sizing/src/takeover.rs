@@ -1,9 +1,10 @@
-//! A transfer that is under way: a short dip of its window finds the base RTT, then SOBAS goes on with it.
+//! [`Takeover`]: a sizer for a transfer that is under way. A short dip of its window finds the base RTT, then SOBAS
+//! continues with it.
 //!
-//! Whoever takes a transfer over meets the queue that this transfer has built. The least RTT seen from then on may be
-//! the standing queue's, and S = R T of it would keep the queue. With a window of less than a BDP for some round
-//! trips the queue drains, and the RTT in them is the base RTT. A window that was promised is not taken back: the dip
-//! begins once the promised data have arrived.
+//! A sizer that takes a transfer over meets the queue that this transfer has built. The least RTT seen from then on may
+//! be the standing queue's, and S = R T with it would keep the queue. With a window of less than a BDP for some round
+//! trips the queue drains, and the RTT in them is the base RTT. A promised window is not taken back, so the dip begins
+//! once the promised data has arrived.
 //!
 //! | phase | when | next | window |
 //! |---|---|---|---|
@@ -16,48 +17,51 @@
 //! | refill | a queue stood, and the window is S = R T | SOBAS: hold | x1.76 per RTT, from S/2 on x1.25 |
 //! | refill | no queue stood, and the window is twice what was in flight | SOBAS: open | x1.25 per RTT, then maximum |
 //!
-//! R is the goodput before the dip. A queue of other transfers stands during the dip, too, and counts as the path's.
+//! R is the goodput before the dip. A queue of other transfers stands during the dip as well, and counts as part of the
+//! path.
 
 use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown};
 use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
-/// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is
-/// 300 segments.
+/// The length of the two stretches whose goodput is compared, or a round trip if that is longer. At 10 Mbit/s it is 300
+/// segments.
 const STRETCH: Span = Span::from_millis(400);
-/// It is steady if the two differ by this share at most: data that fill a hole are delivered all at once.
+/// The largest share by which the two may differ if the goodput is steady: data that fills a hole is delivered all at
+/// once.
 const STEADY: f64 = 0.15;
-/// No RTT in this time means that none will come.
+/// The time without an RTT after which none is expected.
 const PATIENCE: Span = Span::from_secs(3);
-/// The window in the dip, as a part of what was in flight. With up to seven BDP of queue it is less than a BDP.
+/// The data in flight over the window in the dip. With up to seven BDP of queue that window is less than a BDP.
 const DIP: f64 = 8.0;
-/// In a dip that has drained the queue the goodput is below this share of R.
+/// The share of R below which the goodput is in a dip that has drained the queue.
 const DRAINED: f64 = 0.85;
-/// The least RTT has fallen if it is lower by this share; it falls no more after this many readings without that.
+/// The share by which a lower RTT counts as a fall of the least RTT, and the number of readings without a fall after
+/// which it is final.
 const FALLS: f64 = 0.03;
 const READINGS: u32 = 2;
-/// Readings in a dip at most.
+/// The most readings in a dip.
 const MOST_READINGS: u32 = 16;
-/// Dips that a sender may spoil by a pause.
+/// The number of dips spoiled by a pause of the sender after which the window is opened.
 const SPOILED: u32 = 3;
-/// Beyond what was delivered twice, for a sender whose window is still small: as dynamic right-sizing has it.
+/// The segments beyond twice the delivered data, for a sender whose window is still small, as in dynamic right-sizing.
 const ALLOWANCE: u64 = 16;
-/// Growth per delivered byte: x1.76 per RTT where a queue stood, x1.25 near the end and where none stood. There the
-/// buffer may hold no more than such a burst.
+/// The growth per delivered byte: x1.76 per RTT where a queue stood, x1.25 near the end and where none stood. There the
+/// buffer may not hold a larger burst.
 const REFILL: f64 = 1.0;
 const REFILL_LATE: f64 = 0.28;
 
-/// The sizer.
+/// The sizer of a transfer that is under way.
 #[derive(Debug)]
 pub struct Takeover {
     config: SizerConfig,
     stage: Stage,
     reason: String,
-    /// Bytes, with their fractions.
+    /// The window in bytes, with fractions.
     window: f64,
-    /// What the sender may have in flight, as it was promised so much before.
+    /// The bytes that the sender may have in flight because they were promised before.
     promised: f64,
-    /// Last said.
+    /// The window that was advertised last.
     said: Option<Bytes>,
     /// The newest RTT, and the one found in the dip.
     newest: Option<Span>,
@@ -70,38 +74,38 @@ enum Stage {
     Watch(Watch),
     Dip(Dip),
     Refill(Refill),
-    /// Goes on with the base RTT.
+    /// SOBAS, which continues with the base RTT.
     Sobas(Box<dyn BufferSizer>),
-    /// The base RTT cannot be found: nothing is limited.
+    /// An open window: the base RTT cannot be found, so nothing is limited.
     Open,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Watch {
-    /// When it and its stretch and its round trip began.
+    /// The time at which watching began, the current stretch, and the current round trip.
     began: Option<Time>,
     stretch: Stretch,
     round: Stretch,
-    /// The goodput of the stretch before, bytes per second.
+    /// The goodput of the stretch before, in bytes per second.
     before: Option<f64>,
-    /// A round trip has set the window.
+    /// True once a round trip has set the window.
     settled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Dip {
-    /// R, bytes per second, and the RTT with it.
+    /// R in bytes per second, and the RTT with it.
     rate: f64,
     round_trip: Span,
-    /// The window before.
+    /// The window before the dip.
     before: f64,
-    /// What was promised has to have arrived by then.
+    /// The time by which the promised data has to have arrived.
     until: Time,
-    /// Since the promised data have arrived.
+    /// The data since the promised data has arrived.
     drained: Option<Stretch>,
     least: Option<Span>,
     readings: u32,
-    /// Readings since the least one fell.
+    /// The number of readings since the least one fell.
     since: u32,
 }
 
@@ -110,13 +114,13 @@ struct Refill {
     rate: f64,
     round_trip: Span,
     base: Span,
-    /// It ends with this window.
+    /// The window with which it ends.
     to: f64,
-    /// A queue stood.
+    /// True if a queue stood.
     stood: bool,
 }
 
-/// What was delivered from some time on.
+/// The bytes delivered from some time on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stretch {
     from: Time,
@@ -128,14 +132,15 @@ impl Stretch {
         Self { from, bytes: 0.0 }
     }
 
-    /// Bytes per second until `now`.
+    /// Returns the bytes per second until `now`.
     fn rate(&self, now: Time) -> f64 {
         self.bytes / now.since(self.from).as_secs_f64().max(1e-6)
     }
 }
 
 impl Takeover {
-    /// For a transfer whose sender was promised a window of `config.running`; of the maximum if that is not said.
+    /// Makes a sizer for a transfer whose sender was promised a window of `config.running`; of the maximum if that is
+    /// `None`.
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let promised = config.running.unwrap_or(config.maximum).min(config.maximum);
@@ -183,7 +188,7 @@ impl Takeover {
         };
         if now.since(watch.round.from) >= round_trip {
             let room = 2.0 * watch.round.bytes + self.segments(ALLOWANCE);
-            // What it may have beyond that only makes the dip wait for it.
+            // A larger window would only make the dip wait for it.
             self.set(if watch.settled { self.window.max(room) } else { room });
             watch.settled = true;
             watch.round = Stretch::at(now);
@@ -196,7 +201,7 @@ impl Takeover {
         let before = watch.before.replace(rate).filter(|before| (before - rate).abs() <= STEADY * rate);
         let rate = before.map_or(rate, |before| f64::midpoint(before, rate));
         let in_flight = rate * round_trip.as_secs_f64();
-        // A window that is no limit would find nothing; so little is no queue that matters, either.
+        // With so little in flight the dip could not limit the sender, and a queue would be too short to matter.
         if before.is_none() || in_flight < self.segments(2 * LEAST_SEGMENTS) {
             return Stage::Watch(watch);
         }
@@ -216,7 +221,7 @@ impl Takeover {
         Stage::Dip(Dip { rate, round_trip, before, until, drained: None, least: None, readings: 0, since: 0 })
     }
 
-    /// Time passes in a dip, in which `bytes` came.
+    /// Takes the passing of time in a dip, in which `bytes` arrived.
     fn drain(&mut self, now: Time, mut dip: Dip, bytes: f64) -> Stage {
         match &mut dip.drained {
             Some(drained) => drained.bytes += bytes,
@@ -236,7 +241,7 @@ impl Takeover {
         Stage::Watch(Watch { settled: true, ..Watch::default() })
     }
 
-    /// An RTT in a dip.
+    /// Takes an RTT in a dip.
     fn observe_dip(&mut self, now: Time, mut dip: Dip, round_trip: Span) -> Stage {
         let Some(drained) = dip.drained else { return Stage::Dip(dip) };
         let fell = dip.least.is_none_or(|least| round_trip < least.scale(1.0 - FALLS));
@@ -244,7 +249,7 @@ impl Takeover {
         dip.least = Some(least);
         dip.readings += 1;
         dip.since = if fell { 0 } else { dip.since + 1 };
-        // The first readings are of data that were sent before.
+        // The first readings are of data that was sent before.
         let fresh = now.since(drained.from) >= least * 2;
         if !(fresh && dip.since >= READINGS || dip.readings >= MOST_READINGS) {
             dip.until = dip.until.max(now + dip.round_trip * 2 + STRETCH);
@@ -259,7 +264,7 @@ impl Takeover {
         self.dip(now, dip.rate, dip.round_trip, dip.before, self.window / DIP)
     }
 
-    /// The base RTT is found.
+    /// Begins to refill the path: the base RTT is found.
     fn refill(&mut self, dip: &Dip, base: Span) -> Stage {
         self.base = Some(base);
         let without = base + CLOCK_STEP;
@@ -287,7 +292,7 @@ impl Takeover {
         let standing = refill.stood.then_some((rate, refill.round_trip));
         let sobas = Sobas::under_way(self.config, now, refill.base, standing);
         Stage::Sobas(match self.config.regret {
-            // R may be too high by STEADY, since data that fill a hole are delivered all at once.
+            // R may be too high by STEADY, because data that fills a hole is delivered all at once.
             Some(_) => Box::new(Regret::of(sobas, refill.stood.then(|| rate.scale(1.0 - STEADY)))),
             None => Box::new(sobas),
         })
@@ -329,7 +334,7 @@ impl BufferSizer for Takeover {
             return sobas.poll(now);
         }
         self.step(now, None);
-        // In whole segments, as senders use it.
+        // Windows are whole segments, as senders use them.
         let segment = self.config.segment;
         let window = (segment * (Bytes::new(self.window as u64) / segment).max(1)).min(self.config.maximum);
         let changed = self.said.replace(window) != Some(window);

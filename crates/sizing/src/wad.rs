@@ -1,15 +1,15 @@
-//! The bandwidth-delay product, measured once before the transfer.
+//! [`Wad`]: the bandwidth-delay product, measured once before the transfer.
 
 use crate::sobas::{PROBE_INTERVAL, Trains};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState};
 use estimate::{Capacity, Estimator, RoundTrip, TRAINS};
 use units::{Bytes, Span, Time};
 
-/// What a connection has before anything is measured: the default of Linux' `tcp_rmem`, in payload.
+/// The window before anything is measured: the default of Linux' `tcp_rmem`, in payload.
 const BEFORE: Bytes = Bytes::new(65_535);
 
 /// The Work Around Daemon's rule [sobas:VI.A]: window = C x base RTT, once, with the capacity by trains and the RTT by
-/// probes. It knows neither cross traffic nor whether it was right.
+/// probes. It does not consider cross traffic, and never checks its result.
 #[derive(Debug)]
 pub struct Wad {
     segment: Bytes,
@@ -24,7 +24,7 @@ pub struct Wad {
 }
 
 impl Wad {
-    /// For the segments, headers and largest window of `config`.
+    /// Makes a sizer for the segments, headers and largest window of `config`.
     #[must_use]
     pub fn new(config: &SizerConfig) -> Self {
         let SizerConfig { segment, header, maximum, .. } = *config;

@@ -1,4 +1,4 @@
-//! [`Behind`]: the path's time for those at its ends.
+//! [`Behind`]: the path's time for programs at its ends.
 
 use super::time::REGAIN;
 use host::Clock;
@@ -8,28 +8,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use units::{Span, Time};
 
-/// Standstills remembered: at a thousand a second, the worst that was seen, those of the last four seconds.
+/// The number of standstills remembered: at a thousand a second, the worst that was seen, those of the last four
+/// seconds.
 const REMEMBERED: usize = 4096;
 
-/// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a little while
-/// ago. Programs that measure at the path's ends read it.
+/// The time by which the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a few
+/// seconds ago. Programs that measure at the path's ends read it.
 #[derive(Clone, Debug)]
 pub struct Behind(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     clock: Clock,
-    /// Nanoseconds.
+    /// The current value in nanoseconds.
     now: AtomicU64,
     past: Mutex<VecDeque<Standstill>>,
 }
 
-/// The path stood still from one real time to another.
+/// A standstill of the path from one real time to another.
 #[derive(Clone, Copy, Debug)]
 struct Standstill {
     from: Time,
     to: Time,
-    /// How far behind it was before.
+    /// The time by which the path was behind before.
     before: Span,
 }
 
@@ -42,7 +43,7 @@ impl Behind {
         self.0.now.store(behind.as_nanos(), Ordering::Relaxed);
     }
 
-    /// The path stood still until `to`, `before` behind until then.
+    /// Records that the path stood still until `to`, and was `before` behind until then.
     pub(super) fn stood(&self, from: Time, to: Time, before: Span) {
         let mut past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
         if past.len() == REMEMBERED {
@@ -51,7 +52,7 @@ impl Behind {
         past.push_back(Standstill { from, to, before });
     }
 
-    /// From here on it counts anew.
+    /// Forgets the standstills and counts from zero again.
     pub(super) fn begin(&self) {
         self.0.past.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.set(Span::ZERO);
@@ -59,14 +60,14 @@ impl Behind {
 }
 
 impl host::Behind for Behind {
-    /// As far as the emulator knows: a standstill that lasts is not in it yet.
+    /// Returns the value that the emulator knows: a standstill that still lasts is not in it yet.
     fn now(&self) -> Span {
         Span::from_nanos(self.0.now.load(Ordering::Relaxed))
     }
 
-    /// Exact for a moment before which a packet entered the path, if that packet has come out since. Every standstill
-    /// until that moment is known by now. For moments more than some seconds ago it is that of the earliest one
-    /// remembered.
+    /// Returns the exact value for a moment before which a packet entered the path, if that packet has left it since.
+    /// All standstills until that moment are known by now. For moments before the earliest remembered standstill, some
+    /// seconds ago, it returns the value before that one.
     fn at(&self, real: Instant) -> Span {
         let real = self.0.clock.time_of(real);
         let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! [`PathConfig`]: what a path is to be like, and whether this emulator can be it.
+//! [`PathConfig`]: the settings of a path, and the check that this emulator can provide it.
 
 use crate::EmuError;
 use link::queue::{BuildError, PolicyConfig};
@@ -7,7 +7,7 @@ use link::{Limit, LinkConfig};
 use std::collections::HashMap;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// What a path is to be like.
+/// The settings of a path.
 #[derive(Clone, Debug)]
 pub struct PathConfig {
     /// The tight link, from sender to receiver.
@@ -18,20 +18,20 @@ pub struct PathConfig {
     pub queue: PolicyConfig,
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
-    /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or
-    /// of its UDP socket at the receiver. Not with `back`.
+    /// The time by which the way back is longer for single flows. The key is the port of a flow's TCP socket at the
+    /// sender, or of its UDP socket at the receiver. Not with `back`.
     pub extra_delays: HashMap<u16, Span>,
-    /// Unresponsive cross traffic through the same queue, each with its name, which its random stream goes by. Times
+    /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<(String, TrafficConfig)>,
     /// Seed of the random streams.
     pub seed: u64,
     /// MTU of both devices, in bytes: the largest packet on the wire.
     pub mtu: u16,
-    /// How often to note the backlog.
+    /// The time between notes of the backlog; `None`: no notes.
     pub sample_every: Option<Span>,
-    /// Let the kernel hand over super-packets, which are split here. Each segment still meets the queue on its
-    /// own; it only costs less. Off, every packet crosses the device alone.
+    /// True if the kernel may hand over super-packets, which are split here. Each segment still meets the queue on its
+    /// own; the processing only costs less. If false, every packet crosses the device alone.
     pub offload: bool,
     /// The link from receiver to sender; `None`: that direction has a delay only.
     pub back: Option<BackLink>,
@@ -40,9 +40,9 @@ pub struct PathConfig {
 /// The link from receiver to sender. Its delay is [`PathConfig::reverse_delay`].
 #[derive(Clone, Debug)]
 pub struct BackLink {
-    /// How many bits per second it sends.
+    /// The rate at which it sends.
     pub rate: Rate,
-    /// Share of the packets that it loses at random.
+    /// The share of the packets that it loses at random.
     pub loss: units::Fraction,
     /// The room in its queue.
     pub limit: Limit,
@@ -50,21 +50,21 @@ pub struct BackLink {
     pub queue: PolicyConfig,
 }
 
-/// The load that one path carried without delay on a busy two-core virtual machine, with a little to spare. One limit
-/// is with offload at 1500 B, the other in packets per second without offload. Three runs there gave 6.8 to 9.8
-/// Gbit/s and 115 000 to 130 000 packets/s with a rate set out of reach (`examples/hold_rate.rs ceiling`). A faster
-/// machine does more. Not a promise: [`Lateness`](crate::Lateness) says how a run really went.
+/// The load that one path carried without delay on a busy two-core virtual machine, with a small margin. One limit is
+/// with offload at 1500 B, the other in packets per second without offload. Three runs there gave 6.8 to 9.8 Gbit/s and
+/// 115 000 to 130 000 packets/s with a rate set out of reach (`examples/hold_rate.rs ceiling`). A faster machine does
+/// more. The limits do not promise anything: [`Lateness`](crate::Lateness) shows how punctual a run really was.
 const CEILING_OFFLOAD: Rate = Rate::from_bps(7_000_000_000);
 const CEILING_PACKETS_PER_SEC: u64 = 110_000;
 
-/// Packets under way and waiting take memory: at most this much.
+/// The most memory that packets in flight and waiting packets may take.
 const HELD_MAX: Bytes = Bytes::new(2 << 30);
 
-/// Below this, IPv4 itself does not work well; the kernel's own floor is 68.
+/// The least MTU: below it, IPv4 itself does not work well; the kernel's own floor is 68.
 const MTU_MIN: u16 = 576;
 
 impl PathConfig {
-    /// A drop-tail link with `delay` there and the same back, MTU 1500, offload on, nothing else.
+    /// Makes a path with a drop-tail link of `delay` in both directions, MTU 1500, offload on, nothing else.
     #[must_use]
     pub fn new(rate: Rate, delay: Span, limit: Limit) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl PathConfig {
         }
     }
 
-    /// The same with a link from receiver to sender that is like the one from sender to receiver.
+    /// Returns the same path with a link from receiver to sender that is like the one from sender to receiver.
     #[must_use]
     pub fn mirrored(self) -> Self {
         let (rate, loss) = (self.link.rate, self.link.loss);
@@ -90,11 +90,12 @@ impl PathConfig {
         Self { back: Some(back), ..self }
     }
 
-    /// The highest rate this configuration can be expected to hold on a machine like the one it was measured on.
+    /// Returns the highest rate that this configuration can be expected to hold on a machine like the one it was
+    /// measured on.
     #[must_use]
     pub fn reachable_rate(&self) -> Rate {
         let one_way = if self.offload {
-            // Segments cost alike whatever their length, so a smaller MTU lowers the ceiling.
+            // Each segment costs the same whatever its length, so a smaller MTU lowers the ceiling.
             CEILING_OFFLOAD.scale(f64::from(self.mtu.min(1500)) / 1500.0)
         } else {
             Rate::from_bps(CEILING_PACKETS_PER_SEC * u64::from(self.mtu) * 8)
@@ -102,10 +103,10 @@ impl PathConfig {
         if self.back.is_some() { one_way.scale(0.5) } else { one_way }
     }
 
-    /// Whether the emulator can be this path. [`Path::start`](crate::Path::start) asks first.
+    /// Checks that the emulator can provide this path. [`Path::start`](crate::Path::start) calls it first.
     ///
     /// # Errors
-    /// [`EmuError::Refused`] with the setting, its value, the accepted range and what to do.
+    /// [`EmuError::Refused`] with the setting, its value, the accepted range and the remedy.
     pub fn check(&self) -> Result<(), EmuError> {
         let refuse = |key, found: String, accepted: String, help: &str| {
             Err(EmuError::Refused(Complaint::new(key, found).accepted(accepted).help(help)))
@@ -172,7 +173,7 @@ impl PathConfig {
                 }
             }
         }
-        // A trace whose packets all come at one instant has no rate.
+        // A trace whose packets all arrive at one instant has no rate.
         let replays = |traffic: &TrafficConfig| matches!(traffic.pattern, Pattern::Replay { .. });
         let still = |traffic: &TrafficConfig| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO;
         if self.traffic.iter().any(|(_, traffic)| still(traffic) && !replays(traffic)) {

@@ -3,33 +3,33 @@
 use std::fmt;
 use units::Span;
 
-/// Why a path's result should not be trusted.
+/// A reason why a path's result should not be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doubt {
     /// The machine did not run the emulator for this share of the time.
     Stalled(f64),
-    /// One percent of the deliveries were later than allowed.
+    /// One percent of the deliveries were later than is accepted.
     Late {
-        /// By this much.
+        /// The lateness that this percent exceeds.
         by: Span,
-        /// What is allowed.
+        /// The accepted lateness.
         allowed: Span,
     },
-    /// A thread of the programs there waited for a processor for this share of the time.
+    /// A thread of the programs at one end waited for a processor for this share of the time.
     Waited {
         /// The end of the path.
         place: &'static str,
         /// The share.
         share: f64,
     },
-    /// So many packets were lost before the emulated queue, and not by it.
+    /// This number of packets was lost in a device before the emulated queue.
     LostBefore(u64),
-    /// So many packets could not be carried or delivered.
+    /// This number of packets could not be carried or delivered.
     Refused(u64),
 }
 
 impl Doubt {
-    /// Whether the machine was too busy: a run at another time may be good.
+    /// Returns true if the machine was too busy, so that a run at another time may be good.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         matches!(self, Self::Stalled(_) | Self::Late { .. } | Self::Waited { .. })

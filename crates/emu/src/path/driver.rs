@@ -1,9 +1,9 @@
-//! The emulator's thread: reads both devices, lets virtual time follow the real clock, delivers what is due,
-//! and sleeps in between.
+//! The emulator's thread: it reads both devices, lets virtual time follow the real clock, delivers what is due, and
+//! sleeps in between.
 //!
 //! Time inside is the path's own ([`super::time`]) and never goes backwards. Events with a time of their own (cross
-//! traffic, samples, the start of measurement) happen in [`Driver::advance`]. They happen in order, before any later
-//! event from outside.
+//! traffic, samples, the start of measurement) happen in [`Driver::advance`], in order, before any later event from
+//! outside.
 
 use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
@@ -20,17 +20,18 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::time::Instant;
 use units::{Span, Time};
 
-/// Packets read from one device before deliveries are looked after again.
+/// The packets read from one device before the thread checks for deliveries again.
 const READS_AT_ONCE: u32 = 8;
 
-/// With cross traffic running, virtual time is brought up to date at least this often.
+/// The longest time between two updates of virtual time while cross traffic runs.
 const CATCH_UP: Span = Span::from_millis(10);
 
-/// What the thread is asked to do.
+/// A command to the thread.
 pub(super) enum Command {
-    /// Now is time zero; measure from `warmup` to `end`, or until told to stop. Answers with the instant.
+    /// Makes now time zero, and measures from `warmup` to `end`, or until the path is stopped. Answers with the
+    /// instant.
     Begin { warmup: Span, end: Option<Span>, origin: SyncSender<Instant> },
-    /// End and report.
+    /// Ends the path and returns the report.
     Stop,
 }
 
@@ -39,7 +40,7 @@ pub(super) type Devices = [Tun; 2];
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
 
-/// What the thread is made of.
+/// The thread's state.
 pub(super) struct Driver {
     pub(super) devices: Devices,
     pub(super) commands: Receiver<Command>,
@@ -55,40 +56,40 @@ pub(super) struct Driver {
     pub(super) wakes: Wakes,
 }
 
-/// Waking up takes time, on an idle virtual machine 0.1 ms and more. The delay is learned from timers, whose time is
-/// known, and subtracted. Deliveries are asked for that much earlier. A packet that woke the thread is taken to have
-/// come that much before the thread saw it.
+/// The delay of waking up, on an idle virtual machine 0.1 ms and more. The thread learns it from timers, whose time is
+/// known, and subtracts it: it wakes that much earlier for deliveries. A packet that woke the thread is taken to have
+/// arrived that much before the thread saw it.
 #[derive(Debug, Default)]
 pub(super) struct Wakes {
-    /// How late timers have been of late.
+    /// The recent mean lateness of timers.
     ease: Span,
-    /// What to take off the clock for packets being read.
+    /// The time to subtract from the clock for packets that are being read.
     skew: Span,
-    /// The latest time used, behind which time must not go.
+    /// The latest time used; time must not go back behind it.
     latest: Time,
 }
 
-/// What happens at set times.
+/// Events at set times.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    /// When the run's time zero was.
+    /// The run's time zero.
     origin: Time,
     measure_at: Option<Time>,
     end_at: Option<Time>,
-    /// What was measured, if that is over.
+    /// The measurements, once the measured interval is over.
     ended: Option<Box<PathReport>>,
-    /// When measurement began, on the machine's clock.
+    /// The start of measurement on the machine's clock.
     measured_from: Time,
     sample_every: Option<Span>,
     next_sample: Option<Time>,
-    /// Of the direction away from the sender, and of the one back where that has a link.
+    /// The samples of the direction away from the sender, and of the one back if that has a link.
     samples: [Vec<LinkSample>; 2],
-    /// Drops and arrivals before time zero, likewise.
+    /// The drops and arrivals before time zero, in the same order.
     before: [(u64, u64); 2],
 }
 
 impl Driver {
-    /// Runs until told to stop.
+    /// Runs until the path is stopped.
     pub(super) fn run(mut self) -> Result<PathReport, EmuError> {
         let mut notes = Vec::new();
         if !realtime::run_ahead() {
@@ -103,10 +104,10 @@ impl Driver {
             match self.commands.try_recv() {
                 Ok(Command::Begin { warmup, end, origin }) => {
                     let at = self.begin(warmup, end);
-                    // Whoever asked may have given up; the path runs on.
+                    // The requester may have given up; the path continues.
                     let _ = origin.send(at);
                 }
-                // A path dropped without being stopped hangs up.
+                // A path that is dropped without being stopped closes the channel.
                 Ok(Command::Stop) | Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {}
             }
@@ -124,7 +125,7 @@ impl Driver {
         Ok(self.report(started, end, notes))
     }
 
-    /// What happens next happens at this time.
+    /// Returns the path's time now, for the next event. It never goes back.
     fn time(&mut self) -> Time {
         let now = self.path_time.at_work(self.clock.now()) - self.wakes.skew;
         self.wakes.latest = self.wakes.latest.max(now);
@@ -154,7 +155,7 @@ impl Driver {
         self.clock.instant(self.path_time.begin(now))
     }
 
-    /// Lets everything happen that happens by itself up to `now`.
+    /// Processes all events up to `now` that need no packet from outside.
     fn advance(&mut self, now: Time) {
         while let Some(at) = self.schedule.next().filter(|at| *at <= now) {
             self.forward.advance(at, &mut self.store.pool);
@@ -201,7 +202,7 @@ impl Driver {
             .map_err(|error| gone("sender", &error))
     }
 
-    /// Takes some packets from a device; says how many.
+    /// Reads some packets from a device, and returns their number.
     fn read(&mut self, device: usize) -> Result<u32, EmuError> {
         for count in 0..READS_AT_ONCE {
             let name = if device == SENDER { "sender" } else { "receiver" };
@@ -220,7 +221,7 @@ impl Driver {
         Ok(READS_AT_ONCE)
     }
 
-    /// Sleeps until a device has a packet, a command comes or something is due.
+    /// Sleeps until a device has a packet, a command arrives or something is due.
     fn sleep(&mut self) -> Result<(), EmuError> {
         let mut deadline =
             [self.forward.due(), self.reverse.due(), self.schedule.next()].into_iter().flatten().min();
@@ -243,7 +244,7 @@ impl Driver {
         match woken {
             Ok(Woken::TimedOut) => {
                 let late = until.map_or(Span::ZERO, |until| awake.since(until));
-                // A mean over the last sixteen or so; the odd long stall is no habit.
+                // A mean over the last sixteen or so, to which a rare long stall contributes at most `EASE_MAX`.
                 let late = late.min(EASE_MAX);
                 self.wakes.ease = (self.wakes.ease * 15 + late) / 16;
             }
@@ -252,7 +253,7 @@ impl Driver {
             Err(error) => return Err(EmuError::os("waiting for packets (ppoll)", error)),
         }
         if !waited[2].revents().is_empty() {
-            // Reading empties it. The command itself is in the channel.
+            // Reading empties the eventfd. The command itself is in the channel.
             let _ = self.bell.read();
         }
         Ok(())
@@ -272,7 +273,7 @@ impl Driver {
         }
     }
 
-    /// What was measured up to `end`, which is now.
+    /// Returns the measurements up to `end`, which is now.
     fn measured(&mut self, end: Time) -> PathReport {
         let (reverse, reverse_packets) = match &mut self.reverse {
             Direction::Limited(lane) => {

@@ -1,51 +1,51 @@
-//! The hosts at the two ends of a path: what they lost by themselves, and whether they had a processor.
+//! The hosts at the two ends of a path: their own losses, and the time for which they waited for a processor.
 
 use super::doubt::Doubt;
 use host::HostLosses;
 use units::Span;
 
-/// A host with a thread that waited for a processor for more than this share of the time makes a result doubtful. 80
-/// CUBIC flows at 200 Mbit/s on two cores lost 0.66 to 0.72 % of their packets where the receiver waited for 3 to 52 %
-/// of the time, 0.87 to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
+/// The share of the time above which a thread's wait for a processor makes a result doubtful. 80 CUBIC flows at 200
+/// Mbit/s on two cores lost 0.66 to 0.72 % of their packets where the receiver waited for 3 to 52 % of the time, 0.87
+/// to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
 const WAITED_SHARE: f64 = 0.4;
 
-/// Waiting for less than this is held against no run: a program's start alone waits for some turns of others.
+/// The wait up to which no run is in doubt: the start of a program alone waits for some turns of others.
 const WAITED_FLOOR: Span = Span::from_millis(200);
 
 /// The host at one end of a path during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct HostReport {
-    /// Its place in sentences: "the near end".
+    /// The host's name in sentences: "the near end".
     pub place: &'static str,
-    /// What it lost since [`Path::begin`](crate::Path::begin), the warm-up included.
+    /// Its losses since [`Path::begin`](crate::Path::begin), warm-up included.
     pub losses: HostLosses,
-    /// How long the thread waited for a processor that waited longest, and of what time; `None` where nobody looked.
+    /// The longest wait of a thread for a processor, and the time in which it waited; `None` if it was not measured.
     pub waited: Option<(Span, Span)>,
 }
 
 impl HostReport {
-    /// Nothing is known yet of either end.
+    /// The reports of both ends before anything is known.
     pub(super) const BOTH: [Self; 2] = [Self::new("the near end"), Self::new("the far end")];
 
     const fn new(place: &'static str) -> Self {
         Self { place, losses: HostLosses::NONE, waited: None }
     }
 
-    /// The share of the time for which its busiest thread waited for a processor.
+    /// Returns the share of the time for which its busiest thread waited for a processor.
     #[must_use]
     pub fn waited_share(&self) -> Option<f64> {
         let (waited, of) = self.waited?;
         (of > Span::ZERO).then(|| (waited.as_secs_f64() / of.as_secs_f64()).min(1.0))
     }
 
-    /// Whether it waited so long that the run is in doubt.
+    /// Returns a doubt if a thread waited for too long.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let waited = self.waited?.0;
         let share = self.waited_share()?;
         (share > WAITED_SHARE && waited > WAITED_FLOOR).then_some(Doubt::Waited { place: self.place, share })
     }
 
-    /// A sentence for each kind of loss.
+    /// Returns a sentence for each kind of loss.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let (at, losses) = (self.place, &self.losses);

@@ -1,11 +1,10 @@
-//! One direction of a path with a link: a [`Lane`] is the link with its cross traffic. What it shares with a direction
-//! without a link is here, too.
+//! One direction of a path with a link: a [`Lane`] is the link with its cross traffic. The parts that it shares with a
+//! direction without a link are also here.
 //!
-//! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets come out of a link or
-//! line up to [`LEAD`] before they are due. A batch begins when the first packet *is* due, or a little before, as the
-//! clock is known to be late by [`Pace::ease`]. Everything due within [`GROUP`] of now is written. Neighbouring
-//! segments of one super-packet leave in one write. So the first packet of a group is on time and those behind it
-//! come early by at most `GROUP`.
+//! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets leave a link or line up
+//! to [`LEAD`] before they are due. A group begins when its first packet *is* due, or earlier by the usual lateness of
+//! the clock. Everything due within [`GROUP`] of now is written. Neighbouring segments of one super-packet leave in one
+//! write. So the first packet of a group is on time and those behind it are early by at most `GROUP`.
 
 use crate::ecn;
 use crate::flow::{FlowKey, Flows};
@@ -19,51 +18,51 @@ use std::io::{self, IoSlice};
 use std::ops::Range;
 use units::{Bytes, Span, Time};
 
-/// Packets due within this of the first one are delivered with it.
+/// The time after the first packet of a group within which other packets are delivered with it.
 const GROUP: Span = Span::from_micros(50);
 
-/// How much before they are due packets come out of the link, if its delay is as long as that.
+/// The time before a packet is due at which it leaves the link, if the link's delay is that long.
 const LEAD: Span = Span::from_micros(200);
 
-/// When packets that came out of a link or line are handed over.
+/// The times at which packets that left a link or line are handed over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     lead: Span,
 }
 
 impl Pace {
-    /// The pace for a path of `delay`, and what is left of the delay for the link itself.
+    /// Splits `delay` into the pace of a path and the rest of the delay, for the link itself.
     pub(super) fn of(delay: Span) -> (Self, Span) {
         let lead = LEAD.min(delay);
         (Self { lead }, delay.saturating_sub(lead))
     }
 
-    /// When the group of a packet that came out at `out` is written. Without delay to hide it in, forming a group
-    /// takes its time.
+    /// Returns the time at which the group of a packet that left at `out` is written. If the delay is too short to hide
+    /// the forming of a group, the group takes extra time.
     pub(super) fn ready(self, out: Time) -> Time {
         out + self.lead.max(GROUP)
     }
 
-    /// Whether a packet that came or comes out at `out` belongs to a group written `now` for what is due `by`.
+    /// Returns true if a packet that leaves at `out` belongs to a group written `now` for packets due `by`.
     pub(super) fn joins(self, out: Time, now: Time, by: Time) -> bool {
         out <= now && self.due(out) <= by + GROUP
     }
 
-    /// When the packet should be at the far end.
+    /// Returns the time at which the packet should be at the far end.
     pub(super) fn due(self, out: Time) -> Time {
         out + self.lead
     }
 }
 
-/// The longest that a group may be written early to make up for a late clock.
+/// The longest time by which a group may be written early to make up for a late clock.
 pub(super) const EASE_MAX: Span = LEAD;
 
-/// What goes through a link.
+/// A packet in a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packet {
     /// A segment of a stored packet.
     Real { slot: u32, index: u32, length: u32, flow: u32, ecn: Ecn },
-    /// Cross traffic: it takes room and time and has no body.
+    /// A packet of cross traffic: it takes room and time and has no body.
     Cross { length: u32, source: u32 },
 }
 
@@ -86,7 +85,7 @@ impl Datagram for Packet {
     fn flow_key(&self) -> u64 {
         match *self {
             Self::Real { flow, .. } => 1 + u64::from(flow),
-            // Its own flow, whatever the real ones are.
+            // A flow of its own, distinct from all real ones.
             Self::Cross { source, .. } => u64::from(source) << 33,
         }
     }
@@ -98,7 +97,7 @@ impl Datagram for Packet {
     }
 }
 
-/// What both directions share: stored packets and what is measured about their delivery.
+/// The parts that both directions share: stored packets and measurements of their delivery.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) pool: Pool,
@@ -121,7 +120,7 @@ impl Store {
         }
     }
 
-    /// Reads the next packet of `tun`, if there is one.
+    /// Reads the next packet of `tun`, if one waits.
     pub(super) fn read(&mut self, tun: &Tun) -> io::Result<Option<Frame>> {
         let Some(length) = tun.read(&mut self.scratch)? else { return Ok(None) };
         let frame = &self.scratch[..length];
@@ -131,7 +130,7 @@ impl Store {
         Ok(Some(Frame { length, split }))
     }
 
-    /// Writes the segments `run` of the packet in `slot`, marked or not, and lets go of them.
+    /// Writes the segments `run` of the packet in `slot`, marked or not, and releases them.
     pub(super) fn write(&mut self, tun: &Tun, slot: u32, run: Range<u32>, marked: bool) -> io::Result<()> {
         let segments = run.end - run.start;
         let (headers, rest) = self.frame(slot, run, marked);
@@ -145,8 +144,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the headers of the segments `run`: how many bytes of `headers` they take, and where in the packet the
-    /// rest lies. A whole packet has its own, and is marked in place.
+    /// Makes the headers of the segments `run`. Returns the number of bytes of `headers` that they take, and the place
+    /// of the rest in the packet. A whole packet has its own headers, and is marked in place.
     fn frame(&mut self, slot: u32, run: Range<u32>, marked: bool) -> (usize, Range<usize>) {
         let stored = self.pool.get_mut(slot);
         let (length, rest) = stored.split.frame(stored.frame(), run, &mut self.headers);
@@ -158,10 +157,10 @@ impl Store {
     }
 }
 
-/// A packet just read, still in the scratch buffer.
+/// A packet that was just read and is still in the scratch buffer.
 pub(super) struct Frame {
     pub(super) length: usize,
-    /// Absent if the packet contradicts itself.
+    /// The packet's segments; absent if the packet contradicts itself.
     pub(super) split: Option<Split>,
 }
 
@@ -171,12 +170,12 @@ pub(super) struct Lane {
     pace: Pace,
     sources: Vec<Source>,
     pub(super) flows: Flows,
-    /// Real segments in the link.
+    /// The number of real segments in the link.
     in_flight: u64,
 }
 
 impl Lane {
-    /// A lane over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
+    /// Makes a lane over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
     pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span) -> Self {
         Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt), in_flight: 0 }
     }
@@ -189,7 +188,7 @@ impl Lane {
         self.sources = sources;
     }
 
-    /// Whether cross traffic is still to come, so that the lane must be brought up to date now and then.
+    /// Returns true if cross traffic is still to come, so that the lane must be updated regularly.
     pub(super) fn has_sources(&self) -> bool {
         self.next_cross() < Time::NEVER
     }
@@ -211,7 +210,7 @@ impl Lane {
         self.sources.iter().filter_map(Source::wakeup).min().unwrap_or(Time::NEVER)
     }
 
-    /// The packet just read arrives. Cross traffic must have been [advanced](Lane::advance) to `now`.
+    /// Puts the packet just read into the link. Cross traffic must have been [advanced](Lane::advance) to `now`.
     pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
         let Some(split) = frame.split else {
             store.refused += 1;
@@ -234,13 +233,13 @@ impl Lane {
         flows.group_drops(now, || link.state(now).queueing_delay());
     }
 
-    /// When a delivery is due.
+    /// Returns the time of the next delivery.
     pub(super) fn due(&self) -> Option<Time> {
         let real = self.in_flight > 0;
         self.link.wakeup().filter(|_| real).map(|at| self.pace.ready(at))
     }
 
-    /// Delivers what is due by `by`, which is now or a little later, and with it what is due soon.
+    /// Delivers the packets due by `by`, which is now or a little later, and those due soon after.
     pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
         if self.link.wakeup().is_none_or(|at| self.pace.ready(at) > by) {
             return Ok(());
@@ -278,12 +277,12 @@ impl Lane {
         self.flows.clear();
     }
 
-    /// The link's own view at `now`.
+    /// Returns the link's state at `now`.
     pub(super) fn state(&mut self, now: Time) -> link::LinkState {
         self.link.state(now)
     }
 
-    /// What the link did up to `end`.
+    /// Returns the link's report up to `end`.
     pub(super) fn report(&mut self, end: Time) -> link::LinkReport {
         self.link.report(end)
     }
@@ -303,7 +302,7 @@ mod tests {
     use crate::segment::{fold, sum};
     use crate::vnet::{GSO_NONE, GSO_TCPV4, NEEDS_CSUM};
 
-    /// An IPv4 TCP packet of `payload` bytes, ECT(0), in segments of 1000 bytes if it is longer.
+    /// Stores an IPv4 TCP packet of `payload` bytes, ECT(0), in segments of 1000 bytes if it is longer.
     fn stored(store: &mut Store, payload: usize) -> u32 {
         let vnet = VnetHeader {
             flags: NEEDS_CSUM,
@@ -328,7 +327,7 @@ mod tests {
         store.pool.store(&mut store.scratch, length, split, 0)
     }
 
-    /// The IP header that would be written.
+    /// Returns the IP header that would be written.
     fn header(store: &mut Store, slot: u32, run: Range<u32>, marked: bool) -> Vec<u8> {
         let (length, _) = store.frame(slot, run, marked);
         let written = if length == 0 { store.pool.get(slot).frame() } else { &store.headers[..length] };

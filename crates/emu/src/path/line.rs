@@ -10,13 +10,14 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use units::{Span, Time};
 
-/// Whole packets come out a constant delay later, which may be longer for single flows.
+/// A line, which whole packets leave after a constant delay, which may be longer for single flows.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// When each packet comes out, its number, and where it is stored. Packets of equal delay come out as they came.
+    /// The time at which each packet leaves, its number, and its slot. Packets of equal delay leave in the order of
+    /// arrival.
     under_way: BinaryHeap<Reverse<(Time, u64, u32)>>,
     delay: Span,
-    /// What flows have beyond that: see [`PathConfig`](super::PathConfig).
+    /// The extra delay of flows: see [`PathConfig`](super::PathConfig).
     extra: HashMap<u16, Span>,
     pace: Pace,
     pub(super) packets: u64,
@@ -28,7 +29,7 @@ impl Line {
         Self { under_way: BinaryHeap::new(), delay, extra, pace, packets: 0 }
     }
 
-    /// The delay of a packet from the receiver's end.
+    /// Returns the delay of a packet from the receiver's end.
     fn delay_of(&self, packet: &[u8]) -> Span {
         let key = FlowKey::of(packet);
         let port = if key.protocol == PROTOCOL_UDP { key.source_port } else { key.destination_port };
@@ -73,7 +74,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// The link, if it has one.
+    /// Returns the link, if the direction has one.
     pub(super) fn lane(&mut self) -> Option<&mut Lane> {
         match self {
             Self::Limited(lane) => Some(lane),
@@ -109,7 +110,7 @@ mod tests {
     use crate::segment::Split;
     use crate::vnet::VnetHeader;
 
-    /// A packet from port 5001 to `port`, read by the emulator.
+    /// Reads a packet from port 5001 to `port` as the emulator would.
     fn read(store: &mut Store, protocol: u8, port: u16) -> Frame {
         let mut packet = [0u8; 40];
         packet[0] = 0x45;
@@ -128,7 +129,7 @@ mod tests {
         let ms = |ms| Time::ZERO + Span::from_millis(ms);
         let extra = HashMap::from([(1025, Span::from_millis(40)), (5001, Span::from_millis(7))]);
         let (mut store, mut line) = (Store::new(), Line::new(Span::from_millis(10), extra));
-        // TCP goes by the port it is sent to, UDP by the one it is sent from.
+        // The delay of a TCP packet depends on its destination port, that of a UDP packet on its source port.
         for (at, protocol, port) in
             [(0, 6, 1025), (0, 6, 1024), (1, 6, 1025), (1, 6, 1024), (34, 17, 1024), (41, 6, 1024)]
         {

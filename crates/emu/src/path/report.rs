@@ -1,4 +1,4 @@
-//! What a path reports: the link's own measures, samples, flows, and how far the run can be trusted.
+//! The report of a path: the link's own measures, samples, flows, and how far the run can be trusted.
 
 use super::doubt::Doubt;
 use super::hosts::HostReport;
@@ -10,20 +10,20 @@ use units::{Rate, Span, Time};
 /// The tight link at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSample {
-    /// When, from [`Path::begin`](crate::Path::begin).
+    /// The time since [`Path::begin`](crate::Path::begin).
     pub at: Time,
-    /// What waited.
+    /// The waiting data.
     pub backlog: Backlog,
     /// Drops since [`Path::begin`](crate::Path::begin), cross traffic's included.
     pub drops_total: u64,
-    /// Arrivals, counted likewise.
+    /// Arrivals, counted in the same way.
     pub arrivals_total: u64,
-    /// Time the link was sending since measurement began; before that, since the path started.
+    /// The time for which the link was sending since measurement began; before that, since the path started.
     pub busy: Span,
 }
 
-/// How much later than due packets were handed over, in the measured interval. Zero counts as on time; packets
-/// may be up to 50 us early, with the one they travel with.
+/// The time between a packet's due time and its delivery, in the measured interval. Zero counts as on time; packets may
+/// be up to 50 us early, with the group that they belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Packets (segments) delivered, both directions.
@@ -32,7 +32,7 @@ pub struct Lateness {
     pub mean: Span,
     /// The lateness that 99 % do not exceed, to within 1 %.
     pub p99: Span,
-    /// The worst.
+    /// The greatest lateness.
     pub max: Span,
 }
 
@@ -47,27 +47,27 @@ impl Lateness {
     }
 }
 
-/// What happened on a path.
+/// The report of a path.
 #[derive(Clone, Debug)]
 pub struct PathReport {
     /// The tight link, cross traffic included, over the measured interval.
     pub link: LinkReport,
     /// The link back, of a path that has one.
     pub reverse: Option<LinkReport>,
-    /// The backlog every so often, from [`Path::begin`](crate::Path::begin) on.
+    /// The backlog at regular intervals, from [`Path::begin`](crate::Path::begin) on.
     pub samples: Vec<LinkSample>,
-    /// The same of the link back, of a path that has one.
+    /// The same samples of the link back, of a path that has one.
     pub back_samples: Vec<LinkSample>,
     /// Real packets that met the tight link, per flow, over the measured interval.
     pub flows: Vec<(FlowKey, FlowCount)>,
-    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow is there from its first packet
-    /// on, also after its last: the link cannot tell which that is.
+    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow counts from its first packet on,
+    /// also after its last, because the link does not know which packet is the last.
     pub losses: SynchronizedLosses,
-    /// How punctual deliveries were.
+    /// The lateness of deliveries.
     pub lateness: Lateness,
     /// The measured interval by the machine's clock; [`LinkReport::measured`] is the same in the path's time.
     pub elapsed: Span,
-    /// How long the machine did not run the emulator; the path stood still meanwhile.
+    /// The standstills while the machine did not run the emulator.
     pub stalls: Stalls,
     /// The hosts at the sender's end and at the receiver's, which are the near end and the far one.
     pub hosts: [HostReport; 2],
@@ -77,39 +77,39 @@ pub struct PathReport {
     pub refused: u64,
     /// Packets that went back from receiver to sender, as the kernel handed them over.
     pub reverse_packets: u64,
-    /// The emulator thread's CPU time over its whole life, and how long that was.
+    /// The emulator thread's CPU time over its whole life.
     pub cpu: Span,
-    /// See [`PathReport::cpu`].
+    /// The length of the thread's life, to compare with [`PathReport::cpu`].
     pub lived: Span,
     /// Conditions to report with a result, such as a missing real-time priority.
     pub notes: Vec<String>,
 }
 
-/// What a measurement on the machine's clock says of a rate.
+/// The verdict of a measurement on the machine's clock about a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// It is the rate.
+    /// The rate is the expected one.
     Held,
-    /// It is not, and stalls of the machine do not explain it.
+    /// It is not, and stalls of the machine do not explain the difference.
     Missed,
-    /// It is not, and stalls of the machine explain that, as said here.
+    /// It is not, and stalls of the machine explain the difference, as the text says.
     NotJudged(String),
 }
 
-/// Standing still for less than this share of the time is not worth a word: it is regained.
+/// The share of the time below which a standstill is not mentioned, because it is regained.
 const STALLED_FLOOR: f64 = 0.005;
-/// The two clocks may differ by so much without a stall. A wake-up reads them at each end of the interval, and may
-/// come half of this late.
+/// The difference between the two clocks that needs no stall. A wake-up reads them at each end of the interval, and may
+/// be late by half of this.
 const READ_APART: Span = Span::from_millis(1);
-/// A path that stood still for more than this share of the machine's time makes a result doubtful.
+/// The share of the machine's time above which a standstill makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;
-/// Deliveries later than this share of the base RTT make a result doubtful.
+/// The share of the base RTT above which lateness makes a result doubtful.
 const LATE_SHARE: f64 = 0.02;
-/// But nothing below this is held against a run.
+/// The lateness up to which no run is in doubt.
 const LATE_FLOOR: Span = Span::from_micros(200);
 
 impl PathReport {
-    /// All real packets that met the tight link.
+    /// Returns the sum over all real packets that met the tight link.
     #[must_use]
     pub fn real(&self) -> FlowCount {
         let mut all = FlowCount::default();
@@ -122,22 +122,23 @@ impl PathReport {
         all
     }
 
-    /// The rate at which the link sent over the measured interval, all traffic, in bits per second of the path's time.
+    /// Returns the rate at which the link sent over the measured interval, all traffic, in bits per second of the
+    /// path's time.
     #[must_use]
     pub fn forwarded_bps(&self) -> f64 {
         self.link.forwarded_bytes.bits_f64() / self.link.measured.as_secs_f64().max(1e-9)
     }
 
-    /// The same in bits per second of the machine's clock, which goes on while the path stands still.
+    /// Returns the same in bits per second of the machine's clock, which continues while the path stands still.
     #[must_use]
     pub fn real_bps(&self) -> f64 {
         self.link.forwarded_bytes.bits_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be
+    /// Judges whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be
     /// always busy. Stalls excuse a deviation under three conditions. They were longer than the tolerance allows. The
-    /// path's time is off the machine's by no more than they and the time regained from earlier ones. The rate holds
-    /// in the path's time.
+    /// path's time differs from the machine's by no more than they and the time regained from earlier ones. The rate
+    /// holds in the path's time.
     #[must_use]
     pub fn real_rate(&self, rate: Rate, tolerance: f64) -> Judged {
         let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0).abs();
@@ -167,7 +168,7 @@ impl PathReport {
         }
     }
 
-    /// How long the path stood still, if that is worth a word, and what that makes of the rate.
+    /// Returns a sentence about the standstill of the path and its effect on the rate, if it is long enough to mention.
     #[must_use]
     pub fn stalled(&self) -> Option<String> {
         let Stalls { count, total, longest } = self.stalls;
@@ -186,8 +187,8 @@ impl PathReport {
         })
     }
 
-    /// Reasons not to trust this result. Late deliveries mean that the machine was too busy. Packets lost outside the
-    /// emulated queue were not the queue's doing.
+    /// Returns the reasons not to trust this result. Late deliveries mean that the machine was too busy. Packets lost
+    /// outside the emulated queue were not lost by the queue.
     #[must_use]
     pub fn doubts(&self, base_rtt: Span) -> Vec<Doubt> {
         let allowed = base_rtt.scale(LATE_SHARE).max(LATE_FLOOR);
@@ -219,7 +220,8 @@ mod tests {
 
     const RATE: Rate = Rate::from_bps(100_000_000);
 
-    /// 100 Mbit/s times `share` of the path's time, which is `measured` ms, of the machine's `elapsed` ms.
+    /// Makes a report of 100 Mbit/s times `share` in the path's time, which is `measured` ms, of the machine's
+    /// `elapsed` ms.
     fn report(share: f64, measured: u64, elapsed: u64, stalled: u64) -> PathReport {
         let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
         let mut link: Link<Bytes> =

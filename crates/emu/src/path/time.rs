@@ -1,40 +1,41 @@
-//! The path's own time: the real clock's, but it stands still while the machine does not run the emulator.
+//! The path's own time: it follows the real clock, but stands still while the machine does not run the emulator.
 //!
-//! A host that takes the processor away for 10 ms makes everything in that time late at once. Delivered at once
-//! afterwards, 10 ms of acknowledgements would let senders answer with one burst. No path of this rate could have
-//! caused that burst, and a queue of less than 10 ms would drop it. So the path is taken to have been frozen instead:
-//! what was due is delivered after the stall with the spacing it had. The price is a rate that is lower in real time
-//! by the share of stalls. Where stalls are rare the lost time is regained by [running](REGAIN) a little fast. Where
-//! they are not, the run says so. A program that measures in the path's time ([`Behind`]) is not deceived.
+//! A host that takes the processor away for 10 ms makes everything in that time late at once. If 10 ms of
+//! acknowledgements were delivered together afterwards, senders would answer with one burst. No path of this rate could
+//! have caused that burst, and a queue of less than 10 ms would drop it. So the path counts as frozen instead: the
+//! packets that were due are delivered after the stall with the spacing they had. The price is a rate that is lower in
+//! real time by the share of stalls. If stalls are rare, the path regains the lost time by [running](REGAIN)
+//! slightly fast. If they are not, the run reports them. A program that measures in the path's time ([`Behind`]) is not
+//! misled.
 
 use super::behind::Behind;
 use host::Clock;
 use units::{Span, Time};
 
-/// Later than this is a stall, not a slow wake-up: timers on an idle virtual machine are late by 0.1 ms or so.
+/// The lateness from which on a wake-up is a stall: timers on an idle virtual machine are late by 0.1 ms or so.
 const STALL: Span = Span::from_micros(500);
 
-/// While the path's time is behind, it runs faster than the real clock by one part in this number. A host's own
-/// timers differ by more.
+/// The divisor of the regain: while the path's time is behind, it runs faster than the real clock by one part in this
+/// number. A host's own timers differ by more.
 pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// How long they were together.
+    /// Their total length.
     pub total: Span,
-    /// The longest.
+    /// The longest stall.
     pub longest: Span,
 }
 
 /// The path's time, computed from the real clock's.
 #[derive(Debug)]
 pub(super) struct PathTime {
-    /// The real time last looked at.
+    /// The real time at the last reading.
     seen: Time,
-    /// What it is behind since the run began, and what it was before that and is not regained.
+    /// The time by which the path is behind since the run began, and the part from before that is not regained.
     behind: Span,
     before: Span,
     told: Behind,
@@ -42,7 +43,7 @@ pub(super) struct PathTime {
 }
 
 impl PathTime {
-    /// Reads what `clock`, whose readings it is given, shows.
+    /// Makes the path's time over readings of `clock`.
     pub(super) fn new(clock: Clock) -> Self {
         Self {
             seen: Time::ZERO,
@@ -53,13 +54,13 @@ impl PathTime {
         }
     }
 
-    /// The path's time at the real time `real`, if the emulator has been at work since it looked last.
+    /// Returns the path's time at the real time `real`, if the emulator has been at work since the last reading.
     pub(super) fn at_work(&mut self, real: Time) -> Time {
         self.look(real, self.seen)
     }
 
-    /// The path's time at `real`, if the emulator slept and wanted to be woken by `until`, on the real clock, or by a
-    /// packet. `None` means by a packet only.
+    /// Returns the path's time at `real`, if the emulator slept and was to be woken by `until`, on the real clock, or
+    /// by a packet. `None` means by a packet only.
     pub(super) fn woken(&mut self, real: Time, until: Option<Time>) -> Time {
         self.look(real, until.unwrap_or(real).max(self.seen))
     }
@@ -82,29 +83,29 @@ impl PathTime {
         real - self.before - behind
     }
 
-    /// How long on the real clock until the path's time has gone on by `span`.
+    /// Returns the real time that passes until the path's time has advanced by `span`.
     pub(super) fn real(&self, span: Span) -> Span {
         if self.behind > Span::ZERO { span - span / (REGAIN + 1) } else { span }
     }
 
-    /// A run begins. Returns the real time that its time zero counts from.
+    /// Begins a run. Returns the real time from which its time zero counts.
     pub(super) fn begin(&mut self, now: Time) -> Time {
         self.before += std::mem::take(&mut self.behind);
         self.told.begin();
         now + self.before
     }
 
-    /// Measurement begins: stalls count from here.
+    /// Begins the measurement: stalls count from here.
     pub(super) fn begin_measuring(&mut self) {
         self.stalls = Stalls::default();
     }
 
-    /// How far behind, for others to read while the path runs.
+    /// Returns the lag of the path's time, which others may read while the path runs.
     pub(super) fn behind(&self) -> Behind {
         self.told.clone()
     }
 
-    /// The real time last looked at, which the path's time was last computed from.
+    /// Returns the real time at the last reading, from which the path's time was last computed.
     pub(super) fn seen(&self) -> Time {
         self.seen
     }

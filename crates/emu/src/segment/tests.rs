@@ -1,4 +1,4 @@
-//! Any subset of a super-packet's segments, framed run by run, is valid packets with exactly the surviving bytes.
+//! Any subset of a super-packet's segments, framed run by run, yields valid packets with exactly the surviving bytes.
 
 use super::*;
 use proptest::prelude::*;
@@ -66,14 +66,14 @@ fn split_of(frame: &[u8]) -> Result<Split, Malformed> {
     Split::of(VnetHeader::read(vnet), packet)
 }
 
-/// The framed run as the bytes that would be written.
+/// Returns the framed run as the bytes that would be written.
 fn framed(split: &Split, frame: &[u8], run: Range<u32>) -> Vec<u8> {
     let mut headers = [0; HEADERS_MAX];
     let (length, payload) = split.frame(frame, run, &mut headers);
     [&headers[..length], &frame[payload]].concat()
 }
 
-/// Checks everything a receiver would and returns the payload.
+/// Checks everything that a receiver would check, and returns the payload.
 fn validated<'a>(from: &Super, written: &'a [u8], run: &Range<u32>, count: u32) -> &'a [u8] {
     let vnet = VnetHeader::read(written.first_chunk().expect("a virtio header"));
     let packet = &written[VNET_LEN..];
@@ -98,7 +98,7 @@ fn validated<'a>(from: &Super, written: &'a [u8], run: &Range<u32>, count: u32) 
         assert_eq!(fold(sum(&packet[..20])), 0xffff, "the IP header's sum is right");
         12..20
     };
-    // Finish the partial checksum the way a receiver of NEEDS_CSUM may, then verify the whole.
+    // Finishes the partial checksum as a receiver of NEEDS_CSUM may, then verifies the whole.
     let mut finished = transport.to_vec();
     let at = usize::from(vnet.csum_offset);
     let complete = !fold_wide(&finished);
@@ -128,7 +128,7 @@ fn fold_wide(bytes: &[u8]) -> u16 {
     bytes.chunks(1024).fold(0, |so_far, part| fold(u32::from(so_far) + sum(part)))
 }
 
-/// Runs of neighbouring survivors.
+/// Returns the runs of neighbouring survivors.
 fn runs(survives: &[bool]) -> Vec<Range<u32>> {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for index in (0..survives.len()).filter(|index| survives[*index]).map(|index| index as u32) {

@@ -1,18 +1,18 @@
-//! Probes in windows: the mean queueing delay of each window and its growth from one window to the next. The sender's
-//! own rate as the probes left is kept with them.
+//! Windows of probes: the mean queueing delay of each window and its growth from one window to the next. The sender's
+//! own rate at the departure of the probes is kept with them.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Probes of a window, at least `[madison:4.3]`.
+/// The least number of probes in a window `[madison:4.3]`.
 const SAMPLES: u32 = 6;
-/// More changes of the rate are never under way.
+/// The number of rate changes that are kept; more are never pending.
 const MOST_CHANGES: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     count: u32,
-    /// Sums until the window is full, means then; seconds, packets per second.
+    /// Sums until the window is full, then means; in seconds and packets per second.
     rtt: f64,
     sent: f64,
     own: f64,
@@ -33,13 +33,13 @@ pub struct ProbeWindows {
     open: Window,
     full: [Option<Window>; 2],
     least: f64,
-    /// Changes of the own rate that no probe of this answer has left after yet.
+    /// Changes of the sender's own rate that are later than all answered probes.
     changes: VecDeque<(Time, f64)>,
     own: f64,
 }
 
 impl ProbeWindows {
-    /// From `now` on the sender sends `rate` packets per second.
+    /// Sets the sender's rate from `now` on to `rate` packets per second.
     pub fn send_at(&mut self, now: Time, rate: f64) {
         if self.changes.len() >= MOST_CHANGES {
             self.changes.pop_front();
@@ -47,8 +47,8 @@ impl ProbeWindows {
         self.changes.push_back((now, rate));
     }
 
-    /// A probe sent at `sent` took `rtt`, where the least round-trip time is `least` seconds. True if with it a
-    /// window is full: six probes, and `period` from the first's departure to the last's.
+    /// Adds a probe that was sent at `sent` and took `rtt`; the least round-trip time is `least` seconds. Returns true
+    /// if it fills a window: six probes, and `period` from the departure of the first to that of the last.
     pub fn observe(&mut self, sent: Time, rtt: Span, least: f64, period: Span) -> bool {
         while let Some(&(at, rate)) = self.changes.front()
             && at <= sent
@@ -84,40 +84,40 @@ impl ProbeWindows {
         Some(self.full[0].as_ref().map_or(last, |before| f64::midpoint(what(before), last)))
     }
 
-    /// Mean queueing delay over the last window, seconds.
+    /// Returns the mean queueing delay over the last window, in seconds.
     #[must_use]
     pub fn newest_delay(&self) -> Option<f64> {
         self.full[1].map(|window| self.queueing(window.rtt))
     }
 
-    /// Mean queueing delay over the last two windows, seconds.
+    /// Returns the mean queueing delay over the last two windows, in seconds.
     #[must_use]
     pub fn delay(&self) -> Option<f64> {
         self.of_both(|window| self.queueing(window.rtt))
     }
 
-    /// The largest queueing delay in the last two windows, seconds.
+    /// Returns the largest queueing delay in the last two windows, in seconds.
     #[must_use]
     pub fn most_delay(&self) -> Option<f64> {
         let last = self.full[1]?.most;
         Some(self.queueing(self.full[0].map_or(last, |before| last.max(before.most))))
     }
 
-    /// The sender's rate as the last window's probes left, packets per second.
+    /// Returns the sender's rate at the departure of the last window's probes, in packets per second.
     #[must_use]
     pub fn newest_own(&self) -> Option<f64> {
         self.full[1].map(|window| window.own)
     }
 
-    /// The sender's rate as the last two windows' probes left, packets per second.
+    /// Returns the sender's rate at the departure of the last two windows' probes, in packets per second.
     #[must_use]
     pub fn own_rate(&self) -> Option<f64> {
         self.of_both(|window| window.own)
     }
 
-    /// How fast the queueing delay grew from one of the last two windows to the other, in seconds per second. While
-    /// the queue is not empty, this is the arrivals beyond the capacity, as a share of the capacity. `None` before
-    /// there are two.
+    /// Returns the growth of the queueing delay from one of the last two windows to the other, in seconds per second.
+    /// While the queue is not empty, this is the excess of arrivals over the capacity, as a share of the capacity.
+    /// `None` before there are two windows.
     #[must_use]
     pub fn growth(&self) -> Option<f64> {
         let [Some(before), Some(last)] = self.full else { return None };
@@ -143,7 +143,7 @@ mod tests {
             .map(|probe| 40 * probe)
             .filter(|ms| windows.observe(at(*ms), rtt, 0.05, period))
             .collect();
-        // Six take 200 ms here; the next window begins with the next probe.
+        // Six probes take 200 ms here; the next window begins with the next probe.
         assert_eq!(full, [200, 440]);
         let full: Vec<u64> = (12..24)
             .map(|probe| 100 * probe)
@@ -164,7 +164,7 @@ mod tests {
             windows.observe(at(40 * probe), Span::from_micros(50_000 + more), 0.05, Span::from_millis(200));
         }
         assert_eq!((windows.newest_own(), windows.own_rate()), (Some(3000.0), Some(2000.0)));
-        // Mean of 4, 8 ... 24 ms over that of nothing, 240 ms later.
+        // The mean of 4, 8 ... 24 ms, compared with a mean of zero 240 ms before.
         assert!((windows.growth().unwrap() - 0.014 / 0.24).abs() < 1e-9, "{:?}", windows.growth());
         assert!((windows.newest_delay().unwrap() - 0.014).abs() < 1e-9);
         assert!((windows.most_delay().unwrap() - 0.024).abs() < 1e-9);

@@ -1,42 +1,42 @@
-//! [`Account`]: where the time of one connection went, from readings of its sender's socket.
+//! [`Account`]: the use of one connection's time, from readings of its sender's socket.
 //!
 //! The kernel has clocks for the receive window and the send buffer, but it does not start them in two cases. In slow
-//! start it takes every connection for one that the congestion window limits. A sender with a pace of its own (BBR) has
-//! data that waits for the pace, and so it is never short of data. So each interval between two readings is judged by
-//! what was in flight, too.
+//! start it considers every connection limited by the congestion window. A sender with a pace of its own (BBR) has data
+//! that waits for the pace, and so it is never short of data. So each interval between two readings is judged by the
+//! data in flight as well.
 
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
-/// What is delivered grows by this factor from one round trip to the next while slow start goes on. Slow start doubles
-/// it; CUBIC before its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
+/// The factor by which the data delivered per round trip grows while slow start goes on. Slow start doubles it; CUBIC
+/// before its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
 const OPENS: f64 = 1.25;
-/// Round trips without that growth after which slow start is over.
+/// The round trips without that growth after which slow start is over.
 const CLOSES: u64 = 2;
-/// A rate-based control keeps the best rate of this many round trips (BBR's filter, `tcp_bbr.c`). A rate that the send
+/// The round trips for which a rate-based control keeps the best rate (BBR's filter, `tcp_bbr.c`). A rate that the send
 /// buffer limited counts that long.
 const REMEMBERS: u64 = 10;
-/// A window is in use if no more than this share of it is free.
+/// The largest free share of a window that is in use.
 const FREE: f64 = 0.1;
-/// Segments that may be missing from a window in use: the kernel gathers some before it sends.
+/// The segments that may be missing from a window in use: the kernel gathers some before it sends.
 const GATHERED: u64 = 2;
-/// Readings that are kept for the growth.
+/// The number of readings that are kept for the growth.
 const MOST: usize = 64;
 
 /// One reading of a connection at its sender. Sums run from the beginning of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// When.
+    /// The time of the reading.
     pub at: Time,
-    /// Time with data in flight or waiting.
+    /// The time with data in flight or waiting.
     pub busy: Span,
-    /// Of that, the kernel's time with a full receive window.
+    /// The part of `busy` with a full receive window, by the kernel's clock.
     pub window_limited: Span,
-    /// Of that, the kernel's time with an empty queue behind a full send buffer.
+    /// The part of `busy` with an empty queue behind a full send buffer, by the kernel's clock.
     pub buffer_limited: Span,
     /// Bytes acknowledged.
     pub acknowledged: Bytes,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u64,
     /// Smoothed round-trip time.
     pub round_trip: Span,
@@ -46,26 +46,27 @@ pub struct Reading {
     pub congestion_window: Bytes,
     /// The receive window that the peer advertises; `None` if unknown.
     pub peer_window: Option<Bytes>,
-    /// In flight.
+    /// Bytes in flight.
     pub in_flight: Bytes,
-    /// Written, and not sent.
+    /// Bytes written, and not sent.
     pub unsent: Bytes,
-    /// The kernel measured its last delivery rate while too little had been written.
+    /// True if the kernel measured its last delivery rate while too little had been written.
     pub ran_dry: bool,
-    /// The congestion control goes by a rate that it measures: its window is larger than what it has in flight.
+    /// True if the congestion control sends at a rate that it measures, so that its window is larger than the data in
+    /// flight.
     pub rate_based: bool,
-    /// The program writes at a pace that the receiver asked for.
+    /// True if the program writes at a pace that the receiver requested.
     pub paced: bool,
-    /// The program has data, and waits until the socket takes more.
+    /// True if the program has data, and waits until the socket accepts more.
     pub waiting: bool,
 }
 
-/// What limited a connection, each for how long. What is missing to the whole is the programs' time.
+/// The time for which each limit applied to a connection. The rest of the time is that of the programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitedTimes {
-    /// Slow start: what is delivered in a round trip still grew, and nothing had been lost.
+    /// Slow start: the data delivered per round trip still grew, and none had been lost.
     pub slow_start: Span,
-    /// The receive window, or the pace that the receiver asked for.
+    /// The receive window, or the pace that the receiver requested.
     pub receive_window: Span,
     /// The send buffer.
     pub send_buffer: Span,
@@ -74,7 +75,7 @@ pub struct LimitedTimes {
 }
 
 impl LimitedTimes {
-    /// The sum of both.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -91,13 +92,13 @@ impl LimitedTimes {
 pub struct Account {
     times: LimitedTimes,
     last: Option<Reading>,
-    /// What was acknowledged, and when: enough for two round trips.
+    /// The acknowledged bytes at past times: enough for two round trips.
     past: VecDeque<(Time, Bytes)>,
-    /// Slow start is over.
+    /// True once slow start is over.
     opened: bool,
-    /// Growth was seen last.
+    /// The last time at which growth was seen.
     grew: Option<Time>,
-    /// The socket ran dry last.
+    /// The last time at which the socket ran dry.
     dry: Option<Time>,
 }
 
@@ -128,19 +129,19 @@ impl Account {
         }
     }
 
-    /// What it is so far.
+    /// Returns the times so far.
     #[must_use]
     pub const fn times(&self) -> LimitedTimes {
         self.times
     }
 
-    /// Whether slow start still goes on.
+    /// Returns true while slow start goes on.
     #[must_use]
     pub const fn is_opening(&self) -> bool {
         !self.opened
     }
 
-    /// Whether what is delivered still grows as in slow start.
+    /// Ends slow start once the data delivered per round trip does not grow as in slow start any more.
     fn follow_growth(&mut self, reading: &Reading, busy: bool) {
         if self.opened {
             return;
@@ -151,7 +152,7 @@ impl Account {
         }
         let now = reading.at;
         if !busy {
-            // The program had nothing to send: what was delivered before says nothing about now.
+            // The program had nothing to send, so earlier deliveries say nothing about now.
             self.past.clear();
             self.grew = None;
         }
@@ -174,7 +175,7 @@ impl Account {
         }
     }
 
-    /// What had been acknowledged at `at`, between two readings in proportion; `None` before the first.
+    /// Returns the bytes acknowledged at `at`, interpolated between two readings; `None` before the first.
     fn acknowledged(&self, at: Time) -> Option<Bytes> {
         let after = self.past.iter().position(|&(time, _)| time >= at)?;
         let (end, bytes) = self.past[after];
@@ -185,7 +186,7 @@ impl Account {
         Some(fewer + bytes.saturating_sub(fewer).scale(share))
     }
 
-    /// What held the sender back when it was read; `None`: its program.
+    /// Returns the limit of the sender at the reading; `None`: its program.
     fn limit(&self, reading: &Reading) -> Option<Limit> {
         if !reading.waiting {
             return None;
@@ -201,10 +202,10 @@ impl Account {
             return Some(Limit::ReceiveWindow);
         }
         let dry = if reading.rate_based {
-            // The rate was measured while data were missing, and is kept.
+            // The rate was measured while data was missing, and is kept.
             self.dry.is_some_and(|dry| reading.at.since(dry) <= reading.round_trip * REMEMBERS)
         } else {
-            // Nothing else holds a sender back whose windows have room.
+            // With room in both windows, only a lack of data holds a sender back.
             reading.unsent.get() as f64 <= reading.in_flight.get() as f64 * FREE
                 || reading.unsent <= reading.segment * GATHERED
         };
@@ -212,7 +213,7 @@ impl Account {
     }
 }
 
-/// What holds back a sender whose program waits.
+/// The limit of a sender whose program waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     ReceiveWindow,

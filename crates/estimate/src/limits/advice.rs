@@ -1,20 +1,20 @@
-//! [`Advice`]: what a person can do about the limit of a transfer, with the rates that may be expected.
+//! [`Advice`]: the remedies for the limit of a transfer, with the rates that may be expected.
 
 use super::LimitedBy;
 use units::{Bytes, Rate, Span};
 
-/// What the first window of a connection holds, in segments [rfc6928].
+/// The first window of a connection in segments [rfc6928].
 const FIRST_WINDOW: f64 = 10.0;
-/// Streams that are proposed where one does not fill the path.
+/// The number of streams that are proposed where one does not fill the path.
 const STREAMS: u64 = 8;
-/// A queue stands if the mean round trip exceeds the least by this share, or by [`QUEUE`].
+/// The share by which the mean round trip exceeds the least if a queue stands; it also exceeds it by [`QUEUE`].
 const QUEUE_SHARE: f64 = 0.05;
 const QUEUE: Span = Span::from_millis(2);
-/// A writer is woken when a third of the send buffer is free (`sk_stream_is_writeable`), and a buffer is
-/// counted with the kernel's bookkeeping. So this many times the data in flight is needed.
+/// The ratio of the send buffer to the data in flight. A writer is woken when a third of the buffer is free
+/// (`sk_stream_is_writeable`), and the buffer includes the kernel's bookkeeping.
 const BUFFER_FOR: u64 = 2;
 
-/// What was measured of a transfer.
+/// The measurements of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Bytes of payload.
@@ -23,37 +23,37 @@ pub struct Measured {
     pub goodput: Rate,
     /// Data connections.
     pub streams: u64,
-    /// Least round-trip time; zero if unknown.
+    /// The least round-trip time; zero if unknown.
     pub least_rtt: Span,
-    /// Mean round-trip time; zero if unknown.
+    /// The mean round-trip time; zero if unknown.
     pub mean_rtt: Span,
     /// Payload of a full segment; zero if unknown.
     pub segment: Bytes,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u64,
-    /// The congestion control goes by a rate that it measures.
+    /// True if the congestion control sends at a rate that it measures.
     pub rate_based: bool,
 }
 
-/// What a person can do, or should know.
+/// Advice for a person, or a fact to know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Advice {
-    /// Nothing but a path of more rate helps.
+    /// Only a path with a higher rate helps.
     None,
-    /// Slow start takes this many round trips for so much data.
+    /// Slow start takes this number of round trips for the data.
     Rounds(u32),
-    /// More streams have up to this rate in all. Autotuning reaches it with one stream if it may use buffers of this
-    /// size.
+    /// This number of streams has up to this rate in all. Autotuning reaches it with one stream if it may use buffers
+    /// of this size.
     Streams(u64, Rate, Bytes),
-    /// A receive buffer of this size makes room for a window that has `STREAMS` times the rate.
+    /// A receive buffer of this size has room for a window with `STREAMS` times the rate.
     ReceiveBuffer(Bytes),
-    /// Losses came while no queue stood. A control that does not reduce its window for each of them has more.
+    /// Losses came while no queue stood. A control that does not reduce its window for each loss has more goodput.
     OtherControl,
     /// Neither losses nor a queue: the path had room.
     Room,
 }
 
-/// What can be done about `limit`.
+/// Returns the advice for `limit`.
 #[must_use]
 pub fn advice(limit: LimitedBy, measured: &Measured) -> Advice {
     let Measured { goodput, streams, least_rtt, .. } = *measured;
@@ -71,16 +71,17 @@ pub fn advice(limit: LimitedBy, measured: &Measured) -> Advice {
     }
 }
 
-/// Whether the path was busy: a queue stood.
+/// Returns true if the path was busy, as a standing queue shows.
 fn has_queue(measured: &Measured) -> bool {
     let Measured { least_rtt, mean_rtt, .. } = *measured;
-    // Nobody knows.
+    // If the times are unknown, a queue is assumed.
     least_rtt == Span::ZERO
         || mean_rtt == Span::ZERO
         || mean_rtt.saturating_sub(least_rtt) > QUEUE.max(least_rtt.scale(QUEUE_SHARE))
 }
 
-/// Round trips that slow start takes for `bytes` on one connection: a window of ten segments, which doubles.
+/// Returns the number of round trips that slow start takes for `bytes` on one connection: a window of ten segments,
+/// which doubles.
 #[must_use]
 pub fn slow_start_rounds(bytes: Bytes, segment: Bytes) -> u32 {
     let first = segment.get().max(1) as f64 * FIRST_WINDOW;

@@ -1,7 +1,7 @@
-//! [`Liaison`]: what the two sides of a session tell each other beside the data, where both run in one process.
+//! [`Liaison`]: messages between the two sides of a session in addition to the data, where both run in one process.
 //!
-//! A sender on another machine would send the same over a connection of its own. Probes are real packets either way:
-//! the liaison only says where the echoer is and which key it has.
+//! A sender on another machine would send the same messages over a separate connection. Probes are real packets in both
+//! cases: the liaison only gives the echoer's address and key.
 
 use crate::error::LiveError;
 use probe::{Echoer, ProbeKey, TrainLimits};
@@ -10,43 +10,44 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use units::Rate;
 
-/// One flow's part.
+/// The messages of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Messages {
-    /// The sender's newest report, until it is fetched.
+    /// The sender's newest report, until the receiver fetches it.
     report: Option<SenderReport>,
-    /// The receiver's newest wish for the pacing rate, until it is fetched.
+    /// The receiver's newest request for a pacing rate, until the sender fetches it.
     pace: Option<Option<Rate>>,
-    /// The receiver has no need of quiet, or no longer.
+    /// True if the receiver does not need the sender to be quiet, or no longer needs it.
     released: bool,
 }
 
-/// Messages between the sides of a session, a place for each flow. Only the newest of a kind waits: all of them count
-/// from the beginning or replace what was said before.
+/// Messages between the sides of a session, with a place for each flow. Only the newest message of a kind is kept,
+/// because each one counts from the beginning or replaces the one before.
 #[derive(Debug)]
 pub struct Liaison {
     flows: Vec<Mutex<Messages>>,
     echo: Option<Echo>,
 }
 
-/// Where the receiver's probes are echoed.
+/// The address at which the receiver's probes are echoed, and the echoer itself.
 #[derive(Debug)]
 struct Echo {
     address: SocketAddr,
     key: ProbeKey,
-    /// Waits for the sender's thread.
+    /// The echoer, until the sender's thread takes it.
     echoer: Mutex<Option<Echoer>>,
 }
 
 impl Liaison {
-    /// For a session of `flows` flows.
+    /// Makes a liaison for a session of `flows` flows, without an echoer.
     #[must_use]
     pub fn new(flows: usize) -> Self {
         Self { flows: (0..flows).map(|_| Mutex::default()).collect(), echo: None }
     }
 
-    /// The same with an echoer at `address` (port 0: any), in the calling thread's namespace: the sender's. The sending
-    /// side of the session runs it; the receiver's flows with sizers probe by it.
+    /// Makes a liaison with an echoer at `address` (port 0: any) in the calling thread's namespace, which is the
+    /// sender's. The sending side of the session runs the echoer; the receiver's flows with sizers send it their
+    /// probes.
     ///
     /// # Errors
     /// [`LiveError::Probe`].
@@ -57,23 +58,23 @@ impl Liaison {
         Ok(Self { echo: Some(echo), ..Self::new(flows) })
     }
 
-    /// Where probes are echoed, and the key for them; a flow's place is its session.
+    /// Returns the address at which probes are echoed, and their key; a flow's place is its session number.
     #[must_use]
     pub fn echo(&self) -> Option<(SocketAddr, &ProbeKey)> {
         self.echo.as_ref().map(|echo| (echo.address, &echo.key))
     }
 
-    /// The echoer, for the thread that runs it.
+    /// Returns the echoer, for the thread that runs it.
     pub(crate) fn take_echoer(&self) -> Option<Echoer> {
         self.echo.as_ref()?.echoer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Says what the sender knows of `flow`. Flows the session does not have are ignored.
+    /// Stores what the sender knows about `flow`. A flow that the session does not have is ignored.
     pub fn report(&self, flow: usize, report: SenderReport) {
         self.with(flow, |messages| messages.report = Some(report));
     }
 
-    /// What the sender has said since this was asked last.
+    /// Returns the sender's report, if it is newer than the last call.
     #[must_use]
     pub fn take_report(&self, flow: usize) -> Option<SenderReport> {
         self.with(flow, |messages| messages.report.take()).flatten()
@@ -84,25 +85,26 @@ impl Liaison {
         self.with(flow, |messages| messages.released = true);
     }
 
-    /// Whether the data may begin.
+    /// Returns true if the data may begin.
     #[must_use]
     pub fn is_released(&self, flow: usize) -> bool {
         self.with(flow, |messages| messages.released).unwrap_or(true)
     }
 
-    /// Asks for another pacing rate.
+    /// Asks the sender for another pacing rate.
     pub fn pace(&self, flow: usize, rate: Option<Rate>) {
         self.with(flow, |messages| messages.pace = Some(rate));
     }
 
-    /// The pacing rate asked for since this was asked last; `Some(None)`: the cap is to be taken away.
+    /// Returns the pacing rate that the receiver requested since the last call; `Some(None)`: the sender removes its
+    /// cap.
     #[must_use]
     pub fn take_pace(&self, flow: usize) -> Option<Option<Rate>> {
         self.with(flow, |messages| messages.pace.take()).flatten()
     }
 
     fn with<T>(&self, flow: usize, act: impl FnOnce(&mut Messages) -> T) -> Option<T> {
-        // Plain values: a thread that panicked while it held them left them whole.
+        // The messages are plain values, so a thread that panicked while it held the lock left them whole.
         Some(act(&mut self.flows.get(flow)?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }

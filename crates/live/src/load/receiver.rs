@@ -1,7 +1,9 @@
-//! The receiving side: [`Receiver`] listens, `Receiving` is the loop over all flows; one flow is in `receiver/slot.rs`.
+//! The receiving side: [`Receiver`] listens, and `Receiving` is the loop over all flows; one flow is in
+//! `receiver/slot.rs`.
 //!
-//! Payload is thrown away inside the kernel (`MSG_TRUNC`), never copied. Byte counts of samples are the kernel's
-//! own (`tcpi_bytes_received`), read at the sample's time stamp, so they do not depend on when this thread read.
+//! Payload is discarded inside the kernel (`MSG_TRUNC`), never copied. Byte counts of samples are the kernel's own
+//! (`tcpi_bytes_received`), read at the sample's time stamp, so they do not depend on the time at which this thread
+//! read the data.
 
 mod slot;
 
@@ -22,15 +24,15 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
-/// Connections that may wait for their accept: every flow may start at once.
+/// The number of connections that may wait to be accepted: every flow may start at once.
 const BACKLOG: i32 = 4096;
-/// How much one read throws away, and how many reads one flow gets before the next flow's turn.
+/// The bytes that one read discards, and the reads that one flow gets before the next flow's turn.
 const READ_SIZE: usize = 1 << 20;
 const READS_AT_ONCE: u32 = 4;
 const LISTENER: u64 = u64::MAX;
-/// Tokens below are flows, from here on flows' probers.
+/// The first token of a prober: smaller tokens are flows.
 const FIRST_PROBER: u64 = 1 << 31;
-/// From here on connections that have not said which flow they are.
+/// The first token of a connection that has not yet stated its flow.
 const FIRST_UNKNOWN: u64 = 1 << 32;
 
 /// A listening socket, bound before the sender starts.
@@ -44,7 +46,7 @@ impl Receiver {
     /// Listens on `address` in the current thread's network namespace; port 0 takes a free one.
     ///
     /// # Errors
-    /// [`LiveError::PortInUse`] says who holds the port; [`LiveError::Listen`] otherwise.
+    /// [`LiveError::PortInUse`] names the process that holds the port; [`LiveError::Listen`] otherwise.
     pub fn bind(address: SocketAddr) -> Result<Self, LiveError> {
         let bind = || {
             let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -65,14 +67,14 @@ impl Receiver {
         })
     }
 
-    /// Where it listens, the port filled in.
+    /// Returns the address of the socket, with the port that was taken.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-/// A connection whose first bytes have not come yet.
+/// A connection whose first bytes have not arrived yet.
 struct Unknown {
     socket: Socket,
     peer: SocketAddr,
@@ -88,11 +90,11 @@ pub(crate) struct Receiving<'a> {
     listener: Socket,
     poller: Poller,
     slots: Vec<Slot<'a>>,
-    /// The slots whose windows are sized.
+    /// The indices of the slots whose windows are sized.
     sized: Vec<usize>,
     unknown: HashMap<u64, Unknown>,
     next_unknown: u64,
-    /// Never written to nor read from: `MSG_TRUNC` wants a length only.
+    /// A buffer that is neither written nor read: `MSG_TRUNC` needs only its length.
     void: Box<[MaybeUninit<u8>]>,
 }
 
@@ -144,7 +146,7 @@ impl<'a> Receiving<'a> {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
-                    // Its sizer is about to be polled, and reads it.
+                    // The flow's sizer is polled at the next turn of the loop, and reads it.
                     FIRST_PROBER.. => {}
                     flow => self.read(flow as usize)?,
                 }
@@ -153,7 +155,7 @@ impl<'a> Receiving<'a> {
         self.close()
     }
 
-    /// The tokens that are ready by `wake`.
+    /// Returns the tokens that become ready by `wake`.
     fn wait(&self, wake: Time) -> Result<Vec<(u64, Interest)>, LiveError> {
         let now = self.clock.now();
         Ok(self.poller.wait(now, wake.min(now + STOP_CHECK))?)
@@ -182,7 +184,7 @@ impl<'a> Receiving<'a> {
         }
     }
 
-    /// Reads which flow a connection is, and takes over its window.
+    /// Reads the index of a connection's flow, and takes over its window.
     fn identify(&mut self, token: u64) -> Result<(), LiveError> {
         let Some(mut unknown) = self.unknown.remove(&token) else { return Ok(()) };
         let mut bytes = [0; PREAMBLE as usize];
@@ -191,7 +193,7 @@ impl<'a> Receiving<'a> {
             Ok(0) => return Ok(()),
             Ok(got) => got,
             Err(error) if is_passing(&error) => 0,
-            // Gone before it said anything: if it was ours, the sender knows.
+            // The connection ended before it stated its flow: if it was one of ours, the sender reports that.
             Err(_) => return Ok(()),
         };
         unknown.head.extend_from_slice(&bytes[..got]);
@@ -220,7 +222,7 @@ impl<'a> Receiving<'a> {
         }
     }
 
-    /// Throws away what has arrived.
+    /// Discards the data that has arrived.
     fn read(&mut self, flow: usize) -> Result<(), LiveError> {
         let slot = &mut self.slots[flow];
         let Some(incoming) = &mut slot.incoming else { return Ok(()) };
@@ -254,7 +256,7 @@ impl<'a> Receiving<'a> {
         Ok(())
     }
 
-    /// The last sample, and what is worth a note.
+    /// Takes the last sample of each flow and adds the notes about it.
     fn close(&mut self) -> Result<(), LiveError> {
         let now = self.clock.now();
         for slot in &mut self.slots {
@@ -266,7 +268,7 @@ impl<'a> Receiving<'a> {
     }
 }
 
-/// Nothing there now; try again when told.
+/// Returns true if nothing is there now, so that the caller retries when the socket is ready.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

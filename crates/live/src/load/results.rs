@@ -1,7 +1,7 @@
-//! What a session leaves behind: per flow and side the samples against time, and the totals.
+//! The results of a session: the samples against time, and the totals, per flow and side.
 //!
-//! The receiver knows what arrived ([`ReceivedFlow`]); the sender knows the round-trip time, its windows and what
-//! it had to send again ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
+//! The receiver knows what arrived ([`ReceivedFlow`]). The sender knows the round-trip time, its windows and its
+//! retransmissions ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
 
 use crate::window::WindowReading;
 use host::TcpOptions;
@@ -11,20 +11,20 @@ use sizing::PhaseChange;
 use std::net::SocketAddr;
 use units::{Bytes, Rate, Span, Time};
 
-/// Payload that arrived between two instants that were really read, so the rate is exact however late the thread
-/// woke.
+/// Payload that arrived between two readings. The instants are those of the readings, so the rate is exact however late
+/// the thread woke.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The end of the warm-up, or the accept if that was later.
     pub from: Time,
     /// The end of the session, or of the flow if that was earlier.
     pub to: Time,
-    /// Payload in between.
+    /// Payload that arrived between the two.
     pub payload: Bytes,
 }
 
 impl Measured {
-    /// Payload over time; zero for an empty interval.
+    /// Returns payload over time; zero for an empty interval.
     #[must_use]
     pub fn goodput(&self) -> Rate {
         Rate::of(self.payload, self.to.since(self.from))
@@ -36,50 +36,50 @@ impl Measured {
 pub struct ReceivedFlow {
     /// The flow's name.
     pub name: String,
-    /// Who sent; `None` if the flow never came.
+    /// The sender's address; `None` if the flow never connected.
     pub peer: Option<SocketAddr>,
-    /// When the connection was accepted; `None` if the flow never came.
+    /// The time at which the connection was accepted; `None` if the flow never connected.
     pub accepted: Option<Time>,
-    /// When the sender finished or cut the flow; `None` if the session ended first.
+    /// The time at which the sender finished or cut the flow; `None` if the session ended first.
     pub ended: Option<Time>,
     /// Payload over the flow's whole life.
     pub payload: Bytes,
     /// Payload after the warm-up.
     pub measured: Measured,
-    /// What the handshake agreed on.
+    /// The TCP options that the handshake agreed on.
     pub options: TcpOptions,
-    /// The advertised window is a multiple of 2 to this power.
+    /// The exponent of the window scale: the advertised window is a multiple of 2 to this power.
     pub window_scale: u8,
-    /// The buffer behind the window; `None` if the flow never came.
+    /// The buffer behind the window; `None` if the flow never connected.
     pub buffer: Option<ReceiveBuffer>,
-    /// How often the kernel overwrote the window that was asked for, and it was set again.
+    /// The number of times that the kernel overwrote the requested window and it was set again.
     pub window_overwritten: u32,
     /// The phases that the flow's sizer went through, if it has one.
     pub phases: Vec<PhaseChange>,
-    /// The window the sizer asked for last; `None` without a sizer, or for the maximum.
+    /// The window that the sizer requested last; `None` without a sizer, or for the maximum.
     pub final_window: Option<Bytes>,
-    /// What became of the probes for the sizer.
+    /// The counts of the sizer's probes: sent, echoed and lost.
     pub probes: ProbeCounts,
     /// Readings, one per period.
     pub samples: Vec<ReceiverSample>,
-    /// What a reader of the numbers must know.
+    /// Notes that a reader of the numbers needs.
     pub notes: Vec<String>,
 }
 
 /// One reading at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverSample {
-    /// When.
+    /// The time of the reading.
     pub at: Time,
     /// Payload received in order since the start of the flow, read by the program or not.
     pub payload: Bytes,
-    /// Payload since the sample before over the time since then.
+    /// The payload since the previous sample, over the time since then.
     pub goodput: Rate,
     /// The receiver's own estimate of the round-trip time.
     pub rcv_rtt: Option<Span>,
-    /// Segments that arrived out of order so far.
+    /// Segments that have arrived out of order so far.
     pub out_of_order: Option<u32>,
-    /// Requested, granted and observed window.
+    /// The requested, granted and observed window.
     pub window: WindowReading,
 }
 
@@ -88,43 +88,44 @@ pub struct ReceiverSample {
 pub struct SentFlow {
     /// The flow's name.
     pub name: String,
-    /// When the handshake was done; `None` if the flow did not start before the session ended.
+    /// The time at which the handshake was done; `None` if the flow did not connect before the session ended.
     pub connected: Option<Time>,
-    /// From [`connected`](Self::connected) until the last byte was acknowledged, read within about a millisecond. `None`
-    /// for a greedy flow, or if the session ended first.
+    /// The time from [`connected`](Self::connected) until the last byte was acknowledged, read within about a
+    /// millisecond. `None` for a greedy flow, or if the session ended first.
     pub completion: Option<Span>,
-    /// From the SYN until the handshake was done; `None` if the flow did not start before the session ended.
+    /// The time from the flow's start until the handshake was done; `None` if the flow did not connect before the
+    /// session ended.
     pub handshake: Option<Span>,
     /// Payload acknowledged over the flow's whole life.
     pub acked: Bytes,
-    /// Over the flow's whole life.
+    /// The counts over the flow's whole life.
     pub whole: SendCounts,
-    /// After the warm-up.
+    /// The counts after the warm-up.
     pub measured: SendCounts,
-    /// Over the samples after the warm-up; `None` without any.
+    /// Statistics of the samples after the warm-up; `None` without any.
     pub rtt: Option<RttStatistics>,
-    /// Least round-trip time the kernel saw on a single segment (in the last five minutes), warm-up included.
+    /// The least round-trip time that the kernel saw on a single segment (in the last five minutes), warm-up included.
     pub min_rtt: Option<Span>,
     /// Payload of a full segment.
     pub segment_payload: Bytes,
-    /// What the handshake agreed on.
+    /// The TCP options that the handshake agreed on.
     pub options: TcpOptions,
     /// Readings, one per period.
     pub samples: Vec<SenderSample>,
-    /// What a reader of the numbers must know.
+    /// Notes that a reader of the numbers needs.
     pub notes: Vec<String>,
 }
 
-/// What was sent, and sent again.
+/// Counts of segments sent and retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendCounts {
     /// Segments with payload, retransmissions included.
     pub segments: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u64,
-    /// Payload sent again; `None` if the kernel does not tell.
+    /// Payload retransmitted; `None` if the kernel does not report it.
     pub retransmitted: Option<Bytes>,
-    /// Retransmission timeouts; `None` if the kernel does not tell.
+    /// Retransmission timeouts; `None` if the kernel does not report them.
     pub timeouts: Option<u64>,
 }
 
@@ -144,11 +145,12 @@ impl SendCounts {
 /// One reading at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderSample {
-    /// When.
+    /// The time of the reading.
     pub at: Time,
     /// Payload acknowledged since the start of the flow.
     pub acked: Bytes,
-    /// Smoothed round-trip time (gain 1/8 per sample of the kernel's), less what an emulated path stood still in it.
+    /// Smoothed round-trip time (gain 1/8 per sample of the kernel), less the time for which an emulated path stood
+    /// still in it.
     pub rtt: Option<Span>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Span>,
@@ -158,41 +160,41 @@ pub struct SenderSample {
     pub slow_start_threshold: Option<Bytes>,
     /// The receive window as the sender knows it.
     pub peer_window: Option<Bytes>,
-    /// The least of the two; the send buffer grows with the congestion window and is no limit of its own (see
-    /// `sndbuf_limited`).
+    /// The lesser of the two windows. The send buffer grows with the congestion window and is not a limit of its own
+    /// (see `sndbuf_limited`).
     pub send_window: Bytes,
-    /// Sent and still under way.
+    /// Bytes that were sent and are still in flight.
     pub in_flight: Bytes,
-    /// Latest delivery rate the kernel measured.
+    /// The latest delivery rate that the kernel measured.
     pub delivery_rate: Option<Rate>,
     /// Segments believed lost and not yet repaired.
     pub lost: u32,
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub retransmits: u32,
-    /// Time so far the peer's window was the limit.
+    /// The time so far during which the peer's window was the limit.
     pub rwnd_limited: Option<Span>,
-    /// Time so far the send buffer was the limit.
+    /// The time so far during which the send buffer was the limit.
     pub sndbuf_limited: Option<Span>,
 }
 
-/// Smoothed round-trip times over equally spaced samples, so the mean is one over time. Smoothing takes the edge
-/// off the extremes: see [`SentFlow::min_rtt`] for the least single value.
+/// Statistics of smoothed round-trip times over equally spaced samples, so the mean is a mean over time. Smoothing
+/// makes the extremes milder: see [`SentFlow::min_rtt`] for the least single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttStatistics {
-    /// Least.
+    /// The least round-trip time.
     pub min: Span,
-    /// Mean.
+    /// The mean.
     pub mean: Span,
-    /// 95 % of the samples are no longer.
+    /// The 95th percentile: 95 % of the samples are no longer.
     pub p95: Span,
-    /// 99 % of the samples are no longer.
+    /// The 99th percentile: 99 % of the samples are no longer.
     pub p99: Span,
-    /// How many samples.
+    /// The number of samples.
     pub count: usize,
 }
 
 impl RttStatistics {
-    /// Statistics of the samples at or after `from`; `None` without any.
+    /// Computes the statistics of the samples at or after `from`; `None` without any.
     #[must_use]
     pub fn of(samples: &[SenderSample], from: Time) -> Option<Self> {
         let mut rtts: Vec<Span> =

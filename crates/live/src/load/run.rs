@@ -1,4 +1,4 @@
-//! Running a session: [`receive`] on the one side, [`send`] on the other.
+//! The two entry points of a session: [`receive`] on one side, [`send`] on the other.
 
 use crate::error::LiveError;
 use crate::load::liaison::Liaison;
@@ -10,13 +10,13 @@ use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs the receiving side until every flow has ended, `end` has come, or `stop` is set. A stop takes effect within
-/// 100 ms, and the bytes received until then are returned. Call it on the thread, or one in the same namespace, that
-/// bound `listener`.
+/// Runs the receiving side until every flow has ended, `end` has passed, or `stop` is set. A stop takes effect within
+/// 100 ms, and the bytes received until then are returned. Call it on the thread that bound `listener`, or on one in
+/// the same namespace.
 ///
 /// # Errors
-/// [`LiveError::Config`]; [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow; [`LiveError::Host`] if
-/// the kernel refuses a window. A failure sets `stop`, so that the other side does not wait.
+/// [`LiveError::Config`] for wrong settings; [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow;
+/// [`LiveError::Host`] if the kernel refuses a window. A failure sets `stop`, so that the other side does not wait.
 pub fn receive(
     config: &SessionConfig,
     listener: Receiver,
@@ -26,7 +26,7 @@ pub fn receive(
     receive_with(config, listener, clock, stop, None)
 }
 
-/// The same, with a way to hear from the sender and to ask something of it.
+/// Runs the receiving side as [`receive`] does, and exchanges messages with the sender over `liaison`.
 ///
 /// # Errors
 /// As for [`receive`].
@@ -40,20 +40,20 @@ pub fn receive_with(
     let run = || {
         config.check()?;
         let mut receiving = Receiving::new(config, listener, clock, liaison)?;
-        // Told before the sockets close, or the sender would take the reset for the cause.
+        // Set before the sockets close, or the sender would take the reset for the cause.
         receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         Ok(receiving.into_results())
     };
     run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
 }
 
-/// Runs the sending side until every flow has finished, `end` has come, or `stop` is set. A stop takes effect within
+/// Runs the sending side until every flow has finished, `end` has passed, or `stop` is set. A stop takes effect within
 /// 100 ms, and the bytes sent until then are returned. Sockets are made in the calling thread's namespace.
 ///
 /// # Errors
-/// [`LiveError::Config`]; [`LiveError::Host`] for an unknown congestion control; [`LiveError::Connect`],
-/// [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow. A failure sets `stop`, so that the other side
-/// does not wait.
+/// [`LiveError::Config`] for wrong settings; [`LiveError::Host`] for an unknown congestion control;
+/// [`LiveError::Connect`], [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow. A failure sets `stop`, so
+/// that the other side does not wait.
 pub fn send(
     config: &SessionConfig,
     server: SocketAddr,
@@ -63,7 +63,7 @@ pub fn send(
     send_with(config, server, clock, stop, None)
 }
 
-/// The same, with a way to tell the receiver what the sender knows, and to hear from it.
+/// Runs the sending side as [`send`] does, and exchanges messages with the receiver over `liaison`.
 ///
 /// # Errors
 /// As for [`send`].

@@ -30,17 +30,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Bytes, Span, Time};
 
-/// One write offers this much, and a flow gets this many writes before the next flow's turn.
+/// The bytes that one write offers, and the writes that a flow gets before the next flow's turn.
 const WRITE_SIZE: usize = 1 << 18;
 const WRITES_AT_ONCE: u32 = 16;
-/// How often a flow whose last byte is on its way is asked whether it arrived, and one that still has data to send.
+/// The time between two checks of a flow whose last byte is in flight, and of one that still has data to send.
 const DRAIN_CHECK: Span = Span::from_millis(1);
 const DRAIN_CHECK_UNSENT: Span = Span::from_millis(5);
 /// The echoer's token; those of flows are small.
 const ECHOER: u64 = u64::MAX;
-/// How often a receiver with a sizer hears from its sender: a few times in the shortest round trip worth sizing for.
+/// The time between two reports to a receiver with a sizer: a few in the shortest round trip worth sizing for.
 const REPORT_EVERY: Span = Span::from_millis(5);
-/// The receiver closes at the same `end` by the same clock: a reset this close to it is the end, not a failure.
+/// The receiver closes at the same `end` by the same clock, so a reset this close to it is the end, not a failure.
 const END_TOLERANCE: Span = Span::from_millis(20);
 
 /// The loop of the sending side.
@@ -49,9 +49,9 @@ pub(crate) struct Sending<'a> {
     server: SocketAddr,
     clock: Clock,
     liaison: Option<&'a Liaison>,
-    /// Answers the receiver's probes.
+    /// The echoer that answers the receiver's probes.
     echoer: Option<Echoer>,
-    /// When the receiver is told next what its sizers want to know; never without one.
+    /// The time of the next report to the receivers with sizers; never without one.
     report: Time,
     poller: Poller,
     flows: Vec<Outgoing<'a>>,
@@ -113,7 +113,7 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    /// A connection that breaks at the end of the session, or after a stop, has ended.
+    /// Ends a flow whose connection breaks at the end of the session or after a stop; passes other outcomes on.
     fn settle(
         &mut self,
         id: usize,
@@ -128,7 +128,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// The tokens that are ready by `wake`.
+    /// Returns the tokens that become ready by `wake`.
     fn wait(&self, wake: Time) -> Result<Vec<(u64, Interest)>, LiveError> {
         let now = self.clock.now();
         Ok(self.poller.wait(now, wake.min(now + STOP_CHECK))?)
@@ -138,7 +138,7 @@ impl<'a> Sending<'a> {
         self.flows.into_iter().map(|flow| flow.result).collect()
     }
 
-    /// What is due by the clock.
+    /// Does what is due by the clock.
     fn step(&mut self, id: usize, now: Time) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
         if now < flow.wakeup() {
@@ -165,7 +165,7 @@ impl<'a> Sending<'a> {
                     self.poller.change(socket, id as u64, flow.interest())?;
                 }
                 flow.phase = Phase::Sending;
-                // What is written without the pace leaves as fast as acknowledgements come.
+                // Data that is written without the pace leaves as fast as acknowledgements arrive.
                 self.take_pace(id)?;
                 self.write(id)
             }
@@ -176,7 +176,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Tells the receivers with sizers what their senders know, and does what they ask.
+    /// Sends the receivers with sizers what their senders know, and does what the receivers request.
     fn confer(&mut self) -> Result<(), LiveError> {
         let Some(liaison) = self.liaison else { return Ok(()) };
         for id in 0..self.flows.len() {
@@ -196,7 +196,7 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    /// Keeps to the pace that the receiver last asked for.
+    /// Takes over the pace that the receiver requested last.
     fn take_pace(&mut self, id: usize) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
         let (Some(socket), Some(rate)) =
@@ -212,7 +212,7 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    /// What is due because a socket is ready.
+    /// Does what is due because a socket is ready.
     fn ready(&mut self, id: usize, ready: Interest) -> Result<(), LiveError> {
         match self.flows[id].phase {
             Phase::Connecting { .. } => {
@@ -222,7 +222,7 @@ impl<'a> Sending<'a> {
                     && flow.config.sizer.is_some();
                 flow.connected(self.server, now, held)?;
                 if let (Some(socket), true) = (&flow.socket, held) {
-                    // Writable it is all the time.
+                    // The socket is always writable, so waiting for that would return at once.
                     self.poller.change(socket, id as u64, Interest::empty())?;
                 }
                 self.write(id)
@@ -235,7 +235,7 @@ impl<'a> Sending<'a> {
             Phase::Sending => self.write(id),
             Phase::Draining { .. } => {
                 if ready.intersects(Interest::RDHUP | Interest::HUP | Interest::ERR) {
-                    // It stays ready from now on; the clock asks on.
+                    // It stays ready from now on, so the clock continues the checks.
                     if let Some(socket) = &self.flows[id].socket {
                         self.poller.remove(socket)?;
                     }
@@ -260,7 +260,8 @@ impl<'a> Sending<'a> {
                 break;
             }
             if flow.written == flow.goal {
-                // The receiver closes when it has read all, which tells in one round trip that all arrived.
+                // The receiver closes when it has read everything, which shows within one round trip that all data
+                // arrived.
                 socket.shutdown(Shutdown::Write).map_err(|error| flow.broken(error))?;
                 self.poller.change(socket, id as u64, Interest::RDHUP)?;
                 flow.phase = Phase::Draining { check: self.clock.now() + DRAIN_CHECK };
@@ -291,7 +292,7 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    /// Looks whether the last byte has been acknowledged.
+    /// Finishes the flow if its last byte has been acknowledged.
     fn drain(&mut self, id: usize) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
         let Some(socket) = &flow.socket else { return Ok(()) };
@@ -313,7 +314,7 @@ impl<'a> Sending<'a> {
         self.flows.iter_mut().try_for_each(|flow| flow.sample(&self.clock, now, warmup))
     }
 
-    /// The last sample; then an unfinished flow is cut.
+    /// Takes the last sample, then resets the connection of an unfinished flow.
     fn finish(&mut self, id: usize, completed: Option<Time>) -> Result<(), LiveError> {
         let (now, warmup) = (self.clock.now(), Time::ZERO + self.config.warmup);
         let flow = &mut self.flows[id];
@@ -328,7 +329,7 @@ impl<'a> Sending<'a> {
         if let Some(socket) = flow.socket.take()
             && completed.is_none()
         {
-            // Closing throws the unsent data away and tells the receiver by RST.
+            // Closing discards the unsent data and informs the receiver by RST.
             socket.set_linger(Some(Duration::ZERO)).map_err(LiveError::system("set SO_LINGER"))?;
         }
         flow.phase = Phase::Done;

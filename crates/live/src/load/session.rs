@@ -1,10 +1,10 @@
 //! A session: flows from one sender to one receiver, described once ([`SessionConfig`]) and run from both sides.
 //!
-//! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, the flow's place in the session. They are
-//! sent with the first payload and not counted as payload. The rest is zeros. Greedy flows and flows the session ends
-//! early are cut (RST), so nothing drains through the path after their time.
+//! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, which hold the flow's place in the session.
+//! They are sent with the first payload and not counted as payload. The rest is zeros. Greedy flows, and flows that the
+//! session ends early, are reset (RST), so that nothing drains through the path after their time.
 //!
-//! Not settable, the kernel's own: see [`KERNEL_DECIDES`].
+//! Some settings are the kernel's own and cannot be changed: see [`KERNEL_DECIDES`].
 
 use crate::error::LiveError;
 use crate::window::Window;
@@ -12,16 +12,16 @@ use sizing::{BufferSizer, SizerConfig, registry};
 use socket2::Socket;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// Bytes at the head of each stream that say which flow it is: a big-endian index.
+/// The number of bytes at the head of each stream that identify its flow: a big-endian index.
 pub const PREAMBLE: u64 = 2;
-/// A connection must stand after this long. The kernel sends a lost SYN again after 1, 3, 7 and 15 s, and hundreds of
-/// flows that begin together lose many.
+/// The time within which a connection must be established. The kernel sends a lost SYN again after 1, 3, 7 and 15 s,
+/// and hundreds of flows that begin together lose many.
 pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(20);
-/// A connected flow that moves nothing for this long is an error.
+/// The time without progress after which a connected flow fails.
 pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);
-/// What the TCP option of RFC 7323 takes of every segment, padding included.
+/// The bytes that the TCP option of RFC 7323 occupies in every segment, padding included.
 const TIMESTAMPS: u64 = 12;
-/// What a scenario may say and a kernel socket cannot follow; for the notes of a record.
+/// Settings that a scenario may have and a kernel socket cannot follow; for the notes of a record.
 pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-start threshold (unlimited), slow start, least \
      timeout and delayed acknowledgements are the kernel's own and cannot be set per socket";
 
@@ -30,16 +30,16 @@ pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-sta
 pub struct SizerChoice {
     /// Its name in the registry of `sizing`.
     pub name: String,
-    /// The largest window it may ask for.
+    /// The largest window that it may request.
     pub maximum: Bytes,
-    /// It may pace the sender.
+    /// True if it may pace the sender.
     pub pace: bool,
     /// The share of goodput that it may give up against a window without limit.
     pub regret: Option<f64>,
 }
 
 impl SizerChoice {
-    /// The sizer for packets of `segment`, IP header included, on `socket`.
+    /// Builds the sizer for packets of `segment`, IP header included, on `socket`.
     pub(crate) fn build(
         &self,
         segment: Bytes,
@@ -67,31 +67,32 @@ impl SizerChoice {
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowConfig {
-    /// Its name, for results and errors.
+    /// The flow's name, for results and errors.
     pub name: String,
-    /// Congestion control: a name the kernel knows ("reno").
+    /// The congestion control: a name that the kernel knows ("reno").
     pub control: String,
-    /// Payload to send; `None`: greedy, until `stop`.
+    /// The payload to send; `None`: greedy, until `stop`.
     pub size: Option<Bytes>,
-    /// When to connect, from the start of the run.
+    /// The time to connect, from the start of the run.
     pub start: Span,
-    /// When a greedy flow is cut, from the start of the run; a sized flow ignores it. Without one a greedy flow
-    /// needs the session's `end`.
+    /// The time at which a greedy flow is cut, from the start of the run; a sized flow ignores it. Without it a greedy
+    /// flow needs the session's `end`.
     pub stop: Option<Span>,
-    /// The window its receiver holds it to.
+    /// The limit that its receiver sets to its window.
     pub window: Window,
-    /// What decides on that window while the flow runs, in place of `window`.
+    /// The sizer that decides on the window while the flow runs, in place of `window`.
     pub sizer: Option<SizerChoice>,
-    /// A full packet, IP header included; the path's MTU limits it too.
+    /// The size of a full packet, IP header included; the path's MTU limits it too.
     pub segment: Bytes,
-    /// A cap on the sender's pacing rate, in payload; `None`: as the congestion control does.
+    /// A cap on the sender's pacing rate, in payload; `None`: the congestion control decides.
     pub pacing: Option<Rate>,
     /// The port of its TCP socket at the sender, and of its prober's UDP socket at the receiver; `None`: any.
     pub port: Option<u16>,
 }
 
 impl FlowConfig {
-    /// A flow of 1500-byte packets with the maximum window, from the start of the run until the session's end.
+    /// Makes a greedy flow of 1500-byte packets with the maximum window, from the start of the run until the session's
+    /// end.
     #[must_use]
     pub fn greedy(name: impl Into<String>, control: impl Into<String>) -> Self {
         Self {
@@ -108,7 +109,7 @@ impl FlowConfig {
         }
     }
 
-    /// The same with `size` of payload, until that is acknowledged.
+    /// Makes the same flow with `size` of payload; it ends when all of it is acknowledged.
     #[must_use]
     pub fn sized(name: impl Into<String>, control: impl Into<String>, size: Bytes) -> Self {
         Self { size: Some(size), ..Self::greedy(name, control) }
@@ -120,25 +121,25 @@ impl FlowConfig {
 pub struct SessionConfig {
     /// The flows, at most 65536.
     pub flows: Vec<FlowConfig>,
-    /// Metrics leave this much at the start out.
+    /// The time at the start that metrics leave out.
     pub warmup: Span,
-    /// When the session ends, finished or not; `None`: when every flow has.
+    /// The time at which the session ends, finished or not; `None`: when every flow has ended.
     pub end: Option<Span>,
-    /// Time between samples, also the period at which the window is asserted; at least 1 ms.
+    /// The time between samples, and between assertions of the window; at least 1 ms.
     pub every: Span,
 }
 
 impl SessionConfig {
-    /// A session without warm-up, sampled every 20 ms, that ends when every flow has.
+    /// Makes a session without warm-up, sampled every 20 ms, that ends when every flow has.
     #[must_use]
     pub fn new(flows: Vec<FlowConfig>) -> Self {
         Self { flows, warmup: Span::ZERO, end: None, every: Span::from_millis(20) }
     }
 
-    /// Checks what can be checked before anything starts.
+    /// Checks the settings as far as that is possible before anything starts.
     ///
     /// # Errors
-    /// [`LiveError::Config`].
+    /// [`LiveError::Config`] if a setting is out of its range or contradicts another.
     pub fn check(&self) -> Result<(), LiveError> {
         let wrong = |found: String, accepted: &str| {
             Err(LiveError::Config(Complaint::new("session", found).accepted(accepted)))

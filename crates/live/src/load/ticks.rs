@@ -1,11 +1,11 @@
-//! [`Ticks`]: when to sample. Both sides use it.
+//! [`Ticks`]: the times at which both sides take samples.
 
 use units::{Span, Time};
 
-/// No wait is longer: the stop flag is looked at this often.
+/// The longest wait, so that the stop flag is read this often.
 pub(crate) const STOP_CHECK: Span = Span::from_millis(20);
 
-/// The times to sample at. They are multiples of `every` since the start of the run, so that both sides sample
+/// The times of the samples. They are multiples of `every` since the start of the run, so that both sides sample
 /// together, and the end of the warm-up.
 #[derive(Debug)]
 pub(crate) struct Ticks {
@@ -21,12 +21,12 @@ impl Ticks {
         ticks
     }
 
-    /// When the next sample is due.
+    /// Returns the time of the next sample.
     pub(crate) fn due(&self) -> Time {
         self.warmup.map_or(self.next, |warmup| warmup.min(self.next))
     }
 
-    /// Whether a sample is due; moves on, leaving out what was missed.
+    /// Returns true if a sample is due. Moves to the next one, and leaves out those that were missed.
     pub(crate) fn take(&mut self, now: Time) -> bool {
         if now < self.due() {
             return false;

@@ -1,8 +1,8 @@
 //! [`Claim`]: the right of one tuner to a connection.
 //!
 //! Two tuners of one connection would each take the other's limit for the program's own, and the last one would leave
-//! it there. So a tuner first binds an abstract Unix address that has the number of the connection's socket, in the
-//! network namespace of the program. The kernel gives the address up with the tuner, however that ends.
+//! it there. So a tuner first binds an abstract Unix address that contains the inode of the connection's socket, in the
+//! network namespace of the program. The kernel releases the address when the tuner ends, for whatever reason.
 
 use super::process::{Descriptor, Process};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -14,14 +14,14 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::thread;
 
-/// A connection that no other tuner takes meanwhile.
+/// The right to a connection: no other tuner takes it meanwhile.
 #[derive(Debug)]
 pub(super) struct Claim {
     _address: UnixDatagram,
 }
 
 impl Claim {
-    /// `None` if another tuner has the connection.
+    /// Claims the connection; `None` if another tuner has it.
     pub(super) fn of(process: &Process, descriptor: Descriptor) -> io::Result<Option<Self>> {
         let claimed = bound(process, descriptor.inode).or_else(|error| {
             if error.raw_os_error() != Some(libc::EMFILE) {
@@ -38,7 +38,7 @@ impl Claim {
     }
 }
 
-/// An address that is one for all tuners of the connection.
+/// Binds the address of the connection, which is the same for all tuners.
 fn bound(process: &Process, inode: u64) -> io::Result<UnixDatagram> {
     let bind =
         || UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(format!("tightlink-tune-{inode}"))?);
@@ -46,7 +46,7 @@ fn bound(process: &Process, inode: u64) -> io::Result<UnixDatagram> {
     if read_link(&theirs).ok() == read_link("/proc/thread-self/ns/net").ok() {
         return bind();
     }
-    // Without the right to enter it, tuners inside do not see the claim.
+    // Without the right to enter it, the claim is made here, where tuners inside do not see it.
     let Ok(namespace) = File::open(&theirs) else { return bind() };
     let inside = || {
         let _ = move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network));
@@ -58,7 +58,7 @@ fn bound(process: &Process, inode: u64) -> io::Result<UnixDatagram> {
     })
 }
 
-/// Raises the limit of open descriptors as far as that is allowed: each claim takes one.
+/// Raises the limit of open descriptors as far as that is allowed, because each claim takes one.
 fn more_descriptors() -> io::Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)

@@ -1,4 +1,4 @@
-//! [`TunedConnection`]: one connection of a program, its sizer, and what it was before.
+//! [`TunedConnection`]: one connection of a program, its sizer, and its former settings.
 
 use super::claim::Claim;
 use super::error::TuneError;
@@ -17,9 +17,9 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
-/// A goodput that is so many times larger than before shows that the window was the limit.
+/// The ratio of the goodput to the earlier one from which on the window is known to have been the limit.
 const FREED: f64 = 1.1;
-/// The kernel's numbers of the states in which data may come.
+/// The kernel's numbers of the TCP states in which data may arrive.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
 
 /// A connection, the process that has it, and the right to tune it.
@@ -31,18 +31,18 @@ pub(super) struct Whose<'a> {
     pub(super) claim: Claim,
 }
 
-/// The two ends of a socket that is TCP's.
+/// The two ends of a TCP socket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     local: SocketAddr,
-    /// None while it listens.
+    /// The other end; `None` while the socket listens.
     peer: Option<SocketAddr>,
-    /// It is a connection that data may come through.
+    /// True if data may arrive over the connection.
     pub(super) stands: bool,
 }
 
 impl Ends {
-    /// `None` if it is no TCP socket.
+    /// Reads the ends; `None` if `socket` is not a TCP socket.
     pub(super) fn of(socket: &impl AsFd) -> Option<Self> {
         let reference = SockRef::from(socket);
         if reference.protocol().ok()? != Some(socket2::Protocol::TCP) {
@@ -58,12 +58,12 @@ impl Ends {
         })
     }
 
-    /// The end at the program, and the other.
+    /// Returns the end at the program, and the other end.
     pub(super) const fn addresses(self) -> (SocketAddr, Option<SocketAddr>) {
         (self.local, self.peer)
     }
 
-    /// The ports at both ends.
+    /// Returns the ports at both ends.
     pub(super) fn ports(self) -> Vec<u16> {
         [Some(self.local.port()), self.peer.map(|peer| peer.port())]
             .into_iter()
@@ -82,27 +82,27 @@ impl fmt::Display for Ends {
     }
 }
 
-/// The socket as it was.
+/// The socket's settings before it was taken over.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     clamp: Bytes,
     buffer: Bytes,
-    /// The flags of `SO_BUF_LOCK`; `None`: this kernel does not tell.
+    /// The flags of `SO_BUF_LOCK`; `None`: this kernel does not report them.
     lock: Option<i32>,
 }
 
-/// Something that could not be undone.
+/// A setting that could not be undone, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left(pub String);
 
-/// How a connection was left.
+/// The outcome of giving a connection back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// Its window is the kernel's again; what is not as before.
+    /// The kernel has its window again; the list names what is not as before.
     Back(Vec<Left>),
-    /// There was nothing to give back: the program had closed it.
+    /// The program had closed it, so there was nothing to give back.
     Closed,
-    /// Giving it back failed, and why.
+    /// Giving it back failed, with the reason.
     Failed(String),
 }
 
@@ -116,7 +116,7 @@ pub struct TunedConnection {
     before: Before,
     group: SizedGroup,
     taken: Time,
-    /// The largest window that it can advertise.
+    /// The largest window that the connection can advertise.
     largest: Bytes,
     earlier: Option<Earlier>,
     seen: Seen,
@@ -125,13 +125,14 @@ pub struct TunedConnection {
     sent_before: Bytes,
     sent: Bytes,
     last: Time,
-    /// Its sizer is at work, and no other tuner's.
+    /// The claim to the connection while its sizer works; `None` afterwards.
     active: Option<Claim>,
     restored: Option<Restored>,
 }
 
 impl TunedConnection {
-    /// Takes the connection over at `now`, with the sizer for what it tells and the window that its sender was promised.
+    /// Takes over the connection at `now`, with a sizer for its `TCP_INFO` and for the window that its sender was
+    /// promised.
     pub(super) fn take(
         whose: Whose<'_>,
         socket: &impl AsFd,
@@ -148,7 +149,7 @@ impl TunedConnection {
         };
         let info = TcpInfo::of(socket)?;
         let received = info.stream_received();
-        // Before Linux 6.2 nothing tells more than that it is within the buffer.
+        // Before Linux 6.2 it is only known that the promised window is within the buffer.
         let promised = info.rcv_wnd.unwrap_or(before.buffer).min(before.clamp);
         let sizer = sizer(&info, promised).map_err(|error| LiveError::Config(error.complaint()))?;
         let mut group = SizedGroup::new(sizer, info.rcv_mss, maximum, now);
@@ -174,109 +175,109 @@ impl TunedConnection {
         })
     }
 
-    /// The process that has it, and the program's name as data: show it as [`Foreign`].
+    /// Returns the process that has the connection, and the program's name as data: show it as [`Foreign`].
     #[must_use]
     pub fn process(&self) -> (u32, &str) {
         (self.process.id(), &self.program)
     }
 
-    /// Its end at the program, and the other.
+    /// Returns the end at the program, and the other end.
     #[must_use]
     pub fn ends(&self) -> (SocketAddr, Option<SocketAddr>) {
         self.ends.addresses()
     }
 
-    /// When it was taken over.
+    /// Returns the time at which it was taken over.
     #[must_use]
     pub const fn taken(&self) -> Time {
         self.taken
     }
 
-    /// For how long it has been under the sizer, and what it received in that time.
+    /// Returns the time from the takeover to the last data, and the bytes received in it.
     #[must_use]
     pub fn received(&self) -> (Span, Bytes) {
         (self.last.since(self.taken), self.received.saturating_sub(self.received_before))
     }
 
-    /// What the program sent over it in that time, as far as the other end has acknowledged it.
+    /// Returns the bytes that the program sent over it since then, as far as the other end has acknowledged them.
     #[must_use]
     pub fn sent(&self) -> Bytes {
         self.sent.saturating_sub(self.sent_before)
     }
 
-    /// What it received per time under the sizer.
+    /// Returns the bytes received per time under the sizer.
     #[must_use]
     pub fn goodput(&self) -> Rate {
         let (span, bytes) = self.received();
         Rate::of(bytes, span)
     }
 
-    /// The window asked for; `None` for the maximum.
+    /// Returns the requested window; `None` for the maximum.
     #[must_use]
     pub const fn requested(&self) -> Option<Bytes> {
         self.group.requested()
     }
 
-    /// The largest window that it can advertise, by the scale of its handshake.
+    /// Returns the largest window that it can advertise with the scale of its handshake.
     #[must_use]
     pub const fn largest(&self) -> Bytes {
         self.largest
     }
 
-    /// The window in force: what is asked for, as far as it can be advertised.
+    /// Returns the window in force: the requested one, as far as it can be advertised.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         self.requested().map(|window| window.min(self.largest))
     }
 
-    /// How it did before it was taken over, if it was under way then.
+    /// Returns how it did before the takeover, if it was under way then.
     #[must_use]
     pub const fn earlier(&self) -> Option<&Earlier> {
         self.earlier.as_ref()
     }
 
-    /// What limits it under the sizer, and what is in flight in the mean; `None` if too little was seen.
+    /// Returns what limits it under the sizer, and the mean bytes in flight; `None` if too little was seen.
     #[must_use]
     pub fn held(&self) -> Option<(Held, Bytes)> {
         let window = self.window().unwrap_or(self.largest);
         let found = held(self.goodput(), window, window >= self.largest, &self.seen);
-        // A window that was the limit until now was not the programs' choice. What is the next limit is not known yet.
+        // A window that was the limit until now was not the programs' choice. The next limit is not known yet.
         let was = self.earlier.filter(|earlier| earlier.held == Some(Held::Window));
         let freed = was.is_some_and(|was| self.goodput() > was.goodput.scale(FREED));
         found.filter(|&(held, _)| held != Held::Programs || !freed)
     }
 
-    /// The window's limit and the receive buffer before it was taken over, and the buffer since.
+    /// Returns the window's limit and the receive buffer before the takeover, and the buffer since.
     #[must_use]
     pub fn limits(&self) -> (Bytes, Bytes, Bytes) {
         (self.before.clamp, self.before.buffer, self.group.control(0).buffer().size)
     }
 
-    /// Whether the buffer is as large as was asked for; without privilege it is not.
+    /// Returns true if the buffer is as large as requested, which takes privilege.
     #[must_use]
     pub fn is_roomy(&self) -> bool {
         self.group.control(0).buffer().grant == BufferGrant::Forced
     }
 
-    /// The base RTT, if SOBAS has found it in a transfer that was under way.
+    /// Returns the base RTT, if SOBAS has found it in a transfer that was under way.
     #[must_use]
     pub fn base_rtt(&self) -> Option<Span> {
         self.group.sizer().base_rtt()
     }
 
-    /// What the sizer is doing and why.
+    /// Returns the sizer's state and the reason for it.
     #[must_use]
     pub fn state(&self) -> SizerState {
         self.group.sizer().state()
     }
 
-    /// The sizer's phases.
+    /// Returns the sizer's phases.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
         self.group.changes()
     }
 
-    /// How it was left; `None` while it is under the sizer.
+    /// Returns the outcome of giving it back; `None` while it is under the sizer.
     #[must_use]
     pub const fn restored(&self) -> Option<&Restored> {
         self.restored.as_ref()
@@ -286,19 +287,19 @@ impl TunedConnection {
         self.descriptor.inode
     }
 
-    /// The socket was found there.
+    /// Takes `descriptor` of `process` as the connection's place, if the program has closed the one before.
     pub(super) fn is_at(&mut self, process: &Process, descriptor: Descriptor) {
         if self.active.is_some() && matches!(self.process.borrow(self.descriptor), Ok(None)) {
             (self.process, self.descriptor) = (process.clone(), descriptor);
         }
     }
 
-    /// When to poll; never once it is left alone.
+    /// Returns the time of the next poll; never once it is left alone.
     pub(super) fn wakeup(&self) -> Time {
         if self.active.is_some() { self.group.wakeup() } else { Time::NEVER }
     }
 
-    /// Has the sizer measure and decide. False if the program has closed the connection.
+    /// Has the sizer measure and decide. Returns false if the program has closed the connection.
     pub(super) fn poll(&mut self, now: Time) -> Result<bool, LiveError> {
         let borrowed = self.process.borrow(self.descriptor);
         let socket = borrowed.map_err(|error| {
@@ -309,7 +310,7 @@ impl TunedConnection {
             self.restored = Some(Restored::Closed);
             return Ok(false);
         };
-        // Nobody is there who could pace or send trains.
+        // The sender does not cooperate: it cannot pace or send trains, so the sizer's demands are not read.
         self.group.poll(&[&socket], now)?;
         let info = TcpInfo::of(&socket)?;
         self.sent = info.bytes_acked;
@@ -321,14 +322,14 @@ impl TunedConnection {
         Ok(true)
     }
 
-    /// Leaves it alone after a failure, as it is.
+    /// Gives it back after a failure, and leaves it alone.
     pub(super) fn leave(&mut self, now: Time) {
         self.restore(now);
     }
 
     /// Gives the window back.
     pub(super) fn restore(&mut self, now: Time) {
-        // Given up when the window has been given back.
+        // The claim is released after the window has been given back.
         let Some(_claim) = self.active.take() else { return };
         self.restored = Some(match self.process.borrow(self.descriptor) {
             Ok(Some(socket)) => {
@@ -347,7 +348,7 @@ impl TunedConnection {
         });
     }
 
-    /// True if the window was fixed before, by the program or by a tuner that was killed.
+    /// Returns true if the window was fixed before, by the program or by a tuner that was killed.
     #[must_use]
     pub fn was_fixed(&self) -> bool {
         self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK != 0)
@@ -355,7 +356,7 @@ impl TunedConnection {
 
     fn give_back(&self, socket: &impl AsFd) -> Result<Vec<Left>, LiveError> {
         let mut left = Vec::new();
-        // No smaller than what the sender was promised needs, or the kernel would throw it away.
+        // A buffer smaller than the sender's promised window needs would make the kernel discard data.
         let promised = TcpInfo::of(socket)?.rcv_wnd.or(self.requested()).unwrap_or(Bytes::ZERO);
         let room = (self.before.buffer / 2).max(promised);
         set_room(socket, room)?;
@@ -376,10 +377,10 @@ impl TunedConnection {
     }
 }
 
-/// A window no connection reaches.
+/// A window that no connection reaches.
 pub(super) const UNLIMITED: Bytes = Bytes::new(1 << 30);
 
-/// Makes room for `room` of payload in the receive buffer; without privilege it is only made smaller.
+/// Makes room for `room` of payload in the receive buffer; without privilege the buffer can only shrink.
 pub(super) fn set_room(socket: &impl AsFd, room: Bytes) -> Result<(), LiveError> {
     if options::force_receive_buffer(socket, room)?.is_none() && room * 2 < options::receive_buffer(socket)? {
         options::set_receive_buffer(socket, room)?;
@@ -387,7 +388,7 @@ pub(super) fn set_room(socket: &impl AsFd, room: Bytes) -> Result<(), LiveError>
     Ok(())
 }
 
-/// What is said of a kernel without `SO_BUF_LOCK`.
+/// Returns the text for a kernel without `SO_BUF_LOCK`.
 pub(super) fn autotuning_stays_off(buffer: Bytes) -> String {
     format!(
         "this kernel cannot turn autotuning on again (Linux 5.14 and later can): the receive buffer stays at {buffer}"

@@ -1,22 +1,22 @@
-//! [`TuneError`]: why a program's connections cannot be tuned, and what to do.
+//! [`TuneError`]: the reasons why a program's connections cannot be tuned, and the remedies.
 
 use std::fmt;
 use std::io;
 use thiserror::Error;
 use units::{Complaint, Foreign};
 
-/// Why tuning could not begin, or go on.
+/// The reason why tuning could not begin, or continue.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// There is no such process.
+    /// No process has the id.
     NoProcess {
-        /// The id asked for.
+        /// The requested id.
         pid: u32,
     },
     /// No sizer has the name.
     UnknownSizer {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
     /// The process has no TCP socket.
@@ -32,27 +32,27 @@ pub enum TuneError {
         pid: u32,
         /// Its name.
         name: String,
-        /// The port asked for.
+        /// The requested port.
         port: u16,
-        /// The ports there are, separated by commas.
+        /// The ports of its sockets, separated by commas.
         ports: String,
     },
-    /// The kernel does not let us at the process's sockets.
+    /// The kernel denies access to the process's sockets.
     NotPermitted {
         /// The process.
         pid: u32,
         /// Its name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// A system call failed that should not.
+    /// An unexpected failure of a system call.
     System {
-        /// What was tried.
+        /// The action that failed.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for TuneError {
 }
 
 impl TuneError {
-    /// The place, what was found, what is accepted, and what to do.
+    /// Returns the place, the value found, the values accepted, and the remedy.
     #[must_use]
     pub fn complaint(&self) -> Complaint {
         let found = |text: String| Complaint::new("", text);
@@ -90,7 +90,7 @@ impl TuneError {
         }
     }
 
-    /// Whether something else should have been asked for, rather than the machine be changed.
+    /// Returns true if the remedy is another request, rather than a change of the machine.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(

@@ -10,16 +10,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-/// A socket as a program has it.
+/// A socket, by its place in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Descriptor {
-    /// Its number in the program.
+    /// The descriptor's number in the program.
     pub(super) number: i32,
-    /// The socket behind it, for the life of the machine.
+    /// The inode of the socket behind it, unique for the life of the machine.
     pub(super) inode: u64,
 }
 
-/// A process. It cannot be mistaken for a later one with the same id.
+/// A process, by a handle that cannot refer to a later process with the same id.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     id: u32,
@@ -31,7 +31,7 @@ impl Process {
         let pid = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(TuneError::NoProcess { pid: id })?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(handle) => Ok(Self { id, handle: Arc::new(handle) }),
-            // No process at all, or one of a process's threads.
+            // No process has the id, or the id is that of a thread.
             Err(rustix::io::Errno::SRCH | rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => {
                 Err(TuneError::NoProcess { pid: id })
             }
@@ -46,7 +46,8 @@ impl Process {
         self.id
     }
 
-    /// Its name, as far as it can be told. Whoever runs it chose the name: it is shown as [`units::Foreign`].
+    /// Returns the program's name, or "?" if it cannot be read. The user who runs the program chose the name, so it is
+    /// shown as [`units::Foreign`].
     pub(super) fn name(&self) -> String {
         let read = fs::read(format!("/proc/{}/comm", self.id));
         read.map_or_else(
@@ -56,12 +57,12 @@ impl Process {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        // Readable when it has ended.
+        // The handle becomes readable when the process has ended.
         host::wait(&mut [PollFd::new(&*self.handle, PollFlags::IN)], Some(units::Span::ZERO))
             .is_ok_and(|woken| woken == Woken::TimedOut)
     }
 
-    /// It and all that it started, as far as they still run.
+    /// Returns this process and all that it started, as far as they still run.
     pub(super) fn family(&self) -> Vec<Self> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for id in ids("/proc") {
@@ -80,15 +81,15 @@ impl Process {
         family
     }
 
-    /// The process `id`, if it runs and this one, which runs too, has started it.
+    /// Returns the process `id`, if it and this one run and this one started it.
     fn child(&self, id: u32) -> Option<Self> {
         let child = Self::open(id).ok()?;
-        // Since its parent was read the process may have ended, and another may have its id. What is read now is true
-        // of the process that was opened if that runs still: its id is its own until it has ended. So is the parent's.
+        // The process may have ended after its parent was read, and another may have its id. A reading now is of the
+        // opened process if that still runs, because it keeps its id until it has ended. The same holds for the parent.
         (parent(id) == Some(self.id) && child.is_alive() && self.is_alive()).then_some(child)
     }
 
-    /// The sockets it has open.
+    /// Lists the sockets that the process has open.
     pub(super) fn descriptors(&self) -> Result<Vec<Descriptor>, TuneError> {
         let folder = format!("/proc/{}/fd", self.id);
         let entries = fs::read_dir(&folder).map_err(|error| self.refused(error))?;
@@ -101,14 +102,14 @@ impl Process {
         Ok(entries.flatten().filter_map(socket).collect())
     }
 
-    /// A copy of a descriptor, to be given back soon; `None` if the program has closed it.
+    /// Borrows a copy of a descriptor, to be closed soon; `None` if the program has closed it.
     pub(super) fn borrow(&self, descriptor: Descriptor) -> Result<Option<OwnedFd>, TuneError> {
         let copy = match pidfd_getfd(&*self.handle, descriptor.number, PidfdGetfdFlags::empty()) {
             Ok(copy) => copy,
             Err(rustix::io::Errno::BADF | rustix::io::Errno::SRCH) => return Ok(None),
             Err(error) => return Err(self.refused(error.into())),
         };
-        // The number may be another file's by now.
+        // The number may belong to another file by now.
         let copy = fs::File::from(copy);
         let same = copy.metadata().is_ok_and(|found| found.ino() == descriptor.inode);
         Ok(same.then(|| copy.into()))
@@ -126,7 +127,7 @@ impl Process {
     }
 }
 
-/// How to get the right to another process's sockets.
+/// Returns the way to get the right to another process's sockets.
 fn help() -> String {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     match scope.trim() {
@@ -136,13 +137,13 @@ fn help() -> String {
     }
 }
 
-/// The entries of a folder that are numbers.
+/// Lists the entries of a folder that are numbers.
 fn ids(folder: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Who started a process: the second field behind its name, which stands in brackets and may hold some.
+/// Reads the id of a process's parent: the second field behind its name, which stands in brackets and may contain some.
 fn parent(id: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
@@ -164,7 +165,7 @@ mod tests {
         let id = child.id();
         assert!(own().family().iter().any(|member| member.id() == id));
         child.kill().expect("it runs");
-        // Ended, but not collected: /proc still says whose child it is.
+        // The process has ended, but is not collected: /proc still names its parent.
         let handle = Process::open(id).expect("it is not collected");
         while handle.is_alive() {
             std::thread::yield_now();

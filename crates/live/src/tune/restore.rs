@@ -1,4 +1,4 @@
-//! [`restore`]: gives back to the kernel what a tuner has left behind that was killed.
+//! [`restore`]: gives the windows that a killed tuner has left limited back to the kernel.
 
 use super::TAKEN;
 use super::claim::Claim;
@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use units::{Bytes, Complaint, Foreign};
 
-/// Where the setting cannot be read: Linux's own on a machine with memory enough.
+/// The largest buffer where the setting cannot be read: Linux's default on a machine with enough memory.
 const LARGEST_BUFFER: Bytes = Bytes::new(6 << 20);
 
 /// The limits of a connection's receive window.
@@ -25,7 +25,7 @@ pub struct WindowLimits {
     pub clamp: Bytes,
     /// The receive buffer.
     pub buffer: Bytes,
-    /// Whether the kernel sizes the buffer by itself; `None`: this kernel does not tell.
+    /// True if the kernel sizes the buffer by itself; `None`: this kernel does not report it.
     pub autotuned: Option<bool>,
 }
 
@@ -39,33 +39,33 @@ impl WindowLimits {
     }
 }
 
-/// One connection that was given back, or could not be.
+/// A connection that was given back, or could not be.
 #[derive(Debug)]
 pub struct GivenBack {
     ends: Ends,
     pid: u32,
     program: String,
-    /// The limits before and after; what failed.
+    /// The limits before and after, or the failure.
     outcome: Result<(WindowLimits, WindowLimits), LiveError>,
 }
 
 impl GivenBack {
-    /// The process that has it, and the program's name as data: show it as [`Foreign`].
+    /// Returns the process that has the connection, and the program's name as data: show it as [`Foreign`].
     #[must_use]
     pub fn process(&self) -> (u32, &str) {
         (self.pid, &self.program)
     }
 
-    /// Its end at the program, and the other.
+    /// Returns the end at the program, and the other end.
     #[must_use]
     pub fn ends(&self) -> (SocketAddr, Option<SocketAddr>) {
         self.ends.addresses()
     }
 
-    /// Its limits as they were found and as they are now.
+    /// Returns its limits as they were found and as they are now.
     ///
     /// # Errors
-    /// Why it could not be given back.
+    /// The reason why it could not be given back.
     pub const fn limits(&self) -> Result<(WindowLimits, WindowLimits), &LiveError> {
         match &self.outcome {
             Ok(limits) => Ok(*limits),
@@ -73,7 +73,7 @@ impl GivenBack {
         }
     }
 
-    /// What is not the kernel's again, in words.
+    /// Returns what the kernel does not control again, in words.
     #[must_use]
     pub fn left(&self) -> Option<String> {
         let (_, now) = *self.outcome.as_ref().ok()?;
@@ -88,8 +88,8 @@ impl fmt::Display for GivenBack {
 }
 
 /// Gives receive windows back to the kernel: those of every TCP connection of the process `pid` and of its child
-/// processes. With `port`, only connections that have it at either end. Nothing has to be known of what the limits
-/// were before. A limit that the program set itself is lifted, too: nothing tells it from one that a tuner has left.
+/// processes. With `port`, only connections that have it at either end. The former limits need not be known. A limit
+/// that the program set itself is lifted too, because it looks the same as one that a tuner has left.
 ///
 /// # Errors
 /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::NoSocket`], [`TuneError::NoPort`].
@@ -130,9 +130,9 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError>
 fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveError> {
     let before = WindowLimits::of(socket)?;
     if before.autotuned == Some(false) {
-        // What autotuning may make of it, but no smaller than what the sender was promised needs, or the kernel would throw
-        // that away. Autotuning does not grow a smaller one: it waits for more data in a round trip than ever before,
-        // which a small window does not let in.
+        // The buffer becomes as large as autotuning may make it. It is not smaller than the sender's promised window
+        // needs, or the kernel would discard data. Autotuning does not enlarge a smaller buffer: it waits for more data
+        // in a round trip than ever before, which a small window does not admit.
         let promised = TcpInfo::of(socket)?.rcv_wnd.unwrap_or(before.buffer / 2);
         let room = (largest_buffer() / 2).max(promised);
         if room * 2 < before.buffer {
@@ -146,7 +146,7 @@ fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveErr
     Ok((before, WindowLimits::of(socket)?))
 }
 
-/// The largest receive buffer of autotuning: the third number of `net.ipv4.tcp_rmem`.
+/// Reads the largest receive buffer of autotuning: the third number of `net.ipv4.tcp_rmem`.
 fn largest_buffer() -> Bytes {
     let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_rmem").unwrap_or_default();
     let largest = text.split_whitespace().nth(2).and_then(|number| number.parse().ok());

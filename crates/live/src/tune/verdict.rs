@@ -1,40 +1,41 @@
-//! What limits a connection whose receiver is tuned, as far as the receiver sees it.
+//! The limit of a connection whose receiver is tuned, as far as the receiver can see it.
 //!
-//! The receiver knows the window that it grants, the goodput and the round-trip time. Their product is what is in
-//! flight. If that is a small part of the window, the window is not the limit. A standing queue or losses then show that
-//! the path is. Where there is neither, the programs limit themselves: ssh has a window of its own in each channel.
+//! The receiver knows the window that it grants, the goodput and the round-trip time. The product of the last two is
+//! the data in flight. If that is a small part of the window, the window is not the limit. A standing queue or losses
+//! then show that the path is. Without either, the programs limit themselves: ssh, for example, has a window of its own
+//! in each channel.
 
 use crate::window::advertisable;
 use host::TcpInfo;
 use units::{Bytes, Rate, Span};
 
-/// A window of which this share is in flight is the limit. Behind a send buffer or a queue of the receiver's the
-/// kernel leaves up to a quarter free.
+/// The share of a window in flight from which on the window is the limit. Behind a send buffer or a queue of the
+/// receiver's the kernel leaves up to a quarter free.
 const FULL: f64 = 0.7;
-/// A window of which less than this is in flight is not.
+/// The share of a window in flight below which the window is not the limit.
 const EMPTY: f64 = 0.5;
-/// A round trip that is longer than the least by this share, and by [`QUEUE`], has a queue.
+/// The share by which a round trip with a queue exceeds the least one; it also exceeds it by [`QUEUE`].
 const QUEUE_SHARE: f64 = 0.1;
-/// The kernel's estimate of the round trip comes in steps of 1 ms.
+/// The least excess of a round trip with a queue. The kernel's estimate of the round trip has steps of 1 ms.
 const QUEUE: Span = Span::from_millis(2);
-/// Segments out of order that may have another cause than losses, in thousands of bytes for each.
+/// The thousands of bytes received for each segment out of order that may have another cause than a loss.
 const STRAY: u64 = 10_000;
 
-/// What limits a connection.
+/// The limit of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The receive window.
     Window,
-    /// The receive window, which cannot be larger: the scale of the handshake says no more.
+    /// The receive window, which cannot be larger because of the scale of the handshake.
     Scale,
-    /// The programs at its ends: a window or a buffer of their own.
+    /// The programs at the ends: a window or a buffer of their own.
     Programs,
-    /// The path: a queue stands, or losses come.
+    /// The path: it has a standing queue or losses.
     Path,
 }
 
 impl Held {
-    /// Its name in results.
+    /// Returns its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,20 +47,20 @@ impl Held {
     }
 }
 
-/// Readings of one connection at its receiver.
+/// A summary of the readings of one connection at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seen {
     least: Option<Span>,
-    /// Seconds, and how many.
+    /// The sum of the round-trip times in seconds, and their number.
     sum: f64,
     count: u64,
-    /// Out of order at the first reading and at the last.
+    /// The count of segments out of order at the first reading and at the last.
     strays: (Option<u32>, u32),
     received: (Option<u64>, u64),
 }
 
 impl Seen {
-    /// Takes a reading.
+    /// Adds a reading.
     pub fn observe(&mut self, info: &TcpInfo) {
         self.told(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
     }
@@ -74,12 +75,12 @@ impl Seen {
         self.received = (Some(self.received.0.unwrap_or(received.get())), received.get());
     }
 
-    /// Mean of the round-trip times.
+    /// Returns the mean of the round-trip times.
     fn mean(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_secs_f64(self.sum / self.count as f64))
     }
 
-    /// A queue stands, or losses come.
+    /// Returns true if the readings show a standing queue or losses.
     fn shows_the_path(&self) -> bool {
         let queue = self
             .mean()
@@ -91,8 +92,8 @@ impl Seen {
     }
 }
 
-/// What limits a connection of this goodput and window, and what is in flight in the mean. `largest`: the window cannot
-/// be larger. `None` where the round trip is unknown or the share decides nothing.
+/// Finds what limits a connection of this goodput and window, and the mean data in flight. `largest`: the window cannot
+/// be larger. Returns `None` if the round trip is unknown or the share decides nothing.
 #[must_use]
 pub fn held(goodput: Rate, window: Bytes, largest: bool, seen: &Seen) -> Option<(Held, Bytes)> {
     let flight = goodput.volume(seen.mean()?);
@@ -110,21 +111,21 @@ pub fn held(goodput: Rate, window: Bytes, largest: bool, seen: &Seen) -> Option<
     Some((held, flight))
 }
 
-/// How a connection did before it was taken over.
+/// The measurements of a connection before it was taken over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Earlier {
-    /// What it received per time.
+    /// The bytes received per time.
     pub goodput: Rate,
     /// The window that it advertised.
     pub window: Bytes,
     /// The receiver's estimate of the round trip; `None` if unknown.
     pub round_trip: Option<Span>,
-    /// What limited it, if the window's use tells.
+    /// The limit, if the use of the window shows it.
     pub held: Option<Held>,
 }
 
 impl Earlier {
-    /// With a goodput that was measured for a moment.
+    /// Makes the summary with a goodput that was measured for a moment.
     #[must_use]
     pub fn of(info: &TcpInfo, goodput: Rate) -> Self {
         let largest = advertisable(info);

@@ -1,31 +1,32 @@
-//! Before S is decided: the path is measured, and the window grows to C'T and beyond.
+//! SOBAS before S is decided: it measures the path, and the window grows to C'T and beyond.
 
 use super::path::{Before, Level, Sign};
 use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas};
 use estimate::{Estimator, train_bytes};
 use units::{Rate, Span, Time};
 
-/// Segments that a sender begins with [rfc6928:2].
+/// The segments with which a sender begins [rfc6928:2].
 pub(super) const INITIAL_SEGMENTS: u64 = 10;
 
-/// What remains of the ramp's growth where the path may be full before C'T: what is let out until that shows has to wait somewhere.
+/// The part of the ramp's growth that remains where the path may be full before C'T: data sent until that shows has to
+/// queue.
 pub(super) const LATE: f64 = 0.25;
 
-/// The share of C' that a sender is paced at: with a little less than all of it nothing queues.
+/// The share of C' at which a sender is paced: slightly below C', no queue forms.
 const BELOW: f64 = 0.998;
 
-/// The window grows.
+/// The state of a growing window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grow {
-    /// A segment per RTT from this window on: C'T. `None`: C' is not known.
+    /// The window from which on it grows by a segment per RTT: C'T. `None`: C' is not known.
     ramp_to: Option<f64>,
-    /// No loss so far: the sender is in its first slow start.
+    /// True before the first loss: the sender is in its first slow start.
     starting: bool,
 }
 
 impl Sobas {
-    /// Whether the data need not wait for trains any longer. Either they are over, one way or another. Or one has
-    /// come whole and the others are asked for while the sender is still in its first round trips.
+    /// Returns true if the data need not wait for trains any longer. Either the trains are over, for whatever reason.
+    /// Or one has arrived whole, and the others are requested while the sender is still in its first round trips.
     pub(super) fn has_measured(&self) -> bool {
         self.trains.is_over()
             || (self.config.regret.is_none()
@@ -50,7 +51,7 @@ impl Sobas {
         }
     }
 
-    /// Data may flow.
+    /// Begins to grow, because data may flow.
     fn begin_to_grow(&mut self, now: Time) -> Phase {
         self.note_train(now);
         if self.port.rate_based {
@@ -58,7 +59,8 @@ impl Sobas {
         }
         let ramp_to = self.ceiling();
         if let Some(ceiling) = ramp_to {
-            // Doubling up to here queues nothing if it is spread, else half of it: no more than a train has shown to fit.
+            // Doubling up to here causes no queue if the sender is paced. Otherwise half of the window queues: it may
+            // be no more than a whole train has shown to fit.
             let fits = if self.config.can_pace || self.path.capacity.whole() == 0 {
                 ceiling / if self.config.can_pace { 4.0 } else { 16.0 }
             } else {
@@ -72,7 +74,7 @@ impl Sobas {
         Phase::Grow(Grow { ramp_to, starting: true })
     }
 
-    /// A train is back: how long its queue is the trains'.
+    /// Notes that a train is back: for two round trips, a queue may be that of the trains.
     fn note_train(&mut self, now: Time) {
         self.port.trains_until = now + self.base() * 2;
     }
@@ -83,7 +85,7 @@ impl Sobas {
         match sign {
             Sign::Train => {
                 self.note_train(now);
-                // Another train may say more of C'.
+                // Another train may give a better C'.
                 let ramp_to = grow.ramp_to.filter(|_| !ramps).or_else(|| self.ceiling());
                 Phase::Grow(Grow { ramp_to, ..grow })
             }
@@ -96,7 +98,7 @@ impl Sobas {
                 Phase::Grow(grow)
             }
             Sign::Wait(wait) if ramps && !queue_of_trains && wait >= self.aim() + self.noise() => {
-                // What was let out in the last round trip is under way still.
+                // Undoes the growth of the last round trip, whose data is still in flight.
                 self.window /= 1.0 + LATE * self.config.parameters.ramp;
                 self.reason = format!(
                     "a queue of {} stands; growing by a segment per RTT until the rate is flat",
@@ -109,7 +111,7 @@ impl Sobas {
             Sign::Loss(Before::Standing) => self.decide_by_loss(now, self.given()),
             Sign::Loss(Before::Burst) if self.is_near_capacity() => self.decide_by_loss(now, self.given()),
             Sign::Loss(Before::Burst) if self.losses.count(now) < self.config.parameters.losses as u32 => {
-                // Bursts that a small buffer does not hold are had at the start.
+                // At the start, bursts that a small buffer cannot hold are to be expected.
                 self.losses.recovered = now + self.base() * 4;
                 Phase::Grow(Grow { ramp_to: self.ceiling().or(Some(self.window)), starting: false })
             }
@@ -118,7 +120,7 @@ impl Sobas {
         }
     }
 
-    /// How much the window grows per delivered byte on its way to C'T.
+    /// Returns the growth of the window per delivered byte on its way to C'T.
     fn ramp(&self, now: Time, grow: Grow) -> f64 {
         let gain = self.config.parameters.ramp;
         let near = grow.ramp_to.is_some_and(|to| self.window > to / 2.0);
@@ -127,7 +129,7 @@ impl Sobas {
         if near || fills { LATE * gain } else { gain }
     }
 
-    /// And beyond: a segment per window, more while nothing waits.
+    /// Returns the growth per delivered byte beyond C'T: a segment per window, more while no data waits.
     fn beyond(&self, now: Time) -> f64 {
         let segment = self.config.segment.get() as f64 / self.window;
         if self.path.has_room(now) { segment.max(self.config.parameters.explore) } else { segment }
@@ -135,14 +137,14 @@ impl Sobas {
 
     fn decide_if_flat(&mut self, now: Time, grow: Grow) -> Phase {
         let equal = if grow.starting { FLAT.0 } else { FLAT.1 };
-        // A limit by the window says that the path is full only where the window is what the path takes.
+        // If the window is the limit, the path is full only if the window is as large as C'T.
         let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.999 * ceiling);
-        // A sender that is paced has all of C' with less than its window.
+        // A paced sender can have all of C' with less than its window.
         let all = self.path.flat(equal).filter(|level| at_ceiling && self.has_all(*level));
         if let Some((level, risen)) =
             self.path.flat_rate(equal, at_ceiling).or(all.map(|level| (level, false)))
         {
-            // Where the window was the limit, nothing queues yet: S leaves room for what is aimed at.
+            // If the window was the limit, no queue stands yet, so S leaves room for the queue that it aims at.
             let average = if risen { level.average } else { self.target().unwrap_or(level.average) };
             return self.decide(now, Level { average, ..level }, "flat rate");
         }
@@ -155,8 +157,8 @@ impl Sobas {
         }
     }
 
-    /// What the path gave until now: the best of the last samples, or the last round trip if that was better. A window that grows
-    /// fast has outgrown its samples.
+    /// Returns the path's level until now: the best of the last samples, or the last round trip if that was better. A
+    /// window that grows fast has outgrown its samples.
     pub(super) fn given(&self) -> Option<Level> {
         let last = self.path.last_round(self.capacity());
         match (self.path.best(), last) {
@@ -170,31 +172,32 @@ impl Sobas {
         given.is_some_and(|share| share >= self.config.parameters.dropped)
     }
 
-    /// By what round trips were longer than the least one before the transfer: other traffic, or a machine that is late.
+    /// Returns the excess of round trips over the least one before the transfer, which other traffic or a late machine
+    /// causes.
     pub(super) fn noise(&self) -> Span {
         self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
     }
 
-    /// C' in payload, if that is known: what its packets leave after their headers.
+    /// Returns C' in payload, if it is known: the rate of its packets without their headers.
     pub(super) fn capacity(&self) -> Option<f64> {
         let segment = self.config.segment;
         let share = segment.get() as f64 / (segment + self.config.header).get() as f64;
         self.path.capacity.estimate().map(|rate| rate.as_bps_f64() * share)
     }
 
-    /// R's part of C', if that is known.
+    /// Returns R's part of C', if that is known.
     pub(super) fn share(&self, rate: f64) -> Option<f64> {
         Some(rate / self.capacity()?)
     }
 
-    /// C'T in payload, T the RTT before the transfer.
+    /// Returns C'T in payload, with T the RTT before the transfer.
     pub(super) fn ceiling(&self) -> Option<f64> {
         let window = self.capacity()? / 8.0 * self.path.times()?.exogenous.as_secs_f64();
         Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
     }
 
-    /// The pace of the sender while its window is limited. It is a little more than the window moves, and never more than
-    /// C', with which nothing queues. C' counts whole packets, a pace counts payload.
+    /// Returns the pace of the sender while its window is limited. It is a little more than a window per round trip,
+    /// and never more than C', with which no queue forms. C' counts whole packets, a pace counts payload.
     pub(super) fn pace(&self) -> Option<Rate> {
         if !self.config.can_pace {
             return None;
@@ -203,7 +206,7 @@ impl Sobas {
         let known = self.is_decided() || self.path.capacity.whole() > 0;
         match self.phase {
             Phase::Measure | Phase::Open { .. } => None,
-            // Beside others a pace costs goodput, and the bound says how much of that may be given up.
+            // In competition with other traffic a pace costs goodput, which the bound limits.
             _ if self.config.regret.is_some() && known && self.shares_the_path() => None,
             Phase::Hold(hold) if self.has_all(hold.level) => capacity.map(Rate::from_bps_f64),
             Phase::Grow(_) | Phase::Hold(_) => {
@@ -213,7 +216,7 @@ impl Sobas {
         }
     }
 
-    /// Whether R is nearly all of C'.
+    /// Returns true if R is nearly all of C'.
     pub(super) fn has_all(&self, level: Level) -> bool {
         self.share(level.rate).is_some_and(|share| share >= self.config.parameters.all)
     }

@@ -1,31 +1,31 @@
-//! What the decisions of SOBAS hang on, each with its source or reason. `docs/papers/sobas.md` has what each is worth
-//! on paths that nobody looked at while they were chosen.
+//! The parameters of SOBAS's decisions, each with its source or reason. `docs/papers/sobas.md` shows the effect of each
+//! on paths that were not used to choose them.
 
 use units::{Span, Time};
 
 /// The parameters of SOBAS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Goodput samples are nearly equal when their spread is within this share of their median (the source says
-    /// "almost equal").
+    /// The share of their median within which the spread of nearly equal goodput samples lies (the source says "almost
+    /// equal").
     pub nearly_equal: f64,
-    /// The standing queue that S aims at: this share of the base RTT, at least 1 ms and two packets. With none the
-    /// link idles between the bursts of others; what is more is our own delay.
+    /// The standing queue that S aims at: this share of the base RTT, at least 1 ms and two packets. Without a queue
+    /// the link idles between the bursts of others; a longer one is only delay that we cause.
     pub aim: f64,
-    /// There is some queue when the least RTT of a round trip has risen by this share, at least 0.3 ms and a packet.
+    /// The share by which the least RTT of a round trip has to rise to show a queue, at least 0.3 ms and a packet.
     pub hint: f64,
-    /// The rate has dropped when a sample is below this share of the nearly equal ones before.
+    /// The share of the nearly equal samples before it below which a sample is a drop of the rate.
     pub dropped: f64,
-    /// While it ramps up, a window grows by this share of what is delivered: 0.28 is x1.25 per round trip. A slow
-    /// start sends two segments for one, and half of its window queues; here it is a fifth.
+    /// The share of the delivered data by which a ramping window grows: 0.28 is x1.25 per round trip. A slow start
+    /// sends two segments for one, and half of its window queues; here it is a fifth.
     pub ramp: f64,
-    /// The same with S decided, while nothing waits.
+    /// The same share once S is decided, while no data waits.
     pub explore: f64,
-    /// So many losses without a queue within 20 s are not ours: the path is congested.
+    /// The number of losses without a queue within 20 s from which on they are not ours: the path is congested.
     pub losses: f64,
-    /// Seconds after which the transfer is decided on again [sobas:IV], and 50 round trips.
+    /// The seconds after which the transfer is decided on again [sobas:IV], or 50 round trips if that is longer.
     pub segment: f64,
-    /// R is all of C' from this share on: nothing else is on the path, and the sender is paced at C'.
+    /// The share of C' from which on R counts as all of it: nothing else is on the path, and the sender is paced at C'.
     pub all: f64,
 }
 
@@ -47,21 +47,21 @@ impl Default for Parameters {
 
 /// The time after which one loss is forgiven.
 pub(super) const LOSS_MEMORY: Span = Span::from_secs(20);
-/// A base RTT that a receiver's kernel tells may be too small by this: it counts in milliseconds.
+/// The error of a base RTT from a receiver's kernel, which counts in milliseconds: it may be too small by this.
 pub(crate) const CLOCK_STEP: Span = Span::from_millis(1);
 
 impl Parameters {
-    /// The standing queue that S aims at, where a packet takes `packet`. 1 ms is more than hosts add.
+    /// Returns the standing queue that S aims at, if a packet takes `packet`. 1 ms is more than hosts add.
     pub(crate) fn aim(&self, base: Span, packet: Span) -> Span {
         base.scale(self.aim).max(Span::from_millis(1)).max(packet * 2)
     }
 
-    /// From when on there is some queue. Kernel time stamps are good to 0.1 ms on a busy host.
+    /// Returns the wait from which on there is some queue. Kernel time stamps are good to 0.1 ms on a busy host.
     pub(super) fn hint(&self, base: Span, packet: Span) -> Span {
         base.scale(self.hint).max(Span::from_micros(300)).max(packet)
     }
 
-    /// When a segment of the transfer that begins at `now` ends, after so many doublings.
+    /// Returns the end of a segment of the transfer that begins at `now`, after this number of doublings.
     pub(super) fn segment_end(&self, now: Time, base: Span, doublings: u32) -> Time {
         now + Span::from_secs_f64(self.segment).max(base * 50) * (1 << doublings.min(4))
     }

@@ -1,4 +1,4 @@
-//! What SOBAS sees of the path: inputs become signs.
+//! The path as SOBAS sees it: inputs become signs.
 
 use super::PROBE_INTERVAL;
 use super::parameters::Parameters;
@@ -9,54 +9,54 @@ use estimate::{
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
-/// The source's probes: 100 bytes every 10 ms [sobas:IV].
+/// The size of the source's probes: 100 bytes every 10 ms [sobas:IV].
 const PROBE: Bytes = Bytes::new(100);
 
-/// A round trip is taken to last this long at least: a few probes.
+/// The least length of a round trip in decisions: a few probes.
 const LEAST_ROUND: Span = Span::from_millis(25);
 
-/// Goodput samples last this many round trips [sobas:IV].
+/// The length of a goodput sample in round trips [sobas:IV].
 const SAMPLE_ROUNDS: f64 = 2.0;
 
-/// And at least this long. A receiver that is looked at every 10 to 50 ms sees lumps.
+/// The least length of a goodput sample. A receiver that is read every 10 to 50 ms sees lumps.
 const SAMPLE_LEAST: Span = Span::from_millis(50);
 
-/// Nearly equal samples before a drop [sobas:IV].
+/// The number of nearly equal samples before a drop [sobas:IV].
 const EQUAL_BEFORE_DROP: usize = 2;
 
-/// A window is the limit of a transfer that has at least this share of it in flight, where the sender does not say.
+/// The share of a window in flight from which on it is the limit, if the sender does not report.
 const LIMITED: f64 = 0.93;
 
-/// As many samples are remembered as any decision looks at.
+/// The number of samples that are remembered: the most that any decision uses.
 const REMEMBERED: usize = 8;
 
-/// A goodput sample and what belongs to it.
+/// A goodput sample with the round-trip times during it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) from: Time,
     pub(super) to: Time,
-    /// R, payload in bit/s.
+    /// R: payload in bit/s.
     pub(super) rate: f64,
-    /// RTTs during it.
+    /// The RTTs during it.
     pub(super) waits: Waits,
     /// The median RTT, which a few late packets do not move.
     pub(super) median: Span,
-    /// The receive window was the limit for most of it.
+    /// True if the receive window was the limit for most of it.
     pub(super) limited: bool,
 }
 
 /// The queue before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// None: the loss is not our doing.
+    /// No queue: the loss is not caused by us.
     Calm,
-    /// For moments: a burst of ours, or of others.
+    /// A queue for moments: a burst of ours, or of others.
     Burst,
-    /// All the time: the path was full.
+    /// A queue all the time: the path was full.
     Standing,
 }
 
-/// What an input means.
+/// The meaning of an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sign {
     /// Payload was delivered: the clock by which windows grow.
@@ -74,19 +74,19 @@ pub(super) enum Sign {
 #[derive(Debug)]
 pub(super) struct Path {
     parameters: Parameters,
-    /// Of probes, and, where these do not come, of data.
+    /// The round-trip times of probes, and those of data, which serve if no probes come.
     probes: RoundTrip,
     data: RoundTrip,
     probed: bool,
     goodput: Goodput,
     pub(super) capacity: Capacity,
     samples: VecDeque<Sample>,
-    /// Events by segments out of order or sent again, and by lost probes.
+    /// Loss events, which segments out of order, retransmissions and lost probes indicate.
     losses: Episodes,
     /// The sender's last report, and the one at the end of the last sample.
     report: Option<SenderReport>,
     reported: SenderReport,
-    /// Whether anything but probes could tell of losses so far.
+    /// True if anything but probes could indicate losses so far.
     pub(super) counts_losses: bool,
 }
 
@@ -111,29 +111,29 @@ impl Path {
         if self.probed { &self.probes } else { &self.data }
     }
 
-    /// The path's round-trip times, once there are any.
+    /// Returns the path's round-trip times, once there are any.
     pub(super) fn times(&self) -> Option<RoundTripTimes> {
         self.rtt().estimate()
     }
 
-    /// What comes now has queued behind our own packets.
+    /// Begins the transfer: packets from now on have queued behind our own.
     pub(super) fn begin_transfer(&mut self) {
         self.probes.begin_transfer();
         self.data.begin_transfer();
     }
 
-    /// The path's base RTT is `base` from now on.
+    /// Sets the path's base RTT to `base` from now on.
     pub(super) fn rebase(&mut self, base: Span) {
         if self.probed { self.probes.rebase(base) } else { self.data.rebase(base) }
     }
 
-    /// Samples that began before `at` do not count: the window has just changed.
+    /// Forgets the samples that began before `at`, because the window has just changed.
     pub(super) fn forget_samples(&mut self, at: Time) {
         self.samples.clear();
         self.goodput.restart(at);
     }
 
-    /// What `input` means while the window is `window`: at most two signs.
+    /// Converts `input` to at most two signs, while the window is `window`.
     pub(super) fn observe(&mut self, now: Time, input: Input, window: Bytes) -> [Option<Sign>; 2] {
         match input {
             Input::Delivered(bytes) => {
@@ -142,7 +142,7 @@ impl Path {
             }
             Input::RoundTrip(rtt) => {
                 self.data.observe(now, rtt);
-                // Without probes for a second, there are none.
+                // A second without probes means that they have ended.
                 self.probed = self.probed
                     && self.probes.newest().is_some_and(|newest| now.since(newest) < Span::from_secs(1));
                 [if self.probed { None } else { self.on_round_trip(now) }, None]
@@ -179,7 +179,8 @@ impl Path {
         let base = self.times()?.base;
         self.losses.set_length(base * 2);
         let round = self.rtt().since(behind(now, self.round(base)))?;
-        // Whole round trips, as they are now: a window's packets may come in one lump in each.
+        // A sample has whole round trips of the current length, because a window's packets may arrive in one lump in
+        // each.
         let least = SAMPLE_LEAST.as_secs_f64() / base.as_secs_f64().max(1e-6);
         let rounds = SAMPLE_ROUNDS.max(least.ceil());
         self.goodput.set_length(round.mean.scale(rounds));
@@ -187,13 +188,14 @@ impl Path {
         (round.count >= 3).then(|| Sign::Wait(round.least.saturating_sub(base)))
     }
 
-    /// A round trip, but at least as long as a few probes; a receiver's own round-trip times come once in each.
+    /// Returns the time over which waits are compared: a round trip, but at least as long as a few probes. Without
+    /// probes it is four round trips, because a receiver's own round-trip times come once in each.
     fn round(&self, base: Span) -> Span {
         let probes = (self.probe_interval() * 5 / 2).max(LEAST_ROUND);
         if self.probed { base.max(probes) } else { (base * 4).max(LEAST_ROUND) }
     }
 
-    /// How often to probe: no more than a hundredth of C' is for probes, or of R where C' is not known.
+    /// Returns the interval of probes, which may take at most a hundredth of C', or of R if C' is not known.
     pub(super) fn probe_interval(&self) -> Span {
         let goodput = || self.samples.back().map(|sample| Rate::from_bps_f64(sample.rate));
         let rate = self.capacity.estimate().or_else(goodput).filter(|rate| *rate > Rate::ZERO);
@@ -212,7 +214,8 @@ impl Path {
             Some(report) if report.busy > self.reported.busy => {
                 let busy = report.busy.saturating_sub(self.reported.busy);
                 let limited = report.window_limited.saturating_sub(self.reported.window_limited);
-                // A sender that is paced waits for its pace most of the time, and for the window only then.
+                // A paced sender waits for its pace most of the time, so even a short wait for a full window shows the
+                // limit.
                 limited * 2 > busy || (limited * 16 > busy && fills)
             }
             _ => fills,
@@ -230,7 +233,8 @@ impl Path {
         self.losses.sign(now).then(|| Sign::Loss(self.before(now)))
     }
 
-    /// The queue just before `now`, beyond what there was before the transfer: jitter, or the queue of others.
+    /// Returns the queue just before `now`, beyond the RTT before the transfer, which includes jitter and the queue of
+    /// others.
     fn before(&self, now: Time) -> Before {
         let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return Before::Calm };
         let round = self.round(base);
@@ -245,12 +249,12 @@ impl Path {
         }
     }
 
-    /// From when on there is some queue: more than the packet that is just being sent.
+    /// Returns the wait from which on there is some queue: more than the packet that is just being sent.
     pub(super) fn hint(&self, base: Span) -> Span {
         self.parameters.hint(base, self.packet())
     }
 
-    /// The standing queue that S aims at.
+    /// Returns the standing queue that S aims at.
     pub(super) fn aim(&self, base: Span) -> Span {
         self.parameters.aim(base, self.packet())
     }
@@ -259,12 +263,13 @@ impl Path {
         self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(TRAIN_PACKET))
     }
 
-    /// When the last sign of loss came.
+    /// Returns the time of the last sign of loss.
     pub(super) fn last_loss(&self) -> Option<Time> {
         self.losses.last()
     }
 
-    /// The last `count` samples, if there are so many and their rates are nearly equal [sobas:IV].
+    /// Returns `count` samples, the last ones but for `before`, if there are enough and their rates are nearly equal
+    /// [sobas:IV].
     fn nearly_equal(&self, count: usize, before: usize) -> Option<Vec<Sample>> {
         let end = self.samples.len().checked_sub(before)?;
         let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
@@ -272,13 +277,13 @@ impl Path {
         spread(&rates).filter(|spread| *spread <= self.parameters.nearly_equal).map(|_| last)
     }
 
-    /// R and T of the last `count` samples, if their rates are nearly equal.
+    /// Returns R and T of the last `count` samples, if their rates are nearly equal.
     pub(super) fn flat(&self, count: usize) -> Option<Level> {
         Level::of(&self.nearly_equal(count, 0)?)
     }
 
-    /// flat-rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the limit all
-    /// the time, if it `suffices`. Returns R and T, and whether the RTT has risen.
+    /// Finds a flat rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the
+    /// limit all the time, if that `suffices`. Returns R and T, and true if the RTT has risen.
     pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<(Level, bool)> {
         let last = self.nearly_equal(count, 0)?;
         let times = self.times()?;
@@ -287,8 +292,8 @@ impl Path {
         if risen || limited { Some((Level::of(&last)?, risen)) } else { None }
     }
 
-    /// const-rate-drop: a sample far below the nearly equal ones before it, after a loss if these are counted. Returns
-    /// R and T of those.
+    /// Finds a constant rate with a drop: a sample far below the nearly equal ones before it, after a loss if losses
+    /// are counted. Returns R and T of the samples before.
     pub(super) fn const_rate_drop(&self) -> Option<Level> {
         let sample = self.samples.back()?;
         let level = Level::of(&self.nearly_equal(EQUAL_BEFORE_DROP, 1)?)?;
@@ -297,14 +302,14 @@ impl Path {
         (lost && sample.rate < self.parameters.dropped * level.rate).then_some(level)
     }
 
-    /// The best of the last samples: what the path gave before a loss.
+    /// Returns the best of the last samples: the path's level before a loss.
     pub(super) fn best(&self) -> Option<Level> {
         let best = self.samples.iter().max_by(|a, b| a.rate.total_cmp(&b.rate))?;
         Level::of(&[*best])
     }
 
-    /// R and T of the last round trip, or a few probes' time if that is more. `capacity`, C' in payload: what fills a
-    /// hole comes in order in one lump, but no path gives more than that.
+    /// Returns R and T of the last round trip, or of a few probes' time if that is longer. `capacity`, C' in payload,
+    /// limits R: data that fills a hole is delivered in one lump, but no path gives more than C'.
     pub(super) fn last_round(&self, capacity: Option<f64>) -> Option<Level> {
         let sample = self.goodput.recent(self.times()?.base.max(LEAST_ROUND))?;
         let waits = self.rtt().since(sample.from)?;
@@ -312,30 +317,30 @@ impl Path {
         Some(Level { rate, average: waits.mean, median: waits.mean })
     }
 
-    /// R and T over the last `count` samples, if there are so many.
+    /// Returns R and T over the last `count` samples, if there are that many.
     pub(super) fn level_of(&self, count: usize) -> Option<Level> {
         let from = self.samples.len().checked_sub(count)?;
         Level::of(&self.samples.range(from..).copied().collect::<Vec<_>>())
     }
 
-    /// The least RTT of the last samples.
+    /// Returns the least RTT of the last samples.
     pub(super) fn least(&self) -> Option<Span> {
         self.samples.iter().map(|sample| sample.waits.least).min()
     }
 
-    /// Nothing has stood in the queue for a round trip.
+    /// Returns true if no queue has stood for a round trip.
     pub(super) fn has_no_queue(&self, now: Time) -> bool {
         let Some(RoundTripTimes { base, .. }) = self.times() else { return false };
         let round = self.rtt().since(behind(now, self.round(base)));
         round.is_some_and(|round| round.least < base + self.hint(base))
     }
 
-    /// And the window was the limit.
+    /// Returns true if, in addition, the window was the limit.
     pub(super) fn has_room(&self, now: Time) -> bool {
         self.has_no_queue(now) && self.samples.back().is_none_or(|sample| sample.limited)
     }
 
-    /// How much longer round trips are now than before the transfer, by rule: the median of the last one.
+    /// Returns the usual excess of current round trips over those before the transfer: by the median of the last one.
     pub(super) fn waits_by(&self, now: Time) -> Option<Span> {
         let times = self.times()?;
         let from = behind(now, self.round(times.base));
@@ -347,16 +352,16 @@ impl Path {
 /// R and T over some samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
-    /// R, bit/s of payload.
+    /// R in bit/s of payload.
     pub(super) rate: f64,
-    /// Ta.
+    /// The average RTT, Ta.
     pub(super) average: Span,
     /// The median RTT, which a few late packets do not move.
     pub(super) median: Span,
 }
 
 impl Level {
-    /// The middle of `samples`; `None` if there are none.
+    /// Computes the medians over `samples`; `None` if it is empty.
     pub(super) fn of(samples: &[Sample]) -> Option<Self> {
         let middle = |of: &dyn Fn(&Sample) -> f64| median(&mut samples.iter().map(of).collect::<Vec<_>>());
         Some(Self {
@@ -366,12 +371,12 @@ impl Level {
         })
     }
 
-    /// R T, bytes.
+    /// Returns R T in bytes.
     pub(super) fn in_flight(&self) -> f64 {
         self.rate / 8.0 * self.average.as_secs_f64()
     }
 
-    /// R for people.
+    /// Formats R for people.
     pub(super) fn shown(&self) -> String {
         Rate::from_bps_f64(self.rate).rounded()
     }

@@ -1,24 +1,24 @@
-//! What the owner of a connection sees of SOBAS: inputs become signs, and what it decided becomes actions.
+//! The interface of SOBAS to the owner of a connection: inputs become signs, and decisions become actions.
 
 use super::path::{Level, Sign};
 use super::{Phase, Sobas};
 use crate::{Action, BufferSizer, Input, SizerState};
 use units::{Bytes, Rate, Span, Time};
 
-/// With an open window nothing hangs on single probes: so much rarer.
+/// The factor by which probes are rarer with an open window, because no decision then depends on single probes.
 pub(crate) const IDLY: u64 = 8;
 
-/// What was told, and what was said.
+/// The state of the interface: the last actions, and facts from inputs.
 #[derive(Debug)]
 pub(super) struct Port {
     said: Option<Bytes>,
     said_pace: Option<Rate>,
     pub(super) delivered: Bytes,
-    /// Until then RTTs are of the path without us: the first train is not here yet.
+    /// The time until which RTTs are those of the path without us: the first train has not arrived yet.
     undisturbed_until: Time,
-    /// Until then queues and losses may be the trains' doing.
+    /// The time until which queues and losses may be caused by the trains.
     pub(super) trains_until: Time,
-    /// The sender's congestion control goes by a rate that it measures.
+    /// True if the sender's congestion control sends at a rate that it measures.
     pub(super) rate_based: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Port {
 }
 
 impl Sobas {
-    /// `input` as signs.
+    /// Converts `input` to signs.
     pub(super) fn observe(&mut self, now: Time, input: Input) -> [Option<Sign>; 2] {
         if now >= self.port.undisturbed_until {
             self.path.begin_transfer();
@@ -54,7 +54,7 @@ impl Sobas {
         self.path.observe(now, input, Bytes::new(self.window as u64))
     }
 
-    /// The pace, if it is to be said: changes of less than a hundredth are not.
+    /// Returns the pace, if it differs from the last one by more than a hundredth.
     fn new_pace(&mut self) -> Option<Action> {
         let (pace, said) = (self.pace(), self.port.said_pace);
         let differs = match (pace, said) {
@@ -67,27 +67,28 @@ impl Sobas {
         })
     }
 
-    /// The share of goodput that it may give up.
+    /// Returns the share of goodput that SOBAS may give up.
     pub(crate) fn bound(&self) -> Option<f64> {
         self.config.regret
     }
 
-    /// The window it asks for, bytes.
+    /// Returns the requested window in bytes.
     pub(crate) fn window(&self) -> f64 {
         self.window
     }
 
-    /// S is in force, or was when others took over.
+    /// Returns true if S is in force.
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self.phase, Phase::Hold(_))
     }
 
-    /// Nothing is decided yet.
+    /// Returns true if nothing is decided yet.
     pub(crate) fn is_beginning(&self) -> bool {
         matches!(self.phase, Phase::Measure | Phase::Grow(_))
     }
 
-    /// Something else is on the path: the measurements before say so, or S has not all of C'.
+    /// Returns true if something else is on the path: the measurements before the transfer show it, or S does not have
+    /// all of C'.
     pub(crate) fn shares_the_path(&self) -> bool {
         match self.phase {
             Phase::Measure => false,
@@ -97,8 +98,8 @@ impl Sobas {
         }
     }
 
-    /// Nothing else was on the path before the transfer: trains agree, all of them or none came whole, and round
-    /// trips do not differ.
+    /// Returns true if nothing else seemed to be on the path before the transfer: trains agree, all of them or none
+    /// arrived whole, and round trips do not differ.
     pub(crate) fn seemed_unused(&self) -> bool {
         let capacity = &self.path.capacity;
         let agree = capacity.spread().is_some_and(|spread| spread <= self.config.parameters.nearly_equal);
@@ -107,40 +108,42 @@ impl Sobas {
             && self.noise() <= self.path.hint(self.base())
     }
 
-    /// Goes on from measuring, once that is over.
+    /// Ends the measurement, once it is complete.
     pub(crate) fn begin_if_measured(&mut self, now: Time) {
         if matches!(self.phase, Phase::Measure) && self.has_measured() {
             self.step(now, Sign::Train);
         }
     }
 
-    /// Another window than S is in force from now on, and no pace.
+    /// Lets another window than S be in force from now on, without a pace.
     pub(crate) fn release(&mut self) {
         self.phase = Phase::Open { until: Time::NEVER };
     }
 
-    /// The part of C' that `rate` is, in payload, if a train came whole: the rest of a train may have met our own data.
+    /// Returns the part of C' that `rate` is, in payload, if a train arrived whole: the rest of a train may have met
+    /// our own data.
     pub(crate) fn part(&self, rate: f64) -> Option<f64> {
         self.share(rate).filter(|_| self.path.capacity.whole() > 0)
     }
 
-    /// Whether a longer queue stands than S aims at, and its sender keeps to a window.
+    /// Returns true if a longer queue stands than S aims at, and the sender keeps to a window.
     pub(crate) fn queues(&self) -> bool {
         let stands = self.path.times().is_some_and(|times| times.average >= times.exogenous + self.aim());
         stands && !self.port.rate_based
     }
 
-    /// A round trip as it is now.
+    /// Returns the current round-trip time.
     pub(crate) fn round_trip(&self) -> Span {
         self.path.times().map_or(Span::from_millis(100), |times| times.average)
     }
 
-    /// `input`, while another window than S is in force.
+    /// Takes `input` while another window than S is in force.
     pub(crate) fn watch(&mut self, now: Time, input: Input) {
         self.observe(now, input);
     }
 
-    /// S is in force again after a window of `window`: R T for an R of `rate`. From when on that counts.
+    /// Puts S in force again after a window of `window`: R T for an R of `rate`. Returns the time from which on it
+    /// counts.
     pub(crate) fn resume(&mut self, now: Time, rate: Rate, window: f64) -> Time {
         self.window = window;
         let average = self.round_trip();
@@ -149,12 +152,12 @@ impl Sobas {
         if let Phase::Hold(hold) = self.phase { hold.settled } else { now }
     }
 
-    /// As [`poll`](BufferSizer::poll), with another window.
+    /// Does the same as [`poll`](BufferSizer::poll), with another window.
     pub(crate) fn poll_with(&mut self, now: Time, window: f64) -> Option<Action> {
         self.demands(now).or_else(|| self.say(window))
     }
 
-    /// What to do besides advertising a window.
+    /// Returns the next action, other than a window.
     pub(super) fn demands(&mut self, now: Time) -> Option<Action> {
         let base = self.path.times().map(|times| times.base);
         if let Some(packets) = self.trains.ask(now, base) {
@@ -165,7 +168,7 @@ impl Sobas {
         self.new_pace()
     }
 
-    /// `window`, in whole segments, as senders use it, if it was not said last.
+    /// Returns the action for `window`, in whole segments, as senders use it, if it differs from the last one.
     pub(super) fn say(&mut self, window: f64) -> Option<Action> {
         let segment = self.config.segment;
         let window = (segment * (Bytes::new(window as u64) / segment).max(1)).min(self.config.maximum);
@@ -192,7 +195,7 @@ impl BufferSizer for Sobas {
     }
 
     fn probe_interval(&self) -> Option<Span> {
-        // A sender that goes by a rate of its own is not limited, whatever the path is like.
+        // A rate-based sender is not limited, whatever the path is like.
         let interval = self.path.probe_interval();
         match self.phase {
             Phase::Open { .. } if self.port.rate_based => None,

@@ -1,37 +1,37 @@
-//! When to ask for packet trains.
+//! [`Trains`]: the times at which packet trains are requested.
 
 use estimate::{LEAST_TRAIN, LONG_TRAIN_PACKETS, TRAIN_PACKETS, TRAINS_APART, train_bytes};
 use units::{Rate, Span, Time};
 
-/// Without an answer after this a train is taken for unanswered: the other side may not know trains.
+/// The time after which a train counts as unanswered: the other side may not know trains.
 const PATIENCE: Span = Span::from_secs(1);
 
-/// Unanswered trains after which no more are asked for.
+/// The number of unanswered trains after which no more are requested.
 const UNANSWERED: u32 = 2;
 
-/// Trains that may break before it is taken for certain that the path holds none.
+/// The number of trains with losses after which, without a whole one, the path is taken to hold no train.
 const BROKEN: usize = 3;
 
-/// All trains together take no longer than this, if more than one is wanted for it.
+/// The longest time that all trains together may take, unless a single one takes longer.
 const TOGETHER: Span = Span::from_secs(1);
 
-/// Between trains, before the first has told how fast the path is.
+/// The time between trains before the first has shown the rate of the path.
 const SPACING: Span = Span::from_millis(100);
 
-/// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue.
-/// The others follow one after another, twice as far apart as one of them takes. So the queue of one train is gone
-/// before the next. All of it takes two to five round trips, and data may flow after the first of them.
+/// The state of the requests for trains. The first train waits for a round-trip time, so that this is measured without
+/// a train in the queue. The others follow at intervals of twice the duration of one, so that the queue of one train is
+/// gone before the next. All of them take two to five round trips, and data may flow after the first of them.
 ///
-/// The first train is a short one. On a path that is too fast for it, it only tells that: longer ones follow.
+/// The first train is short. If the path is too fast for it, it shows only that, and longer ones follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trains {
     wanted: usize,
-    /// Packets of the next one.
+    /// The number of packets of the next train.
     packets: usize,
     asked: usize,
     answered: usize,
     unanswered: u32,
-    /// Came with losses.
+    /// The number of trains that arrived with losses.
     broken: usize,
     next: Time,
     last_answer: Time,
@@ -53,22 +53,22 @@ impl Trains {
         }
     }
 
-    /// Nothing more will come.
+    /// Returns true if no more trains will come.
     pub(crate) fn is_over(&self) -> bool {
         self.answered >= self.wanted || self.unanswered >= UNANSWERED || self.overflows()
     }
 
-    /// All are asked for before the data is well under way.
+    /// Returns true if all trains are requested before the data is well under way.
     pub(crate) fn soon_over(&self, round_trip: Span) -> bool {
         self.spacing.max(TRAINS_APART) * self.wanted.saturating_sub(1) as u64 <= round_trip * 3
     }
 
-    /// The path holds no train: more of them would only cost others their packets.
+    /// Returns true if the path holds no train: more of them would only cost others their packets.
     const fn overflows(&self) -> bool {
         self.broken >= BROKEN && self.broken == self.answered
     }
 
-    /// Before the first is back nothing is known about how much of a queue it makes.
+    /// Returns true if the first train is not back, so that the length of its queue is unknown.
     const fn first_is_out(&self) -> bool {
         self.asked > 0 && self.answered == 0 && !self.is_long()
     }
@@ -77,17 +77,18 @@ impl Trains {
         self.packets > TRAIN_PACKETS
     }
 
-    /// Trains were asked for that have not come.
+    /// Returns true if a requested train has not arrived.
     fn is_waiting(&self) -> bool {
         self.asked > self.answered + self.unanswered as usize
     }
 
-    /// Packets of the trains that count.
+    /// Returns the number of packets of the trains that count.
     pub(crate) const fn packets(&self) -> usize {
         self.packets
     }
 
-    /// A train came, at `rate`, or with loss. Whether it counts: one that was too short for the path does not.
+    /// Takes a train that arrived at `rate`, or with losses. Returns true if it counts; a train that was too short for
+    /// the path does not.
     pub(crate) fn on_train(&mut self, now: Time, rate: Option<Rate>) -> bool {
         let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) else {
             self.on_broken(now, None);
@@ -109,20 +110,20 @@ impl Trains {
         self.last_answer = now;
         if let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) {
             self.spacing = rate.serialization(train_bytes(self.packets)) * 2;
-            // On a slow path one train says as much as others lose by five.
+            // A slow path gets fewer trains, because they occupy it for longer.
             self.wanted =
                 self.wanted.min((TOGETHER.as_nanos() / self.spacing.as_nanos().max(1)).max(1) as usize);
         }
         self.next = self.next.min(now + self.spacing);
     }
 
-    /// A train came with losses, the rest at `rate` if that could be told.
+    /// Takes a train that arrived with losses; `rate` is that of the other packets, if it is known.
     pub(crate) fn on_broken(&mut self, now: Time, rate: Option<Rate>) {
         self.broken += 1;
         self.answer(now, rate);
     }
 
-    /// The packets of a train that is to be asked for now; it counts as asked for.
+    /// Returns the number of packets of a train that is due now; it counts as requested.
     pub(crate) fn ask(&mut self, now: Time, round_trip: Option<Span>) -> Option<usize> {
         let round_trip = round_trip.filter(|_| !self.is_over())?;
         if self.is_waiting() && now.since(self.next.max(self.last_answer)) > PATIENCE + round_trip * 4 {
@@ -137,7 +138,7 @@ impl Trains {
         Some(self.packets)
     }
 
-    /// When to look again.
+    /// Returns the time of the next check.
     pub(crate) fn wakeup(&self, round_trip: Option<Span>) -> Option<Time> {
         let round_trip = round_trip.filter(|_| !self.is_over())?;
         if self.asked >= self.wanted || self.first_is_out() {

@@ -4,7 +4,8 @@ use super::*;
 
 const SEGMENT: u64 = 1448;
 
-/// A connection of `rtt_ms` that is read every 100 ms, whose program always has data. `at` says what a reading is.
+/// Makes the account of a connection of `rtt_ms` that is read every 100 ms, and whose program always has data. `at`
+/// fills in each reading.
 fn account(seconds: u64, rtt_ms: u64, at: impl Fn(u64, &mut Reading)) -> Account {
     let mut account = Account::default();
     for tick in 0..=seconds * 10 {
@@ -23,7 +24,8 @@ fn account(seconds: u64, rtt_ms: u64, at: impl Fn(u64, &mut Reading)) -> Account
     account
 }
 
-/// Bytes that slow start has delivered after `ms`: ten segments after a round trip, twice as much after each.
+/// Returns the bytes that slow start has delivered after `ms`: ten segments after a round trip, twice as many after
+/// each further one.
 fn slow_start(ms: u64, rtt_ms: u64) -> u64 {
     let rounds = ms / rtt_ms;
     10 * SEGMENT * ((1 << rounds.min(40)) - 1)
@@ -77,7 +79,7 @@ fn a_congestion_window_well_above_what_is_in_flight_is_the_send_buffer() {
         reading.buffer_limited = Span::from_millis(10) * tick;
     });
     assert!(share(cubic.times().send_buffer, &cubic) > 0.95);
-    // With data that waits although both windows have room, something else holds it back: a queue of the host's own.
+    // If data waits although both windows have room, something else holds it back: a queue of the host's own.
     let waits = account(20, 110, |tick, reading| {
         reading.acknowledged = Bytes::new(3_200_000 * tick);
         reading.in_flight = Bytes::new(3_600_000);
@@ -87,7 +89,8 @@ fn a_congestion_window_well_above_what_is_in_flight_is_the_send_buffer() {
     assert!(share(waits.times().send_buffer, &waits) < 0.05);
 }
 
-/// BBR, with twice in its congestion window of what it has in flight; the socket ran dry at the readings for which `dry`.
+/// Makes the account of BBR, with more than twice the data in flight as its congestion window; the socket ran dry at
+/// the readings for which `dry` is true.
 fn bbr(dry: impl Fn(u64) -> bool) -> Account {
     account(20, 150, |tick, reading| {
         reading.acknowledged = Bytes::new(1_845_000 * tick);
@@ -103,7 +106,7 @@ fn bbr(dry: impl Fn(u64) -> bool) -> Account {
 fn under_bbr_the_send_buffer_is_the_limit_where_the_socket_runs_dry_again_and_again() {
     let buffer = bbr(|tick| tick % 9 == 0);
     assert!(share(buffer.times().send_buffer, &buffer) > 0.9);
-    // Once, in the beginning: the rate is one of the path soon.
+    // The socket ran dry once, in the beginning: the rate is soon one of the path.
     let path = bbr(|tick| tick == 8);
     assert!(share(path.times().congestion_window, &path) > 0.85);
 }
@@ -138,11 +141,11 @@ fn what_the_program_does_not_have_is_not_the_connections_fault() {
     assert_eq!((times.receive_window, times.send_buffer, times.congestion_window), Default::default());
 }
 
-/// A reading of a real socket: seconds, congestion window and unacknowledged segments, bytes unsent, RTT in ms, whether the
-/// last rate was measured dry, the clock of the send buffer in s, MB acknowledged, segments sent again.
+/// A reading of a real socket: seconds, congestion window and unacknowledged segments, bytes unsent, RTT in ms, whether
+/// the last rate was measured dry, the clock of the send buffer in s, MB acknowledged, segments retransmitted.
 type Line = (f64, u64, u64, u64, u64, bool, f64, f64, u64);
 
-/// Between two readings the sums grow evenly, and the account looks every 100 ms.
+/// Replays recorded lines. Between two of them the sums grow evenly, and the account reads every 100 ms.
 fn recorded(lines: &[Line], rate_based: bool) -> LimitedTimes {
     let mut account = Account::default();
     let (first, last) = (lines[0].0, lines[lines.len() - 1].0);

@@ -1,4 +1,4 @@
-//! One flow at its receiver: what it should be, what it is, what it leaves.
+//! One flow at its receiver: its settings, its connection and its result.
 
 use super::Unknown;
 use crate::error::LiveError;
@@ -20,28 +20,28 @@ use units::{Bytes, Rate, Span, Time};
 /// A greedy flow past its stop that is silent for this long has ended: the path may have dropped the sender's RST.
 const SILENT_AFTER_STOP: Span = Span::from_secs(1);
 
-/// A connected flow.
+/// The connection of a flow.
 pub(super) struct Incoming {
     pub(super) socket: Socket,
     owner: WindowOwner,
     pub(super) accepted: Time,
-    /// Payload thrown away so far.
+    /// Payload discarded so far.
     pub(super) read: u64,
-    /// Payload at the last sample, and when it last had grown.
+    /// Payload at the last sample, and the time of the last sample at which it had grown.
     seen: Bytes,
     moved: Time,
 }
 
-/// Who decides on the window.
+/// The owner of the window, which decides on its size.
 enum WindowOwner {
     /// The session: one window for the flow's whole life.
     Fixed(WindowControl),
-    /// A sizer, and what probes the path for it, if anything can.
+    /// A sizer, with a prober for its path if there is an echoer.
     Sized(Box<Pilot>),
 }
 
 impl WindowOwner {
-    /// For flow `id` of the session, accepted at `now`.
+    /// Takes over the window of flow `id` of the session, which was accepted at `now`.
     fn take(
         socket: &Socket,
         config: &FlowConfig,
@@ -87,7 +87,7 @@ pub(super) struct Slot<'a> {
     pub(super) config: &'a FlowConfig,
     warmup: Time,
     pub(super) incoming: Option<Incoming>,
-    /// Where measuring began.
+    /// The time at which measuring began, and the payload by then.
     base: Option<(Time, Bytes)>,
     pub(super) result: ReceivedFlow,
 }
@@ -114,7 +114,7 @@ impl<'a> Slot<'a> {
         Self { config, warmup, incoming: None, base: None, result }
     }
 
-    /// The flow, `id` of the session, has connected.
+    /// Begins the flow, `id` of the session, on the connection `unknown`.
     pub(super) fn begin(
         &mut self,
         unknown: Unknown,
@@ -134,7 +134,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// What probes for the flow's sizer.
+    /// Returns the prober of the flow's sizer, if it has one.
     pub(super) fn prober(&self) -> Option<&Prober> {
         match &self.incoming.as_ref()?.owner {
             WindowOwner::Sized(pilot) => pilot.prober(),
@@ -142,7 +142,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// When the sizer or its prober wants to be polled; never without one.
+    /// Returns the time at which the sizer or its prober has to be polled; never without a sizer.
     pub(super) fn wakeup(&self) -> Time {
         match &self.incoming {
             Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) => pilot.wakeup(),
@@ -150,8 +150,8 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Has the sizer measure and decide, and carries its wishes to the prober and to the sender, flow `id` of the
-    /// session.
+    /// Has the sizer measure and decide, and carries its requests to the prober and to the sender of the flow, `id` of
+    /// the session.
     pub(super) fn size(
         &mut self,
         id: usize,
@@ -180,7 +180,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// Sets the window again as long as the kernel is likely to overwrite it.
+    /// Sets the window again while the kernel is likely to overwrite it.
     pub(super) fn settle(&mut self, now: Time) -> Result<(), LiveError> {
         match &mut self.incoming {
             Some(incoming) if now.since(incoming.accepted) < SETTLING => {
@@ -190,7 +190,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// One reading at `now`; asserts the window.
+    /// Takes one reading at `now`, and asserts the window.
     pub(super) fn sample(&mut self, now: Time) -> Result<(), LiveError> {
         let Some(incoming) = &self.incoming else { return Ok(()) };
         let info = TcpInfo::of(&incoming.socket)?;
@@ -209,7 +209,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// The sender has finished (all it sent has been read) or reset the connection.
+    /// Ends the flow: the sender has finished, and all its data has been read, or it has reset the connection.
     pub(super) fn end(&mut self, now: Time) -> Result<(), LiveError> {
         if let Some(incoming) = &self.incoming {
             let (info, payload) = (TcpInfo::of(&incoming.socket)?, Bytes::new(incoming.read));
@@ -220,7 +220,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// Closes the connection and keeps what its sizer did.
+    /// Closes the connection and keeps the phases and the last window of its sizer.
     pub(super) fn close(&mut self) {
         let Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) = self.incoming.take() else { return };
         self.result.phases = pilot.group.changes().to_vec();
@@ -256,7 +256,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// What is worth a note.
+    /// Adds the notes that a reader of the results needs.
     pub(super) fn remark(&mut self) {
         let result = &mut self.result;
         if let (Some(size), Some(ended)) = (self.config.size, result.ended)
@@ -275,7 +275,7 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// That the buffer has no room for the window asked for, if so.
+/// Returns a note if the buffer has no room for the requested window.
 fn room_note(buffer: ReceiveBuffer, config: &FlowConfig) -> Option<String> {
     let most = match (&config.sizer, config.window) {
         (Some(SizerChoice { maximum, .. }), _) => Some(*maximum),

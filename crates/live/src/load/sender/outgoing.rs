@@ -1,4 +1,4 @@
-//! One flow at its sender: what it should be, what it is, what it leaves.
+//! One flow at its sender: its settings, its connection and its result.
 
 use crate::error::LiveError;
 use crate::load::results::{SendCounts, SenderSample, SentFlow};
@@ -11,9 +11,9 @@ use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Span, Time};
 
-/// How long the data waits for a receiver that wants quiet, at most: it may be one that does not say when it has ended.
+/// The longest time for which data waits for a receiver that wants quiet: it may be one that does not report the end.
 const HOLD_AT_MOST: Span = Span::from_secs(3);
-/// How often it is looked whether it may go on.
+/// The time between two checks of whether the data may begin.
 pub(super) const HOLD_CHECK: Span = Span::from_millis(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) enum Phase {
     Connecting {
         deadline: Time,
     },
-    /// Until `deadline` at most; looks at `check` whether it may go on.
+    /// Waits until `deadline` at most, and checks at `check` whether the data may begin.
     Holding {
         check: Time,
         deadline: Time,
@@ -34,18 +34,18 @@ pub(super) enum Phase {
     Done,
 }
 
-/// One flow: what it should be, what it is, what it leaves.
+/// One flow at its sender: its settings, its connection and its result.
 pub(super) struct Outgoing<'a> {
     pub(super) config: &'a FlowConfig,
     pub(super) phase: Phase,
     pub(super) socket: Option<Socket>,
-    /// What the receiver's sizer asks for.
+    /// The pace that the receiver's sizer requests.
     pub(super) pace: Pace,
     pub(super) preamble: [u8; PREAMBLE as usize],
-    /// Stream bytes written, preamble included, of `goal`.
+    /// The stream bytes written so far, preamble included, and those to write.
     pub(super) written: u64,
     pub(super) goal: u64,
-    /// What `bytes_acked` read before anything was written: it counts the SYN.
+    /// The value of `bytes_acked` before anything was written: it counts the SYN.
     acked_before: Bytes,
     pub(super) moved: Time,
     warm_counts: Option<SendCounts>,
@@ -84,7 +84,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// When the clock makes something due.
+    /// Returns the time at which the flow next has something to do by the clock.
     pub(super) fn wakeup(&self) -> Time {
         match self.phase {
             Phase::Waiting => Time::ZERO + self.config.start,
@@ -95,18 +95,18 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// When a flow without a size ends.
+    /// Returns the time at which a flow without a size ends.
     pub(super) fn stop(&self) -> Time {
         let stop = self.config.stop.filter(|_| self.config.size.is_none());
         stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
     }
 
-    /// What its socket is watched for: with a pace the clock says when to write.
+    /// Returns the events to wait for on its socket: with a pace, the clock decides when to write.
     pub(super) fn interest(&self) -> Interest {
         if self.pace.is_on() { Interest::empty() } else { Interest::OUT }
     }
 
-    /// A socket on its way to `server`.
+    /// Makes a socket that is connecting to `server`.
     pub(super) fn connect(&self, server: SocketAddr) -> Result<Socket, LiveError> {
         let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))
             .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
@@ -130,7 +130,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The handshake is over, one way or the other. A flow that is `held` sends which one it is, and then waits.
+    /// Ends the handshake, whether it succeeded or failed. A flow that is `held` sends its preamble, and then waits.
     pub(super) fn connected(&mut self, server: SocketAddr, now: Time, held: bool) -> Result<(), LiveError> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if let Some(error) = socket.take_error().map_err(LiveError::system("read SO_ERROR"))? {
@@ -149,7 +149,7 @@ impl<'a> Outgoing<'a> {
         Ok(())
     }
 
-    /// Payload acknowledged: less the SYN, the preamble and the FIN.
+    /// Returns the acknowledged payload: without the SYN, the preamble and the FIN.
     pub(super) fn acked(&self, info: &TcpInfo) -> Bytes {
         let payload = info.bytes_acked.saturating_sub(self.acked_before).saturating_sub(Bytes::new(PREAMBLE));
         payload.min(self.config.size.unwrap_or(Bytes::MAX))
@@ -163,7 +163,7 @@ impl<'a> Outgoing<'a> {
         };
         let info = TcpInfo::of(socket)?;
         let real = clock.real();
-        // The kernel's clock runs on while the path stands still.
+        // The kernel's clock continues while the path stands still.
         let moving =
             |rtt: Span| rtt.saturating_sub(clock.stood(real - rtt.min(real.since(Time::ZERO)), real));
         let acked = self.acked(&info);
