@@ -5,7 +5,7 @@
 //!   Prober ── probe, 100 bytes, every 10 ms ──────────► Echoer
 //!          ◄────────────────── echo, 100 bytes ──────────      counts what it echoes
 //!          ── train request, 100 bytes ─────────────────►
-//!          ◄───────── 50 packets of 1500 bytes ──────────      in one go
+//!          ◄─── 20 or 100 packets of 1500 bytes ─────────      in one go
 //! ```
 //!
 //! The receiver probes [sobas:IV]. Echoes travel in the direction of the data, and each echo carries the echoer's

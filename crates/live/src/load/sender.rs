@@ -5,7 +5,7 @@
 //! | phase | waits for | then |
 //! |---|---|---|
 //! | waiting | its start | connecting |
-//! | connecting | the handshake, at most 5 s | sending; holding if its receiver has a sizer |
+//! | connecting | the handshake, at most 20 s | sending; holding if its receiver has a sizer |
 //! | holding | the receiver's sizer, at most 3 s, while it measures the path without the data | sending |
 //! | sending | room in the send buffer, or by the pace that a sizer asks for | draining when all is written; done at the stop |
 //! | draining | the last acknowledgement | done |

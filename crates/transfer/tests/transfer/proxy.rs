@@ -11,6 +11,8 @@ struct Shared {
     passed: AtomicU64,
     /// The connections are cut when `passed` reaches this.
     cut_at: AtomicU64,
+    /// The connection whose bytes make `passed` greater than this is cut; zero cuts none.
+    cut_one_at: AtomicU64,
     ended: AtomicBool,
     sockets: Mutex<Vec<TcpStream>>,
 }
@@ -49,6 +51,11 @@ impl Proxy {
         self.shared.cut_at.store(self.shared.passed.load(Relaxed).saturating_add(bytes), Relaxed);
     }
 
+    /// Cuts the connection whose bytes come after so many more, and leaves the others.
+    pub fn cut_one_after(&self, bytes: u64) {
+        self.shared.cut_one_at.store(self.shared.passed.load(Relaxed).saturating_add(bytes), Relaxed);
+    }
+
     /// Cuts one connection, by its number since all were cut last, and leaves the others.
     pub fn cut(&self, number: usize) {
         let sockets = self.shared.sockets.lock().unwrap();
@@ -82,6 +89,13 @@ impl Shared {
                 for socket in self.sockets.lock().unwrap().drain(..) {
                     let _ = socket.shutdown(Shutdown::Both);
                 }
+                return;
+            }
+            let cut_one_at = self.cut_one_at.load(Relaxed);
+            if counted && cut_one_at > 0 && self.passed.load(Relaxed) > cut_one_at {
+                self.cut_one_at.store(0, Relaxed);
+                let _ = from.shutdown(Shutdown::Both);
+                let _ = to.shutdown(Shutdown::Both);
                 return;
             }
             if to.write_all(&buffer[..length]).is_err() {

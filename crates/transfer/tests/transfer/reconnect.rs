@@ -97,14 +97,11 @@ fn a_data_connection_that_dies_alone_is_made_again_with_the_session() {
         let began = bench.clock.now();
         std::thread::scope(|threads| {
             let person = Slow(&proxy, AtomicBool::new(false));
+            if !asks {
+                proxy.cut_one_after(length as u64 / 3);
+            }
             let receiving = threads.spawn(move || receiver.run(&person));
             let sending = threads.spawn(|| send(&[path], &ticket, &options, &bench.clock, &ear));
-            if !asks {
-                while proxy.passed() < length as u64 / 3 {
-                    std::thread::park_timeout(Duration::from_millis(1));
-                }
-                proxy.cut(1);
-            }
             sending.join().unwrap().unwrap();
             receiving.join().unwrap().unwrap();
         });
