@@ -33,6 +33,7 @@ mod quantum;
 pub mod registry;
 pub mod slow_start;
 #[cfg(test)]
+#[path = "../tests/within/cc.rs"]
 mod tests;
 
 pub use control::{

@@ -261,4 +261,5 @@ fn put16(bytes: &mut [u8], at: usize, value: u16) {
 }
 
 #[cfg(test)]
+#[path = "../tests/within/segment.rs"]
 mod tests;

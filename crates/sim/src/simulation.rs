@@ -1,6 +1,7 @@
 //! The loop: it takes the earlier of the next arrival and the earliest slot of the agenda, and lets it act.
 
 #[cfg(test)]
+#[path = "../tests/within/strangers.rs"]
 mod strangers;
 
 use crate::agenda::Agenda;

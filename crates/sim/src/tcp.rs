@@ -14,6 +14,7 @@ mod coalescing;
 mod delivery;
 mod ecn;
 #[cfg(test)]
+#[path = "../tests/within/lossy.rs"]
 mod lossy;
 mod pacer;
 mod prr;
@@ -22,6 +23,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 #[cfg(test)]
+#[path = "../tests/within/script/lines.rs"]
 mod script;
 mod sender;
 mod tlp;

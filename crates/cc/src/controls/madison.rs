@@ -30,6 +30,7 @@ mod schedule;
 mod sending;
 mod start_up;
 #[cfg(test)]
+#[path = "../../tests/within/madison.rs"]
 mod tests;
 
 use crate::{

@@ -222,4 +222,5 @@ enum Limit {
 }
 
 #[cfg(test)]
+#[path = "../../tests/within/account.rs"]
 mod tests;

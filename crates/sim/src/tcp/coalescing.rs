@@ -332,4 +332,5 @@ impl Receiver {
 }
 
 #[cfg(test)]
+#[path = "../../tests/within/coalescing.rs"]
 mod tests;

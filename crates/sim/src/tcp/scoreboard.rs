@@ -363,4 +363,5 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
+#[path = "../../tests/within/scoreboard.rs"]
 mod tests;
