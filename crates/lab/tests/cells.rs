@@ -10,7 +10,7 @@ use scenario::reference::rows;
 use sim::{CellPlan, Direction, UplinkSource};
 use tightlink_lab::run::engine::{UNWATCHED, can_answer, check, run};
 use tightlink_lab::run::record::{Engine, Record, StationSummary};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 use units::{Bytes, Rate, Span};
 
 /// P4's cell with its originals' parameters: a download.
@@ -45,7 +45,7 @@ fn saturated(stations: u32) -> String {
 
 fn resolved(text: &str) -> Resolved {
     Document::parse("x.toml", text)
-        .and_then(|document| resolve(&document))
+        .and_then(|document| resolve_document(&document))
         .unwrap_or_else(|faults| panic!("{faults}"))
 }
 
@@ -54,7 +54,7 @@ fn cell(text: &str) -> CellPlan {
 }
 
 fn refused(text: &str) -> String {
-    Document::parse("x.toml", text).and_then(|document| resolve(&document)).unwrap_err().to_string()
+    Document::parse("x.toml", text).and_then(|document| resolve_document(&document)).unwrap_err().to_string()
 }
 
 fn answered(engine: Engine, text: &str) -> Record {

@@ -3,7 +3,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine::{UNWATCHED, check, run};
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 use units::{Bytes, Rate, Span};
 
 const NETWORK: &str = "title = 't'
@@ -41,12 +41,12 @@ path = ['a']
 
 fn resolved(text: &str) -> Resolved {
     Document::parse("x.toml", text)
-        .and_then(|document| resolve(&document))
+        .and_then(|document| resolve_document(&document))
         .unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 fn refused(text: &str) -> String {
-    Document::parse("x.toml", text).and_then(|document| resolve(&document)).unwrap_err().to_string()
+    Document::parse("x.toml", text).and_then(|document| resolve_document(&document)).unwrap_err().to_string()
 }
 
 fn simulated(resolved: &Resolved) -> Record {

@@ -52,8 +52,8 @@ impl Case {
             base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),
             limit_bytes: resolved.limit_bytes().get() as f64,
             socket_buffer_bytes: flow
-                .filter(|flow| flow.sizer.is_none())
-                .and_then(|flow| flow.socket_buffer)
+                .filter(|flow| flow.asked_sizer().is_none())
+                .and_then(|flow| flow.per_round_trip())
                 .map(|bytes| bytes.get() as f64),
             warmup_s: resolved.warmup.as_secs_f64(),
             sentences: sentences(answer),

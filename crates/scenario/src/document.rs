@@ -5,6 +5,7 @@
 
 pub(crate) mod node;
 pub(crate) mod path;
+mod queues;
 
 pub use node::{Entry, Node, Table, Value};
 

@@ -103,6 +103,8 @@ const KEY: Key = Key {
     within: &[],
 };
 
+/// The kind of the keys that limit a queue.
+pub(crate) const ROOM: &str = "room above zero";
 /// What a rate is asked for with.
 const RATE: &str = "a rate such as \"100Mbit/s\"";
 /// Every way to write an amount of data that is drawn anew each time.

@@ -1,10 +1,9 @@
 //! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
 
-use super::room::Room;
 use super::watch::{Event, Watched};
 use crate::run::engine::{self, EngineError, Misfit, Progress};
 use crate::run::record::{Engine, Record, Summary};
-use crate::run::resolve::{Resolved, resolve};
+use crate::run::resolve::{Resolved, Room, resolve_document};
 use scenario::{Document, Faults, Point};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -29,7 +28,7 @@ impl Task {
     /// # Errors
     /// Everything that is wrong with the scenario there.
     pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
-        let resolved = Arc::new(resolve(&document.at(&point)?)?);
+        let resolved = Arc::new(resolve_document(&document.at(&point)?)?);
         Ok(Self { document: Arc::clone(document), point, resolved })
     }
 

@@ -1,7 +1,7 @@
 //! `[link]` and its queue.
 
 use super::DefaultValue::{Required, Words, Written};
-use super::{KEY, Key, Keys, RATE};
+use super::{KEY, Key, Keys, RATE, ROOM};
 
 pub(super) const QUEUE_WRITTEN: &str = r#"a queue such as { kind = "drop-tail", limit = "0.25 bdp" }"#;
 
@@ -122,7 +122,7 @@ pub(crate) const QUEUE: Keys = &[&[
     },
     Key {
         name: "limit",
-        kind: "room above zero",
+        kind: ROOM,
         default: Required(
             r#"the room for waiting packets, such as "250 packets", "512kB", "40ms" or "0.25 bdp""#,
         ),

@@ -4,8 +4,7 @@ use crate::args::{EmulateOptions, QueueChoice};
 use crate::problem::Problem;
 use crate::source;
 use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
-use lab::run::resolve::queue_limit;
-use link::Limit;
+use lab::run::resolve::RoomScale;
 use link::queue::DROP_TAIL;
 use scenario::Document;
 use std::fmt::Write as _;
@@ -54,12 +53,9 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
 /// flow's first packets, however short the path is.
 fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
     let product = rate.volume(rtt);
+    let scale = RoomScale { rate, mean_rtt: rtt, packet: mtu };
     // It was read before, or is written here.
-    let volume = |room: &str| match room.parse().map(|limit| queue_limit(limit, rate, rtt)) {
-        Ok(Limit::Packets(packets)) => mtu * packets,
-        Ok(Limit::Bytes(bytes)) => bytes,
-        Err(_) => Bytes::ZERO,
-    };
+    let volume = |room: &str| room.parse().map_or(Bytes::ZERO, |limit| scale.bytes(scale.limit(limit)));
     let Some(room) = &choice.limit else {
         let (usual, least) = match kind {
             // Without a delay there is no product to hold.

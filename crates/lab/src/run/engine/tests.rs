@@ -5,7 +5,7 @@
 
 use super::{check, live, run, sim};
 use crate::run::record::Engine;
-use crate::run::resolve::{Resolved, resolve};
+use crate::run::resolve::{Resolved, resolve_document};
 use scenario::reference::{Row, rows};
 use scenario::{DefaultValue, Document};
 use std::path::Path;
@@ -300,7 +300,7 @@ fn every_key_is_followed_refused_or_ignored_by_the_engines_that_the_schema_names
                 let mut document = base(&row, folder.path());
                 let mut set = |key: &str, value: &str| {
                     document.set(key, value).unwrap_or_else(|fault| panic!("{path}: {fault}"));
-                    resolve(&document).unwrap_or_else(|fault| panic!("{path}: {fault}"))
+                    resolve_document(&document).unwrap_or_else(|fault| panic!("{path}: {fault}"))
                 };
                 let mut without = set("seed", "1");
                 for (key, value) in before {
@@ -342,7 +342,7 @@ fn the_schema_names_the_bound_of_a_setting_that_only_its_policy_knows() {
     let mut document = base(&row, Path::new(""));
     document.set("link.queue.kind", "fq-codel").unwrap();
     document.set("link.queue.flows", "2000000").unwrap();
-    let faults = resolve(&document).unwrap_err();
+    let faults = resolve_document(&document).unwrap_err();
     let complaint = &faults.as_slice()[0].complaint;
     assert_eq!(complaint.found, "it comes to 2000000");
     assert_eq!(row.key.kind, format!("whole number, {}", complaint.accepted));

@@ -1,12 +1,13 @@
 //! Links and ways in numbers: a queue per direction, and the routes of flows and traffic over them.
 
-use super::{ResolvedFlow, ResolvedTraffic, queue};
+use super::room::{RoomScale, mean_rtt};
+use super::{ResolvedFlow, queue};
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use scenario::spec::{self, Direction};
-use scenario::{Document, Faults};
+use sim::TrafficPlan;
 use std::collections::HashMap;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -25,6 +26,14 @@ pub struct ResolvedLink {
     pub mean_rtt: Span,
     /// The table of the scenario that says so: `link[1].reverse`.
     pub table: String,
+}
+
+impl ResolvedLink {
+    /// Returns the scale by which the room of its queue is counted in every unit.
+    #[must_use]
+    pub const fn room_scale(&self) -> RoomScale {
+        RoomScale { rate: self.config.rate, mean_rtt: self.mean_rtt, packet: self.queue.mean_packet }
+    }
 }
 
 /// Where a packet goes and what answers it comes back by: indices of directions.
@@ -84,10 +93,10 @@ impl<'a> Directions<'a> {
     }
 
     /// Every direction in numbers.
-    pub(super) fn resolve(&self, flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> Vec<ResolvedLink> {
+    pub(super) fn resolve(&self, flows: &[&ResolvedFlow], traffic: &[TrafficPlan]) -> Vec<ResolvedLink> {
         let table = |place| if self.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
         let forward = self.links.iter().enumerate().map(|(place, link)| {
-            let (rtt, packet) = carried(place, self.reverse[place], link.rate, flows, traffic);
+            let scale = carried(place, self.reverse[place], link.rate, flows, traffic);
             ResolvedLink {
                 name: link.name.clone(),
                 direction: Direction::Forward,
@@ -97,18 +106,15 @@ impl<'a> Directions<'a> {
                     loss: link.loss,
                     jitter: link.jitter,
                 },
-                queue: PolicyConfig {
-                    assist: link.assist.clone(),
-                    ..queue::policy(&link.queue, link.rate, rtt, packet)
-                },
-                limit: queue::limit(link.queue.limit, link.rate, rtt),
-                mean_rtt: rtt,
+                queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
+                limit: scale.limit(link.queue.limit),
+                mean_rtt: scale.mean_rtt,
                 table: table(place),
             }
         });
         let reverse = self.links.iter().enumerate().filter_map(|(place, link)| {
             let (back, index) = (link.reverse.as_ref()?, self.reverse[place]?);
-            let (rtt, packet) = carried(index, Some(place), back.rate, flows, traffic);
+            let scale = carried(index, Some(place), back.rate, flows, traffic);
             Some(ResolvedLink {
                 name: link.name.clone(),
                 direction: Direction::Reverse,
@@ -118,9 +124,9 @@ impl<'a> Directions<'a> {
                     loss: back.loss,
                     jitter: Span::ZERO,
                 },
-                queue: queue::policy(&back.queue, back.rate, rtt, packet),
-                limit: queue::limit(back.queue.limit, back.rate, rtt),
-                mean_rtt: rtt,
+                queue: queue::policy(&back.queue, &scale),
+                limit: scale.limit(back.queue.limit),
+                mean_rtt: scale.mean_rtt,
                 table: format!("{}.reverse", table(place)),
             })
         });
@@ -128,34 +134,33 @@ impl<'a> Directions<'a> {
     }
 }
 
-/// Of what a direction of `rate` carries: the mean base RTT of the flows that cross its link either way, and the mean
-/// packet.
+/// Returns the scale of a direction of `rate`, by what it carries: the mean base RTT of the flows that cross its link
+/// either way, and the mean packet.
 fn carried(
     direction: usize,
     other: Option<usize>,
     rate: Rate,
     flows: &[&ResolvedFlow],
-    traffic: &[ResolvedTraffic],
-) -> (Span, Bytes) {
+    traffic: &[TrafficPlan],
+) -> RoomScale {
     let crosses =
         |route: &Route| route.contains(&direction) || other.is_some_and(|other| route.contains(&other));
-    let rtts: Vec<Span> =
-        flows.iter().filter(|flow| crosses(&flow.route)).map(|flow| flow.base_rtt).collect();
-    let mean_rtt = rtts.iter().copied().sum::<Span>() / (rtts.len() as u64).max(1);
+    let crossing = flows.iter().filter(|flow| crosses(&flow.route));
+    let mean_rtt = mean_rtt(crossing.map(|flow| flow.base_rtt));
     let sending = flows.iter().filter(|flow| flow.route.contains(&direction));
     let mut packets: Vec<Bytes> = sending.map(|flow| flow.segment()).collect();
-    let crossing: Vec<&ResolvedTraffic> =
+    let crossing: Vec<&TrafficPlan> =
         traffic.iter().filter(|traffic| traffic.route.contains(&direction)).collect();
     if packets.is_empty() && crossing.is_empty() {
         let answering = flows.iter().filter(|flow| flow.return_route.contains(&direction));
         packets = answering.map(|flow| flow.header).collect();
     }
-    (mean_rtt, queue::mean_packet(rate, &packets, &crossing))
+    RoomScale { rate, mean_rtt, packet: queue::mean_packet(rate, &packets, &crossing) }
 }
 
 /// The direction a summary is about. Of those that carry the flows' data, forward ones if there are any, it is the
 /// one with the least available rate. In a tie it is the first.
-pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
+pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[TrafficPlan]) -> usize {
     let mut carrying = vec![false; links.len()];
     flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);
     let forward = |index: &usize| links[*index].direction == Direction::Forward;
@@ -166,12 +171,12 @@ pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[
 }
 
 /// What unresponsive traffic leaves of a direction's rate.
-pub(super) fn available(index: usize, rate: Rate, traffic: &[ResolvedTraffic]) -> Rate {
+pub(super) fn available(index: usize, rate: Rate, traffic: &[TrafficPlan]) -> Rate {
     rate.saturating_sub(unresponsive(index, traffic))
 }
 
 /// Mean rate of the unresponsive traffic over a direction.
-pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
+pub(super) fn unresponsive(index: usize, traffic: &[TrafficPlan]) -> Rate {
     let crossing = traffic.iter().filter(|traffic| traffic.route.contains(&index));
     crossing.fold(Rate::ZERO, |sum, traffic| sum + traffic.config.rate)
 }
@@ -180,23 +185,12 @@ pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
 ///
 /// # Errors
 /// The first that does not.
-pub(super) fn check(
-    document: &Document,
-    links: &[ResolvedLink],
-    flows: &[&ResolvedFlow],
-) -> Result<(), Faults> {
+pub(super) fn check(links: &[ResolvedLink], flows: &[&ResolvedFlow]) -> Result<(), Vec<Complaint>> {
     for (index, link) in links.iter().enumerate() {
         let sending = flows.iter().filter(|flow| flow.route.contains(&index));
         let segment = sending.map(|flow| flow.segment()).max().unwrap_or_default();
-        if let Limit::Bytes(room) = link.limit
-            && room < segment
-        {
-            let found = format!("room for {room}, less than one segment of {segment}");
-            let help = format!("write \"{segment}\" or more");
-            let key = format!("{}.queue.limit", link.table);
-            return Err(document.fault(&key, found, "room for one segment or more", Some(help)).into());
-        }
-        queue::check(document, &link.table, &link.queue, link.limit, link.config.rate)?;
+        queue::holds(&link.table, link.limit, segment)?;
+        queue::check(&link.table, &link.queue, link.limit, link.config.rate)?;
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ impl ScenarioPath {
 
     /// With `new` in place of the control `old`.
     pub(super) fn with_control(&self, old: &str, new: &str) -> Self {
-        let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control == old);
+        let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control.name == old);
         self.with(tables.map(|(entry, _)| (format!("flow.{entry}.control"), new.to_owned())).collect())
     }
 
