@@ -38,6 +38,7 @@ pub mod charts;
 mod completion;
 mod data;
 pub mod decimate;
+#[cfg(feature = "kernel")]
 pub mod emulated;
 pub mod figure;
 mod flow_table;

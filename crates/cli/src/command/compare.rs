@@ -7,6 +7,8 @@ use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
+use emu::EmuError;
+use lab::run::engine::EngineError;
 use lab::study::experiment::{Compared, Experiment, ExperimentError, UNASKED, shortened};
 use lab::study::lines::{OtherLine, drawn, results};
 use report::page_of;
@@ -80,7 +82,7 @@ pub(super) fn experiment(
 /// The kernel can be left out.
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
-        ExperimentError::Machine(error) => {
+        ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
             let help = "or leave the kernel out: --engines model,sim";
             Problem::environment(Complaint::new("", error.to_string()).help(help))
         }

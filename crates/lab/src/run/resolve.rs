@@ -169,6 +169,16 @@ impl Resolved {
         links::unresponsive(self.tight, &self.traffic)
     }
 
+    /// Returns true if a controller or a sizer is one that the program has added: the hash of the scenario does not
+    /// stand for their code.
+    #[must_use]
+    pub fn has_added_parts(&self) -> bool {
+        let sizer = |flow: &ResolvedFlow| {
+            flow.sizer.as_ref().is_some_and(|sizer| sizing::registry::is_added(&sizer.name))
+        };
+        self.connections().any(|flow| cc::registry::is_added(&flow.control.name) || sizer(flow))
+    }
+
     /// How much there is to hold in memory: transfers and users, links, traffic, and each link that one of them crosses.
     #[must_use]
     pub fn parts(&self) -> usize {
@@ -288,7 +298,7 @@ fn check_names(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
     let users =
         scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
     for (table, flow) in flows.chain(users) {
-        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
         if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
             let accepted =
                 format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
@@ -311,7 +321,7 @@ fn check_names(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
         if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
             && !sizing::registry::has(sizer)
         {
-            let known: Vec<&str> = sizing::registry::SIZERS.iter().map(|sizer| sizer.name).collect();
+            let known: Vec<&str> = sizing::registry::sizers().iter().map(|sizer| sizer.name).collect();
             let found = format!("unknown sizer \"{sizer}\"");
             let key = format!("{table}.socket_buffer.sizer");
             faults.push(complaint(key, found, known.join(", "), None));

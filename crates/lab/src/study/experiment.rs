@@ -50,8 +50,8 @@ pub struct Experiment {
     pub seeds: u64,
     /// Threads of simulations.
     pub jobs: usize,
-    /// Where results are kept, and finished points are reused from.
-    pub folder: PathBuf,
+    /// Where results are kept, and finished points are reused from; `None`: nowhere.
+    pub folder: Option<PathBuf>,
     /// The page that will be written at the end. Whether it can be is tried before anything runs.
     pub page: Option<PathBuf>,
     /// The command line, for manifests and pages.
@@ -96,16 +96,25 @@ pub struct Checked {
 pub struct Swept {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,
-    /// The tables of all points.
+    /// The tables of all points; none without a folder.
     pub files: Vec<PathBuf>,
 }
 
 impl Experiment {
-    /// The document's points, each run once by every engine, on all cores, with results in `folder`.
+    /// Returns an experiment with the document's points, each run once by every engine, on all cores, with results in
+    /// `folder`.
     ///
     /// # Errors
     /// Everything that is wrong with the scenario or its sweep.
     pub fn new(document: &Document, folder: &Path) -> Result<Self, Faults> {
+        Ok(Self::in_memory(document)?.folder(folder))
+    }
+
+    /// Returns the same experiment without a folder: it writes nothing.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario or its sweep.
+    pub fn in_memory(document: &Document) -> Result<Self, Faults> {
         Ok(Self {
             tasks: tasks(document)?,
             engines: Engine::ALL.into(),
@@ -113,10 +122,38 @@ impl Experiment {
             repeat: None,
             seeds: 1,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            folder: folder.into(),
+            folder: None,
             page: None,
             command: String::new(),
         })
+    }
+
+    /// Asks `engines` only.
+    #[must_use]
+    pub fn engines(mut self, engines: impl IntoIterator<Item = Engine>) -> Self {
+        self.engines = engines.into_iter().collect();
+        self
+    }
+
+    /// Runs each point so many times, with seeds that follow each other.
+    #[must_use]
+    pub fn repeat(mut self, times: u64) -> Self {
+        self.repeat = Some(times);
+        self
+    }
+
+    /// Runs at most so many simulations at once.
+    #[must_use]
+    pub fn jobs(mut self, threads: usize) -> Self {
+        self.jobs = threads;
+        self
+    }
+
+    /// Keeps results in `folder`, and reuses finished points from there.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
     }
 
     /// The points.
@@ -171,7 +208,7 @@ impl Experiment {
             task::can_answer(&self.tasks, &[*engine])?;
         }
         let store = self.ready(&self.engines)?;
-        let answers = self.watched(watch, |watched| self.answers(&self.tasks, &store, watched))?;
+        let answers = self.watched(watch, |watched| self.answers(&self.tasks, store.as_ref(), watched))?;
         match answers.iter().find_map(|answer| answer.absent.first()) {
             Some(reason) => Err(ExperimentError::Unanswered(reason.clone())),
             None => Ok(answers),
@@ -234,8 +271,11 @@ impl Experiment {
             let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
             let runner = self.runner(watched);
             let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let files = tabulate(&self.folder, &self.stem(), &results)
-                .map_err(|error| ExperimentError::table(&self.folder, &error))?;
+            let files = match &self.folder {
+                Some(folder) => tabulate(folder, &self.stem(), &results)
+                    .map_err(|error| ExperimentError::table(folder, &error))?,
+                None => Vec::new(),
+            };
             Ok(Swept { results, files })
         })
     }
@@ -302,7 +342,7 @@ impl Experiment {
             let Some(spec) = spec else {
                 let first = |task: &Task| evidence.first(task.clone());
                 let tasks = self.tasks.iter().map(first).collect::<Result<Vec<Task>, _>>()?;
-                let mut answers = self.answers(&tasks, &store, watched)?;
+                let mut answers = self.answers(&tasks, store.as_ref(), watched)?;
                 let verdicts = verdicts(&answers);
                 if !self.estimates {
                     answers.iter_mut().for_each(Answer::set_estimates_aside);
@@ -337,12 +377,12 @@ impl Experiment {
 
     /// Tries what the runs will need: the folder, the page, and the rights for the kernel's runs. The rights are
     /// needed if the kernel is one of `engines` and is made for a point.
-    fn ready(&self, engines: &[Engine]) -> Result<Store, ExperimentError> {
+    fn ready(&self, engines: &[Engine]) -> Result<Option<Store>, ExperimentError> {
         let suits = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
         if engines.contains(&Engine::Live) && self.tasks.iter().any(suits) {
-            emu::prepare()?;
+            engine::prepare_kernel()?;
         }
-        let store = Store::open(&self.folder)?;
+        let store = self.folder.as_deref().map(Store::open).transpose()?;
         self.with_page(try_replace)?;
         Ok(store)
     }
@@ -369,7 +409,7 @@ impl Experiment {
     }
 
     fn runner<'a, 'w>(&'a self, watched: &'a Watched<'w>) -> Runner<'a, 'w> {
-        Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: &self.folder, watched }
+        Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: self.folder.as_deref(), watched }
     }
 
     /// How claims are judged, with the runs of the engines `run` made here.
@@ -382,7 +422,7 @@ impl Experiment {
     fn answers(
         &self,
         tasks: &[Task],
-        store: &Store,
+        store: Option<&Store>,
         watched: &Watched<'_>,
     ) -> Result<Vec<Answer>, ExperimentError> {
         let repeat = self.repeat.unwrap_or(1);
@@ -400,8 +440,15 @@ impl Experiment {
     }
 
     /// One task on every engine; of several runs the answer has the one with the median goodput.
-    fn answer(&self, task: &Task, store: &Store, watched: &Watched<'_>) -> Result<Answer, ExperimentError> {
-        let keep = |task: &Task, record: &Record| store.keep(task, &self.command, record);
+    fn answer(
+        &self,
+        task: &Task,
+        store: Option<&Store>,
+        watched: &Watched<'_>,
+    ) -> Result<Answer, ExperimentError> {
+        let keep = |task: &Task, record: &Record| {
+            store.map(|store| store.keep(task, &self.command, record)).transpose()
+        };
         let mut answer = Answer::of(task.clone(), Vec::new());
         for engine in &self.engines {
             let tasks = repeats(task, runs(*engine, self.repeat.unwrap_or(1)))?;

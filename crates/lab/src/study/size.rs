@@ -181,7 +181,7 @@ pub struct Study {
     /// Threads of simulations.
     pub jobs: usize,
     /// Where finished simulations are kept, and reused from.
-    pub folder: PathBuf,
+    pub folder: Option<PathBuf>,
     /// Seed of the random streams.
     pub seed: u64,
 }
@@ -191,7 +191,7 @@ impl Study {
     ///
     /// # Errors
     /// What is wrong with the scenario, or that nothing in it is greedy.
-    pub fn of_scenario(document: &Document, folder: PathBuf) -> Result<Self, Faults> {
+    pub fn of_scenario(document: &Document, folder: impl Into<Option<PathBuf>>) -> Result<Self, Faults> {
         let task = Task::at(&Arc::new(document.clone()), Vec::new())?;
         let question = Question::of_scenario(&task.resolved)
             .map_err(|complaint| Faults::from(document.complain(complaint)))?;
@@ -200,9 +200,9 @@ impl Study {
 
     /// Of a question, with a simulation for each core.
     #[must_use]
-    pub fn of(question: Question, folder: PathBuf) -> Self {
+    pub fn of(question: Question, folder: impl Into<Option<PathBuf>>) -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { question, scenario: None, jobs, folder, seed: 1 }
+        Self { question, scenario: None, jobs, folder: folder.into(), seed: 1 }
     }
 
     /// Whether `engine` can be asked, before anything runs.
@@ -243,7 +243,7 @@ impl Study {
     fn simulated(&self, watched: &Watched<'_>) -> Result<Sizing, ExperimentError> {
         watched.begin(Work::Points);
         let question = &self.question;
-        let runner = Runner { jobs: self.jobs, folder: &self.folder, watched };
+        let runner = Runner { jobs: self.jobs, folder: self.folder.as_deref(), watched };
         if let (Some(document), Some(_)) = (&self.scenario, &question.cell) {
             return cell::simulated(question, document, self.seed, runner);
         }
@@ -357,7 +357,7 @@ impl Study {
     }
 
     fn proved(&self, limit: u64, watched: &Watched<'_>) -> Result<Proof, ExperimentError> {
-        emu::prepare()?;
+        crate::run::engine::prepare_kernel()?;
         watched.begin(Work::Runs);
         // The path itself, if the emulator carries it; otherwise the twin.
         let whole = self.cases(f64::INFINITY)?.swap_remove(0);

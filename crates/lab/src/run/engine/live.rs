@@ -30,6 +30,10 @@ const FIRST_PORT: u16 = 1024;
 /// As many flows as there are ports from that one on.
 const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
+pub(super) fn prepare() -> Result<(), EngineError> {
+    Ok(emu::prepare()?)
+}
+
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
     let watch = Stopwatch::start();

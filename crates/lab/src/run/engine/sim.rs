@@ -138,7 +138,7 @@ fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
 
 fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     if !cc::registry::has_control(&flow.control.name) {
-        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
         return Err(Misfit {
             engine: Engine::Sim,
             complaint: Complaint::new(
