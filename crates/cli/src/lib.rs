@@ -30,6 +30,8 @@
 mod ask;
 
 pub use ask::Run;
+/// Controllers: their trait, what they are made from, and the registry of their names.
+pub use cc;
 pub use lab::run::metric;
 pub use lab::run::record::{Engine, Record, Series, Summary};
 pub use lab::run::resolve::{Files, Folder, InMemory};
@@ -39,13 +41,11 @@ pub use lab::study::sweep::PointResult;
 pub use lab::study::task::Answer;
 pub use lab::study::watch::{Event, Unwatched, Watch};
 pub use lab::{Error, ErrorKind};
-pub use scenario::{Complaints, Document, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written};
-pub use units::Complaint;
-/// Controllers: their trait, what they are made from, and the registry of their names.
-pub use cc;
 /// The description of a scenario in full.
 pub use scenario::spec;
+pub use scenario::{Complaints, Document, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written};
 /// Sizers of the receive window: their trait and the registry of their names.
 pub use sizing;
 /// Exact quantities: time, bytes, rates, and the texts for them.
 pub use units;
+pub use units::Complaint;

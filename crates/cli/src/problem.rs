@@ -77,7 +77,17 @@ macro_rules! by_error {
     )*};
 }
 
-by_error!(Faults, ExperimentError, EngineError, emu::EmuError, SearchError, CurvesError, SweepError, StoreError, ClaimError);
+by_error!(
+    Faults,
+    ExperimentError,
+    EngineError,
+    emu::EmuError,
+    SearchError,
+    CurvesError,
+    SweepError,
+    StoreError,
+    ClaimError
+);
 
 impl From<transfer::TransferError> for Problem {
     fn from(error: transfer::TransferError) -> Self {

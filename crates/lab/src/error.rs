@@ -7,7 +7,7 @@ use crate::study::experiment::ExperimentError;
 use crate::study::search::SearchError;
 use crate::study::store::StoreError;
 use crate::study::sweep::SweepError;
-use scenario::Faults;
+use scenario::{Complaints, Faults};
 use std::fmt;
 use units::Complaint;
 
@@ -70,10 +70,10 @@ impl From<Complaint> for Error {
     }
 }
 
-impl From<Vec<Complaint>> for Error {
-    fn from(complaints: Vec<Complaint>) -> Self {
-        let texts: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-        Self { kind: ErrorKind::Usage, complaints, faults: None, text: texts.join("\n") }
+impl From<Complaints> for Error {
+    fn from(complaints: Complaints) -> Self {
+        let text = complaints.to_string();
+        Self { kind: ErrorKind::Usage, complaints: complaints.into_iter().collect(), faults: None, text }
     }
 }
 

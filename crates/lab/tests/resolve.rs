@@ -13,7 +13,8 @@ fn scenario(more: &str) -> Scenario {
 }
 
 fn refused(scenario: &Scenario) -> Vec<Complaint> {
-    resolve(scenario, &InMemory::default()).map(|_| ()).expect_err("a complaint")
+    let complaints = resolve(scenario, &InMemory::default()).map(|_| ()).expect_err("a complaint");
+    complaints.into_iter().collect()
 }
 
 #[test]

@@ -23,7 +23,7 @@ use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use links::Directions;
 use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
+use scenario::{Column, Complaints, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
 use sim::{CellPlan, ControlPlan, FlowPlan, SizerPlan, TrafficPlan};
 use spread::values;
 use std::ops::Deref;
@@ -218,18 +218,20 @@ impl Resolved {
 /// Everything wrong with it, each with its line and column: what [`Document::scenario`] finds, then what [`resolve`]
 /// finds.
 pub fn resolve_document(document: &Document) -> Result<Resolved, Faults> {
-    let resolved = resolve(&document.scenario()?, &Folder::of_file(document.name()));
-    let place =
-        |complaints: Vec<Complaint>| complaints.into_iter().map(|complaint| document.complain(complaint));
-    resolved.map_err(|complaints| place(complaints).collect::<Vec<_>>().into())
+    let resolved = resolve_checked(&document.scenario()?, &Folder::of_file(document.name()));
+    resolved.map_err(|complaints| document.faults(complaints.into()))
 }
 
 /// Resolves a scenario. The files that it names are read from `files`.
 ///
 /// # Errors
-/// Everything wrong with it, each with the path of its key, such as `flow[2].control`: names that no registry has,
-/// files that cannot be read, and what no engine can run.
-pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Vec<Complaint>> {
+/// Everything wrong with it, each with the path of its key, such as `flow[2].control`: what [`Scenario::checked`]
+/// finds, then names that no registry has, files that cannot be read, and what no engine can run.
+pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Complaints> {
+    Ok(resolve_checked(&scenario.checked()?, files)?)
+}
+
+fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Vec<Complaint>> {
     check_names(scenario)?;
     let directions = Directions::new(&scenario.links);
     let flows = flows(scenario, &directions);

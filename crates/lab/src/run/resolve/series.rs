@@ -1,13 +1,11 @@
 //! Which flows have series, and how densely these are sampled: they are held in memory until a run ends.
 
 use super::ResolvedFlow;
-use scenario::{RecordedFlows, Scenario};
+use scenario::{Record, RecordedFlows, Scenario};
 use units::{Complaint, Span};
 
 /// Numbers that the series of one run may hold, some 8 bytes each.
 const MOST: u64 = 30_000_000;
-/// The interval of a scenario that asks for no other.
-const DEFAULT: Span = Span::from_millis(20);
 /// Flows that have series of their own where a scenario has more and does not ask for all.
 pub(crate) const SAMPLE: usize = 32;
 
@@ -43,7 +41,7 @@ pub(super) fn every(scenario: &Scenario, flows: usize) -> Result<Span, Vec<Compl
         return Ok(every);
     }
     let times = numbers.div_ceil(MOST);
-    if every == DEFAULT {
+    if every == Record::default().every {
         return Ok(every * times);
     }
     let found = format!("{samples} samples of {flows} flows: series of about {} MB", numbers / 125_000);
