@@ -16,9 +16,6 @@ pub enum Host {
 }
 
 impl Host {
-    /// The names that `host` may have.
-    pub(crate) const NAMES: &'static [(&'static str, Self)] = &[("rfc", Self::Rfc), ("linux", Self::Linux)];
-
     /// The default of a key of `[[flow]]` on this host, for a flow with `control`; `None` if it has none of type `T`.
     #[must_use]
     pub fn default_of<T: FromStr>(self, key: &str, control: &str) -> Option<T> {

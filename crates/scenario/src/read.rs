@@ -27,6 +27,7 @@ use crate::document::{Document, Value};
 use crate::fault::Faults;
 use crate::schema;
 use crate::spec::Scenario;
+pub(crate) use flow::default_flow;
 use keys::{At, Keys};
 use std::cell::RefCell;
 use units::Span;

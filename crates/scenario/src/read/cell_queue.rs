@@ -76,7 +76,7 @@ pub(super) fn queue(at: &At<'_>) -> Option<CellQueue> {
 /// Reads what moves the limit. Keys of the other rules may stand there, so that a sweep can vary the rule.
 fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
     let keys = at.keys(schema::SIZING)?;
-    let rule = keys.read("rule", |at| at.word(RULES));
+    let rule = keys.read("rule", |at| at.word_among(RULES));
     let (ebdp, alt) = (ebdp(&keys), alt(&keys, limit));
     let (rule, ebdp, alt) = (rule?, ebdp?, alt?);
     if rule != Rule::Fixed && matches!(limit, Some(Limit::Bytes(_))) {

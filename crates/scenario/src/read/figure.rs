@@ -130,8 +130,6 @@ fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
 
 /// A list of engines, or one.
 fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
-    const ENGINES: &[(&str, FigureEngine)] =
-        &[("model", FigureEngine::Model), ("sim", FigureEngine::Sim), ("live", FigureEngine::Live)];
     let items = if matches!(at.node.value, Value::String(_)) { vec![at.clone()] } else { at.items() };
     if items.is_empty() {
         at.fault(at.node.described(), "engines such as [\"sim\", \"live\"]", None);
@@ -139,7 +137,7 @@ fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
     }
     let mut engines = Vec::new();
     for item in &items {
-        let engine = item.word(ENGINES)?;
+        let engine = item.word()?;
         if engines.contains(&engine) {
             item.fault(format!("{} for the second time", item.node.described()), "each engine once", None);
             return None;

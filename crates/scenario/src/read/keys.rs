@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::near;
 use crate::origin::Origin;
 use crate::schema::{self, DefaultValue};
+use crate::words::Word;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use units::{Complaint, Foreign, TextError, is_visible, one_line};
@@ -178,7 +179,12 @@ impl<'a> At<'a> {
     }
 
     /// Reads one of a few words.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+    pub(super) fn word<T: Word>(&self) -> Option<T> {
+        self.word_among(T::WORDS)
+    }
+
+    /// Reads one of these words.
+    pub(super) fn word_among<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
             return Some(*value);

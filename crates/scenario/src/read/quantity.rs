@@ -67,7 +67,7 @@ impl Quantity for Volume {
 impl Quantity for Limit {
     const UNITS: &'static [&'static str] =
         &["packets", "bdp", "kB", "MB", "GB", "B", "KiB", "MiB", "ms", "s", "us"];
-    const ZERO: Self = Self::Packets(0);
+    const ZERO: Self = Self::ZERO;
     fn read(text: &str) -> Result<Self, TextError> {
         text.parse()
     }

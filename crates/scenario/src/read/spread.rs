@@ -131,7 +131,7 @@ fn pareto<T: Spreads>(keys: &Keys<'_>, bare: &str) -> Option<Spread<T>> {
         keys.near("mean").fault("missing", T::MEAN, None);
         None
     });
-    let draw = keys.read("draw", |at| at.word(DRAWS));
+    let draw = keys.read("draw", |at| at.word_among(DRAWS));
     let (shape, mean) = (shape?, mean?);
     Some(match draw? {
         Draw::Random => Spread::Pareto { shape, mean },

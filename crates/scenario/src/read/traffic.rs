@@ -88,7 +88,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
             }
             Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
             None => {
-                keys.read("kind", |at| at.word(KINDS));
+                keys.read("kind", |at| at.word_among(KINDS));
                 read.traffic.push(None);
             }
         }

@@ -5,9 +5,8 @@ use super::traffic::TrafficRead;
 use super::{cell_queue, link, repeated};
 use crate::document::{Node, Value, path};
 use crate::schema;
-use crate::spec::{
-    Access, AccessRule, AfterCollision, Backhaul, Categories, Category, Saturated, Station, Wlan,
-};
+use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
+use crate::words::Word;
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -25,11 +24,6 @@ pub(super) struct WlanRead<'a> {
     pub(super) wlan: Option<Wlan>,
 }
 
-pub(super) const CATEGORIES: &[(&str, Category)] =
-    &[("be", Category::Be), ("bk", Category::Bk), ("vi", Category::Vi), ("vo", Category::Vo)];
-const RULES: &[(&str, AccessRule)] = &[("edca", AccessRule::Edca), ("dcf", AccessRule::Dcf)];
-const AFTER_COLLISION: &[(&str, AfterCollision)] =
-    &[("eifs", AfterCollision::Eifs), ("difs", AfterCollision::Difs)];
 const PREAMBLES: &[(&str, bool)] = &[("long", false), ("short", true)];
 
 /// The name that results give the access point.
@@ -44,9 +38,6 @@ const MOST_ATTEMPTS: u64 = 65_535;
 /// AIFSN of DIFS [10.3.2.3.5].
 const DIFS: i128 = 2;
 const MOST_IN_A_FRAME: Bytes = Bytes::new(65_535);
-/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
-const PLAIN_HEADER: Bytes = Bytes::new(28);
-const QOS_HEADER: Bytes = Bytes::new(30);
 
 /// Reads the cell, if the scenario has one. The outer option is whether there is any.
 pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
@@ -67,16 +58,16 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
 fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     let keys = at.keys(schema::WLAN)?;
     let phy = keys.read("phy", At::text);
-    let short_preamble = keys.read("preamble", |at| at.word(PREAMBLES));
+    let short_preamble = keys.read("preamble", |at| at.word_among(PREAMBLES));
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
     let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
-    let access = keys.or("access", usual, |at| at.word(RULES));
+    let access = keys.or("access", usual, |at| at.word());
     let dcf = access == Some(AccessRule::Dcf);
-    let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
+    let after_collision = keys.read("after_collision", |at| at.word());
     let eifs_rate = keys.optional("eifs_rate", rate);
     let header =
-        keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| in_a_frame(at, at.quantity("B")));
+        keys.or("header", Wlan::header_of(access.unwrap_or(usual)), |at| in_a_frame(at, at.quantity("B")));
     let llc = keys.read("llc", |at| in_a_frame(at, at.quantity("B")));
     let ack = keys.read("ack", |at| in_a_frame(at, at.above_zero("B", "an acknowledgement of nothing")));
     let ac = keys.read("ac", |at| categories(at, dcf));
@@ -119,7 +110,7 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let bursts =
         |be: &At<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
     let tables = || stations.iter().chain(&access_point);
-    let others = CATEGORIES.iter().filter(|(_, category)| *category != Category::Be);
+    let others = Category::WORDS.iter().filter(|(_, category)| *category != Category::Be);
     let alone = others.map(|(name, _)| name).all(|name| tables().all(|ac| ac.child(name).is_none()));
     let plain = |at: &At<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
     let items = |section: &str| root.get(section).map(|at| at.items()).unwrap_or_default();
@@ -146,7 +137,7 @@ fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
 
 /// Reads an access category; without categories best effort is the only one.
 pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
-    let category = at.word(CATEGORIES)?;
+    let category = at.word()?;
     if dcf && category != Category::Be {
         let help = "leave it out, or write access = \"edca\" in [wlan]".to_owned();
         at.fault(format!("category {} with access = \"dcf\"", at.node.described()), "\"be\"", Some(help));
@@ -159,7 +150,7 @@ fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
     let keys = at.keys(schema::CATEGORIES)?;
     if dcf
         && let Some((stray, _)) =
-            CATEGORIES.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
+            Category::WORDS.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
     {
         let help = "leave it out, or write access = \"edca\"".to_owned();
         keys.near(stray).fault(format!("category \"{stray}\" with access = \"dcf\""), "be", Some(help));

@@ -101,12 +101,12 @@ pub(super) const WAY: &[Key] = &[
 pub(super) const CELL_WAY: &[Key] = &[
     Key {
         name: "station",
-        kind: "text",
+        kind: "text, or a list of them",
         default: Words("required in a cell"),
         engines: "model sim",
         refused_by: "live",
         meaning: "the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose names begin \
-             so: the transfers of `count` are dealt out to them in turn",
+             so, and of a list all that it names: the transfers of `count` are dealt out to them in turn",
         ..KEY
     },
     Key {
