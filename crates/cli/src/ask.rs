@@ -67,10 +67,12 @@ impl Run for Scenario {
     }
 
     fn run_with(&self, engine: Engine, files: &dyn Files) -> Result<Record, Error> {
+        let resolved = resolve(self, files)?;
+        engine::can_answer(engine, &resolved)?;
         if engine == Engine::Live {
             engine::prepare_kernel()?;
         }
-        Ok(engine::run(engine, &resolve(self, files)?, UNWATCHED)?)
+        Ok(engine::run(engine, &resolved, UNWATCHED)?)
     }
 
     fn compare(&self) -> Result<Answer, Error> {

@@ -83,6 +83,8 @@ const ROOMS: &[Room] = &[
         may_use: &["lab", "report"],
         beyond: &[
             ("units", "the command line reads quantities: --rate 20Mbit/s"),
+            ("cc", "programs that call the library add controllers to its registry"),
+            ("sizing", "programs that call the library add sizers to its registry"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
             ("host", "`tune` reads the clock, and commands wait for signals and answers"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
@@ -91,7 +93,7 @@ const ROOMS: &[Room] = &[
             ("transfer", "`send` and `receive` are no experiment, so they do not pass through the lab"),
         ],
     },
-    room(5, "py", &["lab", "report"]),
+    room(5, "py", &["lab", "report", "cli"]),
     room(5, "serve", &["lab", "report"]),
 ];
 

@@ -139,6 +139,7 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
 }
 
 /// Refuses a wireless cell.
+#[cfg(feature = "kernel")]
 pub(super) fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     if resolved.cell.is_none() {
         return Ok(());

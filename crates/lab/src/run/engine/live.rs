@@ -31,7 +31,8 @@ const FIRST_PORT: u16 = 1024;
 const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
 pub(super) fn prepare() -> Result<(), EngineError> {
-    Ok(emu::prepare()?)
+    emu::prepare()?;
+    Ok(())
 }
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
