@@ -27,7 +27,13 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	trap 'scripts/not-judged "$$TIGHTLINK_SKIPPED"' EXIT
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo check --quiet -p tightlink-lab --no-default-features
+	for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
+	    if rustup target list --installed 2>/dev/null | grep -qx $$target; then
+	        cargo check --quiet --target $$target --no-default-features -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report -p tightlink
+	    else
+	        printf 'the build for %s\trustup has no such target\n' $$target >> "$$TIGHTLINK_SKIPPED"
+	    fi
+	done
 	scripts/doc-links
 	if command -v cargo-deny >/dev/null; then cargo deny --offline check licenses bans sources; fi
 	cargo test --workspace --no-fail-fast
@@ -53,6 +59,7 @@ figures: setup-rust ## every published result with its report, in results/
 
 soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, small files beside scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
+	cargo test --no-default-features -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
 	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink-lab --test saturation_tables five_seeds -- --ignored --nocapture

@@ -7,7 +7,7 @@ use lab::study::experiment::ExperimentError;
 use lab::study::search::SearchError;
 use lab::study::store::StoreError;
 use lab::study::sweep::SweepError;
-use scenario::Faults;
+use scenario::{Complaints, Faults};
 use std::fmt::Display;
 use std::io;
 use tightlink::{Error, ErrorKind};
@@ -78,6 +78,7 @@ macro_rules! by_error {
 }
 
 by_error!(
+    Complaints,
     Faults,
     ExperimentError,
     EngineError,

@@ -5,6 +5,7 @@ use scenario::Document;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use tightlink_lab::run::engine::EngineError;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::parse_claims;
 use tightlink_lab::study::experiment::{Experiment, ExperimentError, shortened};
@@ -188,7 +189,7 @@ fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
     let mut watch = StopsAfter { passed: 0.5, ..StopsAfter::default() };
     let clock = Clock::start();
     let stopped = experiment(&hour, &[Engine::Live], folder.path()).run(&mut watch).unwrap_err();
-    if let ExperimentError::Machine(lacks) = &stopped {
+    if let ExperimentError::Engine(EngineError::Emulator(lacks)) = &stopped {
         return could_not_judge(lacks);
     }
     assert!(matches!(stopped, ExperimentError::Stopped { done: 0, all: 1, .. }), "{stopped}");

@@ -4,9 +4,9 @@ use scenario::Document;
 use std::fs;
 use tightlink_lab::run::record::{Engine, Note, Record};
 use tightlink_lab::study::curves::{CurvesError, draw, engines, steps};
-use tightlink_lab::study::repeat::{median, repeats, runs, too_busy};
+use tightlink_lab::study::repeat::{median, record, repeats, runs, too_busy};
 use tightlink_lab::study::sweep::Runner;
-use tightlink_lab::study::task::{Answer, Task, check, record, shown, tasks};
+use tightlink_lab::study::task::{Answer, Task, check, shown, tasks};
 use tightlink_lab::study::watch::Watched;
 
 const TOP: &str = "title = 't'

@@ -2,38 +2,35 @@
 
 mod assist;
 mod cell;
+mod complaint;
 mod files;
+mod flow;
 mod links;
+mod names;
+mod place;
 mod queue;
 mod room;
 mod series;
 mod spread;
 mod trace;
 mod traffic;
+mod ways;
 
 pub use files::{Files, Folder, InMemory, Opened};
+pub use flow::ResolvedFlow;
 pub use links::ResolvedLink;
+pub use names::{KERNEL_CONTROLS, is_policy};
 pub(crate) use queue::packet_bits;
 pub use room::{Room, RoomScale};
 pub use traffic::ResolvedSessions;
 
-use cc::Start;
-use cc::registry::Tuning;
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
-use links::Directions;
-use scenario::spec;
-use scenario::{Column, Complaints, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
-use sim::{CellPlan, ControlPlan, FlowPlan, SizerPlan, TrafficPlan};
-use spread::values;
-use std::ops::Deref;
+use scenario::{Column, Complaints, Document, Faults, Scenario, Stack, Theory};
+use sim::{CellPlan, TrafficPlan};
 use traffic::Unresponsive;
-use transport::{BbrVariant, CubicVariant, WindowVariant};
-use units::random::Stream;
-use units::{Bytes, Complaint, Fraction, Rate, Span, Time};
-
-/// Congestion controls of the kernels the live engine meets.
-pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+use units::{Bytes, Complaint, Rate, Span};
+use ways::Directions;
 
 /// A scenario in numbers, ready for any engine.
 #[derive(Clone, Debug)]
@@ -88,68 +85,6 @@ pub struct Resolved {
     pub theory: Theory,
     /// The live engine's TCP profile.
     pub stack: Stack,
-}
-
-/// One transfer in numbers: the plan of its simulation, and where the scenario says so.
-#[derive(Clone, Debug)]
-pub struct ResolvedFlow {
-    /// The transfer itself. In a cell its route is the air, which all flows share.
-    pub plan: FlowPlan,
-    /// The table of the scenario it is from: `flow`, or `traffic` for a user's connections.
-    pub section: &'static str,
-    /// The number of that table among those of its name.
-    pub entry: usize,
-    /// True if the kernel sizes the receive window unasked: the plan's sizer stands for the kernel's rules.
-    pub autotuned: bool,
-}
-
-impl Deref for ResolvedFlow {
-    type Target = FlowPlan;
-
-    fn deref(&self) -> &FlowPlan {
-        &self.plan
-    }
-}
-
-impl ResolvedFlow {
-    /// Returns the path of `key` in the flow's table of the scenario: `flow[0].control`.
-    #[must_use]
-    pub fn key(&self, key: &str) -> String {
-        format!("{}[{}].{key}", self.section, self.entry)
-    }
-
-    /// Returns the length of a full segment on the wire.
-    #[must_use]
-    pub fn segment(&self) -> Bytes {
-        self.payload + self.header
-    }
-
-    /// Returns the congestion window at the start, in segments.
-    #[must_use]
-    pub fn initial_window(&self) -> u64 {
-        self.control.start.window / self.payload
-    }
-
-    /// Returns the largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
-    #[must_use]
-    pub fn receive_window(&self) -> Option<Bytes> {
-        Some(self.socket_buffer).filter(|window| *window < Bytes::MAX)
-    }
-
-    /// Returns the bytes that the buffers of both ends let through in a round trip, as a theory takes it: the lesser
-    /// of the receive window and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`: never
-    /// the limit.
-    #[must_use]
-    pub fn per_round_trip(&self) -> Option<Bytes> {
-        let sent = self.transport.host.send_buffer.per_round_trip();
-        self.receive_window().into_iter().chain(sent).min()
-    }
-
-    /// Returns the sizer that the scenario asks for; `None` also if the kernel sizes the window unasked.
-    #[must_use]
-    pub fn asked_sizer(&self) -> Option<&SizerPlan> {
-        self.sizer.as_ref().filter(|_| !self.autotuned)
-    }
 }
 
 impl Resolved {
@@ -232,16 +167,16 @@ pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Compl
 }
 
 fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Vec<Complaint>> {
-    check_names(scenario)?;
+    names::check(scenario)?;
     let directions = Directions::new(&scenario.links);
-    let flows = flows(scenario, &directions);
+    let flows = flow::flows(scenario, &directions);
     let Unresponsive { traffic, contents, notes } = traffic::traffic(scenario, files, &directions)?;
     let sessions = traffic::sessions(scenario, &directions);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
     let links = match &scenario.wlan {
         Some(wlan) => vec![cell::link(wlan, &connections)],
-        None => directions.resolve(&connections, &traffic),
+        None => links::resolve(&directions, &connections, &traffic),
     };
     links::check(&links, &connections)?;
     let cell = match &scenario.wlan {
@@ -277,179 +212,4 @@ fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, V
         title: scenario.title.clone(),
         source: scenario.source.clone(),
     })
-}
-
-/// Whether a queue policy is called `name`.
-///
-/// # Errors
-/// The names of those there are.
-pub fn is_policy(name: &str) -> Result<(), Complaint> {
-    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let help = did_you_mean(name, known.clone());
-    let complaint = Complaint::new("", format!("unknown queue \"{name}\"")).accepted(known.join(", "));
-    Err(Complaint { help, ..complaint })
-}
-
-/// Names that must be in a registry.
-fn check_names(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
-    let mut faults = Vec::new();
-    let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
-    let users =
-        scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
-    for (table, flow) in flows.chain(users) {
-        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
-        if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
-            let accepted =
-                format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
-            let found = format!("unknown congestion control \"{}\"", flow.control);
-            let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
-            faults.push(complaint(format!("{table}.control"), found, accepted, help));
-        }
-        if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
-            let help = "write socket_buffer = \"400kB\"".to_owned();
-            let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
-            faults.push(complaint(format!("{table}.socket_buffer"), found, "a size", Some(help)));
-        }
-        if let SocketBuffer::Sized { sizer, regret: Some(_), .. } = &flow.socket_buffer
-            && sizer != "sobas"
-        {
-            let found = format!("a bound on what the sizer \"{sizer}\" may give up");
-            let key = format!("{table}.socket_buffer.regret");
-            faults.push(complaint(key, found, "regret with the sizer \"sobas\"", None));
-        }
-        if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
-            && !sizing::registry::has(sizer)
-        {
-            let known: Vec<&str> = sizing::registry::sizers().iter().map(|sizer| sizer.name).collect();
-            let found = format!("unknown sizer \"{sizer}\"");
-            let key = format!("{table}.socket_buffer.sizer");
-            faults.push(complaint(key, found, known.join(", "), None));
-        }
-        if !cc::registry::has_slow_start(&flow.slow_start) {
-            let known: Vec<&str> =
-                cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
-            let found = format!("unknown slow start \"{}\"", flow.slow_start);
-            let (key, help) = (format!("{table}.slow_start"), did_you_mean(&flow.slow_start, known.clone()));
-            faults.push(complaint(key, found, known.join(", "), help));
-        }
-    }
-    assist::check(scenario, &mut faults);
-    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-    let cell = scenario.wlan.iter().flat_map(|wlan| {
-        let wire = wlan.backhaul.as_ref().map(|wire| ("wlan.backhaul".to_owned(), &wire.queue));
-        std::iter::once(("wlan".to_owned(), &wlan.queue.queue)).chain(wire)
-    });
-    let links = scenario.links.iter().enumerate().flat_map(|(index, link)| {
-        let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
-        let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
-        std::iter::once((table, &link.queue)).chain(back)
-    });
-    for (table, queue) in links.chain(cell) {
-        if !known.contains(&queue.kind.as_str()) {
-            let found = format!("unknown queue \"{}\"", queue.kind);
-            let help = did_you_mean(&queue.kind, known.clone());
-            faults.push(complaint(format!("{table}.queue.kind"), found, known.join(", "), help));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
-}
-
-/// Makes a complaint of its parts, of which some come from tables.
-fn complaint(
-    key: impl Into<String>,
-    found: impl Into<String>,
-    accepted: impl Into<String>,
-    help: Option<String>,
-) -> Complaint {
-    Complaint { help, ..Complaint::new(key, found).accepted(accepted) }
-}
-
-/// Every transfer of the scenario, distributions drawn.
-fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
-    scenario
-        .flows
-        .iter()
-        .enumerate()
-        .flat_map(|(entry, flow)| transfers(scenario, flow, "flow", entry, directions))
-        .collect()
-}
-
-/// The transfers of one table, distributions drawn.
-fn transfers(
-    scenario: &Scenario,
-    flow: &spec::Flow,
-    section: &'static str,
-    entry: usize,
-    directions: &Directions<'_>,
-) -> Vec<ResolvedFlow> {
-    let wlan = scenario.wlan.as_ref();
-    let least = wlan.map_or_else(|| directions.round(&flow.path), |wlan| cell::delay(wlan) * 2);
-    // In a cell all flows share the air, which is the only link.
-    let route = wlan.map_or_else(|| directions.there(&flow.path, flow.direction), |_| vec![0]);
-    let return_route = directions.back(&flow.path, flow.direction);
-    let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
-    let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
-    let starts = values(&flow.start, flow.count, stream("start"));
-    let (window, sizer) = match &flow.socket_buffer {
-        SocketBuffer::Max => (Bytes::MAX, None),
-        // What the kernel does unasked is what the sizer of its rules does.
-        SocketBuffer::Autotuned => (scenario::AUTOTUNED, Some(("drs", None))),
-        SocketBuffer::Fixed(bytes) => (*bytes, None),
-        SocketBuffer::Sized { sizer, max, regret } => (*max, Some((sizer.as_str(), *regret))),
-    };
-    // Both ends are ours, so the sender can be paced.
-    let sizer = sizer.map(|(name, regret)| SizerPlan {
-        name: name.into(),
-        can_pace: true,
-        regret: regret.map(Fraction::get),
-    });
-    let (payload, host) = (flow.payload(), &flow.transport.host);
-    let control = ControlPlan {
-        name: flow.control.clone(),
-        slow_start: flow.slow_start.clone(),
-        start: Start {
-            segment: payload,
-            window: payload * flow.initial_window,
-            threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
-        },
-        tuning: Tuning {
-            byte_counting: flow.byte_counting,
-            max_ssthresh: flow.max_ssthresh,
-            fast_alpha: flow.fast_alpha,
-            offload: host.tso,
-            linux_bbr: host.bbr_variant == BbrVariant::Linux,
-            linux_cubic: host.cubic_variant == CubicVariant::Linux,
-            linux_window: host.window_variant == WindowVariant::Linux,
-        },
-    };
-    let transfer = |(index, start): (usize, Span)| {
-        let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
-        let plan = FlowPlan {
-            name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
-            control: control.clone(),
-            payload,
-            header: spec::Flow::header(flow.transport.timestamps),
-            // A drawn RTT below what the links take is theirs.
-            base_rtt: rtt.max(least),
-            route: route.clone(),
-            return_route: return_route.clone(),
-            place: wlan.and_then(|wlan| cell::place(wlan, flow, index)),
-            size: flow.size,
-            start: Time::ZERO + start,
-            stop: flow.stop.map(|stop| Time::ZERO + stop),
-            delayed_ack: flow.delayed_ack,
-            delayed_ack_timeout: flow.delayed_ack_timeout,
-            socket_buffer: window,
-            sizer: sizer.clone(),
-            send_jitter: flow.send_jitter,
-            handshake: flow.handshake,
-            transport: flow.transport,
-            access_rate: flow.access_rate,
-        };
-        ResolvedFlow { plan, section, entry, autotuned: flow.socket_buffer == SocketBuffer::Autotuned }
-    };
-    (0..).zip(starts).map(transfer).collect()
 }

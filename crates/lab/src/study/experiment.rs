@@ -7,6 +7,7 @@
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
 //! that is drawn with it.
 
+mod answers;
 mod error;
 mod headline;
 mod kernel;
@@ -17,16 +18,15 @@ pub use kernel::{UNASKED, shortened};
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
-use super::repeat::{median, repeats, runs};
 use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
 use super::tabulate::tabulate;
-use super::task::{self, Answer, Found, Task, hopeless, record, tasks};
+use super::task::{self, Answer, Found, Task, hopeless, tasks};
 use super::watch::{Event, Watch, Watched, Work};
 use crate::files::{replace, try_replace};
-use crate::run::engine::{self, EngineError};
-use crate::run::record::{Engine, Record};
+use crate::run::engine;
+use crate::run::record::Engine;
 use headline::headline;
 use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
 use std::path::{Path, PathBuf};
@@ -416,73 +416,6 @@ impl Experiment {
     fn judging<'a, 'w>(&'a self, run: &'a [Engine], watched: &'a Watched<'w>) -> Judging<'a, 'w> {
         let live = self.repeat;
         Judging { asked: &self.engines, run, seeds: self.seeds, live, runner: self.runner(watched) }
-    }
-
-    /// Every task on every engine, one run after the other.
-    fn answers(
-        &self,
-        tasks: &[Task],
-        store: Option<&Store>,
-        watched: &Watched<'_>,
-    ) -> Result<Vec<Answer>, ExperimentError> {
-        let repeat = self.repeat.unwrap_or(1);
-        let each: usize = self.engines.iter().map(|engine| runs(*engine, repeat) as usize).sum();
-        watched.begin(Work::Runs);
-        watched.need(tasks.len() * each);
-        let mut answers = Vec::new();
-        for task in tasks {
-            let answer = self.answer(task, store, watched)?;
-            // If this stops the experiment, the next run does not begin.
-            let _ = watched.tell(Event::Answered(&answer));
-            answers.push(answer);
-        }
-        Ok(answers)
-    }
-
-    /// One task on every engine; of several runs the answer has the one with the median goodput.
-    fn answer(
-        &self,
-        task: &Task,
-        store: Option<&Store>,
-        watched: &Watched<'_>,
-    ) -> Result<Answer, ExperimentError> {
-        let keep = |task: &Task, record: &Record| {
-            store.map(|store| store.keep(task, &self.command, record)).transpose()
-        };
-        let mut answer = Answer::of(task.clone(), Vec::new());
-        for engine in &self.engines {
-            let tasks = repeats(task, runs(*engine, self.repeat.unwrap_or(1)))?;
-            let mut found = Vec::new();
-            for one in &tasks {
-                match record(one, *engine, watched) {
-                    Ok(record) => {
-                        keep(one, &record)?;
-                        found.push(record);
-                        watched.finish(1);
-                    }
-                    // An engine that cannot answer at the point cannot with another seed.
-                    Err(EngineError::CannotAnswer(misfit)) => {
-                        answer.absent.push(misfit.to_string());
-                        watched.finish(tasks.len() - found.len());
-                        break;
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            if found.len() > 1 {
-                answer.runs.extend(found.clone());
-            }
-            if let Some(record) = median(found) {
-                // Once more, now that what the others found is known.
-                if let Some(one) = tasks.iter().find(|one| one.resolved.hash == record.summary.scenario_hash)
-                    && record.summary.repeats.is_some()
-                {
-                    keep(one, &record)?;
-                }
-                answer.records.push(record);
-            }
-        }
-        Ok(answer)
     }
 }
 

@@ -28,8 +28,9 @@ pub use hosts::Hosts;
 pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
+use super::repeat::record;
 use super::sweep::Runner;
-use super::task::{Task, check, record};
+use super::task::{Task, check};
 use super::watch::{Watch, Watched, Work};
 use crate::run::record::{Engine, Note};
 use bench::{Bench, Case, spaced};

@@ -1,7 +1,6 @@
 //! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
 
-use super::watch::{Event, Watched};
-use crate::run::engine::{self, EngineError, Misfit, Progress};
+use crate::run::engine::{self, Misfit};
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::{Resolved, Room, resolve_document};
 use scenario::{Document, Faults, Point};
@@ -276,15 +275,6 @@ pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
         }
     }
     Some(reasons)
-}
-
-/// Runs the task on `engine`.
-///
-/// # Errors
-/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine can say nothing of it.
-pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
-    let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
-    engine::run(engine, &task.resolved, tell)
 }
 
 impl Answer {

@@ -79,7 +79,7 @@ impl Watch for Unwatched {
 pub struct Watched<'a>(Mutex<State<'a>>);
 
 struct State<'a> {
-    watch: &'a mut dyn Watch,
+    watch: Option<&'a mut dyn Watch>,
     stopped: bool,
     done: usize,
     all: usize,
@@ -89,15 +89,14 @@ impl Watched<'static> {
     /// For a study that nobody watches.
     #[must_use]
     pub fn by_nobody() -> Self {
-        // Nothing is allocated for a value without a size.
-        Self::new(Box::leak(Box::new(Unwatched)))
+        Self(Mutex::new(State { watch: None, stopped: false, done: 0, all: 0 }))
     }
 }
 
 impl<'a> Watched<'a> {
     /// For a study that `watch` watches.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
-        Self(Mutex::new(State { watch, stopped: false, done: 0, all: 0 }))
+        Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))
     }
 
     fn state(&self) -> MutexGuard<'_, State<'a>> {
@@ -151,7 +150,7 @@ impl State<'_> {
     }
 
     fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        self.stopped |= self.watch.tell(event).is_break();
+        self.stopped |= self.watch.as_mut().is_some_and(|watch| watch.tell(event).is_break());
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -1,6 +1,6 @@
 //! Checks that XCP and RCP flows cross links with the matching router, in a topology that `sim` supports.
 
-use super::complaint;
+use super::complaint::complaint;
 use link::assist::ASSISTS;
 use scenario::spec::{Flow, Scenario};
 use units::Complaint;

@@ -1,7 +1,10 @@
 //! A wireless cell in numbers: what the PHY's standard fills in, access functions, queues, where each flow is.
 
+use super::flow::ResolvedFlow;
+use super::links::ResolvedLink;
+use super::place::{category, delay};
+use super::queue;
 use super::room::{RoomScale, mean_rtt};
-use super::{ResolvedFlow, ResolvedLink, queue};
 use air::access::{Access, Category};
 use air::airtime_limits::AirtimeLimits;
 use air::config::AfterCollision;
@@ -16,31 +19,6 @@ use sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, LinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
 };
 use units::{Bytes, Complaint, Fraction, Rate, Span};
-
-/// Where the transfers of a flow's table are in the cell: number `index` of them.
-pub(super) fn place(wlan: &Wlan, flow: &spec::Flow, index: usize) -> Option<CellPlace> {
-    let way = flow.cell.as_ref()?;
-    let name = &way.stations[index % way.stations.len()];
-    let mut names = wlan.stations.iter().flat_map(|station| &station.names);
-    Some(CellPlace {
-        station: names.position(|known| known == name)?,
-        direction: match way.direction {
-            CellDirection::Down => Direction::Down,
-            CellDirection::Up => Direction::Up,
-        },
-        category: category(way.category),
-        ack_category: category(way.ack_category),
-    })
-}
-
-const fn category(category: spec::Category) -> Category {
-    match category {
-        spec::Category::Be => Category::BestEffort,
-        spec::Category::Bk => Category::Background,
-        spec::Category::Vi => Category::Video,
-        spec::Category::Vo => Category::Voice,
-    }
-}
 
 const CATEGORIES: [(&str, spec::Category); 4] = [
     ("be", spec::Category::Be),
@@ -102,11 +80,6 @@ pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
         mean_rtt: scale.mean_rtt,
         table: "wlan".to_owned(),
     }
-}
-
-/// One-way delay of the backhaul.
-pub(super) fn delay(wlan: &Wlan) -> Span {
-    wlan.backhaul.as_ref().map_or(Span::ZERO, |backhaul| backhaul.delay)
 }
 
 fn rtts(flows: &[&ResolvedFlow]) -> impl Iterator<Item = Span> {

@@ -1,12 +1,13 @@
 //! Links and ways in numbers: a queue per direction, and the routes of flows and traffic over them.
 
+use super::flow::ResolvedFlow;
+use super::queue;
 use super::room::{RoomScale, mean_rtt};
-use super::{ResolvedFlow, queue};
+use super::ways::{Directions, Route};
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use scenario::spec::{self, Direction};
 use sim::TrafficPlan;
-use std::collections::HashMap;
 use units::{Bytes, Complaint, Rate, Span};
 
 /// One direction of a link.
@@ -36,102 +37,39 @@ impl ResolvedLink {
     }
 }
 
-/// Where a packet goes and what answers it comes back by: indices of directions.
-pub(super) type Route = Vec<usize>;
-
-/// The directions of a scenario's links: first each link's forward one, then those reverse ones that have a queue.
-pub(super) struct Directions<'a> {
-    links: &'a [spec::Link],
-    /// By name.
-    places: HashMap<&'a str, usize>,
-    /// Of each link that has one.
-    reverse: Vec<Option<usize>>,
-}
-
-impl<'a> Directions<'a> {
-    pub(super) fn new(links: &'a [spec::Link]) -> Self {
-        let mut next = links.len();
-        let reverse = |link: &spec::Link| {
-            link.reverse.as_ref().map(|_| {
-                next += 1;
-                next - 1
-            })
-        };
-        Self {
-            places: links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect(),
-            reverse: links.iter().map(reverse).collect(),
-            links,
+/// Every direction in numbers.
+pub(super) fn resolve(
+    ways: &Directions<'_>,
+    flows: &[&ResolvedFlow],
+    traffic: &[TrafficPlan],
+) -> Vec<ResolvedLink> {
+    let table = |place| if ways.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
+    let forward = ways.links.iter().enumerate().map(|(place, link)| {
+        let scale = carried(place, ways.reverse[place], link.rate, flows, traffic);
+        ResolvedLink {
+            name: link.name.clone(),
+            direction: Direction::Forward,
+            config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss, jitter: link.jitter },
+            queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
+            limit: scale.limit(link.queue.limit),
+            mean_rtt: scale.mean_rtt,
+            table: table(place),
         }
-    }
-
-    fn places(&self, path: &[String]) -> impl DoubleEndedIterator<Item = usize> {
-        path.iter().filter_map(|name| self.places.get(name.as_str()).copied())
-    }
-
-    /// Twice the one-way delay of a path.
-    pub(super) fn round(&self, path: &[String]) -> Span {
-        self.places(path).map(|place| self.links[place].delay * 2).sum()
-    }
-
-    /// The way over a path in a direction.
-    pub(super) fn there(&self, path: &[String], direction: Direction) -> Route {
-        match direction {
-            Direction::Forward => self.places(path).collect(),
-            Direction::Reverse => self.places(path).rev().filter_map(|place| self.reverse[place]).collect(),
-        }
-    }
-
-    /// The way back: over what has a queue in the other direction.
-    pub(super) fn back(&self, path: &[String], direction: Direction) -> Route {
-        self.there(
-            path,
-            match direction {
-                Direction::Forward => Direction::Reverse,
-                Direction::Reverse => Direction::Forward,
-            },
-        )
-    }
-
-    /// Every direction in numbers.
-    pub(super) fn resolve(&self, flows: &[&ResolvedFlow], traffic: &[TrafficPlan]) -> Vec<ResolvedLink> {
-        let table = |place| if self.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
-        let forward = self.links.iter().enumerate().map(|(place, link)| {
-            let scale = carried(place, self.reverse[place], link.rate, flows, traffic);
-            ResolvedLink {
-                name: link.name.clone(),
-                direction: Direction::Forward,
-                config: LinkConfig {
-                    rate: link.rate,
-                    delay: link.delay,
-                    loss: link.loss,
-                    jitter: link.jitter,
-                },
-                queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
-                limit: scale.limit(link.queue.limit),
-                mean_rtt: scale.mean_rtt,
-                table: table(place),
-            }
-        });
-        let reverse = self.links.iter().enumerate().filter_map(|(place, link)| {
-            let (back, index) = (link.reverse.as_ref()?, self.reverse[place]?);
-            let scale = carried(index, Some(place), back.rate, flows, traffic);
-            Some(ResolvedLink {
-                name: link.name.clone(),
-                direction: Direction::Reverse,
-                config: LinkConfig {
-                    rate: back.rate,
-                    delay: link.delay,
-                    loss: back.loss,
-                    jitter: Span::ZERO,
-                },
-                queue: queue::policy(&back.queue, &scale),
-                limit: scale.limit(back.queue.limit),
-                mean_rtt: scale.mean_rtt,
-                table: format!("{}.reverse", table(place)),
-            })
-        });
-        forward.chain(reverse).collect()
-    }
+    });
+    let reverse = ways.links.iter().enumerate().filter_map(|(place, link)| {
+        let (back, index) = (link.reverse.as_ref()?, ways.reverse[place]?);
+        let scale = carried(index, Some(place), back.rate, flows, traffic);
+        Some(ResolvedLink {
+            name: link.name.clone(),
+            direction: Direction::Reverse,
+            config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss, jitter: Span::ZERO },
+            queue: queue::policy(&back.queue, &scale),
+            limit: scale.limit(back.queue.limit),
+            mean_rtt: scale.mean_rtt,
+            table: format!("{}.reverse", table(place)),
+        })
+    });
+    forward.chain(reverse).collect()
 }
 
 /// Returns the scale of a direction of `rate`, by what it carries: the mean base RTT of the flows that cross its link

@@ -1,6 +1,6 @@
 //! A queue as written to numbers: its room, its thresholds in packets, and whether its policy has what is set.
 
-use super::complaint;
+use super::complaint::complaint;
 use super::room::RoomScale;
 use link::Limit;
 use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};

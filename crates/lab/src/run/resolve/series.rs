@@ -1,6 +1,6 @@
 //! Which flows have series, and how densely these are sampled: they are held in memory until a run ends.
 
-use super::ResolvedFlow;
+use super::flow::ResolvedFlow;
 use scenario::{Record, RecordedFlows, Scenario};
 use units::{Complaint, Span};
 

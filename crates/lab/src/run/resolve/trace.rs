@@ -1,6 +1,6 @@
 //! The files of traces, read once for all points of a sweep.
 
-use super::complaint;
+use super::complaint::complaint;
 use super::files::{Files, Opened};
 use capture::{Prefix, Wanted};
 use link::traffic::Trace;

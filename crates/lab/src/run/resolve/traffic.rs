@@ -1,8 +1,9 @@
 //! `[[traffic]]` in numbers: arrival processes, traces, populations of users.
 
 use super::files::Files;
-use super::links::Directions;
-use super::{Resolved, ResolvedFlow, trace, transfers};
+use super::flow::{ResolvedFlow, transfers};
+use super::ways::Directions;
+use super::{Resolved, trace};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Volume};
 use scenario::{Scenario, Spread};
