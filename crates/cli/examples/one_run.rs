@@ -1,8 +1,8 @@
-// One path, asked of theory and of the simulator: cargo run --release --example one_run
+//! One path, asked of theory and of the simulator: cargo run --release --example one_run
 
 use tightlink::{Engine, Error, Flow, Run, Scenario, metric};
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let scenario = Scenario::link("50Mbit/s", "5ms")
         .limit("0.5 bdp")
         .flow(Flow::reno().rtt("40ms"))

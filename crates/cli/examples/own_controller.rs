@@ -1,8 +1,8 @@
-// A congestion control of one's own beside Reno: cargo run --release --example own_controller
-//
-// SQRT adds 1/sqrt(w) segments per round trip and gives up sqrt(w)/2 on loss (Bansal, Balakrishnan, INFOCOM 2001). A
-// loss-based controller is a slow start times a growth: the growth is all there is to write. Others implement
-// `cc::CongestionControl`.
+//! A congestion control of one's own beside Reno: cargo run --release --example own_controller
+//!
+//! SQRT adds 1/sqrt(w) segments per round trip and gives up sqrt(w)/2 on loss (Bansal, Balakrishnan, INFOCOM 2001). A
+//! loss-based controller is a slow start times a growth: the growth is all there is to write. Others implement
+//! `cc::CongestionControl`.
 
 use tightlink::cc::growth::Growth;
 use tightlink::cc::growth::share::{Remainder, in_use, part, segments};
@@ -36,7 +36,7 @@ impl Growth for Sqrt {
     }
 }
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     add(Control {
         name: "sqrt",
         summary: "grows by 1/sqrt(w) per round trip, gives up sqrt(w)/2 on loss",

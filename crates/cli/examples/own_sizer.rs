@@ -1,7 +1,7 @@
-// A sizer of the receive window of one's own: cargo run --release --example own_sizer
-//
-// It holds the window at a little more than what a round trip without a queue delivers. So the buffer of the link stays
-// nearly empty, whatever congestion control the sender has.
+//! A sizer of the receive window of one's own: cargo run --release --example own_sizer
+//!
+//! It holds the window at a little more than what a round trip without a queue delivers. So the buffer of the link stays
+//! nearly empty, whatever congestion control the sender has.
 
 use tightlink::sizing::registry::{Sizer, add};
 use tightlink::sizing::{Action, BufferSizer, Input, SizerConfig};
@@ -51,7 +51,7 @@ impl BufferSizer for Gentle {
     }
 }
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     add(Sizer {
         name: "gentle",
         summary: "a quarter more than a round trip without a queue delivers",

@@ -1,8 +1,8 @@
-// Utilization against the buffer, for two controls, on all cores: cargo run --release --example sweep [FOLDER]
+//! Utilization against the buffer, for two controls, on all cores: cargo run --release --example sweep [FOLDER]
 
 use tightlink::{Engine, Error, Flow, Run, Scenario, Unwatched};
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let scenario = Scenario::link("20Mbit/s", "5ms")
         .limit("1 bdp")
         .flow(Flow::reno().rtt("40ms"))

@@ -10,6 +10,7 @@ use lab::study::sweep::PointResult;
 use lab::study::task::Answer;
 use lab::study::watch::Unwatched;
 use scenario::{Complaints, Document, Faults, Scenario, Written};
+use std::path::PathBuf;
 
 /// The questions about a scenario. Files that it names are read relative to the current folder.
 pub trait Run {
@@ -88,7 +89,8 @@ impl Run for Scenario {
 
     fn size(&self) -> Result<Sizing, Error> {
         let document = Document::of(self);
-        Ok(Study::of_scenario(&document, None).map_err(in_code)?.simulate(&mut Unwatched)?)
+        let study = Study::of_scenario(&document, PathBuf::new()).map_err(in_code)?;
+        Ok(Study { folder: None, ..study }.simulate(&mut Unwatched)?)
     }
 
     fn experiment(&self, sweep: &[(&str, &dyn Written)]) -> Result<Experiment, Error> {

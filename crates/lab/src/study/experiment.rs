@@ -23,7 +23,7 @@ use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
 use super::tabulate::tabulate;
 use super::task::{self, Answer, Found, Task, hopeless, tasks};
-use super::watch::{Event, Watch, Watched, Work};
+use super::watch::{Watch, Watched, Work};
 use crate::files::{replace, try_replace};
 use crate::run::engine;
 use crate::run::record::Engine;

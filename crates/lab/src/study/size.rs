@@ -181,7 +181,7 @@ pub struct Study {
     pub scenario: Option<Document>,
     /// Threads of simulations.
     pub jobs: usize,
-    /// Where finished simulations are kept, and reused from.
+    /// Where finished simulations are kept, and reused from; `None`: nowhere.
     pub folder: Option<PathBuf>,
     /// Seed of the random streams.
     pub seed: u64,
@@ -192,7 +192,7 @@ impl Study {
     ///
     /// # Errors
     /// What is wrong with the scenario, or that nothing in it is greedy.
-    pub fn of_scenario(document: &Document, folder: impl Into<Option<PathBuf>>) -> Result<Self, Faults> {
+    pub fn of_scenario(document: &Document, folder: PathBuf) -> Result<Self, Faults> {
         let task = Task::at(&Arc::new(document.clone()), Vec::new())?;
         let question = Question::of_scenario(&task.resolved)
             .map_err(|complaint| Faults::from(document.complain(complaint)))?;
@@ -201,9 +201,9 @@ impl Study {
 
     /// Of a question, with a simulation for each core.
     #[must_use]
-    pub fn of(question: Question, folder: impl Into<Option<PathBuf>>) -> Self {
+    pub fn of(question: Question, folder: PathBuf) -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { question, scenario: None, jobs, folder: folder.into(), seed: 1 }
+        Self { question, scenario: None, jobs, folder: Some(folder), seed: 1 }
     }
 
     /// Whether `engine` can be asked, before anything runs.

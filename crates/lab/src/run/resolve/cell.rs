@@ -14,7 +14,7 @@ use link::moving_limit::{AltParameters, EbdpParameters, MovingLimitConfig};
 use link::queue::Context;
 use link::{Limit, LinkConfig};
 use scenario::Scenario;
-use scenario::spec::{self, AccessRule, CellDirection, Sizing, Wlan};
+use scenario::spec::{self, AccessRule, Sizing, Wlan};
 use sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, LinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
 };

@@ -6,7 +6,7 @@ use super::room::{RoomScale, mean_rtt};
 use super::ways::{Directions, Route};
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
-use scenario::spec::{self, Direction};
+use scenario::spec::Direction;
 use sim::TrafficPlan;
 use units::{Bytes, Complaint, Rate, Span};
 
