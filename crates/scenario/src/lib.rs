@@ -58,6 +58,7 @@ mod rewrite;
 mod schema;
 pub mod spec;
 mod sweep;
+mod table;
 mod volume;
 mod words;
 mod write;

@@ -5,7 +5,6 @@
 
 mod defaults;
 mod page;
-mod reasons;
 
 pub use defaults::{Default, defaults, reasons_without_default};
 pub use page::page;
@@ -143,7 +142,7 @@ const SECTIONS: &[Section] = &[
         heading: "`[[traffic]]`",
         table: "traffic",
         intro: "With `kind = \"engset\"` all keys of [`[[flow]]`](#flow) but `count`, `size` and `stop` may stand there, too.",
-        groups: &[("", schema::traffic::OWN)],
+        groups: &[("", schema::traffic::ALL_KINDS)],
     },
     Section { heading: "`[model]`", table: "model", intro: "", groups: &[("", schema::MODEL)] },
     Section { heading: "`[live]`", table: "live", intro: "", groups: &[("", schema::LIVE)] },

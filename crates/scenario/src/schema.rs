@@ -46,6 +46,10 @@ pub struct Key {
     pub kinds: &'static str,
     /// What it means.
     pub meaning: &'static str,
+    /// Why its default is what it is; empty without a default.
+    pub why: &'static str,
+    /// Where the default is from.
+    pub from: &'static str,
     /// For a table, the keys within.
     pub(crate) within: Keys,
 }
@@ -100,8 +104,18 @@ const KEY: Key = Key {
     refused_by: "",
     kinds: "",
     meaning: "",
+    why: "",
+    from: "",
     within: &[],
 };
+
+/// The source of a default that no document has.
+const OWN: &str = "this project";
+
+/// A default for each host, whatever the control.
+const fn by_host(rfc: &'static str, linux: &'static str, source: &'static str) -> DefaultValue {
+    DefaultValue::Hosts { rfc, linux, with: None, source }
+}
 
 /// The kind of the keys that limit a queue.
 pub(crate) const ROOM: &str = "room above zero";
