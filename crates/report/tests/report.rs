@@ -457,13 +457,9 @@ fn a_transfers_page_has_no_engine_and_no_words_that_it_does_not_use() {
     };
     let page = transfer.html();
     assert!(!page.contains(HOSTILE) && page.contains("tightlink send"));
-    for part in [
-        "this transfer",
-        "least RTT 20",
-        "receive window 400 kB",
-        "data-chart=\"rate\"",
-        "mean over 0.0",
-    ] {
+    for part in
+        ["this transfer", "least RTT 20", "receive window 400 kB", "data-chart=\"rate\"", "mean over 0.0"]
+    {
         assert!(page.contains(part), "{part}");
     }
     for absent in

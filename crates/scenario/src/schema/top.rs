@@ -118,9 +118,10 @@ pub(crate) const ROOT: Keys = &[&[
     },
     Key {
         name: "sweep",
-        kind: "lists of values by key path",
+        kind: "lists of values by key path, `draw`, `baseline`",
         default: Words("none"),
-        meaning: "every combination is run; see [sweep](../guide/scenario.md#sweep)",
+        meaning: "every combination is run; `draw` draws values of several keys together, and `baseline` is what numbers are divided \
+             by: see [sweep](../guide/scenario.md#sweep)",
         ..KEY
     },
     Key {
