@@ -4,7 +4,7 @@
 //! rate. The limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the
 //! limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. So the RTT grows so that the number
 //! of round trips between losses over the window stays. docs/guide/size.md has how far twins are from what they stand
-//! for (`scripts/size-twins`).
+//! for (docs/guide/size.md).
 
 use super::answer::{Delay, Point};
 use super::bench::Case;
