@@ -37,7 +37,7 @@ fn errors_have_kinds_and_keys() {
     // Text has places.
     let faults = Scenario::from_toml("title = 't'\n[link]\nrate = '1Mbits'\n").expect_err("much is missing");
     let error = tightlink::Error::from(faults);
-    assert!(error.to_string().contains(":3:8: link.rate: "), "{error}");
+    assert!(error.to_string().contains(":3:10: link.rate: unknown unit"), "{error}");
     assert!(error.faults.is_some_and(|faults| faults.as_slice().len() == error.complaints.len()));
 
     // An engine that is not made for it.
@@ -48,10 +48,11 @@ fn errors_have_kinds_and_keys() {
 #[test]
 fn traces_come_from_memory() {
     let path = Scenario::link("10Mbit/s", "5ms").limit("1 bdp").duration("3s").flow(Flow::reno());
-    let scenario = path.traffic("replay", &[("file", &"cross.csv")]).build().expect("a scenario");
+    let scenario =
+        path.traffic("replay", &[("file", &"cross.csv"), ("repeat", &true)]).build().expect("a scenario");
     let files = InMemory::default().with("cross.csv", "time_ms,size\n0,500\n1,500\n2,500\n");
     let record = scenario.run_with(Engine::Sim, &files).expect("an answer");
-    assert!((4e6..7e6).contains(&record.summary.goodput_bps()), "4 Mbit/s are taken: {record:?}");
+    assert!((4e6..7e6).contains(&record.summary.goodput_bps()), "{}", record.summary.goodput_bps());
     let error = scenario.run(Engine::Sim).expect_err("no such file on disk");
     assert_eq!(error.complaints[0].place, "traffic[0].file");
 }
@@ -77,6 +78,7 @@ fn a_watch_stops_a_sweep_in_memory() {
 #[test]
 fn the_size_of_a_buffer_is_found_in_memory() {
     let sizing = scenario().size().expect("a limit");
-    assert!((3..40).contains(&sizing.recommended.packets), "{}", sizing.recommended.packets);
+    // A lone Reno flow needs a bandwidth-delay product, 17 packets, at least.
+    assert!((17..100).contains(&sizing.recommended.packets), "{}", sizing.recommended.packets);
     assert!(sizing.recommended.utilization > 0.9);
 }
