@@ -1,4 +1,4 @@
-//! Makes the buffers on a TCP path the right size: theory, simulation and the real kernel answer the same question
+//! Makes the buffers on a TCP path the right size. Theory, simulation and the real kernel answer the same question
 //! about one description of the path.
 //!
 //! ```
