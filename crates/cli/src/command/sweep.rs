@@ -42,7 +42,8 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
 
 fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> Result<ExitCode, Problem> {
     let engine = Engine::from(options.engine);
-    let Swept { results, files, ratios } = Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
+    let Swept { results, files, ratios, .. } =
+        Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
     let points = results.len();
     if options.json {
         let mut lines = results.iter().map(ResultLine::swept);

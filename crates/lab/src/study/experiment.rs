@@ -61,6 +61,7 @@ pub struct Experiment {
 
 /// What a comparison found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compared {
     /// What the engines found at each point.
     pub answers: Vec<Answer>,
@@ -83,6 +84,7 @@ pub struct Drawn {
 
 /// What became of claims.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Checked {
     /// One per claim that is a statement to judge.
     pub verdicts: Vec<Verdict>,
@@ -94,6 +96,7 @@ pub struct Checked {
 
 /// A finished sweep.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Swept {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,

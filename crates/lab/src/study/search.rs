@@ -39,6 +39,7 @@ const BRACKETED: f64 = 0.4;
 
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// The scenario or the key is not right.
     #[error(transparent)]

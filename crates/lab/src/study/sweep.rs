@@ -21,6 +21,7 @@ use units::Complaint;
 
 /// One finished point.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PointResult {
     /// The keys the sweep sets and their values.
     pub point: Vec<(String, String)>,
@@ -39,6 +40,7 @@ pub type Ratios = Vec<(String, f64)>;
 
 /// Why a sweep stopped. What was finished is kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SweepError {
     /// A point failed.
     #[error("{label}: {source}")]

@@ -16,6 +16,7 @@ pub trait Watch: Send {
 
 /// What a [`Watch`] is told.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// Work of another kind begins: it counts its steps from zero.
     Begun(Work),
@@ -56,6 +57,7 @@ pub enum Event<'a> {
 
 /// Kinds of work, each with its own steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Work {
     /// Runs, one after the other.
     Runs,

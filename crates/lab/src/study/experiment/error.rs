@@ -12,6 +12,7 @@ use units::Complaint;
 
 /// Why an experiment did not come to its end. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExperimentError {
     /// The scenario is not right.
     #[error(transparent)]
