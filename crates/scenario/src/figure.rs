@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::fault::Faults;
 use crate::read::figure;
-use crate::schema;
+use crate::tables;
 
 /// A figure over the points of the scenario's `[sweep]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,6 @@ impl Document {
     /// Everything wrong with it, also a key of the scenario as `x` that `[sweep]` does not vary.
     pub fn figure(&self) -> Result<Option<FigureSpec>, Faults> {
         let axes: Vec<String> = self.sweep()?.axes().iter().map(|axis| axis.key.clone()).collect();
-        figure::figure(self.root(), schema::FIGURE, &axes)
+        figure::figure(self.root(), tables::FIGURE, &axes)
     }
 }

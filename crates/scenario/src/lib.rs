@@ -40,6 +40,8 @@
 //! # Ok::<(), tightlink_scenario::Faults>(())
 //! ```
 
+mod cursor;
+mod defaults;
 mod describe;
 mod document;
 mod draft;
@@ -52,6 +54,7 @@ mod host;
 mod limit;
 mod near;
 mod origin;
+mod path;
 mod read;
 pub mod reference;
 mod rewrite;
@@ -59,22 +62,26 @@ mod schema;
 pub mod spec;
 mod sweep;
 mod table;
+mod tables;
+mod tree;
 mod volume;
-mod words;
+mod word;
 mod write;
 
-pub use document::{Document, Entry, Node, Table, Value};
+pub use document::Document;
 pub use draft::{FlowDraft, LinkDraft, ScenarioDraft};
 pub use fault::{Complaints, Fault, Faults};
 pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use host::{AUTOTUNED, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
-pub use schema::{DefaultValue, Key, key_words, unit_words};
+pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
     Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
     SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
+pub use tables::{key_words, unit_words};
+pub use tree::{Entry, Node, Table, Value};
 pub use write::Written;

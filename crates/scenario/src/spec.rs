@@ -6,7 +6,6 @@
 //! Keys will come, so structs whose tables grow are `#[non_exhaustive]`: other crates make them with `default()` and
 //! set fields, or by a [draft](crate::ScenarioDraft), and no key that comes later breaks them.
 
-mod defaults;
 mod queue;
 mod traffic;
 mod wlan;

@@ -1,11 +1,13 @@
 //! `[sweep]`: a scenario at every combination of some keys' values.
 
-use crate::document::path::{Step, split, targets};
-use crate::document::{Document, Entry, Table, Value, node, path};
+use crate::document::Document;
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
+use crate::path::{self, Step, split};
 use crate::schema;
+use crate::tables::ROOT;
+use crate::tree::{self, Entry, Table, Value};
 use std::collections::HashSet;
 use units::Complaint;
 
@@ -116,11 +118,11 @@ impl Document {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
         };
-        let set = targets(self.root(), &segments)?;
+        let set = path::targets(ROOT, self.root(), &segments)?;
         let mut fixed = HashSet::new();
         for (swept, _) in lists(table) {
             // An axis that leads nowhere is a fault of the sweep, found when that is read.
-            let Ok(varied) = split(&swept).and_then(|segments| targets(self.root(), &segments)) else {
+            let Ok(varied) = split(&swept).and_then(|segments| path::targets(ROOT, self.root(), &segments)) else {
                 continue;
             };
             let within = |inner: &[Step], outer: &[Step]| inner.starts_with(outer);
@@ -169,7 +171,7 @@ impl Document {
             faults.push(Fault { origin: origin.clone(), complaint });
         };
         let segments = split(&key).and_then(|segments| {
-            targets(self.root(), &segments)?;
+            path::targets(ROOT, self.root(), &segments)?;
             Ok(segments)
         });
         let segments = match segments {
@@ -180,13 +182,13 @@ impl Document {
             }
         };
         let followed = match segments.first().map(String::as_str) {
-            Some("sweep") => Err(("sweep".to_owned(), schema::ROOT)),
-            _ => schema::follow(schema::ROOT, self.schema_path(&segments)).map(drop),
+            Some("sweep") => Err(("sweep".to_owned(), ROOT)),
+            _ => schema::follow(ROOT, self.schema_path(&segments)).map(drop),
         };
         if let Err((unknown, known)) = followed {
             let accepted =
                 if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
-            let help = near::key_meant(&unknown, known);
+            let help = near::key_meant(&unknown, known, ROOT);
             fault(&entry.origin, format!("unknown key \"{unknown}\""), accepted, help);
             return None;
         }
@@ -228,7 +230,7 @@ impl Document {
         let places: Vec<Vec<Vec<Step>>> = sweep
             .axes
             .iter()
-            .map(|axis| split(&axis.key).and_then(|path| targets(self.root(), &path)).unwrap_or_default())
+            .map(|axis| split(&axis.key).and_then(|path| path::targets(ROOT, self.root(), &path)).unwrap_or_default())
             .collect();
         for (at, (axis, inner)) in sweep.axes.iter().zip(&places).enumerate() {
             let within = |outer: &Vec<Step>| {
@@ -252,7 +254,7 @@ impl Document {
 
     /// The path without what picks one link, flow or traffic.
     fn schema_path(&self, segments: &[String]) -> Vec<String> {
-        let picks = path::picks(self.root(), segments);
+        let picks = path::picks(ROOT, self.root(), segments);
         segments
             .iter()
             .enumerate()
@@ -273,7 +275,7 @@ fn lists(table: &Table) -> Vec<(String, &Entry)> {
 /// Lists by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same.
 fn flatten<'a>(prefix: &str, table: &'a Table, entries: &mut Vec<(String, &'a Entry)>) {
     for entry in table.iter() {
-        let key = node::path(prefix, &entry.key);
+        let key = tree::path(prefix, &entry.key);
         match &entry.node.value {
             Value::Table(within) => flatten(&key, within, entries),
             _ => entries.push((key, entry)),

@@ -69,75 +69,79 @@ macro_rules! table {
         pub(crate) const $KEYS: $crate::schema::Keys = &[$($of),+];
         table! {
             @gather { [$(#[$attribute])*] $Table $Read ($at $read $context $Context) [$($Draft)?] $KEYS }
-            [$($(#[$doc])* pub $field: $Type,)*] [$($field ($Type) [$($start)?])*] [] $($entries)+
+            [$($(#[$doc])* pub $field: $Type,)*] [$($field ($Type) [$($start)?])*] [] {} $($entries)+
         }
     };
 
-    // A group of rows begins.
+    // A group of rows begins; the one before it is done.
+    (@gather $head:tt $fields:tt $parts:tt [] {} $(#[$doc:meta])* group $GROUP:ident from $BASE:ident; $($entries:tt)*) => {
+        table! { @gather $head $fields $parts [] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
+    };
     (
-        @gather $head:tt $fields:tt $parts:tt [$($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt [$($groups:tt)*] $group:tt
         $(#[$doc:meta])* group $GROUP:ident from $BASE:ident; $($entries:tt)*
     ) => {
-        table! { @gather $head $fields $parts [{ $(#[$doc])* $GROUP $BASE [] } $($groups)*] $($entries)* }
+        table! { @gather $head $fields $parts [$($groups)* $group] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
     };
     // A field, with a value or by hand.
     (
-        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ pub $name:ident: $Type:ty $([$attribute:meta])? $(= $reader:expr)? => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head
-            [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: $Type,] [$($parts)* $name ($Type) []]
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { pub [$($doc)+] $name [$name] [$($reader)?] $row }] } $($groups)*]
+            @gather $head [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: $Type,] [$($parts)* $name ($Type) []] $groups
+            { $group $GROUP $BASE [$($rows)* { pub [$($doc)+] $name [$name] [$($reader)?] $row }] }
             $($entries)*
         }
     };
     // A field that may be absent.
     (
-        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ opt $name:ident: $Type:ty $([$attribute:meta])? = $reader:expr => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head
-            [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: Option<$Type>,] [$($parts)* $name (Option<$Type>) []]
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { opt [$($doc)+] $name [$name] [$reader] $row }] } $($groups)*]
+            @gather $head [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: Option<$Type>,] [$($parts)* $name (Option<$Type>) []] $groups
+            { $group $GROUP $BASE [$($rows)* { opt [$($doc)+] $name [$name] [$reader] $row }] }
             $($entries)*
         }
     };
     // A part of another field.
     (
-        @gather $head:tt $fields:tt $parts:tt [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ in $($outer:ident).+: $name:ident $(= $reader:expr)? => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head $fields $parts
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { in [$($doc)+] $name [$($outer .)+ $name] [$($reader)?] $row }] } $($groups)*]
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { in [$($doc)+] $name [$($outer .)+ $name] [$($reader)?] $row }] }
             $($entries)*
         }
     };
     // A key without a field.
     (
-        @gather $head:tt $fields:tt $parts:tt [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ key $name:ident => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head $fields $parts
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { key [$($doc)+] $name [] [] $row }] } $($groups)*]
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { key [$($doc)+] $name [] [] $row }] }
             $($entries)*
         }
     };
+    // No entry is left.
+    (@gather $head:tt $fields:tt $parts:tt [$($groups:tt)*] $group:tt) => {
+        table! { @make $head $fields $parts [$($groups)* $group] }
+    };
 
-    // All is gathered.
     (
-        @gather
+        @make
         { [$(#[$attribute:meta])*] $Table:ident $Read:ident ($at:ident $read:ident $context:ident $Context:ty) $draft:tt $KEYS:ident }
         [$($fields:tt)*]
         [$($part:ident ($Part:ty) [$($start:expr)?])*]
-        [$({ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$(
+        [$({ [$($gdoc:tt)*] $GROUP:ident $BASE:ident [$(
             { $kind:ident [$($doc:literal)+] $name:ident $place:tt $reader:tt { $($key:ident: $value:expr),+ $(,)? } }
         )+] })+]
     ) => {
@@ -153,7 +157,6 @@ macro_rules! table {
             pub(crate) fn read(keys: &$crate::cursor::Keys<'_>, $context: $Context) -> Self {
                 let _ = &$context;
                 let mut $read = Self { $($part: None $(.or(Some($start)))?,)* };
-                // The groups were gathered from the last to the first.
                 $($(table!(@read $kind keys $at $read $name $place $reader);)+)+
                 $read
             }
@@ -183,7 +186,7 @@ macro_rules! table {
         }
 
         $(
-            $(#[$gdoc])*
+            $($gdoc)*
             pub(crate) const $GROUP: &[$crate::schema::Key] = &[$($crate::schema::Key {
                 name: stringify!($name),
                 meaning: concat!($($doc),+).trim_ascii_start(),

@@ -1,6 +1,6 @@
 //! The text of a scenario: [`Scenario::to_toml`]. Quantities have their units, and what has its default is left out.
 
-use crate::document::path::split;
+use crate::path::split;
 use crate::host::Host;
 use crate::read::default_flow;
 use crate::spec::{
@@ -10,7 +10,7 @@ use crate::spec::{
     Scenario, SendBuffer, Sessions, Sizing, SocketBuffer, Spread, Stack, Station, Theory, Threshold, Traffic,
     Volume, WindowVariant, Wlan,
 };
-use crate::words::{Word, word_of};
+use crate::word::{Word, word_of};
 use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// A value as it stands to the right of a key.

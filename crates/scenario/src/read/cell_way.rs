@@ -1,9 +1,9 @@
 //! `station`, `direction`, `category` and `ack_category` of a flow: its way in a cell.
 
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys};
 use super::way::Way;
 use super::wlan::{WlanRead, category};
-use crate::document::Value;
+use crate::tree::Value;
 use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
 

@@ -1,7 +1,7 @@
 //! What takes more than one table to see.
 
 use super::flow::{FlowRead, MOST_FLOWS};
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys};
 use super::link::LinkRead;
 use super::wlan::WlanRead;
 use crate::spec::{Direction, Limit, Spread};

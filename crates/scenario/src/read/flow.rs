@@ -1,14 +1,14 @@
 //! `[[flow]]`: the transfers under study.
 
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys, Sink};
 use super::way::{Way, Ways};
 use super::{buffer, repeated, spread};
-use crate::document::{Document, Node, Value, path};
+use crate::path;
+use crate::tree::{Node, Value};
 use crate::host::Host;
-use crate::schema;
+use crate::tables;
 use crate::spec::{Flow, LossDetection, Recovery, Spread, Transport};
 use crate::write::Written;
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Rate, Span};
 
@@ -60,7 +60,7 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Ve
 }
 
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
-    let keys = at.keys(schema::FLOW)?;
+    let keys = at.keys(tables::FLOW)?;
     let count = keys.read("count", |at| at.integer(0..=MOST_FLOWS));
     let handshake = keys.read("handshake", At::boolean);
     let read = transfers(&keys, default_name, count, ways);
@@ -185,10 +185,10 @@ pub(super) fn transfers<'a>(
 
 /// Returns the flow of a `[[flow]]` in which nothing but its host, control and `sack` is written, without a path.
 pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
-    let text = format!("host = {}\nsack = {sack}\ncontrol = {}\n", host.written(), control.written());
-    let document = Document::parse("a flow", &text).expect("words are TOML");
-    let faults = RefCell::new(Vec::new());
-    let read = At::root(document.root(), &faults).keys(schema::FLOW);
+    let text = format!("{{ host = {}, sack = {sack}, control = {} }}", host.written(), control.written());
+    let node = Node::of_value(&text).expect("words are TOML");
+    let sink = Sink::new(tables::ROOT);
+    let read = At::root(&node, &sink).keys(tables::FLOW);
     let flow = read.and_then(|keys| transfers(&keys, "", Some(1), &Ways::new(None)).flow);
     // Only a control without a name is no control.
     let mut flow = flow.unwrap_or_default();
@@ -293,7 +293,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }
-    sized(at, "\"unlimited\", or a size such as \"64kB\"").map(Some)
+    at.sized("\"unlimited\", or a size such as \"64kB\"").map(Some)
 }
 
 /// Where limited slow start begins to be slower; no other slow start has such a place.
@@ -307,22 +307,6 @@ fn max_ssthresh(keys: &Keys<'_>, slow_start: Option<&str>) -> Option<u64> {
             None
         }
         _ => Some(read),
-    }
-}
-
-/// Reads a size where a word could stand as well.
-pub(super) fn sized(at: &At<'_>, accepted: &str) -> Option<Bytes> {
-    match &at.node.value {
-        // A text without a digit was meant for the word.
-        Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
-            at.fault(format!("unknown {}", at.node.described()), accepted, None);
-            None
-        }
-        Value::String(_) | Value::Integer(_) | Value::Float(_) => at.quantity("B"),
-        _ => {
-            at.fault(at.node.described(), accepted, None);
-            None
-        }
     }
 }
 

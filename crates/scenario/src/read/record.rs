@@ -1,15 +1,15 @@
 //! `[record]`: the series a run keeps. `[model]` and `[live]`: what only one engine reads.
 
-use super::keys::{At, Keys};
-use crate::document::Value;
-use crate::schema;
+use crate::cursor::{At, Keys};
+use crate::tree::Value;
+use crate::tables;
 use crate::spec::{Column, Live, Model, Record};
 use units::Span;
 
 /// Reads `[model]`.
 pub(super) fn model(root: &Keys<'_>) -> Option<Model> {
     root.read("model", |at| {
-        let keys = at.keys(schema::MODEL)?;
+        let keys = at.keys(tables::MODEL)?;
         Some(Model { theory: keys.read("theory", |at| at.word())? })
     })
 }
@@ -17,7 +17,7 @@ pub(super) fn model(root: &Keys<'_>) -> Option<Model> {
 /// Reads `[live]`.
 pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
     root.read("live", |at| {
-        let keys = at.keys(schema::LIVE)?;
+        let keys = at.keys(tables::LIVE)?;
         Some(Live { stack: keys.read("stack", |at| at.word())? })
     })
 }
@@ -25,7 +25,7 @@ pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
 /// Reads `[record]`.
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
     root.read("record", |at| {
-        let keys = at.keys(schema::RECORD)?;
+        let keys = at.keys(tables::RECORD)?;
         let every = keys.read("every", |at| at.above_zero("ms", "a sampling interval of zero"));
         let columns = keys.read("columns", columns);
         let flows = keys.read("flows", |at| at.word());

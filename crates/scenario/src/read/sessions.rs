@@ -1,7 +1,7 @@
 //! `[[traffic]]` of kind "engset": users whose packets answer to congestion as those of a flow do.
 
 use super::flow::{FlowRead, transfers};
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys};
 use super::spread;
 use super::way::Ways;
 use crate::spec::{Sessions, Spread, Volume};

@@ -1,8 +1,8 @@
 //! The settings of a queue policy, beside `kind` and `limit`. Whether the policy has them is for those who know
 //! the policies.
 
-use super::keys::{At, Keys};
-use crate::document::Value;
+use crate::cursor::{At, Keys};
+use crate::tree::Value;
 use crate::spec::{Limit, QueueSettings, Threshold};
 use units::{Bytes, Fraction, Span};
 

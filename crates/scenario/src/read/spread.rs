@@ -1,9 +1,10 @@
 //! [`Spread`]: one time for all flows of a table, a list with one for each, or a distribution.
 
-use super::keys::{At, Keys};
-use super::quantity::Quantity;
-use crate::document::Value;
+use crate::cursor::{At, Keys};
+use crate::cursor::Quantity;
+use crate::tree::Value;
 use crate::schema;
+use crate::tables;
 use crate::spec::{Spread, Volume};
 use std::fmt;
 use units::Span;
@@ -82,11 +83,11 @@ pub(super) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
 }
 
 fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
-    let keys = at.keys(schema::SPREAD)?;
-    let given: Vec<&str> = schema::names(schema::SPREAD).filter(|name| keys.get(name).is_some()).collect();
+    let keys = at.keys(tables::SPREAD)?;
+    let given: Vec<&str> = schema::names(tables::SPREAD).filter(|name| keys.get(name).is_some()).collect();
     match given[..] {
         ["uniform"] => uniform(&keys.get("uniform")?, bare),
-        ["pareto"] => pareto(&keys.get("pareto")?.keys(schema::PARETO)?, bare),
+        ["pareto"] => pareto(&keys.get("pareto")?.keys(tables::PARETO)?, bare),
         ["exponential"] => keys.get("exponential")?.quantity(bare).map(Spread::Exponential),
         [] => {
             at.fault("a table without a distribution", T::ACCEPTED, None);

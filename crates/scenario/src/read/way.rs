@@ -1,10 +1,10 @@
 //! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
 use super::cell_way::{self, Stations};
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys};
 use super::link::LinkRead;
 use super::wlan::WlanRead;
-use crate::document::Value;
+use crate::tree::Value;
 use crate::near;
 use crate::spec::{CellWay, Direction};
 use std::ops::Range;

@@ -1,12 +1,13 @@
 //! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
 
-use super::keys::{At, Keys};
+use crate::cursor::{At, Keys};
 use super::traffic::TrafficRead;
 use super::{cell_queue, link, repeated};
-use crate::document::{Node, Value, path};
-use crate::schema;
+use crate::path;
+use crate::tree::{Node, Value};
+use crate::tables;
 use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
-use crate::words::Word;
+use crate::word::Word;
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -56,7 +57,7 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
 }
 
 fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
-    let keys = at.keys(schema::WLAN)?;
+    let keys = at.keys(tables::WLAN)?;
     let phy = keys.read("phy", At::text);
     let short_preamble = keys.read("preamble", |at| at.word_among(PREAMBLES));
     let rate_read = keys.read("rate", rate);
@@ -72,7 +73,7 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     let ack = keys.read("ack", |at| in_a_frame(at, at.above_zero("B", "an acknowledgement of nothing")));
     let ac = keys.read("ac", |at| categories(at, dcf));
     let access_point =
-        keys.read("access_point", |at| at.keys(schema::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
+        keys.read("access_point", |at| at.keys(tables::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
     let queue = keys.read("queue", cell_queue::queue);
     let backhaul = keys.optional("backhaul", backhaul);
     let delay = backhaul.as_ref().map(|backhaul| backhaul.as_ref().map(|backhaul| backhaul.delay));
@@ -147,7 +148,7 @@ pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
 }
 
 fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
-    let keys = at.keys(schema::CATEGORIES)?;
+    let keys = at.keys(tables::CATEGORIES)?;
     if dcf
         && let Some((stray, _)) =
             Category::WORDS.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
@@ -162,7 +163,7 @@ fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
 }
 
 fn access(at: &At<'_>) -> Option<Access> {
-    let keys = at.keys(schema::ACCESS)?;
+    let keys = at.keys(tables::ACCESS)?;
     let number = |name, most| {
         let read = keys.optional(name, |at| at.integer(1..=most));
         // Bounds are within 32 bits.
@@ -188,7 +189,7 @@ fn window(at: &At<'_>) -> Option<u32> {
 }
 
 fn backhaul(at: &At<'_>) -> Option<Backhaul> {
-    let keys = at.keys(schema::BACKHAUL)?;
+    let keys = at.keys(tables::BACKHAUL)?;
     let capacity = keys.read("rate", rate);
     let delay = keys.read("delay", |at| at.quantity("ms"));
     let queue = keys.read("queue", link::queue);
@@ -231,7 +232,7 @@ fn station(
     next: &mut u64,
     seen: &mut HashSet<String>,
 ) -> Option<Station> {
-    let keys = at.keys(schema::STATION)?;
+    let keys = at.keys(tables::STATION)?;
     let name = keys.optional("name", At::name);
     let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
     let own_rate = keys.optional("rate", rate);
@@ -239,7 +240,7 @@ fn station(
     let payload: Option<Option<Bytes>> =
         keys.optional("saturated", |at| in_a_frame(at, at.above_zero("B", "frames without a payload")));
     let limit = keys.read("queue", |at| {
-        at.keys(schema::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
+        at.keys(tables::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
     });
     let (name, count) = (name?, count?);
     let names: Vec<String> = match &name {

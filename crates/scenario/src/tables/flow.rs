@@ -1,9 +1,9 @@
 //! `[[flow]]`. `schema/ends.rs` has the keys of the two ends, `schema/values.rs` the tables that a value may be.
 
-use super::DefaultValue::{Hosts, Words, Written};
+use crate::schema::DefaultValue::{Hosts, Words, Written};
 use super::ends::ENDS;
-use super::values::{SIZER, SPREAD};
-use super::{KEY, Keys, OWN, by_host};
+use super::spread::{SIZER, SPREAD};
+use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::keys;
 
 keys! {

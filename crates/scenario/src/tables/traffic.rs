@@ -1,10 +1,10 @@
 //! `[[traffic]]`: the groups of keys that its kinds have.
 
-use super::DefaultValue::{Required, Words, Written};
+use crate::schema::DefaultValue::{Required, Words, Written};
 use super::ends::ENDS;
 use super::flow::{LOSSES, PATH, SEGMENTS, WAY, WINDOWS};
-use super::values::SPREAD;
-use super::{KEY, Keys, OWN, RATE, VOLUME};
+use super::spread::SPREAD;
+use crate::schema::{KEY, Keys, OWN, RATE, VOLUME};
 use crate::table::keys;
 
 keys! {

@@ -1,7 +1,7 @@
 //! What the two ends of a flow do with segments that are close together: part of `[[flow]]`.
 
-use super::DefaultValue::Written;
-use super::{KEY, OWN, by_host};
+use crate::schema::DefaultValue::Written;
+use crate::schema::{KEY, OWN, by_host};
 use crate::table::keys;
 
 keys! {

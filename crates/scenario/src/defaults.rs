@@ -3,7 +3,7 @@
 //! What must be written is empty or zero, which no check lets pass. Names and paths are empty, too, where a file may
 //! leave them out: a check fills them in.
 
-use super::{
+use crate::spec::{
     AirtimeLimits, Alt, Backhaul, CellQueue, Direction, Ebdp, Flow, Limit, Link, Live, Pattern, Queue,
     QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
     Wlan,

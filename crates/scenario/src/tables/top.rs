@@ -1,11 +1,11 @@
 //! The top level, `[model]`, `[live]`, `[record]` and `[figure]`.
 
-use super::DefaultValue::{Required, Words, Written};
+use crate::schema::DefaultValue::{Required, Words, Written};
 use super::flow::FLOW;
 use super::link::LINK;
 use super::traffic::TRAFFIC;
 use super::wlan::{STATION, WLAN};
-use super::{KEY, OWN};
+use crate::schema::{KEY, OWN};
 use crate::table::keys;
 
 keys! {

@@ -1,7 +1,7 @@
 //! The tables that a value may be: sizers, distributions.
 
-use super::DefaultValue::{Required, Words, Written};
-use super::{KEY, OWN};
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{KEY, OWN};
 use crate::table::keys;
 
 keys! {

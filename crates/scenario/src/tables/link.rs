@@ -1,7 +1,7 @@
 //! `[link]` and its queue.
 
-use super::DefaultValue::{Required, Words, Written};
-use super::{KEY, OWN, RATE};
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{KEY, OWN, RATE};
 use crate::table::keys;
 
 pub(super) const QUEUE_WRITTEN: &str = r#"a queue such as { kind = "drop-tail", limit = "0.25 bdp" }"#;

@@ -1,8 +1,9 @@
 //! `[wlan]` and `[[station]]`: a wireless cell in the place of links.
 
-use super::DefaultValue::{Required, Words, Written};
+use crate::schema::DefaultValue::{Required, Words, Written};
 use super::link::QUEUE_WRITTEN;
-use super::{KEY, Key, Keys, OWN, QUEUE, RATE};
+use super::{QUEUE};
+use crate::schema::{KEY, Key, Keys, OWN, RATE};
 use crate::table::keys;
 
 /// A key that only engines without a kernel may follow.
