@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::fault::Faults;
 use crate::read::figure;
-use crate::schema;
+use crate::tables;
 
 /// A figure over the points of the scenario's `[sweep]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +93,6 @@ impl Document {
             return Err(self.fault("figure", "a sweep with `draw`", accepted, Some(help)).into());
         }
         let axes: Vec<String> = sweep.axes().iter().map(|axis| axis.key.clone()).collect();
-        figure::figure(self.root(), schema::FIGURE, &axes)
+        figure::figure(self.root(), tables::FIGURE, &axes)
     }
 }

@@ -2,9 +2,10 @@
 //! content hash.
 //!
 //! What lives here:
+//! - the description, as plain data ([`Scenario`] and the types of [`spec`]), and its text ([`Scenario::to_toml`]);
+//! - a description under construction ([`ScenarioDraft`]);
 //! - the text of a scenario as a tree that remembers the place of each value ([`Document`]);
-//! - the checked plain data read from the tree ([`Scenario`] and the types of [`spec`]);
-//! - its faults ([`Fault`]) and the points of its `[sweep]` ([`Sweep`]).
+//! - its faults ([`Fault`]; [`Complaints`] without a text) and the points of its `[sweep]` ([`Sweep`]).
 //!
 //! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name
 //! unknown raises the same kind of fault at the same place through [`Document::fault`].
@@ -14,7 +15,8 @@
 //! leaves the sweep.
 //!
 //! Reading order:
-//! - `spec.rs`: the data of a scenario; `origin.rs` and `fault.rs`: places and faults;
+//! - `spec.rs`: the data of a scenario; `draft.rs` and `write.rs`: made in code, and written; `describe.rs`: checked;
+//! - `origin.rs` and `fault.rs`: places and faults;
 //! - `document.rs`: text to tree, and overrides;
 //! - `schema.rs`: the keys; `limit.rs`; `read.rs`: tree to data, one file per table;
 //! - `sweep.rs`; `rewrite.rs`: a point's own text; `hash.rs`.
@@ -38,7 +40,11 @@
 //! # Ok::<(), tightlink_scenario::Faults>(())
 //! ```
 
+mod cursor;
+mod defaults;
+mod describe;
 mod document;
+mod draft;
 mod fault;
 mod figure;
 #[cfg(fuzzing)]
@@ -48,24 +54,34 @@ mod host;
 mod limit;
 mod near;
 mod origin;
+mod path;
 mod read;
 pub mod reference;
 mod rewrite;
 mod schema;
 pub mod spec;
 mod sweep;
+mod table;
+mod tables;
+mod tree;
 mod volume;
+mod word;
+mod write;
 
-pub use document::{Document, Entry, Node, Table, Value};
-pub use fault::{Fault, Faults};
+pub use document::Document;
+pub use draft::{FlowDraft, LinkDraft, ScenarioDraft};
+pub use fault::{Complaints, Fault, Faults};
 pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use host::{AUTOTUNED, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
-pub use schema::{DefaultValue, Key, key_words, unit_words};
+pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
     Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
     SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
+pub use tables::{key_words, unit_words};
+pub use tree::{Entry, Node, Table, Value};
+pub use write::Written;

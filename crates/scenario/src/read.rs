@@ -12,9 +12,7 @@ mod cell_way;
 mod check;
 pub(crate) mod figure;
 mod flow;
-mod keys;
 mod link;
-mod quantity;
 mod record;
 mod sessions;
 mod settings;
@@ -23,12 +21,14 @@ mod traffic;
 mod way;
 mod wlan;
 
-use crate::document::{Document, Value};
+pub(crate) use flow::default_flow;
+
+use crate::cursor::{At, Keys, Sink};
+use crate::document::Document;
 use crate::fault::Faults;
-use crate::schema;
 use crate::spec::Scenario;
-use keys::{At, Keys};
-use std::cell::RefCell;
+use crate::tables::ROOT;
+use crate::tree::Value;
 use units::Span;
 
 impl Document {
@@ -39,17 +39,14 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn scenario(&self) -> Result<Scenario, Faults> {
-        let faults = RefCell::new(Vec::new());
-        let scenario = scenario(&At::root(self.root(), &faults));
-        match (scenario, faults.into_inner()) {
-            (Some(scenario), faults) if faults.is_empty() => Ok(scenario),
-            (_, faults) => Err(Faults::new(faults)),
-        }
+        let sink = Sink::new(ROOT);
+        let scenario = scenario(&At::root(self.root(), &sink));
+        sink.result(scenario)
     }
 }
 
 fn scenario(root: &At<'_>) -> Option<Scenario> {
-    let keys = root.keys(schema::ROOT)?;
+    let keys = root.keys(ROOT)?;
     let title = keys.read("title", At::line);
     let source = keys.optional("source", At::line);
     let seed = keys.read("seed", |at| at.integer(0..=u64::MAX));

@@ -2,6 +2,9 @@
 //!
 //! One struct per table of the file, one field per key, named as the key. Relative quantities ("0.25 bdp",
 //! a distribution of RTTs) stay relative here; `lab::run::resolve` turns them into numbers.
+//!
+//! Keys will come, so structs whose tables grow are `#[non_exhaustive]`: other crates make them with `default()` and
+//! set fields, or by a [draft](crate::ScenarioDraft), and no key that comes later breaks them.
 
 mod queue;
 mod traffic;
@@ -22,6 +25,7 @@ use units::{Bytes, Fraction, Rate, Span};
 
 /// A whole scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Scenario {
     /// What a report is headed with.
     pub title: String,
@@ -59,6 +63,7 @@ pub struct Scenario {
 
 /// `[link]` or one `[[link]]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Link {
     /// Names the link in paths and results.
     pub name: String,
@@ -82,6 +87,7 @@ pub struct Link {
 
 /// `reverse = { … }` of a link: its other direction, with the same delay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reverse {
     /// Capacity; the link's own if absent.
     pub rate: Rate,
@@ -127,8 +133,14 @@ pub enum Limit {
     Bdp(f64),
 }
 
+impl Limit {
+    /// No room at all.
+    pub(crate) const ZERO: Self = Self::Packets(0);
+}
+
 /// One `[[flow]]`: `count` transfers alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Flow {
     /// Names the flow in results; with `count` over 1 the flows are `name-1`, `name-2`, …
     pub name: String,
@@ -252,6 +264,7 @@ pub enum Spread<T> {
 
 /// `[model]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Model {
     /// Which theory answers.
     pub theory: Theory,
@@ -284,6 +297,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// `[live]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Live {
     /// The kernel's loss recovery.
     pub stack: Stack,
@@ -301,6 +315,7 @@ pub enum Stack {
 
 /// `[record]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Sampling interval of the series.
     pub every: Span,

@@ -273,8 +273,7 @@ fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
     let lines = ended.json();
     assert_eq!(lines.len(), 12);
     // A point follows its baseline by the two limits.
-    let of =
-        |line: &serde_json::Value| line["summary"]["flows"][0]["goodput_bps"].as_f64().expect("a goodput");
+    let of = |line: &serde_json::Value| line["summary"]["utilization"].as_f64().expect("a utilization");
     let mut ratios = Vec::new();
     for draw in lines.chunks(4) {
         for (most, less) in [(&draw[0], &draw[2]), (&draw[1], &draw[3])] {
@@ -289,7 +288,8 @@ fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
     let (_, quantiles) = shown.split_once("ratio to socket buffer = 20kB").expect("quantiles");
     assert!(quantiles.contains("socket buffer = 5kB"), "{quantiles}");
     ratios.sort_by(f64::total_cmp);
-    let goodput = quantiles.lines().find(|line| line.trim_start().starts_with("utilization")).expect("a line");
+    let goodput =
+        quantiles.lines().find(|line| line.trim_start().starts_with("utilization")).expect("a line");
     let words: Vec<&str> = goodput.split_whitespace().collect();
     let median = format!("{:.3}", (ratios[2] + ratios[3]) / 2.0);
     assert_eq!(

@@ -69,10 +69,10 @@ pub(crate) fn compare_with_baseline(sweep: &Sweep, results: &mut [PointResult]) 
     groups(sweep, results)
 }
 
-/// Returns the compared numbers of a run, and of its flows and populations if there are several.
+/// Returns the compared numbers of a run, and of its first flows and populations.
 fn numbers(summary: &Summary) -> Ratios {
     let mut numbers = known("", RUN, summary);
-    for flow in summary.flows.iter().take(MOST).filter(|_| summary.flows.len() > 1) {
+    for flow in summary.flows.iter().take(MOST) {
         numbers.extend(known(&format!("flows.{}.", flow.name), FLOW, flow));
     }
     for users in summary.sessions.iter().take(MOST) {

@@ -1,11 +1,10 @@
 //! `socket_buffer`: a word, a size, or a sizer; `send_buffer`: a word or a size.
 
-use super::flow::sized;
-use super::keys::{At, Keys};
 use super::settings::share_above_zero;
-use crate::document::Value;
-use crate::schema;
+use crate::cursor::{At, Keys};
 use crate::spec::{SendBuffer, SocketBuffer};
+use crate::tables;
+use crate::tree::Value;
 use units::Bytes;
 
 pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
@@ -16,10 +15,10 @@ pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) 
         return Some(SocketBuffer::Autotuned);
     }
     if let Value::Table(_) = &at.node.value {
-        return sizer(&at.keys(schema::SIZER)?, segment, header);
+        return sizer(&at.keys(tables::SIZER)?, segment, header);
     }
     let accepted = "\"max\", \"autotuned\", a size such as \"400kB\", or a sizer such as { sizer = \"drs\", max = \"6MB\" }";
-    let size = sized(at, accepted)?;
+    let size = at.sized(accepted)?;
     holds_one(at, size, accepted, segment, header).then_some(SocketBuffer::Fixed(size))
 }
 
@@ -30,7 +29,7 @@ pub(super) fn send_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) ->
         _ => {}
     }
     let accepted = "\"unlimited\", \"autotuned\", or a size such as \"4MB\"";
-    let size = sized(at, accepted)?;
+    let size = at.sized(accepted)?;
     holds_one(at, size, accepted, segment, header).then_some(SendBuffer::AtMost(size))
 }
 

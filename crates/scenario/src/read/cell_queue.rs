@@ -1,10 +1,10 @@
 //! `queue` of a cell: as that of a link, without the forms of a limit that need a rate, and with what moves the limit.
 
-use super::keys::{At, Keys};
 use super::link;
-use super::quantity::Quantity;
+use crate::cursor::Quantity;
+use crate::cursor::{At, Keys};
 use crate::spec::{AirtimeLimits, Alt, CellQueue, Ebdp, Limit, Queue, Sizing};
-use crate::{limit, schema};
+use crate::{limit, tables};
 use units::{Span, TextError};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -65,7 +65,7 @@ fn threshold(at: &At<'_>) -> Option<Limit> {
 
 /// Reads the access point's queue.
 pub(super) fn queue(at: &At<'_>) -> Option<CellQueue> {
-    let (keys, kind, settings) = link::policy(at, schema::CELL_QUEUE, threshold)?;
+    let (keys, kind, settings) = link::policy(at, tables::CELL_QUEUE, threshold)?;
     let limit = keys.read("limit", |at| limit(at, "the downlink"));
     let sizing = keys.optional("sizing", |at| sizing(at, limit));
     let airtime_limits = keys.optional("airtime_limits", airtime_limits);
@@ -75,8 +75,8 @@ pub(super) fn queue(at: &At<'_>) -> Option<CellQueue> {
 
 /// Reads what moves the limit. Keys of the other rules may stand there, so that a sweep can vary the rule.
 fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
-    let keys = at.keys(schema::SIZING)?;
-    let rule = keys.read("rule", |at| at.word(RULES));
+    let keys = at.keys(tables::SIZING)?;
+    let rule = keys.read("rule", |at| at.word_among(RULES));
     let (ebdp, alt) = (ebdp(&keys), alt(&keys, limit));
     let (rule, ebdp, alt) = (rule?, ebdp?, alt?);
     if rule != Rule::Fixed && matches!(limit, Some(Limit::Bytes(_))) {
@@ -134,7 +134,7 @@ fn alt(keys: &Keys<'_>, limit: Option<Limit>) -> Option<Alt> {
 }
 
 fn airtime_limits(at: &At<'_>) -> Option<AirtimeLimits> {
-    let keys = at.keys(schema::AIRTIME)?;
+    let keys = at.keys(tables::AIRTIME)?;
     let time =
         |name| keys.read(name, |at| at.above_zero::<Span>("ms", "no airtime at all: nothing would leave"));
     let (low, high, threshold) = (time("low"), time("high"), time("threshold"));

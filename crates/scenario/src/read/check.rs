@@ -1,9 +1,9 @@
 //! What takes more than one table to see.
 
 use super::flow::{FlowRead, MOST_FLOWS};
-use super::keys::{At, Keys};
 use super::link::LinkRead;
 use super::wlan::WlanRead;
+use crate::cursor::{At, Keys};
 use crate::spec::{Direction, Limit, Spread};
 use units::random::pareto_quantiles;
 use units::{Bytes, Span};

@@ -1,14 +1,14 @@
 //! `[[flow]]`: the transfers under study.
 
-use super::keys::{At, Keys};
 use super::way::{Way, Ways};
 use super::{buffer, repeated, spread};
-use crate::document::{Node, Value, path};
+use crate::cursor::{At, Keys, Sink};
 use crate::host::Host;
-use crate::schema;
-use crate::spec::{
-    BbrVariant, CubicVariant, Flow, LossDetection, Recovery, Spread, Transport, WindowVariant,
-};
+use crate::path;
+use crate::spec::{Flow, LossDetection, Recovery, Spread, Transport};
+use crate::tables;
+use crate::tree::{Node, Value};
+use crate::write::Written;
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Rate, Span};
 
@@ -60,7 +60,7 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Ve
 }
 
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
-    let keys = at.keys(schema::FLOW)?;
+    let keys = at.keys(tables::FLOW)?;
     let count = keys.read("count", |at| at.integer(0..=MOST_FLOWS));
     let handshake = keys.read("handshake", At::boolean);
     let read = transfers(&keys, default_name, count, ways);
@@ -78,7 +78,7 @@ pub(super) fn transfers<'a>(
     let name = keys.or("name", default_name, At::name);
     let control = keys.read("control", At::text);
     // An unknown name has been reported; the other keys are read as if it were absent.
-    let named = keys.read("host", |at| at.word(Host::NAMES));
+    let named = keys.read("host", |at| at.word());
     let keys = keys.on(named.unwrap_or_default(), control.as_deref().unwrap_or_default());
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
@@ -98,9 +98,9 @@ pub(super) fn transfers<'a>(
     let quick_ack = keys.read("quick_ack", |at| at.integer(0..=MOST_QUICK));
     let quick_growth = keys.read("quick_growth", At::boolean);
     let sack_compression = keys.read("sack_compression", |at| gathering(at, "ms"));
-    let bbr_variant = keys.read("bbr_variant", |at| at.word(BBR_VARIANTS));
-    let cubic_variant = keys.read("cubic_variant", |at| at.word(CUBIC_VARIANTS));
-    let window_variant = keys.read("window_variant", |at| at.word(WINDOW_VARIANTS));
+    let bbr_variant = keys.read("bbr_variant", |at| at.word());
+    let cubic_variant = keys.read("cubic_variant", |at| at.word());
+    let window_variant = keys.read("window_variant", |at| at.word());
     let tso = keys.read("tso", At::boolean);
     let gro = keys.read("gro", |at| gathering(at, "us"));
     let pause = keys.read("pause", |at| gathering(at, "ms"));
@@ -183,6 +183,20 @@ pub(super) fn transfers<'a>(
     FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow }
 }
 
+/// Returns the flow of a `[[flow]]` in which nothing but its host, control and `sack` is written, without a path.
+pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
+    let text = format!("{{ host = {}, sack = {sack}, control = {} }}", host.written(), control.written());
+    let node = Node::of_value(&text).expect("words are TOML");
+    let sink = Sink::new(tables::ROOT);
+    let read = At::root(&node, &sink).keys(tables::FLOW);
+    let flow = read.and_then(|keys| transfers(&keys, "", Some(1), &Ways::new(None)).flow);
+    // Only a control without a name is no control.
+    let mut flow = flow.unwrap_or_default();
+    // The reader takes it away where there are no pauses.
+    flow.transport.host.pause_interval = host.default_of("pause_interval", control).unwrap_or_default();
+    flow
+}
+
 /// When the flow leaves: after the latest time at which a transfer of the table may start.
 fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
     keys.optional("stop", |at| {
@@ -211,25 +225,8 @@ fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
     })
 }
 
-/// How fast recovery may go.
-const RECOVERIES: &[(&str, Recovery)] = &[
-    ("rfc6675", Recovery::Rfc6675),
-    ("prr", Recovery::Prr),
-    ("sack1", Recovery::Sack1),
-    ("reno", Recovery::Reno),
-];
-/// Which BBR `control = "bbr"` is.
-const BBR_VARIANTS: &[(&str, BbrVariant)] = &[("draft", BbrVariant::Draft), ("linux", BbrVariant::Linux)];
-/// Which CUBIC `control = "cubic"` is.
-const WINDOW_VARIANTS: &[(&str, WindowVariant)] =
-    &[("rfc", WindowVariant::Rfc), ("linux", WindowVariant::Linux)];
-const CUBIC_VARIANTS: &[(&str, CubicVariant)] = &[("rfc", CubicVariant::Rfc), ("linux", CubicVariant::Linux)];
-/// How losses are found.
-const LOSS_DETECTIONS: &[(&str, LossDetection)] =
-    &[("dupack", LossDetection::DupAck), ("rack", LossDetection::Rack)];
-
 fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
-    let recovery = at.word(RECOVERIES)?;
+    let recovery = at.word()?;
     if recovery == Recovery::Reno && sack {
         let help = "write sack = false, too, or another recovery".to_owned();
         at.fault(
@@ -243,7 +240,7 @@ fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
 }
 
 fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
-    let detection = at.word(LOSS_DETECTIONS)?;
+    let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
         let help = "leave sack at true, or write loss_detection = \"dupack\"".to_owned();
         at.fault(
@@ -296,7 +293,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }
-    sized(at, "\"unlimited\", or a size such as \"64kB\"").map(Some)
+    at.sized("\"unlimited\", or a size such as \"64kB\"").map(Some)
 }
 
 /// Where limited slow start begins to be slower; no other slow start has such a place.
@@ -310,22 +307,6 @@ fn max_ssthresh(keys: &Keys<'_>, slow_start: Option<&str>) -> Option<u64> {
             None
         }
         _ => Some(read),
-    }
-}
-
-/// Reads a size where a word could stand as well.
-pub(super) fn sized(at: &At<'_>, accepted: &str) -> Option<Bytes> {
-    match &at.node.value {
-        // A text without a digit was meant for the word.
-        Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
-            at.fault(format!("unknown {}", at.node.described()), accepted, None);
-            None
-        }
-        Value::String(_) | Value::Integer(_) | Value::Float(_) => at.quantity("B"),
-        _ => {
-            at.fault(at.node.described(), accepted, None);
-            None
-        }
     }
 }
 

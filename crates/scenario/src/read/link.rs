@@ -1,10 +1,12 @@
 //! `[link]`, or `[[link]]` in path order.
 
-use super::keys::{At, Keys};
 use super::settings;
-use crate::document::{Node, Value, path};
+use crate::cursor::{At, Keys};
+use crate::path;
 use crate::schema;
 use crate::spec::{Limit, Link, Queue, QueueSettings, Reverse};
+use crate::tables;
+use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::{Fraction, Rate, Span};
 
@@ -57,7 +59,7 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
 }
 
 fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
-    let keys = at.keys(schema::LINK)?;
+    let keys = at.keys(tables::LINK)?;
     let name = keys.or("name", default_name, At::name);
     let rate = keys.read("rate", rate);
     let delay = keys.read("delay", |at| at.quantity("ms"));
@@ -93,7 +95,7 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
 
 /// Reads the other direction of a link of `rate`: its table, and what it says if all of it could be read.
 fn reverse<'a>(at: &At<'a>, rate: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
-    let keys = at.keys(schema::REVERSE)?;
+    let keys = at.keys(tables::REVERSE)?;
     let rate = match keys.get("rate") {
         None => rate,
         Some(at) => self::rate(&at),
@@ -136,7 +138,7 @@ fn loss(at: &At<'_>) -> Option<Fraction> {
 
 /// Reads a queue in front of a link.
 pub(super) fn queue(at: &At<'_>) -> Option<Queue> {
-    let (keys, kind, settings) = policy(at, schema::QUEUE, |at| at.quantity(" packets"))?;
+    let (keys, kind, settings) = policy(at, tables::QUEUE, |at| at.quantity(" packets"))?;
     let limit = keys.read("limit", limit);
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
 }

@@ -1,54 +1,34 @@
 //! `[record]`: the series a run keeps. `[model]` and `[live]`: what only one engine reads.
 
-use super::keys::{At, Keys};
-use crate::document::Value;
-use crate::schema;
-use crate::spec::{Column, Live, Model, Record, RecordedFlows, Stack, Theory};
+use crate::cursor::{At, Keys};
+use crate::spec::{Column, Live, Model, Record};
+use crate::tables;
+use crate::tree::Value;
 use units::Span;
-
-const COLUMNS: &[(&str, Column)] = &[
-    ("rate", Column::Rate),
-    ("rtt", Column::Rtt),
-    ("window", Column::Window),
-    ("backlog", Column::Backlog),
-    ("drops", Column::Drops),
-    ("measures", Column::Measures),
-    ("data", Column::Data),
-];
-const FLOWS: &[(&str, RecordedFlows)] = &[("sample", RecordedFlows::Sample), ("all", RecordedFlows::All)];
-const STACKS: &[(&str, Stack)] = &[("modern", Stack::Modern), ("classic", Stack::Classic)];
-
-const THEORIES: &[(&str, Theory)] = &[
-    ("nearest", Theory::Nearest),
-    ("slow start", Theory::SlowStart),
-    ("mft", Theory::Mft),
-    ("fixed point", Theory::FixedPoint),
-    ("fluid", Theory::Fluid),
-];
 
 /// Reads `[model]`.
 pub(super) fn model(root: &Keys<'_>) -> Option<Model> {
     root.read("model", |at| {
-        let keys = at.keys(schema::MODEL)?;
-        Some(Model { theory: keys.read("theory", |at| at.word(THEORIES))? })
+        let keys = at.keys(tables::MODEL)?;
+        Some(Model { theory: keys.read("theory", |at| at.word())? })
     })
 }
 
 /// Reads `[live]`.
 pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
     root.read("live", |at| {
-        let keys = at.keys(schema::LIVE)?;
-        Some(Live { stack: keys.read("stack", |at| at.word(STACKS))? })
+        let keys = at.keys(tables::LIVE)?;
+        Some(Live { stack: keys.read("stack", |at| at.word())? })
     })
 }
 
 /// Reads `[record]`.
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
     root.read("record", |at| {
-        let keys = at.keys(schema::RECORD)?;
+        let keys = at.keys(tables::RECORD)?;
         let every = keys.read("every", |at| at.above_zero("ms", "a sampling interval of zero"));
         let columns = keys.read("columns", columns);
-        let flows = keys.read("flows", |at| at.word(FLOWS));
+        let flows = keys.read("flows", |at| at.word());
         let fairness = keys.optional("fairness", |at| fairness(at, every?));
         Some(Record { every: every?, columns: columns?, flows: flows?, fairness: fairness? })
     })
@@ -75,7 +55,7 @@ fn columns(at: &At<'_>) -> Option<Vec<Column>> {
     let mut columns = Vec::new();
     let mut sound = true;
     for item in at.items() {
-        match item.word(COLUMNS) {
+        match item.word() {
             Some(column) if columns.contains(&column) => {
                 item.fault(
                     format!("{} for the second time", item.node.described()),

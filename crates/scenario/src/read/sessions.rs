@@ -1,9 +1,9 @@
 //! `[[traffic]]` of kind "engset": users whose packets answer to congestion as those of a flow do.
 
 use super::flow::{FlowRead, transfers};
-use super::keys::{At, Keys};
 use super::spread;
 use super::way::Ways;
+use crate::cursor::{At, Keys};
 use crate::spec::{Sessions, Spread, Volume};
 use units::Span;
 

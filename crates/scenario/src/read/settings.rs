@@ -1,9 +1,9 @@
 //! The settings of a queue policy, beside `kind` and `limit`. Whether the policy has them is for those who know
 //! the policies.
 
-use super::keys::{At, Keys};
-use crate::document::Value;
+use crate::cursor::{At, Keys};
 use crate::spec::{Limit, QueueSettings, Threshold};
+use crate::tree::Value;
 use units::{Bytes, Fraction, Span};
 
 /// How a room in a queue is read: what is accepted depends on what carries the packets.

@@ -1,10 +1,11 @@
 //! [`Spread`]: one time for all flows of a table, a list with one for each, or a distribution.
 
-use super::keys::{At, Keys};
-use super::quantity::Quantity;
-use crate::document::Value;
+use crate::cursor::Quantity;
+use crate::cursor::{At, Keys};
 use crate::schema;
 use crate::spec::{Spread, Volume};
+use crate::tables;
+use crate::tree::Value;
 use std::fmt;
 use units::Span;
 
@@ -82,11 +83,11 @@ pub(super) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
 }
 
 fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
-    let keys = at.keys(schema::SPREAD)?;
-    let given: Vec<&str> = schema::names(schema::SPREAD).filter(|name| keys.get(name).is_some()).collect();
+    let keys = at.keys(tables::SPREAD)?;
+    let given: Vec<&str> = schema::names(tables::SPREAD).filter(|name| keys.get(name).is_some()).collect();
     match given[..] {
         ["uniform"] => uniform(&keys.get("uniform")?, bare),
-        ["pareto"] => pareto(&keys.get("pareto")?.keys(schema::PARETO)?, bare),
+        ["pareto"] => pareto(&keys.get("pareto")?.keys(tables::PARETO)?, bare),
         ["exponential"] => keys.get("exponential")?.quantity(bare).map(Spread::Exponential),
         [] => {
             at.fault("a table without a distribution", T::ACCEPTED, None);
@@ -131,7 +132,7 @@ fn pareto<T: Spreads>(keys: &Keys<'_>, bare: &str) -> Option<Spread<T>> {
         keys.near("mean").fault("missing", T::MEAN, None);
         None
     });
-    let draw = keys.read("draw", |at| at.word(DRAWS));
+    let draw = keys.read("draw", |at| at.word_among(DRAWS));
     let (shape, mean) = (shape?, mean?);
     Some(match draw? {
         Draw::Random => Spread::Pareto { shape, mean },

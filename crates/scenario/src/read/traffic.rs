@@ -1,12 +1,14 @@
 //! `[[traffic]]`: packets that do not answer to congestion. `read/sessions.rs` has the kind whose packets do.
 
 use super::flow::FlowRead;
-use super::keys::{At, Keys};
 use super::way::{Way, Ways};
 use super::{repeated, sessions};
-use crate::document::{Node, Value, path};
+use crate::cursor::{At, Keys};
+use crate::path;
 use crate::schema::{self, Keys as Known};
 use crate::spec::{Pattern, Replay, Sessions, Traffic};
+use crate::tables;
+use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -30,10 +32,10 @@ const KINDS: &[(&str, Kind)] = &[
 impl Kind {
     fn keys(self) -> Known {
         match self {
-            Self::Cbr | Self::Poisson => schema::STEADY,
-            Self::OnOff => schema::ON_OFF,
-            Self::Replay => schema::REPLAY,
-            Self::Engset => schema::ENGSET,
+            Self::Cbr | Self::Poisson => tables::STEADY,
+            Self::OnOff => tables::ON_OFF,
+            Self::Replay => tables::REPLAY,
+            Self::Engset => tables::ENGSET,
         }
     }
 }
@@ -68,7 +70,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
     let mut read = TrafficRead::default();
     for (entry, (at, name)) in tables.iter().zip(&names).enumerate() {
         let kind = kind(at);
-        let keys = at.keys_among(kind.map_or(schema::TRAFFIC, Kind::keys), schema::TRAFFIC, &belongs)?;
+        let keys = at.keys_among(kind.map_or(tables::TRAFFIC, Kind::keys), tables::TRAFFIC, &belongs)?;
         if !seen.insert(name) {
             let found = format!("a second traffic is named \"{name}\"");
             keys.near("name").fault(found, "a name of its own for each traffic", None);
@@ -88,7 +90,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
             }
             Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
             None => {
-                keys.read("kind", |at| at.word(KINDS));
+                keys.read("kind", |at| at.word_among(KINDS));
                 read.traffic.push(None);
             }
         }

@@ -1,15 +1,13 @@
 //! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
 use super::cell_way::{self, Stations};
-use super::keys::{At, Keys};
 use super::link::LinkRead;
 use super::wlan::WlanRead;
-use crate::document::Value;
+use crate::cursor::{At, Keys};
 use crate::near;
 use crate::spec::{CellWay, Direction};
+use crate::tree::Value;
 use std::ops::Range;
-
-const DIRECTIONS: &[(&str, Direction)] = &[("forward", Direction::Forward), ("reverse", Direction::Reverse)];
 
 /// The links as ways need them, in the order of the file. Empty if they could not be read: then no name is checked.
 pub(super) struct Ways {
@@ -51,7 +49,7 @@ impl Ways {
             return stations.read(keys);
         }
         let cell = cell_way::misplaced(keys).then_some(None);
-        let direction = keys.or("direction", Direction::Forward, |at| at.word(DIRECTIONS));
+        let direction = keys.or("direction", Direction::Forward, |at| at.word());
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),

@@ -1,13 +1,13 @@
 //! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
 
-use super::keys::{At, Keys};
 use super::traffic::TrafficRead;
 use super::{cell_queue, link, repeated};
-use crate::document::{Node, Value, path};
-use crate::schema;
-use crate::spec::{
-    Access, AccessRule, AfterCollision, Backhaul, Categories, Category, Saturated, Station, Wlan,
-};
+use crate::cursor::{At, Keys};
+use crate::path;
+use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
+use crate::tables;
+use crate::tree::{Node, Value};
+use crate::word::Word;
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -25,11 +25,6 @@ pub(super) struct WlanRead<'a> {
     pub(super) wlan: Option<Wlan>,
 }
 
-pub(super) const CATEGORIES: &[(&str, Category)] =
-    &[("be", Category::Be), ("bk", Category::Bk), ("vi", Category::Vi), ("vo", Category::Vo)];
-const RULES: &[(&str, AccessRule)] = &[("edca", AccessRule::Edca), ("dcf", AccessRule::Dcf)];
-const AFTER_COLLISION: &[(&str, AfterCollision)] =
-    &[("eifs", AfterCollision::Eifs), ("difs", AfterCollision::Difs)];
 const PREAMBLES: &[(&str, bool)] = &[("long", false), ("short", true)];
 
 /// The name that results give the access point.
@@ -44,9 +39,6 @@ const MOST_ATTEMPTS: u64 = 65_535;
 /// AIFSN of DIFS [10.3.2.3.5].
 const DIFS: i128 = 2;
 const MOST_IN_A_FRAME: Bytes = Bytes::new(65_535);
-/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
-const PLAIN_HEADER: Bytes = Bytes::new(28);
-const QOS_HEADER: Bytes = Bytes::new(30);
 
 /// Reads the cell, if the scenario has one. The outer option is whether there is any.
 pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
@@ -65,23 +57,23 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
 }
 
 fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
-    let keys = at.keys(schema::WLAN)?;
+    let keys = at.keys(tables::WLAN)?;
     let phy = keys.read("phy", At::text);
-    let short_preamble = keys.read("preamble", |at| at.word(PREAMBLES));
+    let short_preamble = keys.read("preamble", |at| at.word_among(PREAMBLES));
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
     let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
-    let access = keys.or("access", usual, |at| at.word(RULES));
+    let access = keys.or("access", usual, |at| at.word());
     let dcf = access == Some(AccessRule::Dcf);
-    let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
+    let after_collision = keys.read("after_collision", |at| at.word());
     let eifs_rate = keys.optional("eifs_rate", rate);
     let header =
-        keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| in_a_frame(at, at.quantity("B")));
+        keys.or("header", Wlan::header_of(access.unwrap_or(usual)), |at| in_a_frame(at, at.quantity("B")));
     let llc = keys.read("llc", |at| in_a_frame(at, at.quantity("B")));
     let ack = keys.read("ack", |at| in_a_frame(at, at.above_zero("B", "an acknowledgement of nothing")));
     let ac = keys.read("ac", |at| categories(at, dcf));
     let access_point =
-        keys.read("access_point", |at| at.keys(schema::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
+        keys.read("access_point", |at| at.keys(tables::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
     let queue = keys.read("queue", cell_queue::queue);
     let backhaul = keys.optional("backhaul", backhaul);
     let delay = backhaul.as_ref().map(|backhaul| backhaul.as_ref().map(|backhaul| backhaul.delay));
@@ -119,7 +111,7 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let bursts =
         |be: &At<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
     let tables = || stations.iter().chain(&access_point);
-    let others = CATEGORIES.iter().filter(|(_, category)| *category != Category::Be);
+    let others = Category::WORDS.iter().filter(|(_, category)| *category != Category::Be);
     let alone = others.map(|(name, _)| name).all(|name| tables().all(|ac| ac.child(name).is_none()));
     let plain = |at: &At<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
     let items = |section: &str| root.get(section).map(|at| at.items()).unwrap_or_default();
@@ -146,7 +138,7 @@ fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
 
 /// Reads an access category; without categories best effort is the only one.
 pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
-    let category = at.word(CATEGORIES)?;
+    let category = at.word()?;
     if dcf && category != Category::Be {
         let help = "leave it out, or write access = \"edca\" in [wlan]".to_owned();
         at.fault(format!("category {} with access = \"dcf\"", at.node.described()), "\"be\"", Some(help));
@@ -156,10 +148,10 @@ pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
 }
 
 fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
-    let keys = at.keys(schema::CATEGORIES)?;
+    let keys = at.keys(tables::CATEGORIES)?;
     if dcf
         && let Some((stray, _)) =
-            CATEGORIES.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
+            Category::WORDS.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
     {
         let help = "leave it out, or write access = \"edca\"".to_owned();
         keys.near(stray).fault(format!("category \"{stray}\" with access = \"dcf\""), "be", Some(help));
@@ -171,7 +163,7 @@ fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
 }
 
 fn access(at: &At<'_>) -> Option<Access> {
-    let keys = at.keys(schema::ACCESS)?;
+    let keys = at.keys(tables::ACCESS)?;
     let number = |name, most| {
         let read = keys.optional(name, |at| at.integer(1..=most));
         // Bounds are within 32 bits.
@@ -197,7 +189,7 @@ fn window(at: &At<'_>) -> Option<u32> {
 }
 
 fn backhaul(at: &At<'_>) -> Option<Backhaul> {
-    let keys = at.keys(schema::BACKHAUL)?;
+    let keys = at.keys(tables::BACKHAUL)?;
     let capacity = keys.read("rate", rate);
     let delay = keys.read("delay", |at| at.quantity("ms"));
     let queue = keys.read("queue", link::queue);
@@ -240,7 +232,7 @@ fn station(
     next: &mut u64,
     seen: &mut HashSet<String>,
 ) -> Option<Station> {
-    let keys = at.keys(schema::STATION)?;
+    let keys = at.keys(tables::STATION)?;
     let name = keys.optional("name", At::name);
     let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
     let own_rate = keys.optional("rate", rate);
@@ -248,7 +240,7 @@ fn station(
     let payload: Option<Option<Bytes>> =
         keys.optional("saturated", |at| in_a_frame(at, at.above_zero("B", "frames without a payload")));
     let limit = keys.read("queue", |at| {
-        at.keys(schema::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
+        at.keys(tables::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
     });
     let (name, count) = (name?, count?);
     let names: Vec<String> = match &name {

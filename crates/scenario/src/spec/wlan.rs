@@ -40,6 +40,20 @@ pub struct Wlan {
     pub stations: Vec<Station>,
 }
 
+/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
+const PLAIN_HEADER: Bytes = Bytes::new(28);
+const QOS_HEADER: Bytes = Bytes::new(30);
+
+impl Wlan {
+    /// Returns the header of a data frame without one of its own.
+    pub(crate) const fn header_of(access: AccessRule) -> Bytes {
+        match access {
+            AccessRule::Edca => QOS_HEADER,
+            AccessRule::Dcf => PLAIN_HEADER,
+        }
+    }
+}
+
 /// `access = …`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,13 +1,13 @@
 //! Quantities: texts with a unit, read by the `units` room, with help for the unit that was meant.
 
-use super::keys::At;
-use crate::document::Value;
+use super::At;
 use crate::near;
 use crate::spec::{Limit, Volume};
+use crate::tree::Value;
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// What is typed as a number with a unit.
-pub(super) trait Quantity: Copy + PartialEq {
+pub(crate) trait Quantity: Copy + PartialEq {
     /// The units to guess from, the commonest first.
     const UNITS: &'static [&'static str];
     /// Nothing of it.
@@ -67,7 +67,7 @@ impl Quantity for Volume {
 impl Quantity for Limit {
     const UNITS: &'static [&'static str] =
         &["packets", "bdp", "kB", "MB", "GB", "B", "KiB", "MiB", "ms", "s", "us"];
-    const ZERO: Self = Self::Packets(0);
+    const ZERO: Self = Self::ZERO;
     fn read(text: &str) -> Result<Self, TextError> {
         text.parse()
     }
@@ -79,7 +79,7 @@ impl Quantity for Limit {
 
 impl At<'_> {
     /// Reads a quantity; `bare` is the unit to suggest for a number that has none.
-    pub(super) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
+    pub(crate) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
         let text = match &self.node.value {
             Value::String(text) => text,
             other => {
@@ -98,7 +98,7 @@ impl At<'_> {
     }
 
     /// Reads a quantity above zero; `zero` says what a zero would be.
-    pub(super) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
+    pub(crate) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
         let quantity = self.quantity(bare)?;
         if quantity == T::ZERO {
             let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
@@ -108,8 +108,24 @@ impl At<'_> {
         Some(quantity)
     }
 
+    /// Reads a size where a word could stand as well.
+    pub(crate) fn sized(&self, accepted: &str) -> Option<Bytes> {
+        match &self.node.value {
+            // A text without a digit was meant for the word.
+            Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
+                self.fault(format!("unknown {}", self.node.described()), accepted, None);
+                None
+            }
+            Value::String(_) | Value::Integer(_) | Value::Float(_) => self.quantity("B"),
+            _ => {
+                self.fault(self.node.described(), accepted, None);
+                None
+            }
+        }
+    }
+
     /// Reads a share from 0 to 1, as a text or as a number.
-    pub(super) fn fraction(&self) -> Option<Fraction> {
+    pub(crate) fn fraction(&self) -> Option<Fraction> {
         let accepted = "a share from 0 to 1, such as \"0.5%\" or 0.005";
         match &self.node.value {
             Value::String(text) => text
