@@ -4,7 +4,7 @@
 //! leave them out: a check fills them in.
 
 use crate::spec::{
-    AirtimeLimits, Alt, Backhaul, CellQueue, Direction, Ebdp, Flow, Limit, Link, Live, Pattern, Queue,
+    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Queue,
     QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
     Wlan,
 };
@@ -82,12 +82,6 @@ impl Default for Traffic {
     }
 }
 
-impl Default for Pattern {
-    fn default() -> Self {
-        Self::Cbr
-    }
-}
-
 impl Default for Replay {
     fn default() -> Self {
         let (name, file) = (String::new(), String::new());
@@ -117,12 +111,6 @@ impl Default for Live {
 impl Default for Record {
     fn default() -> Self {
         PATH.record.clone()
-    }
-}
-
-impl Default for Direction {
-    fn default() -> Self {
-        Self::Forward
     }
 }
 

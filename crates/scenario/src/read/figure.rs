@@ -3,7 +3,8 @@
 use crate::cursor::{At, Keys, Sink};
 use crate::tree::{Node, Value};
 use crate::fault::Faults;
-use crate::figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+use crate::values::FigureEngine;
 use crate::near;
 use crate::schema::{self, Keys as Known};
 use crate::tables;
