@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
-.PHONY: demo test check paths bench figures soak power-cut fuzz install dist setup setup-rust setup-test clean help
+.PHONY: demo test check bench figures soak power-cut fuzz install install-files dist setup setup-rust setup-test clean help
 .DEFAULT_GOAL := help
 
 TIGHTLINK := target/release/tightlink
@@ -42,9 +42,6 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 check: setup-rust ## the published claims, all engines, one run of the kernel a case (an hour and a half; goes on where it was)
 	$(TIGHTLINK) check --repeat 1
 
-paths: setup-rust ## window sizers on 504 drawn paths of the list for judging, beside a window without limit (20 minutes; goes on where it was)
-	scripts/sobas-paths $(TIGHTLINK) test --sizers drs wad sobas sobas:regret=5%
-
 bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulator, the transfer over loopback
 	scripts/bench
 
@@ -70,9 +67,17 @@ power-cut: setup-rust ## power cuts during transfers onto ext4, xfs and btrfs: n
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz
 
-install: setup-rust ## tightlink, its manual and completions below PREFIX (~/.local, whose bin is in PATH on most systems)
-	scripts/install-files $(TIGHTLINK) $(PREFIX)
-	echo "$(PREFIX)/bin/tightlink"
+install: setup-rust install-files ## tightlink, its manual and completions below PREFIX (~/.local, whose bin is in PATH on most systems)
+	@echo "$(PREFIX)/bin/tightlink"
+
+install-files:
+	@install -D -m 755 $(TIGHTLINK) "$(PREFIX)/bin/tightlink"
+	$(TIGHTLINK) docs man "$(PREFIX)/share/man/man1"
+	cd "$(PREFIX)/share"
+	mkdir -p bash-completion/completions zsh/site-functions fish/vendor_completions.d
+	../bin/tightlink completions bash > bash-completion/completions/tightlink
+	../bin/tightlink completions zsh > zsh/site-functions/_tightlink
+	../bin/tightlink completions fish > fish/vendor_completions.d/tightlink.fish
 
 dist: setup-rust ## a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
 	scripts/dist

@@ -76,7 +76,7 @@ const ROOMS: &[Room] = &[
             "bpf",
         ],
     ),
-    room(4, "report", &["units", "transfer", "lab"]),
+    room(4, "report", &["units", "lab"]),
     Room {
         layer: 5,
         name: "cli",

@@ -1,7 +1,7 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
 //! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `room.rs`,
-//! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together,
+//! `ratio.rs`, `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together,
 //! and `size.rs`, which buffer a link needs.
 
 pub mod claims;
@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod figures;
 pub mod lines;
 pub mod quantities;
+pub mod ratio;
 pub mod repeat;
 pub mod room;
 pub mod search;

@@ -346,8 +346,9 @@ impl<'a> Keys<'a> {
             return read(&at);
         }
         let default = schema::find(self.known, name).map(|key| key.default);
-        let written =
-            default.and_then(|default| default.on(self.host, &self.control)).and_then(|text| self.at.sink.default(text));
+        let written = default
+            .and_then(|default| default.on(self.host, &self.control))
+            .and_then(|text| self.at.sink.default(text));
         match (written, default) {
             (Some(node), _) => read(&At { node, path: self.path(name), key: None, sink: self.at.sink }),
             (None, Some(DefaultValue::Required(accepted))) => {

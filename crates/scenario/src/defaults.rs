@@ -3,12 +3,11 @@
 //! What must be written is empty or zero, which no check lets pass. Names and paths are empty, too, where a file may
 //! leave them out: a check fills them in.
 
-use crate::spec::{
-    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Queue,
-    QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
-    Wlan,
-};
 use crate::document::Document;
+use crate::spec::{
+    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Queue, QueueSettings, Record,
+    Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume, Wlan,
+};
 use std::sync::LazyLock;
 use units::{Fraction, Rate, Span};
 

@@ -9,9 +9,9 @@
 
 use crate::document::Document;
 use crate::fault::Complaints;
+use crate::lines::{Lines, Written};
 use crate::spec::{Flow, Link, Scenario};
 use crate::tables::draft::{FlowDraft, LinkDraft};
-use crate::lines::{Lines, Written};
 use units::Complaint;
 
 /// A scenario under construction.

@@ -6,8 +6,8 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::table::Table;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction, Limit,
-    LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack, Theory, Threshold, Volume,
-    WindowVariant,
+    LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack, Theory, Threshold,
+    Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -58,7 +58,8 @@ impl Lines {
 
     /// Sets a key that must be written, or whose value is not the `usual` one.
     pub(crate) fn put_key<T: Written + PartialEq>(&mut self, keys: Keys, key: &str, value: &T, usual: &T) {
-        let required = schema::find(keys, key).is_some_and(|key| matches!(key.default, DefaultValue::Required(_)));
+        let required =
+            schema::find(keys, key).is_some_and(|key| matches!(key.default, DefaultValue::Required(_)));
         if required || value != usual {
             self.set(key, value);
         }

@@ -43,7 +43,8 @@ impl Document {
             Some(Value::List(nodes)) => nodes.iter().find(|node| node.typed() == value),
             _ => None,
         };
-        item.map_or_else(|| format!("{value:?}"), |node| node.origin.text().to_owned())
+        let item = item.map(|node| node.origin.text().to_owned());
+        item.or_else(|| self.drawn_as_written(key, value)).unwrap_or_else(|| format!("{value:?}"))
     }
 
     /// Puts a `#` before each line of the sweep.

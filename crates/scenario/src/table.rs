@@ -18,8 +18,8 @@
 //! The entries make the struct, the keys of the schema, the struct `…Read` of what could be read, the methods of
 //! [`Table`], and a setter for each key where there is a draft.
 
-use crate::schema::Keys;
 use crate::lines::Lines;
+use crate::schema::Keys;
 use serde::ser::SerializeMap;
 
 /// A struct that a table of the file is kept in.

@@ -1,8 +1,8 @@
 //! The tree: [`Node`], [`Value`], [`Table`], and their making from TOML.
 
-use crate::path::{Step, nowhere};
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
+use crate::path::{Step, nowhere};
 use std::collections::HashSet;
 use std::sync::Arc;
 use toml::Spanned;
@@ -75,11 +75,12 @@ impl Table {
     pub(crate) fn pruned(&self, prefix: &str, leaves: &dyn Fn(&str) -> bool) -> Self {
         let pruned = |entry: &Entry| {
             let path = path(prefix, &entry.key);
+            if leaves(&path) {
+                return None;
+            }
             let mut entry = entry.clone();
             if let Value::Table(table) = &entry.node.value {
                 entry.node.value = Value::Table(table.pruned(&path, leaves));
-            } else if leaves(&path) {
-                return None;
             }
             Some(entry)
         };

@@ -17,6 +17,7 @@ pub use kernel::{UNASKED, shortened};
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
+use super::ratio::{RatioGroup, compare_with_baseline};
 use super::repeat::{median, repeats, runs};
 use super::search::{Target, search};
 use super::store::Store;
@@ -98,6 +99,8 @@ pub struct Swept {
     pub results: Vec<PointResult>,
     /// The tables of all points.
     pub files: Vec<PathBuf>,
+    /// Quantiles of the ratios to the sweep's baseline; empty without one.
+    pub ratios: Vec<RatioGroup>,
 }
 
 impl Experiment {
@@ -233,10 +236,11 @@ impl Experiment {
             // Runs of the kernel would disturb each other.
             let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
             let runner = self.runner(watched);
-            let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
+            let mut results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
+            let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
             let files = tabulate(&self.folder, &self.stem(), &results)
                 .map_err(|error| ExperimentError::table(&self.folder, &error))?;
-            Ok(Swept { results, files })
+            Ok(Swept { results, files, ratios })
         })
     }
 
@@ -251,7 +255,7 @@ impl Experiment {
         watch: &mut dyn Watch,
     ) -> Result<Vec<(Task, Found)>, ExperimentError> {
         task::check(&self.tasks, &[Engine::Sim])?;
-        if self.document().sweep()?.axes().iter().any(|axis| axis.key == over) {
+        if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
             return Err(ExperimentError::Varied(
                 complaint.help(format!(

@@ -27,9 +27,14 @@ pub struct PointResult {
     pub quantities: Vec<Vec<Quantity>>,
     /// The numbers.
     pub summary: Summary,
+    /// Numbers over those of the point's baseline; empty without one, and of a baseline itself.
+    pub ratios: Ratios,
     /// Remarks on the run.
     pub notes: Vec<Note>,
 }
+
+/// Compared numbers: each one's key in a sweep's table, and its ratio.
+pub type Ratios = Vec<(String, f64)>;
 
 /// Why a sweep stopped. What was finished is kept.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +87,7 @@ pub fn sweep(
         runner.watched.finish(1);
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         let quantities = task.point.iter().map(numbers).collect();
-        Ok(PointResult { point: task.point.clone(), quantities, summary, notes })
+        Ok(PointResult { point: task.point.clone(), quantities, summary, ratios: Ratios::new(), notes })
     };
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
 }

@@ -51,9 +51,15 @@ impl Task {
     /// "socket buffer = 400kB, limit = 120kB"; empty without a sweep.
     #[must_use]
     pub fn label(&self) -> String {
-        let one = |(key, value): &(String, String)| format!("{key} = {value}");
-        self.settings().iter().map(one).collect::<Vec<_>>().join(", ")
+        self.point.iter().map(setting).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns "socket buffer = 400kB" for a key's last part and its value.
+#[must_use]
+pub fn setting((key, value): &(String, String)) -> String {
+    let last = one_line(key.rsplit('.').next().unwrap_or(key)).replace('_', " ");
+    format!("{last} = {}", shown(value))
 }
 
 /// A swept value as labels, tables and claims say it: on one line, of a sizer without settings the name.

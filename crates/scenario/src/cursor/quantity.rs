@@ -1,8 +1,8 @@
 //! Quantities: texts with a unit, read by the `units` room, with help for the unit that was meant.
 
 use super::At;
-use crate::tree::Value;
 use crate::near;
+use crate::tree::Value;
 use crate::values::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 

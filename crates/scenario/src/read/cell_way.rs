@@ -4,9 +4,9 @@ use crate::cursor::{At, Keys};
 
 use super::partial::{PartialWlan, Way};
 use super::wlan::category;
-use crate::tree::Value;
 use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
+use crate::tree::Value;
 
 /// The keys that a flow has in a cell only.
 const KEYS: [&str; 3] = ["station", "category", "ack_category"];

@@ -174,7 +174,8 @@ fn limits(
             let segments = crossing.iter().filter(|flow| flow.way.direction == Some(direction));
             // The way back of what goes the other way carries acknowledgements.
             let carried = crossing.iter().any(|flow| flow.way.direction != Some(direction));
-            let packets = segments.filter_map(|flow| flow.read.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
+            let packets =
+                segments.filter_map(|flow| flow.read.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
             if let Some(packet) = packets.max().filter(|packet| limit < *packet) {
                 let found = format!("room for {limit}, not even one packet of {packet}");
                 at().fault(found, format!("at least \"{packet}\""), None);

@@ -1,13 +1,13 @@
 //! `[figure]`: a figure over the points of a sweep.
 
 use crate::cursor::{At, Keys, Sink};
-use crate::tree::{Node, Value};
 use crate::fault::Faults;
-use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
-use crate::values::FigureEngine;
 use crate::near;
 use crate::schema::{self, Keys as Known};
 use crate::tables;
+use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+use crate::tree::{Node, Value};
+use crate::values::FigureEngine;
 use units::{Fraction, Span};
 
 /// Reads the table, given the swept keys.

@@ -59,7 +59,8 @@ pub(super) fn transfers<'a>(
         (None, None) => Some(1),
         (None, Some(_)) => None,
     };
-    let context = FlowContext { count, sack: !is_false("sack"), header: Flow::header(!is_false("timestamps")) };
+    let context =
+        FlowContext { count, sack: !is_false("sack"), header: Flow::header(!is_false("timestamps")) };
     let mut read = FlowRead::read(&keys, &context);
     read.name = keys.or("name", default_name, At::name);
     (read.control, read.access_rate) = (control, keys.among(FLOW).read("access_rate", access_rate));
@@ -67,14 +68,15 @@ pub(super) fn transfers<'a>(
         (read.count, read.handshake) = (users, Some(true));
     }
     let (ends, connection) = (EndsRead::read(&keys, ()).whole(), read.transport.take());
-    read.transport = host.zip(ends).zip(connection).map(|((_host, Ends { host: mut ends }), mut transport)| {
-        if ends.pause == Span::ZERO {
-            ends.pause_interval = Span::ZERO;
-        }
-        ends.send_buffer = transport.host.send_buffer;
-        transport.host = ends;
-        transport
-    });
+    read.transport =
+        host.zip(ends).zip(connection).map(|((_host, Ends { host: mut ends }), mut transport)| {
+            if ends.pause == Span::ZERO {
+                ends.pause_interval = Span::ZERO;
+            }
+            ends.send_buffer = transport.host.send_buffer;
+            transport.host = ends;
+            transport
+        });
     stop_follows_start(&keys, &mut read);
     let way = ways.read(&keys);
     (read.path, read.direction, read.cell) = (way.names.clone(), way.direction, way.cell.clone());

@@ -2,10 +2,10 @@
 
 use super::flow::transfers;
 use super::partial::PartialFlow;
-use crate::cursor::{At, Keys};
-use crate::tables::spread;
 use super::way::Ways;
+use crate::cursor::{At, Keys};
 use crate::spec::{Sessions, Spread, Volume};
+use crate::tables::spread;
 use units::Span;
 
 /// Reads a population of users: its connections as flows, one for each, and the whole.

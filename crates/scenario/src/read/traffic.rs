@@ -1,14 +1,14 @@
 //! `[[traffic]]`: packets that do not answer to congestion. `read/sessions.rs` has the kind whose packets do.
 
 use super::partial::{PartialTraffic, Way};
-use crate::cursor::{At, Keys};
 use super::way::Ways;
 use super::{repeated, sessions};
+use crate::cursor::{At, Keys};
 use crate::path;
-use crate::tree::{Node, Value};
 use crate::schema::{self, Keys as Known};
-use crate::tables;
 use crate::spec::{Pattern, Replay, Traffic};
+use crate::tables;
+use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 

@@ -1,11 +1,11 @@
 //! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
 use super::cell_way::{self, Stations};
-use crate::cursor::{At, Keys};
 use super::partial::{PartialLink, PartialWlan, Way};
-use crate::tree::Value;
+use crate::cursor::{At, Keys};
 use crate::near;
 use crate::spec::Direction;
+use crate::tree::Value;
 use std::ops::Range;
 
 /// The links as ways need them, in the order of the file. Empty if they could not be read: then no name is checked.

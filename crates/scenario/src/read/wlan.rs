@@ -1,14 +1,14 @@
 //! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
 
-use crate::cursor::{At, Keys};
 use super::partial::{PartialTraffic, PartialWlan};
 use super::repeated;
+use crate::cursor::{At, Keys};
+use crate::path;
+use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
+use crate::tables;
 use crate::tables::cell_queue;
 use crate::tables::wlan::{AccessRead, BackhaulRead, rate};
-use crate::path;
 use crate::tree::{Node, Value};
-use crate::tables;
-use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
 use crate::word::Word;
 use std::collections::HashSet;
 use units::{Bytes, Span};

@@ -164,4 +164,3 @@ pub(crate) fn access_rate(at: &At<'_>) -> Option<Option<Rate>> {
     }
     at.above_zero("Mbit/s", "a line of zero: nothing could be sent").map(Some)
 }
-

@@ -113,9 +113,10 @@ table! {
         kind: "table", default: Written("{}"),
         within: RECORD,
     }
-    /// every combination is run; see [sweep](../guide/scenario.md#sweep)
+    /// every combination is run; `draw` draws values of several keys together, and `baseline` is what numbers are divided
+    /// by: see [sweep](../guide/scenario.md#sweep)
     key sweep => {
-        kind: "lists of values by key path", default: Words("none"),
+        kind: "lists of values by key path, `draw`, `baseline`", default: Words("none"),
     }
     /// what is drawn over the points of the sweep; see [figure](../guide/scenario.md#figure)
     key figure => {

@@ -1,9 +1,9 @@
 //! `[[traffic]]`: the groups of keys that its kinds have.
 
-use crate::schema::DefaultValue::{Required, Words, Written};
 use super::ends::ENDS;
 use super::flow::{Flow, LOSSES, PATH, SEGMENTS, WAY, WINDOWS};
 use super::spread::SPREAD;
+use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Keys, OWN, RATE, VOLUME};
 use crate::table::keys;
 use crate::values::{Direction, Spread, Volume};

@@ -32,7 +32,7 @@ pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults
     };
     let own = end.saturating_sub(warmup);
     let live = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
-    let varied = document.sweep()?.axes().iter().any(|axis| axis.key == "duration" || axis.key == "warmup");
+    let varied = document.sweep()?.keys().any(|key| key == "duration" || key == "warmup");
     if own <= UNASKED
         || varied
         || document.figure()?.is_some()
