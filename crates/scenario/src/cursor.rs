@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::near;
 use crate::origin::Origin;
 use crate::schema::{self, DefaultValue};
-use crate::tree::{Node, Table, Value};
+use crate::tree::{Node, Value};
 use crate::word::Word;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -71,13 +71,14 @@ fn plant(keys: schema::Keys, trees: &mut HashMap<&'static str, Node>) {
 pub(crate) struct At<'a> {
     pub(crate) node: &'a Node,
     pub(crate) path: String,
+    /// Where the key itself was written; `None` for a default, and for what is not the value of a key.
+    pub(crate) key: Option<&'a Origin>,
     sink: &'a Sink,
 }
 
 /// A table whose keys are known; absent keys have the defaults of the schema or are faults.
 #[derive(Clone)]
 pub(crate) struct Keys<'a> {
-    table: &'a Table,
     at: At<'a>,
     known: schema::Keys,
     host: Host,
@@ -94,7 +95,7 @@ const MOST: u64 = 1_000_000;
 
 impl<'a> At<'a> {
     pub(crate) fn root(node: &'a Node, sink: &'a Sink) -> Self {
-        Self { node, path: String::new(), sink }
+        Self { node, path: String::new(), key: None, sink }
     }
 
     /// Notes a fault at this value.
@@ -137,10 +138,11 @@ impl<'a> At<'a> {
             self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
             return None;
         };
-        let keys = Keys { table, at: self.clone(), known, host: Host::default(), control: String::new() };
+        let keys = Keys { at: self.clone(), known, host: Host::default(), control: String::new() };
         for entry in table.iter() {
             if schema::find(known, &entry.key).is_none() {
-                let at = At { node: &entry.node, path: keys.path(&entry.key), sink: self.sink };
+                let (path, key) = (keys.path(&entry.key), Some(&entry.origin));
+                let at = At { node: &entry.node, path, key, sink: self.sink };
                 if schema::find(others, &entry.key).is_some() {
                     at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
                     continue;
@@ -158,7 +160,8 @@ impl<'a> At<'a> {
             return None;
         };
         let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        Some(Self { node: table.get(name)?, path, sink: self.sink })
+        let entry = table.iter().find(|entry| entry.key == name)?;
+        Some(Self { node: &entry.node, path, key: Some(&entry.origin), sink: self.sink })
     }
 
     /// The items of a list; of anything else, none.
@@ -166,7 +169,10 @@ impl<'a> At<'a> {
         let Value::List(items) = &self.node.value else {
             return Vec::new();
         };
-        let item = |(index, node)| Self { node, path: format!("{}[{index}]", self.path), sink: self.sink };
+        let item = |(index, node)| {
+            let path = format!("{}[{index}]", self.path);
+            Self { node, path, key: None, sink: self.sink }
+        };
         items.iter().enumerate().map(item).collect()
     }
 
@@ -316,8 +322,7 @@ impl<'a> At<'a> {
 impl<'a> Keys<'a> {
     /// The value of `name`, if present.
     pub(crate) fn get(&self, name: &str) -> Option<At<'a>> {
-        let node = self.table.get(name)?;
-        Some(At { node, path: self.path(name), sink: self.at.sink })
+        self.at.child(name)
     }
 
     /// The value of `name`, or the table with the path the key would have: the place to note that it is missing.
@@ -330,6 +335,11 @@ impl<'a> Keys<'a> {
         Self { host, control: control.to_owned(), ..self.clone() }
     }
 
+    /// The same table with the defaults of `known`.
+    pub(crate) fn among(&self, known: schema::Keys) -> Self {
+        Self { known, ..self.clone() }
+    }
+
     /// Reads a key that must be there or has a default: the schema says which.
     pub(crate) fn read<T>(&self, name: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
         if let Some(at) = self.get(name) {
@@ -340,7 +350,7 @@ impl<'a> Keys<'a> {
             .and_then(|default| default.on(self.host, &self.control))
             .and_then(|text| self.at.sink.default(text));
         match (written, default) {
-            (Some(node), _) => read(&At { node, path: self.path(name), sink: self.at.sink }),
+            (Some(node), _) => read(&At { node, path: self.path(name), key: None, sink: self.at.sink }),
             (None, Some(DefaultValue::Required(accepted))) => {
                 self.near(name).fault("missing", accepted, None);
                 None
@@ -373,7 +383,7 @@ impl<'a> Keys<'a> {
 
     /// Where the key itself was written.
     pub(crate) fn key_origin(&self, name: &str) -> Option<&'a Origin> {
-        self.table.iter().find(|entry| entry.key == name).map(|entry| &entry.origin)
+        self.get(name)?.key
     }
 
     fn path(&self, name: &str) -> String {

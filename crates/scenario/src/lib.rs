@@ -52,6 +52,7 @@ pub mod fuzzing;
 mod hash;
 mod host;
 mod limit;
+mod lines;
 mod near;
 mod origin;
 mod path;
@@ -64,15 +65,16 @@ mod sweep;
 mod table;
 mod tables;
 mod tree;
+mod values;
 mod volume;
 mod word;
 mod write;
 
 pub use document::Document;
-pub use draft::{FlowDraft, LinkDraft, ScenarioDraft};
+pub use draft::ScenarioDraft;
 pub use fault::{Complaints, Fault, Faults};
-pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use host::{AUTOTUNED, Host};
+pub use lines::Written;
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use schema::{DefaultValue, Key};
@@ -82,6 +84,8 @@ pub use spec::{
     SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
+pub use tables::draft::{FlowDraft, LinkDraft};
+pub use tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use tables::{key_words, unit_words};
 pub use tree::{Entry, Node, Table, Value};
-pub use write::Written;
+pub use values::FigureEngine;

@@ -92,7 +92,7 @@ const SECTIONS: &[Section] = &[
         heading: "`queue` of a cell",
         table: "wlan.queue",
         intro: "Besides `kind` and the settings of [a link's queue](#queue-of-a-link):",
-        groups: &[("", &[tables::wlan::MOVING])],
+        groups: &[("", &[tables::cell_queue::MOVING])],
     },
     Section {
         heading: "`sizing` of a cell's queue",

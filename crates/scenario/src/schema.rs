@@ -148,3 +148,8 @@ pub(crate) fn elsewhere(root: Keys, name: &str) -> Option<String> {
         Some(if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") })
     })
 }
+
+/// True for what is left out of a hash.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -10,6 +10,7 @@
 //! | `in transport: ecn = at.boolean() => { … }` | a part of another field | as for `pub` |
 //! | `pub name: String => { … }` | a field | nothing: read and written by hand |
 //! | `key host => { … }` | nothing | nothing |
+//! | `row direction => { … }` | nothing: another entry has the name, too | nothing |
 //!
 //! In a reader, `at` is the value's place, `read` has what was read before it, and `context` is what the table needs
 //! from elsewhere. The header names these three.
@@ -17,8 +18,8 @@
 //! The entries make the struct, the keys of the schema, the struct `…Read` of what could be read, the methods of
 //! [`Table`], and a setter for each key where there is a draft.
 
+use crate::lines::Lines;
 use crate::schema::Keys;
-use crate::write::Lines;
 use serde::ser::SerializeMap;
 
 /// A struct that a table of the file is kept in.
@@ -68,8 +69,11 @@ macro_rules! table {
     ) => {
         pub(crate) const $KEYS: $crate::schema::Keys = &[$($of),+];
         table! {
-            @gather { [$(#[$attribute])*] $Table $Read ($at $read $context $Context) [$($Draft)?] $KEYS }
-            [$($(#[$doc])* pub $field: $Type,)*] [$($field ($Type) [$($start)?])*] [] {} $($entries)+
+            @gather {
+                [$(#[$attribute])*] $Table $Read ($at $read $context $Context) [$($Draft)?] $KEYS
+                [$($(#[$doc])* pub $field: $Type,)*]
+            }
+            [] [$($field ($Type) [$($start)?])*] [] {} $($entries)+
         }
     };
 
@@ -131,6 +135,18 @@ macro_rules! table {
             $($entries)*
         }
     };
+    // A row with the name of another, which sets the key.
+    (
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
+        $(#[doc = $doc:literal])+ row $name:ident => $row:tt
+        $($entries:tt)*
+    ) => {
+        table! {
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { row [$($doc)+] $name [] [] $row }] }
+            $($entries)*
+        }
+    };
     // No entry is left.
     (@gather $head:tt $fields:tt $parts:tt [$($groups:tt)*] $group:tt) => {
         table! { @make $head $fields $parts [$($groups)* $group] }
@@ -138,7 +154,10 @@ macro_rules! table {
 
     (
         @make
-        { [$(#[$attribute:meta])*] $Table:ident $Read:ident ($at:ident $read:ident $context:ident $Context:ty) $draft:tt $KEYS:ident }
+        {
+            [$(#[$attribute:meta])*] $Table:ident $Read:ident ($at:ident $read:ident $context:ident $Context:ty) $draft:tt
+            $KEYS:ident [$($more:tt)*]
+        }
         [$($fields:tt)*]
         [$($part:ident ($Part:ty) [$($start:expr)?])*]
         [$({ [$($gdoc:tt)*] $GROUP:ident $BASE:ident [$(
@@ -146,7 +165,7 @@ macro_rules! table {
         )+] })+]
     ) => {
         $(#[$attribute])*
-        pub struct $Table { $($fields)* }
+        pub struct $Table { $($fields)* $($more)* }
 
         /// The same as far as it could be read.
         #[derive(Clone)]
@@ -155,7 +174,7 @@ macro_rules! table {
         impl $Read {
             /// Reads each key whose entry says how.
             pub(crate) fn read(keys: &$crate::cursor::Keys<'_>, $context: $Context) -> Self {
-                let _ = &$context;
+                let (keys, _) = (&keys.among($KEYS), &$context);
                 let mut $read = Self { $($part: None $(.or(Some($start)))?,)* };
                 $($(table!(@read $kind keys $at $read $name $place $reader);)+)+
                 $read
@@ -170,7 +189,7 @@ macro_rules! table {
         impl $crate::table::Table for $Table {
             const KEYS: $crate::schema::Keys = $KEYS;
 
-            fn write(&self, usual: &Self, lines: &mut $crate::write::Lines) {
+            fn write(&self, usual: &Self, lines: &mut $crate::lines::Lines) {
                 $($(table!(@write self usual lines $name $place $reader);)+)+
             }
 
@@ -195,7 +214,7 @@ macro_rules! table {
             }),+];
         )+
 
-        table! { @draft $draft $($($name [$($doc)+])+)+ }
+        table! { @draft $draft $($($kind $name [$($doc)+])+)+ }
     };
 
     (@read pub $keys:ident $at:ident $read:ident $name:ident $place:tt [$reader:expr]) => {
@@ -214,7 +233,7 @@ macro_rules! table {
     (@read $kind:ident $keys:ident $at:ident $read:ident $name:ident $place:tt []) => {};
 
     (@write $own:ident $usual:ident $lines:ident $name:ident [$($place:tt)+] [$reader:expr]) => {
-        $lines.put(Self::KEYS, stringify!($name), &$own.$($place)+, &$usual.$($place)+);
+        $lines.put_key(Self::KEYS, stringify!($name), &$own.$($place)+, &$usual.$($place)+);
     };
     (@write $own:ident $usual:ident $lines:ident $name:ident $place:tt []) => {};
 
@@ -230,13 +249,18 @@ macro_rules! table {
     };
 
     (@draft [] $($setters:tt)*) => {};
-    (@draft [$Draft:ident] $($name:ident [$($doc:literal)+])+) => {
-        impl $Draft {$(
-            #[doc = concat!("Sets `", stringify!($name), "`:", $($doc),+, ".")]
-            pub fn $name(self, value: impl $crate::write::Written) -> Self {
-                self.set(stringify!($name), value)
-            }
-        )+}
+    (@draft [$Draft:ident] $($kind:ident $name:ident $doc:tt)+) => {
+        impl $Draft {
+            $(table! { @setter $kind $name $doc })+
+        }
+    };
+
+    (@setter row $name:ident $doc:tt) => {};
+    (@setter $kind:ident $name:ident [$($doc:literal)+]) => {
+        #[doc = concat!("Sets `", stringify!($name), "`:", $($doc),+, ".")]
+        pub fn $name(self, value: impl $crate::lines::Written) -> Self {
+            self.set(stringify!($name), value)
+        }
     };
 }
 

@@ -4,7 +4,11 @@
 //! of it. `ends.rs` is the part of `[[flow]]` that a [`Host`](crate::Host) turns on, `words.rs` has the words for keys
 //! on axes.
 
+pub(crate) mod buffer;
+pub(crate) mod cell_queue;
+pub(crate) mod draft;
 pub(crate) mod ends;
+pub(crate) mod figure;
 pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod spread;
@@ -13,12 +17,13 @@ pub(crate) mod traffic;
 pub(crate) mod wlan;
 mod words;
 
+pub(crate) use buffer::SIZER;
+pub(crate) use cell_queue::{AIRTIME, SIZING};
+pub(crate) use figure::{FIGURE, REFERENCE, SMALLEST};
 pub(crate) use flow::FLOW;
 pub(crate) use link::{LINK, QUEUE, REVERSE};
-pub(crate) use spread::{PARETO, SIZER, SPREAD};
-pub(crate) use top::{FIGURE, LIVE, MODEL, RECORD, REFERENCE, ROOT, SMALLEST};
+pub(crate) use spread::{PARETO, SPREAD};
+pub(crate) use top::{LIVE, MODEL, RECORD, ROOT};
 pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
-pub(crate) use wlan::{
-    ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,
-};
+pub(crate) use wlan::{ACCESS, ACCESS_POINT, BACKHAUL, CATEGORIES, STATION, STATION_QUEUE, WLAN};
 pub use words::{key_words, unit_words};

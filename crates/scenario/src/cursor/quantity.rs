@@ -2,8 +2,8 @@
 
 use super::At;
 use crate::near;
-use crate::spec::{Limit, Volume};
 use crate::tree::Value;
+use crate::values::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// What is typed as a number with a unit.
@@ -106,6 +106,20 @@ impl At<'_> {
             return None;
         }
         Some(quantity)
+    }
+
+    /// Reads a share above zero.
+    pub(crate) fn share_above_zero(&self) -> Option<Fraction> {
+        let share = self.fraction()?;
+        if share == Fraction::ZERO {
+            self.fault(
+                "a share of zero: it would have no effect",
+                "a share above 0, at most 1, such as 0.002",
+                None,
+            );
+            return None;
+        }
+        Some(share)
     }
 
     /// Reads a size where a word could stand as well.

@@ -2,11 +2,12 @@
 
 use crate::cursor::{At, Keys, Sink};
 use crate::fault::Faults;
-use crate::figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 use crate::near;
 use crate::schema::{self, Keys as Known};
 use crate::tables;
+use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 use crate::tree::{Node, Value};
+use crate::values::FigureEngine;
 use units::{Fraction, Span};
 
 /// Reads the table, given the swept keys.

@@ -1,38 +1,74 @@
-//! The top level, `[model]`, `[live]`, `[record]` and `[figure]`.
+//! The top level, `[model]`, `[live]` and `[record]`.
 
-use super::flow::FLOW;
-use super::link::LINK;
-use super::traffic::TRAFFIC;
-use super::wlan::{STATION, WLAN};
+use super::figure::FIGURE;
+use super::flow::{FLOW, Flow};
+use super::link::{LINK, Link};
+use super::traffic::{Replay, Sessions, TRAFFIC, Traffic};
+use super::wlan::{STATION, WLAN, Wlan};
+use crate::cursor::At;
 use crate::schema::DefaultValue::{Required, Words, Written};
-use crate::schema::{KEY, OWN};
-use crate::table::keys;
+use crate::schema::{KEY, OWN, is_default};
+use crate::table::table;
+use crate::tree::Value;
+use crate::values::{Column, RecordedFlows, Stack, Theory};
+use serde::Serialize;
+use units::Span;
 
-keys! {
-    /// The file.
-    pub(crate) table ROOT from KEY;
+table! {
+    /// A whole scenario file.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[non_exhaustive]
+    pub struct Scenario {
+        /// The links in path order; the tight link is the one with the least available bandwidth. None in a cell.
+        pub links: Vec<Link>,
+        /// A wireless cell in the place of links.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub wlan: Option<Wlan>,
+        /// The transfers under study.
+        pub flows: Vec<Flow>,
+        /// Cross traffic that does not answer to congestion.
+        pub traffic: Vec<Traffic>,
+        /// Traces that are played back: cross traffic, too.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub replays: Vec<Replay>,
+        /// Populations of users that come and go.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub sessions: Vec<Sessions>,
+        /// What only the model reads. Left out of the hash where nothing is set.
+        #[serde(skip_serializing_if = "is_default")]
+        pub model: Model,
+        /// What only the live engine reads.
+        pub live: Live,
+        /// What is recorded as series, and how often.
+        pub record: Record,
+    }
+    read ScenarioRead |at, read, _context: ()|;
+    keys ROOT = [TOP];
+
+    /// The keys of the file.
+    group TOP from KEY;
 
     /// what a report is headed with
-    key title => {
+    pub title: String = at.line() => {
         kind: "text", default: Required("a text that reports are headed with"),
     }
     /// id of the published result this reproduces, such as `"sobas:fig1-4"`; names the report, and selects
     /// the claims
-    key source => {
+    opt source: String = at.line() => {
         kind: "text", default: Words("none"),
     }
     /// seeds every random stream. `--seed` on the command line overrides it
-    key seed => {
+    pub seed: u64 = at.integer(0..=u64::MAX) => {
         kind: "whole number, 0 to 18446744073709551615", default: Written("1"),
         engines: "sim live",
         why: "the same file gives the same numbers", from: OWN,
     }
     /// when the run stops; without it, when every sized flow has ended. A greedy flow needs it
-    key duration => {
+    opt duration: Span = at.above_zero("s", "a duration of zero") => {
         kind: "time above zero", default: Words("none"),
     }
     /// metrics leave out what happens before this
-    key warmup => {
+    pub warmup: Span = at.quantity("s") => {
         kind: "time below `duration`", default: Written(r#""0s""#),
         why: "nothing is left out unless asked for", from: OWN,
     }
@@ -89,13 +125,19 @@ keys! {
     }
 }
 
-keys! {
+table! {
     /// `[model]`.
-    pub(crate) table MODEL from KEY;
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub struct Model {}
+    read ModelRead |at, read, _context: ()|;
+    keys MODEL = [THEORIES];
+
+    group THEORIES from KEY;
 
     /// which [theory](commands.md#assumptions) answers: the one that the scenario fits best, or this one.
     /// `"fluid"` follows windows and the queue against time and answers only where it is asked for
-    key theory => {
+    pub theory: Theory = at.word() => {
         kind: r#"`"nearest"`, `"slow start"`, `"mft"`, `"fixed point"`, `"fluid"`"#,
         default: Written(r#""nearest""#),
         engines: "model",
@@ -103,32 +145,44 @@ keys! {
     }
 }
 
-keys! {
+table! {
     /// `[live]`.
-    pub(crate) table LIVE from KEY;
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub struct Live {}
+    read LiveRead |at, read, _context: ()|;
+    keys LIVE = [KERNEL];
+
+    group KERNEL from KEY;
 
     /// the kernel's loss recovery: as it comes, or with SACK, DSACK, RACK, tail loss probes and F-RTO off
-    key stack => {
+    pub stack: Stack = at.word() => {
         kind: r#"`"modern"`, `"classic"`"#, default: Written(r#""modern""#),
         engines: "live",
         why: "the kernel as it comes", from: OWN,
     }
 }
 
-keys! {
+table! {
     /// `[record]`.
-    pub(crate) table RECORD from KEY;
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub struct Record {}
+    read RecordRead |at, read, _context: ()|;
+    keys RECORD = [SERIES];
+
+    group SERIES from KEY;
 
     /// sampling interval of the series; of `model` those of the theory `"fluid"`. `live`: 100 us or longer.
     /// Series are held in memory. If they would have more than 30 million numbers, the default interval grows
     /// and a note says so; a written interval is refused
-    key every => {
+    pub every: Span = at.above_zero("ms", "a sampling interval of zero") => {
         kind: "time above zero", default: Written(r#""20ms""#),
         why: "several samples in an RTT of 100 ms; a minute is 3000 points", from: OWN,
     }
     /// which columns are kept. `data`: payload received since the flow's start, only from `sim`. The report
     /// draws it for each flow from its own start, with the available bandwidth times the time
-    key columns => {
+    pub columns: Vec<Column> = columns(at) => {
         kind: r#"list of `"rate"`, `"rtt"`, `"window"`, `"backlog"`, `"drops"`, `"measures"`, `"data"`"#,
         default: Written(r#"["rate", "rtt", "window", "backlog", "drops"]"#),
         why: "the columns that the report draws", from: OWN,
@@ -136,107 +190,52 @@ keys! {
     /// which flows have series of their own where there are more than 32. `"sample"`: 32 flows, with the
     /// first of each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet`
     /// and in the report
-    key flows => {
+    pub flows: RecordedFlows [serde(skip_serializing_if = "is_default")] = at.word() => {
         kind: r#"`"sample"`, `"all"`"#, default: Written(r#""sample""#),
         engines: "model sim",
         why: "more than 32 curves cannot be told apart", from: OWN,
     }
     /// length of the intervals over which [fairness and convergence](../guide/scenario.md#fairness) are
     /// measured
-    key fairness => {
+    opt fairness: Span [serde(skip_serializing_if = "Option::is_none")] = fairness(at, read.every?) => {
         kind: "time, a multiple of `every`", default: Words("none"),
         engines: "sim",
     }
 }
 
-keys! {
-    /// `[figure]`.
-    pub(crate) table FIGURE from KEY;
-
-    /// the horizontal axis. Each combination of the other swept keys is a curve. A key of the summary, such
-    /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only
-    key x => {
-        kind: "key path that `[sweep]` varies, spelled as there, or key of the [summary](commands.md#run)",
-        default: Required("what is on the horizontal axis"),
+/// The intervals over which fairness is measured: whole sampling intervals, so that one look serves both.
+fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
+    let interval: Span = at.above_zero("s", "an interval of zero")?;
+    if !interval.as_nanos().is_multiple_of(every.as_nanos()) {
+        let found = format!("{interval}, which is no multiple of the sampling interval of {every}");
+        at.fault(found, format!("{every}, or a multiple of it"), None);
+        return None;
     }
-    /// where `x` is a key of the summary: a curve goes along the values of this key, in the sweep's order
-    key along => {
-        kind: "key path that `[sweep]` varies", default: Words("the last of `[sweep]`"),
-        why: "the last key of a sweep varies first", from: OWN,
-    }
-    /// draws each `y` as a heat map ([ADR 12](../adr/0012-heat-maps-are-figures-with-rows.md)): a row per
-    /// value of this key, and a column per value of `x`. Each combination of the other swept keys has a map.
-    /// With `y` only
-    key rows => {
-        kind: "another key path that `[sweep]` varies", default: Words("none"),
-    }
-    /// a chart for each, with the 95 % interval where the summary has one. A nested key is written with a
-    /// dot, a flow's with its name: `"queueing_delay_s.p95"`, `"flows.target.goodput_bps"`
-    key y => {
-        kind: "list of keys of the [summary](commands.md#run)", default: Words("this or `smallest`"),
-    }
-    /// one chart: at each point the smallest value of a key that meets a target, a curve for each target
-    key smallest => {
-        kind: "table with `over`, `metric`, `at_most`", default: Words("this or `y`"),
-        within: SMALLEST,
-    }
-    /// who is asked, with `y` only. A point that an engine is not made for is left out of its curves; kernel
-    /// runs go one after the other
-    key engines => {
-        kind: r#"list of `"model"`, `"sim"`, `"live"`"#, default: Written(r#"["sim"]"#),
-        why: "a simulated point takes milliseconds, a kernel's its own duration", from: OWN,
-    }
-    /// how often each point is run, with seeds that follow each other, with `y` only: drawn is the median,
-    /// from the least to the greatest
-    key repeat => {
-        kind: "whole number, 1 to 99", default: Written("1"),
-        why: "the simulator repeats itself; spread over seeds is asked for", from: OWN,
-    }
-    /// what the source says; it stands in the report beside the charts
-    key published => {
-        kind: "text", default: Words("none"),
-    }
-    /// what another program found at the points, drawn beside the engines' curves; with `y` and without
-    /// `rows`
-    key reference => {
-        kind: "table with `name`, `file`", default: Words("none"),
-        within: REFERENCE,
-    }
+    Some(interval)
 }
 
-keys! {
-    /// `reference = { … }`.
-    pub(crate) table REFERENCE from KEY;
-
-    /// what found them, such as `"ns-2"`
-    key name => {
-        kind: "text", default: Required(r#"what found the results, such as "ns-2""#),
+fn columns(at: &At<'_>) -> Option<Vec<Column>> {
+    if !matches!(at.node.value, Value::List(_)) {
+        let help = Some(at).filter(|at| matches!(at.node.value, Value::String(_)));
+        let help = help.map(|at| format!("write [{}]", at.node.described()));
+        at.fault(at.node.described(), "a list of rate, rtt, window, backlog, drops, measures, data", help);
+        return None;
     }
-    /// their table, relative to the folder of the scenario. The first line names the columns: each swept key
-    /// and each `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary (seconds,
-    /// bit/s, shares from 0 to 1). An empty cell is not known; other columns are not read. Of several rows of
-    /// a point the median is drawn, from the least to the greatest. With `--set` of another key than a swept
-    /// one and `seed` the table is left out
-    key file => {
-        kind: "path of a CSV file", default: Required("a CSV file, relative to the folder of the scenario"),
+    let mut columns = Vec::new();
+    let mut sound = true;
+    for item in at.items() {
+        match item.word() {
+            Some(column) if columns.contains(&column) => {
+                item.fault(
+                    format!("{} for the second time", item.node.described()),
+                    "each column once",
+                    None,
+                );
+                sound = false;
+            }
+            Some(column) => columns.push(column),
+            None => sound = false,
+        }
     }
-}
-
-keys! {
-    /// `smallest = { … }`.
-    pub(crate) table SMALLEST from KEY;
-
-    /// the key that is searched. The search begins with the scenario's own value, in its unit
-    key over => {
-        kind: "key path that `[sweep]` does not vary",
-        default: Required(r#"the key that is searched, such as "link.queue.limit""#),
-    }
-    /// what must not exceed the target. It must fall as `over` grows
-    key metric => {
-        kind: "key of the summary", default: Required(r#"a key of the summary, such as "idle_fraction""#),
-    }
-    /// the targets, such as `["1%", "5%"]`
-    key at_most => {
-        kind: "list of shares, times or numbers", default: Required(r#"targets such as ["1%", "5%"]"#),
-    }
+    sound.then_some(columns)
 }
