@@ -9,8 +9,9 @@
 
 use crate::document::Document;
 use crate::fault::Complaints;
+use crate::lines::{Lines, Written};
 use crate::spec::{Flow, Link, Scenario};
-use crate::write::{Lines, Written};
+use crate::tables::draft::{FlowDraft, LinkDraft};
 use units::Complaint;
 
 /// A scenario under construction.
@@ -22,16 +23,6 @@ pub struct ScenarioDraft {
     flows: Vec<Lines>,
     traffic: Vec<Lines>,
 }
-
-/// A link under construction.
-#[derive(Clone, Debug)]
-#[must_use = "a link belongs to a scenario"]
-pub struct LinkDraft(Lines);
-
-/// A flow under construction, or several alike.
-#[derive(Clone, Debug, Default)]
-#[must_use = "a flow belongs to a scenario"]
-pub struct FlowDraft(Lines);
 
 impl Scenario {
     /// Begins a scenario of one link: `Scenario::link("20Mbit/s", "10ms")`.
@@ -58,7 +49,7 @@ impl Link {
     /// Begins a link.
     #[expect(clippy::new_ret_no_self, reason = "a link that lacks its queue is no link")]
     pub fn new(rate: impl Written, delay: impl Written) -> LinkDraft {
-        LinkDraft(Lines::default()).set("rate", rate).set("delay", delay)
+        LinkDraft::default().set("rate", rate).set("delay", delay)
     }
 }
 
@@ -124,11 +115,8 @@ impl ScenarioDraft {
 
     /// Sets any key of the last link, such as `loss` or `queue.target`.
     pub fn of_link(mut self, key: &str, value: impl Written) -> Self {
-        match self.links.last_mut() {
-            Some(link) => link.set(key, &value),
-            None => self.links.push(LinkDraft(Lines::default()).set(key, value).0),
-        }
-        self
+        let link = self.links.pop().unwrap_or_default();
+        self.link(LinkDraft(link).set(key, value))
     }
 
     /// Adds a flow, or several alike.
@@ -186,41 +174,5 @@ impl ScenarioDraft {
             return Err(complaints.into());
         }
         Ok(Document::parse("scenario.toml", &text)?)
-    }
-}
-
-impl LinkDraft {
-    /// Sets the room in its queue: `"250 packets"`, `"512kB"`, `"40ms"`, `"0.5 bdp"`.
-    pub fn limit(self, limit: impl Written) -> Self {
-        self.set("queue.limit", limit)
-    }
-
-    /// Sets any key of a link, such as `loss`, `name` or `queue.kind`.
-    pub fn set(mut self, key: &str, value: impl Written) -> Self {
-        self.0.set(key, &value);
-        self
-    }
-}
-
-impl FlowDraft {
-    /// Sets the whole base RTT.
-    pub fn rtt(self, rtt: impl Written) -> Self {
-        self.set("rtt", rtt)
-    }
-
-    /// Sets how many flows alike there are.
-    pub fn count(self, count: u64) -> Self {
-        self.set("count", count)
-    }
-
-    /// Sets the payload to move; without it the flow is greedy.
-    pub fn size(self, size: impl Written) -> Self {
-        self.set("size", size)
-    }
-
-    /// Sets any key of a flow, such as `host`, `path` or `initial_window`.
-    pub fn set(mut self, key: &str, value: impl Written) -> Self {
-        self.0.set(key, &value);
-        self
     }
 }

@@ -2,6 +2,7 @@
 //! sources.
 
 use crate::schema;
+use crate::tables;
 use std::str::FromStr;
 use units::Bytes;
 
@@ -19,7 +20,7 @@ impl Host {
     /// The default of a key of `[[flow]]` on this host, for a flow with `control`; `None` if it has none of type `T`.
     #[must_use]
     pub fn default_of<T: FromStr>(self, key: &str, control: &str) -> Option<T> {
-        let written = schema::find(schema::FLOW, key)?.default.on(self, control)?;
+        let written = schema::find(tables::FLOW, key)?.default.on(self, control)?;
         written.trim_matches('"').parse().ok()
     }
 }

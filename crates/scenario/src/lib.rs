@@ -40,6 +40,8 @@
 //! # Ok::<(), tightlink_scenario::Faults>(())
 //! ```
 
+mod cursor;
+mod defaults;
 mod describe;
 mod document;
 mod draft;
@@ -50,8 +52,11 @@ pub mod fuzzing;
 mod hash;
 mod host;
 mod limit;
+mod lines;
 mod near;
 mod origin;
+mod path;
+mod queues;
 mod read;
 pub mod reference;
 mod rewrite;
@@ -59,22 +64,29 @@ mod schema;
 pub mod spec;
 mod sweep;
 mod table;
+mod tables;
+mod tree;
+mod values;
 mod volume;
-mod words;
+mod word;
 mod write;
 
-pub use document::{Document, Entry, Node, Table, Value};
-pub use draft::{FlowDraft, LinkDraft, ScenarioDraft};
+pub use document::Document;
+pub use draft::ScenarioDraft;
 pub use fault::{Complaints, Fault, Faults};
-pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use host::{AUTOTUNED, Host};
+pub use lines::Written;
 pub use near::did_you_mean;
 pub use origin::Origin;
-pub use schema::{DefaultValue, Key, key_words, unit_words};
+pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
     Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
     SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
-pub use write::Written;
+pub use tables::draft::{FlowDraft, LinkDraft};
+pub use tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+pub use tables::{key_words, unit_words};
+pub use tree::{Entry, Node, Table, Value};
+pub use values::FigureEngine;

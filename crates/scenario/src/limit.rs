@@ -1,6 +1,6 @@
 //! The text forms of a queue's [`Limit`]: "250 packets", "512kB", "40ms", "0.25 bdp".
 
-use crate::spec::Limit;
+use crate::values::Limit;
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Span, TextError, split_quantity};

@@ -1,8 +1,10 @@
 //! The file's own text at one point of its sweep, comments and layout kept. A store writes it down, so that the point
 //! can be run again by itself.
 
-use crate::document::path::{Step, split, targets};
-use crate::document::{Document, Entry, Node, Value};
+use crate::document::Document;
+use crate::path::{Step, split, targets};
+use crate::tables::ROOT;
+use crate::tree::{Entry, Node, Value};
 use std::ops::Range;
 
 /// A stretch of the text and what takes its place.
@@ -18,7 +20,7 @@ impl Document {
         let mut edits = Vec::new();
         for (key, value) in point {
             let value = self.written_value(key, value);
-            let places = split(key).and_then(|segments| targets(written.root(), &segments));
+            let places = split(key).and_then(|segments| targets(ROOT, written.root(), &segments));
             edits.extend(
                 places.into_iter().flatten().filter_map(|steps| edit(written.root(), &steps, &value, text)),
             );

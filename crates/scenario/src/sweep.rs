@@ -4,12 +4,14 @@
 
 mod draw;
 
-use crate::document::path::{Step, split, targets};
-use crate::document::{Document, Entry, Node, Table, Value, node, path};
+use crate::document::Document;
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
+use crate::path::{self, Step, split};
 use crate::schema;
+use crate::tables::ROOT;
+use crate::tree::{self, Entry, Node, Table, Value};
 use draw::Rows;
 use std::collections::HashSet;
 use units::Complaint;
@@ -154,13 +156,14 @@ impl Document {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
         };
-        let set = targets(self.root(), &segments)?;
+        let set = path::targets(ROOT, self.root(), &segments)?;
         let mut fixed = HashSet::new();
         let draws = self.draw_table().map(draw::entries).unwrap_or_default();
         let drawn = draws.iter().map(|(key, _)| (key.clone(), format!("draw.{key}")));
         for (swept, at) in lists(table).into_iter().map(|(key, _)| (key.clone(), key)).chain(drawn) {
             // An axis that leads nowhere is a fault of the sweep, found when that is read.
-            let Ok(varied) = split(&swept).and_then(|segments| targets(self.root(), &segments)) else {
+            let Ok(varied) = split(&swept).and_then(|segments| path::targets(ROOT, self.root(), &segments))
+            else {
                 continue;
             };
             let within = |inner: &[Step], outer: &[Step]| inner.starts_with(outer);
@@ -258,7 +261,7 @@ impl Document {
     fn is_key(&self, key: &str, origin: &Origin, place: &str, faults: &mut Vec<Fault>) -> bool {
         let mut fault = |complaint: Complaint| faults.push(Fault::new(origin.clone(), place, complaint));
         let segments = split(key).and_then(|segments| {
-            targets(self.root(), &segments)?;
+            path::targets(ROOT, self.root(), &segments)?;
             Ok(segments)
         });
         let segments = match segments {
@@ -269,12 +272,12 @@ impl Document {
             }
         };
         let followed = match segments.first().map(String::as_str) {
-            Some("sweep") => Err(("sweep".to_owned(), schema::ROOT)),
-            _ => schema::follow(schema::ROOT, self.schema_path(&segments)).map(drop),
+            Some("sweep") => Err(("sweep".to_owned(), ROOT)),
+            _ => schema::follow(ROOT, self.schema_path(&segments)).map(drop),
         };
         let Err((unknown, known)) = followed else { return true };
         let accepted = if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
-        let help = near::key_meant(&unknown, known);
+        let help = near::key_meant(&unknown, known, ROOT);
         fault(Complaint {
             help,
             ..Complaint::new("", format!("unknown key \"{unknown}\"")).accepted(accepted)
@@ -328,7 +331,9 @@ impl Document {
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
         let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
             .keys()
-            .map(|key| (key, split(key).and_then(|path| targets(self.root(), &path)).unwrap_or_default()))
+            .map(|key| {
+                (key, split(key).and_then(|path| path::targets(ROOT, self.root(), &path)).unwrap_or_default())
+            })
             .collect();
         for (at, (key, inner)) in places.iter().enumerate() {
             let within = |outer: &Vec<Step>| {
@@ -350,7 +355,7 @@ impl Document {
 
     /// The path without what picks one link, flow or traffic.
     fn schema_path(&self, segments: &[String]) -> Vec<String> {
-        let picks = path::picks(self.root(), segments);
+        let picks = path::picks(ROOT, self.root(), segments);
         segments
             .iter()
             .enumerate()
@@ -378,7 +383,7 @@ fn flatten<'a>(
     entries: &mut Vec<(String, &'a Entry)>,
 ) {
     for entry in table.iter() {
-        let key = node::path(prefix, &entry.key);
+        let key = tree::path(prefix, &entry.key);
         match &entry.node.value {
             Value::Table(within) if !is_whole(&key) => flatten(&key, within, is_whole, entries),
             _ => entries.push((key, entry)),

@@ -10,6 +10,7 @@
 //! | `in transport: ecn = at.boolean() => { … }` | a part of another field | as for `pub` |
 //! | `pub name: String => { … }` | a field | nothing: read and written by hand |
 //! | `key host => { … }` | nothing | nothing |
+//! | `row direction => { … }` | nothing: another entry has the name, too | nothing |
 //!
 //! In a reader, `at` is the value's place, `read` has what was read before it, and `context` is what the table needs
 //! from elsewhere. The header names these three.
@@ -17,8 +18,8 @@
 //! The entries make the struct, the keys of the schema, the struct `…Read` of what could be read, the methods of
 //! [`Table`], and a setter for each key where there is a draft.
 
+use crate::lines::Lines;
 use crate::schema::Keys;
-use crate::write::Lines;
 use serde::ser::SerializeMap;
 
 /// A struct that a table of the file is kept in.
@@ -68,81 +69,103 @@ macro_rules! table {
     ) => {
         pub(crate) const $KEYS: $crate::schema::Keys = &[$($of),+];
         table! {
-            @gather { [$(#[$attribute])*] $Table $Read ($at $read $context $Context) [$($Draft)?] $KEYS }
-            [$($(#[$doc])* pub $field: $Type,)*] [$($field ($Type) [$($start)?])*] [] $($entries)+
+            @gather {
+                [$(#[$attribute])*] $Table $Read ($at $read $context $Context) [$($Draft)?] $KEYS
+                [$($(#[$doc])* pub $field: $Type,)*]
+            }
+            [] [$($field ($Type) [$($start)?])*] [] {} $($entries)+
         }
     };
 
-    // A group of rows begins.
+    // A group of rows begins; the one before it is done.
+    (@gather $head:tt $fields:tt $parts:tt [] {} $(#[$doc:meta])* group $GROUP:ident from $BASE:ident; $($entries:tt)*) => {
+        table! { @gather $head $fields $parts [] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
+    };
     (
-        @gather $head:tt $fields:tt $parts:tt [$($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt [$($groups:tt)*] $group:tt
         $(#[$doc:meta])* group $GROUP:ident from $BASE:ident; $($entries:tt)*
     ) => {
-        table! { @gather $head $fields $parts [{ $(#[$doc])* $GROUP $BASE [] } $($groups)*] $($entries)* }
+        table! { @gather $head $fields $parts [$($groups)* $group] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
     };
     // A field, with a value or by hand.
     (
-        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ pub $name:ident: $Type:ty $([$attribute:meta])? $(= $reader:expr)? => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head
-            [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: $Type,] [$($parts)* $name ($Type) []]
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { pub [$($doc)+] $name [$name] [$($reader)?] $row }] } $($groups)*]
+            @gather $head [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: $Type,] [$($parts)* $name ($Type) []] $groups
+            { $group $GROUP $BASE [$($rows)* { pub [$($doc)+] $name [$name] [$($reader)?] $row }] }
             $($entries)*
         }
     };
     // A field that may be absent.
     (
-        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ opt $name:ident: $Type:ty $([$attribute:meta])? = $reader:expr => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head
-            [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: Option<$Type>,] [$($parts)* $name (Option<$Type>) []]
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { opt [$($doc)+] $name [$name] [$reader] $row }] } $($groups)*]
+            @gather $head [$($fields)* $(#[doc = $doc])+ $(#[$attribute])? pub $name: Option<$Type>,] [$($parts)* $name (Option<$Type>) []] $groups
+            { $group $GROUP $BASE [$($rows)* { opt [$($doc)+] $name [$name] [$reader] $row }] }
             $($entries)*
         }
     };
     // A part of another field.
     (
-        @gather $head:tt $fields:tt $parts:tt [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ in $($outer:ident).+: $name:ident $(= $reader:expr)? => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head $fields $parts
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { in [$($doc)+] $name [$($outer .)+ $name] [$($reader)?] $row }] } $($groups)*]
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { in [$($doc)+] $name [$($outer .)+ $name] [$($reader)?] $row }] }
             $($entries)*
         }
     };
     // A key without a field.
     (
-        @gather $head:tt $fields:tt $parts:tt [{ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$($rows:tt)*] } $($groups:tt)*]
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ key $name:ident => $row:tt
         $($entries:tt)*
     ) => {
         table! {
-            @gather $head $fields $parts
-            [{ $(#[$gdoc])* $GROUP $BASE [$($rows)* { key [$($doc)+] $name [] [] $row }] } $($groups)*]
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { key [$($doc)+] $name [] [] $row }] }
             $($entries)*
         }
     };
-
-    // All is gathered.
+    // A row with the name of another, which sets the key.
     (
-        @gather
-        { [$(#[$attribute:meta])*] $Table:ident $Read:ident ($at:ident $read:ident $context:ident $Context:ty) $draft:tt $KEYS:ident }
+        @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
+        $(#[doc = $doc:literal])+ row $name:ident => $row:tt
+        $($entries:tt)*
+    ) => {
+        table! {
+            @gather $head $fields $parts $groups
+            { $group $GROUP $BASE [$($rows)* { row [$($doc)+] $name [] [] $row }] }
+            $($entries)*
+        }
+    };
+    // No entry is left.
+    (@gather $head:tt $fields:tt $parts:tt [$($groups:tt)*] $group:tt) => {
+        table! { @make $head $fields $parts [$($groups)* $group] }
+    };
+
+    (
+        @make
+        {
+            [$(#[$attribute:meta])*] $Table:ident $Read:ident ($at:ident $read:ident $context:ident $Context:ty) $draft:tt
+            $KEYS:ident [$($more:tt)*]
+        }
         [$($fields:tt)*]
         [$($part:ident ($Part:ty) [$($start:expr)?])*]
-        [$({ $(#[$gdoc:meta])* $GROUP:ident $BASE:ident [$(
+        [$({ [$($gdoc:tt)*] $GROUP:ident $BASE:ident [$(
             { $kind:ident [$($doc:literal)+] $name:ident $place:tt $reader:tt { $($key:ident: $value:expr),+ $(,)? } }
         )+] })+]
     ) => {
         $(#[$attribute])*
-        pub struct $Table { $($fields)* }
+        pub struct $Table { $($fields)* $($more)* }
 
         /// The same as far as it could be read.
         #[derive(Clone)]
@@ -151,9 +174,8 @@ macro_rules! table {
         impl $Read {
             /// Reads each key whose entry says how.
             pub(crate) fn read(keys: &$crate::cursor::Keys<'_>, $context: $Context) -> Self {
-                let _ = &$context;
+                let (keys, _) = (&keys.among($KEYS), &$context);
                 let mut $read = Self { $($part: None $(.or(Some($start)))?,)* };
-                // The groups were gathered from the last to the first.
                 $($(table!(@read $kind keys $at $read $name $place $reader);)+)+
                 $read
             }
@@ -167,7 +189,7 @@ macro_rules! table {
         impl $crate::table::Table for $Table {
             const KEYS: $crate::schema::Keys = $KEYS;
 
-            fn write(&self, usual: &Self, lines: &mut $crate::write::Lines) {
+            fn write(&self, usual: &Self, lines: &mut $crate::lines::Lines) {
                 $($(table!(@write self usual lines $name $place $reader);)+)+
             }
 
@@ -183,7 +205,7 @@ macro_rules! table {
         }
 
         $(
-            $(#[$gdoc])*
+            $($gdoc)*
             pub(crate) const $GROUP: &[$crate::schema::Key] = &[$($crate::schema::Key {
                 name: stringify!($name),
                 meaning: concat!($($doc),+).trim_ascii_start(),
@@ -192,7 +214,7 @@ macro_rules! table {
             }),+];
         )+
 
-        table! { @draft $draft $($($name [$($doc)+])+)+ }
+        table! { @draft $draft $($($kind $name [$($doc)+])+)+ }
     };
 
     (@read pub $keys:ident $at:ident $read:ident $name:ident $place:tt [$reader:expr]) => {
@@ -211,7 +233,7 @@ macro_rules! table {
     (@read $kind:ident $keys:ident $at:ident $read:ident $name:ident $place:tt []) => {};
 
     (@write $own:ident $usual:ident $lines:ident $name:ident [$($place:tt)+] [$reader:expr]) => {
-        $lines.put(Self::KEYS, stringify!($name), &$own.$($place)+, &$usual.$($place)+);
+        $lines.put_key(Self::KEYS, stringify!($name), &$own.$($place)+, &$usual.$($place)+);
     };
     (@write $own:ident $usual:ident $lines:ident $name:ident $place:tt []) => {};
 
@@ -227,13 +249,18 @@ macro_rules! table {
     };
 
     (@draft [] $($setters:tt)*) => {};
-    (@draft [$Draft:ident] $($name:ident [$($doc:literal)+])+) => {
-        impl $Draft {$(
-            #[doc = concat!("Sets `", stringify!($name), "`:", $($doc),+, ".")]
-            pub fn $name(self, value: impl $crate::write::Written) -> Self {
-                self.set(stringify!($name), value)
-            }
-        )+}
+    (@draft [$Draft:ident] $($kind:ident $name:ident $doc:tt)+) => {
+        impl $Draft {
+            $(table! { @setter $kind $name $doc })+
+        }
+    };
+
+    (@setter row $name:ident $doc:tt) => {};
+    (@setter $kind:ident $name:ident [$($doc:literal)+]) => {
+        #[doc = concat!("Sets `", stringify!($name), "`:", $($doc),+, ".")]
+        pub fn $name(self, value: impl $crate::lines::Written) -> Self {
+            self.set(stringify!($name), value)
+        }
     };
 }
 

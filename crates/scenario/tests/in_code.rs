@@ -428,9 +428,9 @@ socket_buffer = { sizer = \"drs\", max = \"6MB\" }
 [[flow]]
 name = \"other\"
 rtt = \"90ms\"
-path = [\"b\"]
 slow_start = \"limited\"
 pause = \"1ms\"
+path = [\"b\"]
 ";
     assert!(text.starts_with(expected), "{text}");
 }

@@ -273,14 +273,13 @@ fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
     let lines = ended.json();
     assert_eq!(lines.len(), 12);
     // A point follows its baseline by the two limits.
-    let of =
-        |line: &serde_json::Value| line["summary"]["flows"][0]["goodput_bps"].as_f64().expect("a goodput");
+    let of = |line: &serde_json::Value| line["summary"]["utilization"].as_f64().expect("a utilization");
     let mut ratios = Vec::new();
     for draw in lines.chunks(4) {
         for (most, less) in [(&draw[0], &draw[2]), (&draw[1], &draw[3])] {
             assert_eq!(most["point"]["link.rate"], less["point"]["link.rate"]);
             assert!(most.get("ratio").is_none(), "{most}");
-            let ratio = less["ratio"]["goodput_bps"].as_f64().expect("a ratio");
+            let ratio = less["ratio"]["utilization"].as_f64().expect("a ratio");
             assert!((ratio - of(less) / of(most)).abs() < 1e-9, "{ratio}");
             ratios.push(ratio);
         }
@@ -289,7 +288,8 @@ fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
     let (_, quantiles) = shown.split_once("ratio to socket buffer = 20kB").expect("quantiles");
     assert!(quantiles.contains("socket buffer = 5kB"), "{quantiles}");
     ratios.sort_by(f64::total_cmp);
-    let goodput = quantiles.lines().find(|line| line.trim_start().starts_with("goodput")).expect("goodput");
+    let goodput =
+        quantiles.lines().find(|line| line.trim_start().starts_with("utilization")).expect("a line");
     let words: Vec<&str> = goodput.split_whitespace().collect();
     let median = format!("{:.3}", (ratios[2] + ratios[3]) / 2.0);
     assert_eq!(
@@ -301,7 +301,7 @@ fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
     let table = fs::read_to_string(place.path().join("results/drawn.csv")).expect("the table");
     let mut rows = table.lines().map(|row| row.split(',').collect::<Vec<_>>());
     let head = rows.next().expect("a head");
-    let column = head.iter().position(|name| *name == "ratio.goodput_bps").expect("a column of ratios");
+    let column = head.iter().position(|name| *name == "ratio.utilization").expect("a column of ratios");
     let mut found: Vec<f64> = rows.filter_map(|row| row[column].parse().ok()).collect();
     found.sort_by(f64::total_cmp);
     assert_eq!(found, ratios);

@@ -18,7 +18,7 @@ pub use kernel::{UNASKED, shortened};
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
-use super::ratio::{self, RatioGroup};
+use super::ratio::{RatioGroup, compare_with_baseline};
 use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
@@ -277,14 +277,12 @@ impl Experiment {
             let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
             let runner = self.runner(watched);
             let mut results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let swept = self.document().sweep()?;
-            ratio::compare(&swept, &mut results);
+            let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
             let files = match &self.folder {
                 Some(folder) => tabulate(folder, &self.stem(), &results)
                     .map_err(|error| ExperimentError::table(folder, &error))?,
                 None => Vec::new(),
             };
-            let ratios = ratio::groups(&swept, &results);
             Ok(Swept { results, files, ratios })
         })
     }

@@ -39,16 +39,17 @@ pub struct RatioQuantiles {
     pub p90: f64,
 }
 
-/// Sets the ratios of each point that is not a baseline itself. Without a baseline there are none.
-pub(crate) fn compare(sweep: &Sweep, results: &mut [PointResult]) {
+/// Sets the ratios of each point that is not a baseline itself. Returns their quantiles, a group for each combination of
+/// values of the baseline's keys. Without a baseline there are none.
+pub(crate) fn compare_with_baseline(sweep: &Sweep, results: &mut [PointResult]) -> Vec<RatioGroup> {
     let baseline = sweep.baseline();
     if baseline.is_empty() {
-        return;
+        return Vec::new();
     }
     let numbers: Vec<Ratios> = results.iter().map(|result| numbers(&result.summary)).collect();
     let places: HashMap<_, _> =
         results.iter().enumerate().map(|(place, result)| (result.point.clone(), place)).collect();
-    for (own, result) in numbers.iter().zip(results) {
+    for (own, result) in numbers.iter().zip(results.iter_mut()) {
         let mut point = result.point.clone();
         for (key, value) in &mut point {
             if let Some((_, instead)) = baseline.iter().find(|(of, _)| of == key) {
@@ -65,12 +66,13 @@ pub(crate) fn compare(sweep: &Sweep, results: &mut [PointResult]) {
         };
         result.ratios = own.iter().filter_map(ratio).collect();
     }
+    groups(sweep, results)
 }
 
-/// Returns the compared numbers of a run, and of its flows and populations if there are several.
+/// Returns the compared numbers of a run, and of its first flows and populations.
 fn numbers(summary: &Summary) -> Ratios {
     let mut numbers = known("", RUN, summary);
-    for flow in summary.flows.iter().take(MOST).filter(|_| summary.flows.len() > 1) {
+    for flow in summary.flows.iter().take(MOST) {
         numbers.extend(known(&format!("flows.{}.", flow.name), FLOW, flow));
     }
     for users in summary.sessions.iter().take(MOST) {
@@ -85,9 +87,7 @@ fn known<T>(place: &str, list: &[Known<T>], of: &T) -> Ratios {
     compared.filter_map(|known| Some((format!("{place}{}", known.metric.key), (known.get)(of)?))).collect()
 }
 
-/// Returns the quantiles of the ratios, a group for each combination of values of the baseline's keys.
-#[must_use]
-pub fn groups(sweep: &Sweep, results: &[PointResult]) -> Vec<RatioGroup> {
+fn groups(sweep: &Sweep, results: &[PointResult]) -> Vec<RatioGroup> {
     let mut groups: Vec<(String, Vec<&PointResult>)> = Vec::new();
     for result in results.iter().filter(|result| !result.ratios.is_empty()) {
         let of_baseline = |(key, _): &&(String, String)| sweep.baseline().iter().any(|(of, _)| of == key);

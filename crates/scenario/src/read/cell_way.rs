@@ -1,11 +1,12 @@
 //! `station`, `direction`, `category` and `ack_category` of a flow: its way in a cell.
 
-use super::keys::{At, Keys};
-use super::way::Way;
-use super::wlan::{WlanRead, category};
-use crate::document::Value;
+use crate::cursor::{At, Keys};
+
+use super::partial::{PartialWlan, Way};
+use super::wlan::category;
 use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
+use crate::tree::Value;
 
 /// The keys that a flow has in a cell only.
 const KEYS: [&str; 3] = ["station", "category", "ack_category"];
@@ -34,7 +35,7 @@ pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
 
 impl Stations {
     /// Those of a cell, as far as it could be read.
-    pub(super) fn new(cell: Option<&WlanRead<'_>>) -> Self {
+    pub(super) fn new(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: cell.and_then(|cell| cell.stations.clone()), dcf: cell.is_some_and(|cell| cell.dcf) }
     }
 

@@ -2,6 +2,7 @@
 
 use super::SECTIONS;
 use crate::schema::{self, DefaultValue, Key, Keys};
+use crate::tables;
 use std::fmt::Write;
 
 const HEAD: &str = "# Scenario keys
@@ -100,7 +101,7 @@ fn hosts(page: &mut String) {
              with; names in the last column are the kernel's.\n\n| key | `\"rfc\"` | `\"linux\"` | source |\n|---|---|---|---|"
         ),
     );
-    for key in schema::all(schema::FLOW) {
+    for key in schema::all(tables::FLOW) {
         if let DefaultValue::Hosts { rfc, linux, with, source } = key.default {
             let with = with.map_or_else(String::new, |control| format!(" with `{control}`"));
             line(page, format_args!("| `{}`{with} | `{rfc}` | `{linux}` | {source} |", key.name));

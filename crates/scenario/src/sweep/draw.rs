@@ -4,9 +4,10 @@
 //! rows of a smaller one, and one more key leaves the other keys' values as they are.
 
 use super::MOST;
-use crate::document::{Document, Entry, Node, Table, Value, node};
+use crate::document::Document;
 use crate::fault::Fault;
 use crate::origin::Origin;
+use crate::tree::{self, Entry, Node, Table, Value};
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span, split_quantity};
 
@@ -208,7 +209,7 @@ pub(super) fn entries(draw: &Table) -> Vec<(String, &Entry)> {
 
 fn gather<'a>(prefix: &str, table: &'a Table, into: &mut Vec<(String, &'a Entry)>) {
     for entry in table.iter() {
-        let key = node::path(prefix, &entry.key);
+        let key = tree::path(prefix, &entry.key);
         match &entry.node.value {
             _ if prefix.is_empty() && SETTINGS.contains(&entry.key.as_str()) => {}
             Value::Table(within) if !within.iter().any(|law| is_law(&law.key, &law.node)) => {

@@ -1,7 +1,8 @@
 //! The words for keys on axes and in tables: the only list of them. Files and options keep the keys.
 
-use super::{ROOT, follow};
-use crate::document::path::split;
+use super::ROOT;
+use crate::path::split;
+use crate::schema::follow;
 
 /// Keys whose words are not the name with spaces, such as `socket_buffer`.
 const WORDS: [(&str, &str); 7] = [

@@ -1,8 +1,10 @@
 //! Which queues a key sets the limit of.
 
-use super::path::{Step, split, targets};
-use super::{Document, Value};
-use crate::schema::{self, ROOM, ROOT};
+use crate::document::Document;
+use crate::path::{Step, split, targets};
+use crate::schema::{self, ROOM};
+use crate::tables::ROOT;
+use crate::tree::Value;
 
 impl Document {
     /// Returns the tables of the links whose queue's limit `key` sets, such as `link`, `link[1].reverse` or `wlan`;
@@ -18,7 +20,7 @@ impl Document {
     /// ```
     #[must_use]
     pub fn tables_limited_by(&self, key: &str) -> Vec<String> {
-        let Ok(targets) = split(key).and_then(|segments| targets(&self.root, &segments)) else {
+        let Ok(targets) = split(key).and_then(|segments| targets(ROOT, self.root(), &segments)) else {
             return Vec::new();
         };
         let several = self.top("link").is_some_and(|link| match &link.value {

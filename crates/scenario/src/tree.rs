@@ -1,8 +1,8 @@
 //! The tree: [`Node`], [`Value`], [`Table`], and their making from TOML.
 
-use super::path::{Step, nowhere};
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
+use crate::path::{Step, nowhere};
 use std::collections::HashSet;
 use std::sync::Arc;
 use toml::Spanned;
@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// Puts a table in the place of the value of `key`, if there is one.
-    pub(super) fn replace(&mut self, key: &str, value: Self) {
+    pub(crate) fn replace(&mut self, key: &str, value: Self) {
         if let Some(entry) = self.0.iter_mut().find(|entry| entry.key == key) {
             entry.node.value = Value::Table(value);
         }
@@ -87,7 +87,7 @@ impl Table {
         Self(self.0.iter().filter_map(pruned).collect())
     }
 
-    pub(super) fn without(&self, key: &str) -> Self {
+    pub(crate) fn without(&self, key: &str) -> Self {
         Self(self.0.iter().filter(|entry| entry.key != key).cloned().collect())
     }
 
@@ -109,7 +109,7 @@ impl Table {
         }
     }
 
-    pub(super) fn from_toml(source: &Arc<Source>, start: usize, table: &DeTable<'_>) -> Self {
+    pub(crate) fn from_toml(source: &Arc<Source>, start: usize, table: &DeTable<'_>) -> Self {
         let mut entries: Vec<_> = table.iter().collect();
         // TOML hands the keys out by name; faults and sweeps want the file's order.
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -124,7 +124,7 @@ impl Table {
 
 impl Node {
     /// The tree of a TOML value whose text begins `start` bytes into the source.
-    pub(super) fn from_toml(source: &Arc<Source>, start: usize, value: &Spanned<DeValue<'_>>) -> Self {
+    pub(crate) fn from_toml(source: &Arc<Source>, start: usize, value: &Spanned<DeValue<'_>>) -> Self {
         let origin = Origin::new(source, shift(value, start));
         let value = match value.get_ref() {
             DeValue::String(text) => Value::String(text.to_string()),
@@ -144,8 +144,8 @@ impl Node {
         Self { value, origin }
     }
 
-    /// The tree of a default, as one would write it.
-    pub(crate) fn of_default(text: &str) -> Option<Self> {
+    /// The tree of a value, such as a default.
+    pub(crate) fn of_value(text: &str) -> Option<Self> {
         let source = Arc::new(Source { file: Some("a default".to_owned()), text: text.to_owned() });
         DeValue::parse(text).ok().map(|value| Self::from_toml(&source, 0, &value))
     }
@@ -186,7 +186,7 @@ impl Node {
     }
 
     /// Puts `node` where `steps` lead from here, adding tables on the way.
-    pub(super) fn place(&mut self, steps: &[Step], origin: &Origin, node: &Self) -> Result<(), Complaint> {
+    pub(crate) fn place(&mut self, steps: &[Step], origin: &Origin, node: &Self) -> Result<(), Complaint> {
         let described = self.described();
         match (steps, &mut self.value) {
             ([], _) => *self = node.clone(),
@@ -228,7 +228,7 @@ fn shift<T>(spanned: &Spanned<T>, start: usize) -> std::ops::Range<usize> {
 }
 
 /// What TOML itself objects to: the first error of each line, since the rest of a line only follows from it.
-pub(super) fn syntax_faults(source: &Arc<Source>, errors: &[toml::de::Error]) -> Faults {
+pub(crate) fn syntax_faults(source: &Arc<Source>, errors: &[toml::de::Error]) -> Faults {
     let mut lines = HashSet::new();
     // A file that is no TOML at all has an error in every line.
     let faults = errors.iter().take(100).map(|error| syntax_fault(source, error));

@@ -1,9 +1,9 @@
 //! Key paths such as `link.rate`, `flow.target.size`, `flow[0].rtt` or `flow."my flow".size`. This file has their
 //! notation, the places of the tree that they mean, and the names of flows and traffic.
 
-use super::node::{Node, Value};
 use crate::near;
 use crate::schema::{self, Keys};
+use crate::tree::{Node, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use units::Complaint;
@@ -66,12 +66,12 @@ pub(crate) fn split(path: &str) -> Result<Vec<String>, Complaint> {
     }
 }
 
-/// The places that a path means. With `link`, `flow`, `traffic` and `station` these are all tables, or one by index
+/// The places that a path means in a file with the `known` keys. With `link`, `flow`, `traffic` and `station` these are all tables, or one by index
 /// or name. With a `*` they are those whose names begin with the text before it.
-pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
+pub(crate) fn targets(known: Keys, root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
     let key = |segment: &String| Step::Key(segment.clone());
     let (section, rest) = match segments {
-        [section, rest @ ..] if !rest.is_empty() && keys(section).is_some() => (section, rest),
+        [section, rest @ ..] if !rest.is_empty() && keys(known, section).is_some() => (section, rest),
         _ => return Ok(vec![segments.iter().map(key).collect()]),
     };
     let tables = tables(root, section);
@@ -80,7 +80,7 @@ pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>
         return Err(nowhere(format!("the scenario has no {header}"), format!("a file with a {header}")));
     }
     let (chosen, rest) = match rest {
-        [name, rest @ ..] if !rest.is_empty() => match pick(section, name, &tables)? {
+        [name, rest @ ..] if !rest.is_empty() => match pick(known, section, name, &tables)? {
             Some(picked) => (picked, rest),
             None => ((0..tables.len()).collect(), segments.get(1..).unwrap_or_default()),
         },
@@ -92,10 +92,10 @@ pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>
 }
 
 /// True if the second segment of a path that leads somewhere picks one link, flow or traffic.
-pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
+pub(crate) fn picks(known: Keys, root: &Node, segments: &[String]) -> bool {
     match segments {
-        [section, name, _, ..] if keys(section).is_some() => {
-            matches!(pick(section, name, &tables(root, section)), Ok(Some(_)))
+        [section, name, _, ..] if keys(known, section).is_some() => {
+            matches!(pick(known, section, name, &tables(root, section)), Ok(Some(_)))
         }
         _ => false,
     }
@@ -103,7 +103,7 @@ pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
 
 /// The tables that `name` picks by index or name, or by how their names begin. `None` if `name` is a key and so means
 /// every table.
-fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Complaint> {
+fn pick(known: Keys, section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Complaint> {
     let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
         return Ok(Some(vec![index]));
@@ -124,7 +124,7 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
             Err(nowhere(found, format!("0 to {most}")))
         };
     }
-    if section == "link" || keys(section).is_some_and(|keys| schema::find(keys, name).is_some()) {
+    if section == "link" || keys(known, section).is_some_and(|keys| schema::find(keys, name).is_some()) {
         return Ok(None);
     }
     let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
@@ -137,15 +137,10 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
     })
 }
 
-/// The keys of the tables that may repeat.
-fn keys(section: &str) -> Option<Keys> {
-    match section {
-        "link" => Some(schema::LINK),
-        "flow" => Some(schema::FLOW),
-        "traffic" => Some(schema::TRAFFIC),
-        "station" => Some(schema::STATION),
-        _ => None,
-    }
+/// The keys of a section whose tables may repeat, among the `known` ones of the file.
+fn keys(known: Keys, section: &str) -> Option<Keys> {
+    let repeats = ["link", "flow", "traffic", "station"].contains(&section);
+    schema::find(known, section).filter(|_| repeats).map(|key| key.within)
 }
 
 /// The items of `[[section]]`, or the one `[section]`.

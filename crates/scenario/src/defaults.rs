@@ -3,12 +3,11 @@
 //! What must be written is empty or zero, which no check lets pass. Names and paths are empty, too, where a file may
 //! leave them out: a check fills them in.
 
-use super::{
-    AirtimeLimits, Alt, Backhaul, CellQueue, Direction, Ebdp, Flow, Limit, Link, Live, Pattern, Queue,
-    QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
-    Wlan,
-};
 use crate::document::Document;
+use crate::spec::{
+    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Queue, QueueSettings, Record,
+    Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume, Wlan,
+};
 use std::sync::LazyLock;
 use units::{Fraction, Rate, Span};
 
@@ -82,12 +81,6 @@ impl Default for Traffic {
     }
 }
 
-impl Default for Pattern {
-    fn default() -> Self {
-        Self::Cbr
-    }
-}
-
 impl Default for Replay {
     fn default() -> Self {
         let (name, file) = (String::new(), String::new());
@@ -117,12 +110,6 @@ impl Default for Live {
 impl Default for Record {
     fn default() -> Self {
         PATH.record.clone()
-    }
-}
-
-impl Default for Direction {
-    fn default() -> Self {
-        Self::Forward
     }
 }
 

@@ -1,12 +1,128 @@
 //! `[wlan]` and `[[station]]`: a wireless cell in the place of links.
 
-use super::DefaultValue::{Required, Words, Written};
-use super::link::QUEUE_WRITTEN;
-use super::{KEY, Key, Keys, OWN, QUEUE, RATE};
-use crate::table::keys;
+use super::cell_queue::{CELL_QUEUE, CellQueue};
+use super::link::{QUEUE, QUEUE_WRITTEN, Queue, queue};
+use crate::cursor::At;
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{KEY, Key, OWN, RATE};
+use crate::table::{keys, table};
+use crate::values::{AccessRule, AfterCollision, Category, CellDirection, Limit};
+use serde::Serialize;
+use units::{Bytes, Rate, Span};
 
 /// A key that only engines without a kernel may follow.
 const CELL: Key = Key { engines: "model sim", refused_by: "live", ..KEY };
+
+/// `[wlan]`, with its stations. What is absent has the standard's default for the PHY.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wlan {
+    /// The PHY's name in room `air`, such as `802.11g`.
+    pub phy: String,
+    /// Whether 802.11b uses its short preamble.
+    pub short_preamble: bool,
+    /// Of the stations that have no rate of their own.
+    pub rate: Rate,
+    /// Of acknowledgements; absent: the fastest mandatory rate of the PHY.
+    pub control_rate: Option<Rate>,
+    /// How stations contend.
+    pub access: AccessRule,
+    /// What is waited for after a collision.
+    pub after_collision: AfterCollision,
+    /// Of the acknowledgement that EIFS holds; absent: the lowest mandatory rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eifs_rate: Option<Rate>,
+    /// MAC header and FCS of a data frame.
+    pub header: Bytes,
+    /// LLC and SNAP header of a data frame.
+    pub llc: Bytes,
+    /// An acknowledgement of the MAC layer.
+    pub ack: Bytes,
+    /// How each category contends.
+    pub ac: Categories,
+    /// The same of the access point; what is absent is as `ac` has it.
+    pub access_point: Categories,
+    /// The access point's downlink queue, one for each category.
+    pub queue: CellQueue,
+    /// The wire behind the access point; absent where there are no flows.
+    pub backhaul: Option<Backhaul>,
+    /// `[[station]]`, in the order of the file.
+    pub stations: Vec<Station>,
+}
+
+/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
+const PLAIN_HEADER: Bytes = Bytes::new(28);
+const QOS_HEADER: Bytes = Bytes::new(30);
+
+impl Wlan {
+    /// Returns the header of a data frame without one of its own.
+    pub(crate) const fn header_of(access: AccessRule) -> Bytes {
+        match access {
+            AccessRule::Edca => QOS_HEADER,
+            AccessRule::Dcf => PLAIN_HEADER,
+        }
+    }
+}
+
+/// `ac = { … }`: parameters of each category.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Categories {
+    /// Best effort.
+    pub be: Access,
+    /// Background.
+    pub bk: Access,
+    /// Video.
+    pub vi: Access,
+    /// Voice.
+    pub vo: Access,
+}
+
+impl Categories {
+    /// The parameters of one category.
+    #[must_use]
+    pub const fn of(&self, category: Category) -> Access {
+        match category {
+            Category::Be => self.be,
+            Category::Bk => self.bk,
+            Category::Vi => self.vi,
+            Category::Vo => self.vo,
+        }
+    }
+}
+
+/// One `[[station]]`: `count` stations alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Station {
+    /// Their names, as flows and results have them.
+    pub names: Vec<String>,
+    /// Of their data frames and of the frames for them; absent: that of the cell.
+    pub rate: Option<Rate>,
+    /// What they always have to send.
+    pub saturated: Option<Saturated>,
+    /// Room in the uplink queue of each category.
+    pub limit: Limit,
+}
+
+/// Frames that a station never runs out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Saturated {
+    /// The payload of each.
+    pub payload: Bytes,
+    /// Their category.
+    pub category: Category,
+}
+
+/// `station`, `direction`, `category` and `ack_category` of a flow in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellWay {
+    /// The stations that its transfers are dealt out to, in turn: at least one.
+    pub stations: Vec<String>,
+    /// Which way its data go.
+    pub direction: CellDirection,
+    /// Category of its data.
+    pub category: Category,
+    /// Category of its acknowledgements.
+    pub ack_category: Category,
+}
 
 keys! {
     pub(crate) table WLAN from CELL;
@@ -115,32 +231,37 @@ keys! {
     }
 }
 
-keys! {
-    /// `ac.be = { … }`.
-    pub(crate) table ACCESS from CELL;
+table! {
+    /// `ac.be = { … }`: what is written of it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Access {}
+    read AccessRead |at, read, _context: ()|;
+    keys ACCESS = [CONTENTION];
+
+    group CONTENTION from CELL;
 
     /// contention window of a first attempt: the counter is drawn from 0 to this
-    key cw_min => {
+    opt cw_min: u32 = window(at) => {
         kind: "2^k - 1, at most `cw_max`", default: Words("the standard's"),
         why: "the category's default for the PHY", from: "IEEE 802.11-2020 ( table 9-155)",
     }
     /// the largest contention window: it doubles with each failed attempt up to this
-    key cw_max => {
+    opt cw_max: u32 = window(at) => {
         kind: "2^k - 1, at most 32767", default: Words("the standard's"),
         why: "the category's default for the PHY", from: "IEEE 802.11-2020 ( table 9-155)",
     }
     /// slots beyond SIFS before the countdown goes on
-    key aifsn => {
+    opt aifsn: u32 = number(at, MOST_AIFSN) => {
         kind: "whole number, 1 to 15", default: Words("the standard's"),
         why: "the category's default", from: "IEEE 802.11-2020 ( table 9-155)",
     }
     /// for how long frames may follow each other once the medium is won; `"0s"`: one frame
-    key txop => {
+    opt txop: Span = at.quantity("ms") => {
         kind: "time", default: Words("the standard's"),
         why: "the category's default for the PHY", from: "IEEE 802.11-2020 ( table 9-155)",
     }
     /// attempts after which a frame is dropped; the first one counts
-    key retry_limit => {
+    opt retry_limit: u32 = number(at, MOST_ATTEMPTS) => {
         kind: "whole number, 1 to 65535", default: Words("`7`"),
         why: "dot11ShortRetryLimit", from: "IEEE 802.11-2020 (Annex C)",
     }
@@ -157,133 +278,27 @@ keys! {
     }
 }
 
-/// `queue = { … }` of a cell: that of a link, and what moves its limit.
-pub(crate) const CELL_QUEUE: Keys = &[MOVING, QUEUE[0]];
+table! {
+    /// `backhaul = { … }`: the wire between the access point and the flows' other ends.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Backhaul {}
+    read BackhaulRead |at, read, _context: ()|;
+    keys BACKHAUL = [WIRE];
 
-keys! {
-    /// What a link's queue does not have.
-    pub(crate) MOVING from KEY;
-
-    /// how much may wait; with `sizing` the most packets that it may grant. The cell has no rate of its own,
-    /// so that a time and a share of the bandwidth-delay product (`bdp`) have no meaning here
-    key limit => {
-        kind: "packets or a size",
-        default: Required(r#"the room for waiting packets, such as "338 packets""#),
-        engines: "model sim", refused_by: "live",
-    }
-    /// moves the limit while the cell runs; `limit` is then the most, in packets
-    key sizing => {
-        kind: "table", default: Words("none: the limit stays"),
-        engines: "model sim", refused_by: "live", within: SIZING,
-    }
-    /// Linux's airtime queue limits (AQL): packets leave the queue for the device as long as less than a
-    /// limit of airtime is pending there
-    key airtime_limits => {
-        kind: "table with `low`, `high`, `threshold`", default: Words("none: one frame below the queue"),
-        engines: "sim", refused_by: "live", within: AIRTIME,
-    }
-}
-
-keys! {
-    /// `sizing = { … }`.
-    pub(crate) table SIZING from KEY;
-
-    /// `"ebdp"`: what is served in `target`, and `extra` packets (Li, Leith and Malone 2011). `"alt"`: grows
-    /// while the queue is empty, falls while it is not. `"a*"`: the lesser of the two. `"fixed"`: the limit
-    /// stays, for sweeps
-    key rule => {
-        kind: r#"`"fixed"`, `"ebdp"`, `"alt"`, `"a*"`"#,
-        default: Required(r#"a rule: "fixed", "ebdp", "alt", "a*""#),
-        engines: "model sim", refused_by: "live",
-    }
-    /// T, the queueing delay aimed at
-    key target => {
-        kind: "time above zero", default: Written(r#""200ms""#),
-        engines: "model sim", refused_by: "live", kinds: "ebdp a*",
-        why: "as printed", from: "P4",
-    }
-    /// a, packets more than that, for service times that vary. P4 prints 40; the originals are remembered
-    /// with 5
-    key extra => {
-        kind: "whole number, 0 to 1000000", default: Written("40"),
-        engines: "model sim", refused_by: "live", kinds: "ebdp a*",
-        why: "as P4 prints it; the originals are remembered with 5", from: "P4",
-    }
-    /// weight of the newest service time in the mean
-    key weight => {
-        kind: "share above zero", default: Written("0.001"),
-        engines: "sim", refused_by: "live", kinds: "ebdp a*",
-        why: "a mean over 1000 service times", from: "P4",
-    }
-    /// how often the limit of ALT moves
-    key interval => {
-        kind: "time above zero", default: Written(r#""1s""#),
-        engines: "sim", refused_by: "live", kinds: "alt a*",
-        why: "the source's time between updates", from: "Li, Leith and Malone 2011, from memory",
-    }
-    /// a1, packets per second that the queue is empty
-    key increase => {
-        kind: "number above zero", default: Written("10"),
-        engines: "sim", refused_by: "live", kinds: "alt a*",
-        why: "with `decrease` the queue is empty for 1/11 of the time",
-        from: "Li, Leith and Malone 2011, from memory",
-    }
-    /// b1, packets per second that it is not. Where it settles, nothing waits and nothing is being sent for
-    /// b1/(a1+b1) of the time; `queue_empty_fraction`, which leaves out what is being sent, is larger
-    key decrease => {
-        kind: "number above zero", default: Written("1"),
-        engines: "sim", refused_by: "live", kinds: "alt a*",
-        why: "with `increase` the queue is empty for 1/11 of the time",
-        from: "Li, Leith and Malone 2011, from memory",
-    }
-    /// the fewest packets that ALT grants
-    key fewest => {
-        kind: "whole number, 1 to 1000000", default: Written("5"),
-        engines: "sim", refused_by: "live", kinds: "alt a*",
-        why: "fewer packets leave no room for a burst", from: "Li, Leith and Malone 2011, from memory",
-    }
-}
-
-keys! {
-    /// `airtime_limits = { … }`.
-    pub(crate) table AIRTIME from KEY;
-
-    /// what a station and category may have pending while the whole device has `threshold` or more
-    key low => {
-        kind: "time above zero", default: Written(r#""5ms""#),
-        engines: "sim", refused_by: "live",
-        why: "mac80211's limit", from: "Linux `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`",
-    }
-    /// the same while it has less
-    key high => {
-        kind: "time, at least `low`", default: Written(r#""12ms""#),
-        engines: "sim", refused_by: "live",
-        why: "mac80211's limit", from: "Linux `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`",
-    }
-    /// pending airtime of the whole device from which on `low` counts
-    key threshold => {
-        kind: "time above zero", default: Written(r#""24ms""#),
-        engines: "sim", refused_by: "live",
-        why: "mac80211's threshold", from: "Linux `IEEE80211_AQL_THRESHOLD`",
-    }
-}
-
-keys! {
-    /// `backhaul = { … }`.
-    pub(crate) table BACKHAUL from CELL;
+    group WIRE from CELL;
 
     /// capacity of each direction
-    key rate => {
+    pub rate: Rate = rate(at) => {
         kind: "rate above zero", default: Required(RATE),
         engines: "sim", refused_by: "live",
     }
     /// one-way propagation delay, as that of a link: the least base RTT of a flow is twice as long
-    key delay => {
+    pub delay: Span = at.quantity("ms") => {
         kind: "time", default: Written(r#""0s""#),
         why: "a backhaul has no delay unless one is written", from: OWN,
     }
     /// the queue in front of each direction
-    key queue => {
+    pub queue: Queue = queue(at) => {
         kind: "table", default: Required(QUEUE_WRITTEN),
         engines: "sim", refused_by: "live", within: QUEUE,
     }
@@ -337,4 +352,31 @@ keys! {
         default: Required(r#"the room for waiting packets, such as "1000 packets""#),
         engines: "sim", refused_by: "live",
     }
+}
+
+/// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
+const MOST_WINDOW: u64 = (1 << 15) - 1;
+const MOST_AIFSN: u64 = 15;
+/// More than the 255 of the standard: cells of other simulators never drop a frame.
+const MOST_ATTEMPTS: u64 = 65_535;
+pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
+}
+
+fn number(at: &At<'_>, most: u64) -> Option<u32> {
+    // Bounds are within 32 bits.
+    at.integer(1..=most).map(|number| number as u32)
+}
+
+/// Reads a contention window: 802.11 sends its exponent.
+fn window(at: &At<'_>) -> Option<u32> {
+    let window = at.integer(0..=MOST_WINDOW)?;
+    if !(window + 1).is_power_of_two() {
+        let below = (window + 2).next_power_of_two() / 2 - 1;
+        let above = 2 * below + 1;
+        let help = format!("write {below} or {above}");
+        at.fault(format!("{window}, which is not 2^k - 1"), "0, 1, 3, 7, 15, …, 32767", Some(help));
+        return None;
+    }
+    Some(window as u32)
 }

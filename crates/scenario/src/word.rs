@@ -1,10 +1,9 @@
 //! [`Word`]: values that are one of a few words, in the order in which a fault lists them.
 
-use crate::figure::FigureEngine;
 use crate::host::Host;
-use crate::spec::{
+use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction,
-    LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
+    FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
 };
 
 /// A value that is written as a word.

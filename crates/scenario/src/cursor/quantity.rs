@@ -1,13 +1,13 @@
 //! Quantities: texts with a unit, read by the `units` room, with help for the unit that was meant.
 
-use super::keys::At;
-use crate::document::Value;
+use super::At;
 use crate::near;
-use crate::spec::{Limit, Volume};
+use crate::tree::Value;
+use crate::values::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// What is typed as a number with a unit.
-pub(super) trait Quantity: Copy + PartialEq {
+pub(crate) trait Quantity: Copy + PartialEq {
     /// The units to guess from, the commonest first.
     const UNITS: &'static [&'static str];
     /// Nothing of it.
@@ -79,7 +79,7 @@ impl Quantity for Limit {
 
 impl At<'_> {
     /// Reads a quantity; `bare` is the unit to suggest for a number that has none.
-    pub(super) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
+    pub(crate) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
         let text = match &self.node.value {
             Value::String(text) => text,
             other => {
@@ -98,7 +98,7 @@ impl At<'_> {
     }
 
     /// Reads a quantity above zero; `zero` says what a zero would be.
-    pub(super) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
+    pub(crate) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
         let quantity = self.quantity(bare)?;
         if quantity == T::ZERO {
             let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
@@ -108,8 +108,38 @@ impl At<'_> {
         Some(quantity)
     }
 
+    /// Reads a share above zero.
+    pub(crate) fn share_above_zero(&self) -> Option<Fraction> {
+        let share = self.fraction()?;
+        if share == Fraction::ZERO {
+            self.fault(
+                "a share of zero: it would have no effect",
+                "a share above 0, at most 1, such as 0.002",
+                None,
+            );
+            return None;
+        }
+        Some(share)
+    }
+
+    /// Reads a size where a word could stand as well.
+    pub(crate) fn sized(&self, accepted: &str) -> Option<Bytes> {
+        match &self.node.value {
+            // A text without a digit was meant for the word.
+            Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
+                self.fault(format!("unknown {}", self.node.described()), accepted, None);
+                None
+            }
+            Value::String(_) | Value::Integer(_) | Value::Float(_) => self.quantity("B"),
+            _ => {
+                self.fault(self.node.described(), accepted, None);
+                None
+            }
+        }
+    }
+
     /// Reads a share from 0 to 1, as a text or as a number.
-    pub(super) fn fraction(&self) -> Option<Fraction> {
+    pub(crate) fn fraction(&self) -> Option<Fraction> {
         let accepted = "a share from 0 to 1, such as \"0.5%\" or 0.005";
         match &self.node.value {
             Value::String(text) => text

@@ -1,15 +1,54 @@
 //! [`Spread`]: one time for all flows of a table, a list with one for each, or a distribution.
 
-use super::keys::{At, Keys};
-use super::quantity::Quantity;
-use crate::document::Value;
-use crate::schema;
-use crate::spec::{Spread, Volume};
+use crate::cursor::{At, Keys, Quantity};
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{self, KEY, OWN};
+use crate::table::keys;
+use crate::tree::Value;
+use crate::values::{Spread, Volume};
 use std::fmt;
 use units::Span;
 
+keys! {
+    /// A distribution.
+    pub(crate) table SPREAD from KEY;
+
+    /// uniform between the two
+    key uniform => {
+        kind: "list of the least and the greatest", default: Words("none"),
+    }
+    /// a Pareto distribution: a heavy tail
+    key pareto => {
+        kind: "table with `shape`, `mean`, `draw`", default: Words("none"),
+        within: PARETO,
+    }
+    /// exponential with this mean
+    key exponential => {
+        kind: "time", default: Words("none"),
+    }
+}
+
+keys! {
+    /// `pareto = { … }`.
+    pub(crate) table PARETO from KEY;
+
+    /// tail index; the variance is infinite up to 2
+    key shape => {
+        kind: "number over 1", default: Required("a number over 1, such as 1.2"),
+    }
+    /// mean of the distribution
+    key mean => {
+        kind: "time", default: Required(r#"a mean such as "100ms""#),
+    }
+    /// how the sample is taken, see [spreads](../guide/scenario.md#spreads)
+    key draw => {
+        kind: r#"`"random"`, `"quantiles"`"#, default: Written(r#""random""#),
+        why: "a draw, as in reality", from: OWN,
+    }
+}
+
 /// What can be spread over flows, and how that is written.
-pub(super) trait Spreads: Quantity + Copy + PartialOrd + fmt::Display {
+pub(crate) trait Spreads: Quantity + Copy + PartialOrd + fmt::Display {
     /// Every way to write it.
     const ACCEPTED: &'static str;
     /// The least and the greatest.
@@ -42,7 +81,7 @@ enum Draw {
 const DRAWS: &[(&str, Draw)] = &[("random", Draw::Random), ("quantiles", Draw::Quantiles)];
 
 /// Reads values for `count` flows; a list must have as many.
-pub(super) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
+pub(crate) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
     match &at.node.value {
         Value::List(_) => {
             let items = at.items();
@@ -67,7 +106,7 @@ pub(super) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) ->
 }
 
 /// Reads what is drawn anew each time, of which there is no list: one value or a distribution.
-pub(super) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
+pub(crate) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     let refused = match &at.node.value {
         Value::List(_) => at.node.described(),
         _ => match spread(at, bare, None)? {
@@ -82,11 +121,11 @@ pub(super) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
 }
 
 fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
-    let keys = at.keys(schema::SPREAD)?;
-    let given: Vec<&str> = schema::names(schema::SPREAD).filter(|name| keys.get(name).is_some()).collect();
+    let keys = at.keys(SPREAD)?;
+    let given: Vec<&str> = schema::names(SPREAD).filter(|name| keys.get(name).is_some()).collect();
     match given[..] {
         ["uniform"] => uniform(&keys.get("uniform")?, bare),
-        ["pareto"] => pareto(&keys.get("pareto")?.keys(schema::PARETO)?, bare),
+        ["pareto"] => pareto(&keys.get("pareto")?.keys(PARETO)?, bare),
         ["exponential"] => keys.get("exponential")?.quantity(bare).map(Spread::Exponential),
         [] => {
             at.fault("a table without a distribution", T::ACCEPTED, None);
