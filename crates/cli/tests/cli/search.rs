@@ -1,6 +1,8 @@
 //! `tightlink sweep --target … --over …`: the smallest or the largest value that meets a target.
 
 use crate::place::Place;
+use lab::run::resolve::resolve_document;
+use scenario::Document;
 
 /// One flow, nothing drawn: every repetition gives the same. An odd number of packets keeps the link busier than the
 /// next even one.

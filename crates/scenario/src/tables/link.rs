@@ -2,7 +2,7 @@
 
 use crate::cursor::{At, Keys};
 use crate::schema::DefaultValue::{Required, Words, Written};
-use crate::schema::{self, KEY, OWN, RATE, is_default};
+use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
 use crate::tree::Value;
 use crate::values::{Limit, Threshold};
