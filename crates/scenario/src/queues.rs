@@ -1,7 +1,8 @@
 //! Which queues a key sets the limit of.
 
 use crate::document::Document;
-use crate::path::{Step, split, targets};
+use crate::path::{Step, split};
+use crate::places::targets;
 use crate::schema::{self, ROOM};
 use crate::tables::ROOT;
 use crate::tree::Value;

@@ -2,7 +2,7 @@
 //!
 //! Texts are Markdown; links in them are relative to `docs/reference/`.
 
-use crate::host::Host;
+use crate::values::Host;
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug)]

@@ -30,6 +30,13 @@ pub(crate) trait Table {
     /// Adds the keys whose values are not `usual`.
     fn write(&self, usual: &Self, lines: &mut Lines);
 
+    /// Returns the keys that have another value than `usual`.
+    fn changes(&self, usual: &Self) -> Lines {
+        let mut lines = Lines::default();
+        self.write(usual, &mut lines);
+        lines
+    }
+
     /// Adds the value of a key to what a hash is made of, unless it is `usual`.
     fn hash<M: SerializeMap>(&self, key: &str, usual: Option<&Self>, map: &mut M) -> Result<(), M::Error>;
 }
