@@ -27,9 +27,10 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	trap 'scripts/not-judged "$$TIGHTLINK_SKIPPED"' EXIT
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	# blake3 leaves its C out, for which there is no compiler here.
 	for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
 	    if rustup target list --installed 2>/dev/null | grep -qx $$target; then
-	        cargo check --quiet --target $$target --no-default-features -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report -p tightlink
+	        CARGO_FEATURE_PURE=1 cargo check --quiet --target $$target --no-default-features -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report -p tightlink
 	    else
 	        printf 'the build for %s\trustup has no such target\n' $$target >> "$$TIGHTLINK_SKIPPED"
 	    fi

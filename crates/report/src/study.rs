@@ -3,6 +3,7 @@
 use crate::figure::FigurePage;
 use crate::sentences::sentences;
 use crate::{Case, Report};
+use lab::run::resolve::ResolvedFlow;
 use lab::study::experiment::{Compared, Experiment};
 use lab::study::task::Answer;
 
@@ -37,7 +38,7 @@ impl Case {
             limit_bytes: resolved.limit_bytes().get() as f64,
             socket_buffer_bytes: flow
                 .filter(|flow| flow.asked_sizer().is_none())
-                .and_then(|flow| flow.per_round_trip())
+                .and_then(ResolvedFlow::per_round_trip)
                 .map(|bytes| bytes.get() as f64),
             warmup_s: resolved.warmup.as_secs_f64(),
             sentences: sentences(answer),
