@@ -57,7 +57,7 @@ figures: setup-rust ## every published result with its report, in results/
 
 soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, small files beside scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
-	cargo test --no-default-features -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
+	cargo test --no-default-features --features tightlink-lab/parquet -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
 	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink-lab --test saturation_tables five_seeds -- --ignored --nocapture

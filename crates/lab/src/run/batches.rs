@@ -165,6 +165,7 @@ mod tests {
         assert!(half_widths(&silent).utilization.is_some() && half_widths(&silent).loss_rate.is_none());
     }
 
+    #[cfg(feature = "kernel")]
     #[test]
     fn samples_next_to_the_ends_of_batches_stand_for_them_if_near_enough() {
         let sample =
