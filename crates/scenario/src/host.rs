@@ -1,4 +1,4 @@
-//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `schema.rs` has the values and their
+//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `tables/` has the values and their
 //! sources.
 
 use crate::schema;
