@@ -389,6 +389,17 @@ fn no_file_of_scenario_uses_one_that_uses_it() {
 }
 
 #[test]
+fn no_file_of_resolve_or_of_claims_uses_one_that_uses_it() {
+    for folder in ["run/resolve/", "study/claims/"] {
+        let mut files = arrows_between_files("lab");
+        files.retain(|name, _| name.starts_with(folder));
+        assert!(files.len() > 6 && files.values().any(|used| used.len() > 2), "{files:?}");
+        let left = in_circles(files);
+        assert!(left.is_empty(), "files of lab/src/{folder} in a circle, or that use one: {left:#?}");
+    }
+}
+
+#[test]
 fn source_files_are_short_and_none_is_called_mod_rs() {
     let mut wrong = Vec::new();
     for (path, text) in sources() {
