@@ -38,6 +38,7 @@ fn every_scenario_resolves_at_every_point() {
     }
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn every_figure_suits_the_engines_its_claims_ask() {
     let figures = figures().unwrap();
