@@ -318,6 +318,74 @@ fn no_file_of_size_uses_one_that_uses_it() {
     assert!(left.is_empty(), "files of size in a circle, or that use one: {left:?}");
 }
 
+/// The paths in a line of code that begin with `crate::` or `super::`, as parts: `crate::{a, b::C}` has two.
+fn paths_in(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    for start in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(start) {
+            // `super::super::a` is found at its beginning.
+            if code[..at].ends_with("::") {
+                continue;
+            }
+            let rest = &code[at..];
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let parts =
+                |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let first: Vec<String> = parts(&rest[..end]);
+            match rest[end..].strip_prefix('{').and_then(|list| list.split_once('}')) {
+                Some((list, _)) => paths.extend(list.split(',').map(|item| {
+                    let item: Vec<String> = parts(item.trim());
+                    [first.clone(), item].concat()
+                })),
+                None => paths.push(first),
+            }
+        }
+    }
+    paths
+}
+
+/// Which source files of a room use which others of it. A file that only names those below its own folder is their
+/// facade, and not in a circle with them.
+fn arrows_between_files(room: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    for (path, text) in sources() {
+        let Ok(path) = path.strip_prefix(format!("{room}/src")) else { continue };
+        let name = path.with_extension("").to_string_lossy().into_owned();
+        let code = text.split("#[cfg(test)]").next().expect("a first part");
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        texts.insert(name, code.collect::<Vec<_>>().join(" "));
+    }
+    let file_of = |parts: &[String]| {
+        (1..=parts.len()).rev().map(|end| parts[..end].join("/")).find(|name| texts.contains_key(name))
+    };
+    let uses = |(name, code): (&String, &String)| {
+        let own: Vec<String> = name.split('/').map(str::to_owned).collect();
+        let used = paths_in(code).into_iter().filter_map(|path| {
+            let ups = path.iter().take_while(|part| *part == "super").count();
+            let base = if ups > 0 { &own[..own.len().saturating_sub(ups)] } else { &[] };
+            file_of(&[base, &path[ups.max(1)..]].concat())
+        });
+        let used = used.filter(|used| used != name && !used.starts_with(&format!("{name}/")));
+        (name.clone(), used.collect())
+    };
+    texts.iter().filter(|(name, _)| *name != "lib").map(uses).collect()
+}
+
+#[test]
+fn no_file_of_scenario_uses_one_that_uses_it() {
+    let mut left = arrows_between_files("scenario");
+    assert!(left["tables/flow"].contains("cursor") && left["read/flow"].contains("tables/flow"), "{left:?}");
+    while let Some(free) = left.keys().find(|file| left[*file].iter().all(|used| !left.contains_key(used))) {
+        let free = free.clone();
+        left.remove(&free);
+    }
+    // What is in a circle, and without what only uses it.
+    let used: BTreeSet<String> = left.values().flatten().cloned().collect();
+    left.retain(|file, _| used.contains(file));
+    assert!(left.is_empty(), "files of scenario in a circle, or between circles: {left:#?}");
+}
+
 #[test]
 fn source_files_are_short_and_none_is_called_mod_rs() {
     let mut wrong = Vec::new();

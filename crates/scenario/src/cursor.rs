@@ -6,11 +6,11 @@ mod quantity;
 pub(crate) use quantity::Quantity;
 
 use crate::fault::{Fault, Faults};
-use crate::host::Host;
 use crate::near;
 use crate::origin::Origin;
 use crate::schema::{self, DefaultValue};
 use crate::tree::{Node, Value};
+use crate::values::Host;
 use crate::word::Word;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -70,7 +70,9 @@ impl Default for Queue {
 
 impl Default for Flow {
     fn default() -> Self {
-        Self { name: String::new(), path: Vec::new(), ..PATH.flows[0].clone() }
+        let mut flow = PATH.flows[0].clone();
+        (flow.name, flow.path) = (String::new(), Vec::new());
+        flow
     }
 }
 
@@ -123,7 +125,9 @@ impl Default for Wlan {
 
 impl Default for CellQueue {
     fn default() -> Self {
-        Self { sizing: None, airtime_limits: None, ..CELL.1.queue.clone() }
+        let mut queue = CELL.1.queue.clone();
+        (queue.sizing, queue.airtime_limits) = (None, None);
+        queue
     }
 }
 

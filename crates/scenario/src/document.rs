@@ -3,6 +3,7 @@
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
 use crate::path::{self, Step};
+use crate::places;
 use crate::tables::ROOT;
 use crate::tree::{self, Node, Table, Value};
 use std::sync::Arc;
@@ -153,7 +154,7 @@ impl Document {
     /// Puts `node` at every place that `key` means.
     pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Complaint> {
         let mut root = self.root.clone();
-        for steps in path::targets(ROOT, &root, &path::split(key)?)? {
+        for steps in places::targets(ROOT, &root, &path::split(key)?)? {
             root.place(&steps, key_origin, node)?;
         }
         self.root = root;
@@ -183,7 +184,7 @@ impl Document {
         let Ok(segments) = path::split(key) else {
             return &self.root;
         };
-        let steps = path::targets(ROOT, &self.root, &segments)
+        let steps = places::targets(ROOT, &self.root, &segments)
             .ok()
             .and_then(|targets| targets.into_iter().next())
             .unwrap_or_else(|| segments.into_iter().map(Step::Key).collect());

@@ -7,6 +7,8 @@
 //! The structs of [`spec`](crate::spec) can be built in code, too: they are plain data with a `Default`. They hold
 //! typed values only, and have no `host`, which is a set of defaults and no value.
 
+#![expect(clippy::needless_pass_by_value, reason = "a call is shorter without an &")]
+
 use crate::document::Document;
 use crate::fault::Complaints;
 use crate::lines::{Lines, Written};
@@ -126,9 +128,9 @@ impl ScenarioDraft {
     }
 
     /// Adds traffic of a kind, such as "cbr", with its keys and values.
-    pub fn traffic(mut self, kind: impl Written, settings: &[(&str, &dyn Written)]) -> Self {
+    pub fn traffic(mut self, kind: &str, settings: &[(&str, &dyn Written)]) -> Self {
         let mut lines = Lines::default();
-        lines.set("kind", &kind);
+        lines.set("kind", kind);
         for (key, value) in settings {
             lines.set(key, *value);
         }

@@ -14,12 +14,14 @@
 //! place. An override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key
 //! leaves the sweep.
 //!
-//! Reading order:
-//! - `spec.rs`: the data of a scenario; `draft.rs` and `write.rs`: made in code, and written; `describe.rs`: checked;
-//! - `origin.rs` and `fault.rs`: places and faults;
-//! - `document.rs`: text to tree, and overrides;
-//! - `schema.rs`: the keys; `limit.rs`; `read.rs`: tree to data, one file per table;
-//! - `sweep.rs`; `rewrite.rs`: a point's own text; `hash.rs`.
+//! Reading order, lower files first; none uses one below it in this list:
+//! - `values.rs`, `word.rs`, `limit.rs`, `volume.rs`: values of keys and their texts;
+//! - `schema.rs`, `near.rs`: what is known of a key; `origin.rs`, `fault.rs`: places and faults;
+//! - `path.rs`, `tree.rs`, `places.rs`: text to tree; `cursor.rs`: the walk over it; `lines.rs`: values to text;
+//! - `table.rs`: one entry for each key; `tables/`: the entries; `spec.rs`: the structs they make;
+//! - `document.rs`: overrides; `read.rs` and `read/`: what takes more than one key; `defaults.rs`; `write.rs`;
+//! - `describe.rs` and `draft.rs`: scenarios made in code; `sweep.rs`, `rewrite.rs`, `queues.rs`, `figure.rs`,
+//!   `hash.rs`, `reference.rs`.
 //!
 //! ```
 //! use tightlink_scenario::Document;
@@ -56,6 +58,8 @@ mod lines;
 mod near;
 mod origin;
 mod path;
+mod places;
+mod queues;
 mod read;
 pub mod reference;
 mod rewrite;
@@ -73,7 +77,7 @@ mod write;
 pub use document::Document;
 pub use draft::ScenarioDraft;
 pub use fault::{Complaints, Fault, Faults};
-pub use host::{AUTOTUNED, Host};
+pub use host::AUTOTUNED;
 pub use lines::Written;
 pub use near::did_you_mean;
 pub use origin::Origin;
@@ -88,4 +92,4 @@ pub use tables::draft::{FlowDraft, LinkDraft};
 pub use tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use tables::{key_words, unit_words};
 pub use tree::{Entry, Node, Table, Value};
-pub use values::FigureEngine;
+pub use values::{FigureEngine, Host};

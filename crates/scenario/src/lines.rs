@@ -1,9 +1,8 @@
 //! Text of a scenario: [`Written`] values, and `Lines` of keys with them.
 
-use crate::host::Host;
 use crate::path::split;
 use crate::schema::{self, DefaultValue, Keys};
-use crate::table::Table;
+use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction, Limit,
     LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack, Theory, Threshold,
@@ -25,13 +24,6 @@ pub trait Written {
 pub(crate) struct Lines(Vec<(String, String)>);
 
 impl Lines {
-    /// The keys of a table that have other values than `usual`.
-    pub(crate) fn of<T: Table>(table: &T, usual: &T) -> Self {
-        let mut lines = Self::default();
-        table.write(usual, &mut lines);
-        lines
-    }
-
     /// Sets a key, in the place of an earlier value.
     pub(crate) fn set(&mut self, key: &str, value: &(impl Written + ?Sized)) {
         self.set_text(key, value.written());

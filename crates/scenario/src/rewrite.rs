@@ -2,7 +2,8 @@
 //! can be run again by itself.
 
 use crate::document::Document;
-use crate::path::{Step, split, targets};
+use crate::path::{Step, split};
+use crate::places::targets;
 use crate::tables::ROOT;
 use crate::tree::{Entry, Node, Value};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //!
 //! Texts are Markdown; links in them are relative to `docs/reference/`.
 
-use crate::host::Host;
+use crate::values::Host;
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,8 @@ pub(crate) const fn by_host(rfc: &'static str, linux: &'static str, source: &'st
     DefaultValue::Hosts { rfc, linux, with: None, source }
 }
 
+/// The kind of the keys that limit a queue.
+pub(crate) const ROOM: &str = "room above zero";
 /// What a rate is asked for with.
 pub(crate) const RATE: &str = "a rate such as \"100Mbit/s\"";
 /// Every way to write an amount of data that is drawn anew each time.

@@ -8,7 +8,8 @@ use crate::document::Document;
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
-use crate::path::{self, Step, split};
+use crate::path::{Step, split};
+use crate::places;
 use crate::schema;
 use crate::tables::ROOT;
 use crate::tree::{self, Entry, Node, Table, Value};
@@ -156,13 +157,13 @@ impl Document {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
         };
-        let set = path::targets(ROOT, self.root(), &segments)?;
+        let set = places::targets(ROOT, self.root(), &segments)?;
         let mut fixed = HashSet::new();
         let draws = self.draw_table().map(draw::entries).unwrap_or_default();
         let drawn = draws.iter().map(|(key, _)| (key.clone(), format!("draw.{key}")));
         for (swept, at) in lists(table).into_iter().map(|(key, _)| (key.clone(), key)).chain(drawn) {
             // An axis that leads nowhere is a fault of the sweep, found when that is read.
-            let Ok(varied) = split(&swept).and_then(|segments| path::targets(ROOT, self.root(), &segments))
+            let Ok(varied) = split(&swept).and_then(|segments| places::targets(ROOT, self.root(), &segments))
             else {
                 continue;
             };
@@ -261,7 +262,7 @@ impl Document {
     fn is_key(&self, key: &str, origin: &Origin, place: &str, faults: &mut Vec<Fault>) -> bool {
         let mut fault = |complaint: Complaint| faults.push(Fault::new(origin.clone(), place, complaint));
         let segments = split(key).and_then(|segments| {
-            path::targets(ROOT, self.root(), &segments)?;
+            places::targets(ROOT, self.root(), &segments)?;
             Ok(segments)
         });
         let segments = match segments {
@@ -332,7 +333,10 @@ impl Document {
         let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
             .keys()
             .map(|key| {
-                (key, split(key).and_then(|path| path::targets(ROOT, self.root(), &path)).unwrap_or_default())
+                (
+                    key,
+                    split(key).and_then(|path| places::targets(ROOT, self.root(), &path)).unwrap_or_default(),
+                )
             })
             .collect();
         for (at, (key, inner)) in places.iter().enumerate() {
@@ -355,7 +359,7 @@ impl Document {
 
     /// The path without what picks one link, flow or traffic.
     fn schema_path(&self, segments: &[String]) -> Vec<String> {
-        let picks = path::picks(ROOT, self.root(), segments);
+        let picks = places::picks(ROOT, self.root(), segments);
         segments
             .iter()
             .enumerate()

@@ -30,8 +30,25 @@ pub(crate) trait Table {
     /// Adds the keys whose values are not `usual`.
     fn write(&self, usual: &Self, lines: &mut Lines);
 
+    /// Returns the keys that have another value than `usual`.
+    fn changes(&self, usual: &Self) -> Lines {
+        let mut lines = Lines::default();
+        self.write(usual, &mut lines);
+        lines
+    }
+
     /// Adds the value of a key to what a hash is made of, unless it is `usual`.
     fn hash<M: SerializeMap>(&self, key: &str, usual: Option<&Self>, map: &mut M) -> Result<(), M::Error>;
+}
+
+/// Returns the value, whose type is that of the field. So the compiler shows a reader of another type at its entry.
+pub(crate) fn of_field<T>(_field: &Option<T>, value: Option<T>) -> Option<T> {
+    value
+}
+
+/// The same for a field that may be absent.
+pub(crate) fn of_optional_field<T>(_field: &Option<Option<T>>, value: Option<T>) -> Option<T> {
+    value
 }
 
 /// Makes rows of the schema.
@@ -218,13 +235,16 @@ macro_rules! table {
     };
 
     (@read pub $keys:ident $at:ident $read:ident $name:ident $place:tt [$reader:expr]) => {
-        $read.$name = $keys.read(stringify!($name), |$at| $reader);
+        $read.$name = $keys.read(stringify!($name), |$at| $crate::table::of_field(&$read.$name, $reader));
     };
     (@read opt $keys:ident $at:ident $read:ident $name:ident $place:tt [$reader:expr]) => {
-        $read.$name = $keys.optional(stringify!($name), |$at| $reader);
+        $read.$name = $keys.optional(stringify!($name), |$at| {
+            $crate::table::of_optional_field(&$read.$name, $reader)
+        });
     };
     (@read in $keys:ident $at:ident $read:ident $name:ident [$outer:ident $($inner:tt)+] [$reader:expr]) => {
-        let value = $keys.read(stringify!($name), |$at| $reader);
+        let now = $read.$outer.as_ref().map(|outer| outer $($inner)+);
+        let value = $keys.read(stringify!($name), |$at| $crate::table::of_field(&now, $reader));
         match (value, &mut $read.$outer) {
             (Some(value), Some(outer)) => outer $($inner)+ = value,
             _ => $read.$outer = None,

@@ -250,3 +250,13 @@ pub enum FigureEngine {
     /// The real kernel, one run at a time.
     Live,
 }
+
+/// `host = …`: sets the defaults of other keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Host {
+    /// The RFCs without any of a host's own doings: what the papers' simulations have.
+    #[default]
+    Rfc,
+    /// Linux 6.18 with the settings that it ships with.
+    Linux,
+}

@@ -1,6 +1,6 @@
 //! [`Word`]: values that are one of a few words, in the order in which a fault lists them.
 
-use crate::host::Host;
+use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction,
     FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,

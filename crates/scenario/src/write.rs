@@ -1,6 +1,5 @@
 //! The text of a scenario: [`Scenario::to_toml`]. Quantities have their units, and what has its default is left out.
 
-use crate::host::Host;
 use crate::lines::{Lines, Written};
 use crate::read::default_flow;
 use crate::spec::{
@@ -10,6 +9,7 @@ use crate::spec::{
 };
 use crate::table::Table;
 use crate::tables::ends::Ends;
+use crate::values::Host;
 use crate::word::Word;
 use units::{Rate, Span};
 
@@ -27,7 +27,7 @@ impl Scenario {
     #[must_use]
     pub fn to_toml(&self) -> String {
         let (mut text, usual) = (String::new(), Self::default());
-        Lines::of(self, &usual).add_to(&mut text, "");
+        self.changes(&usual).add_to(&mut text, "");
         let names = &Names {
             links: self.links.iter().map(|link| link.name.as_str()).collect(),
             stations: self
@@ -57,9 +57,9 @@ impl Scenario {
             lines.add_to(&mut text, "[[traffic]]");
         }
         let tables = [
-            ("[model]", Lines::of(&self.model, &usual.model)),
-            ("[live]", Lines::of(&self.live, &usual.live)),
-            ("[record]", Lines::of(&self.record, &usual.record)),
+            ("[model]", self.model.changes(&usual.model)),
+            ("[live]", self.live.changes(&usual.live)),
+            ("[record]", self.record.changes(&usual.record)),
         ];
         for (header, lines) in tables.iter().filter(|(_, lines)| !lines.is_empty()) {
             lines.add_to(&mut text, header);
@@ -262,7 +262,7 @@ impl Wlan {
             lines.table("queue", &self.queue.lines());
         }
         if let Some(backhaul) = &self.backhaul {
-            lines.table("backhaul", &Lines::of(backhaul, &Backhaul::default()));
+            lines.table("backhaul", &backhaul.changes(&Backhaul::default()));
         }
         lines
     }
@@ -272,7 +272,7 @@ impl Categories {
     fn lines(&self) -> Lines {
         let mut lines = Lines::default();
         for (word, category) in Category::WORDS {
-            lines.table(word, &Lines::of(&self.of(*category), &Access::default()));
+            lines.table(word, &self.of(*category).changes(&Access::default()));
         }
         lines
     }
@@ -285,7 +285,7 @@ impl CellQueue {
             lines.table("sizing", &sizing.lines());
         }
         if let Some(limits) = &self.airtime_limits {
-            lines.set_text("airtime_limits", Lines::of(limits, &AirtimeLimits::default()).inline());
+            lines.set_text("airtime_limits", limits.changes(&AirtimeLimits::default()).inline());
         }
         lines
     }

@@ -168,15 +168,15 @@ fn comes_back(scenario: &Scenario) {
     assert_eq!(again.to_toml(), text);
 }
 
-/// A key of all tables of its name, and of each of the first three.
-fn paths(path: &str) -> impl Iterator<Item = String> {
+/// A key of all tables of its name; then of each of the first three.
+fn paths(path: &str) -> Vec<Vec<String>> {
     let one = match path.split_once('.') {
         Some((section @ ("flow" | "traffic" | "station"), key)) => {
             (0..3).map(|at| format!("{section}.{at}.{key}")).collect()
         }
         _ => Vec::new(),
     };
-    std::iter::once(path.to_owned()).chain(one)
+    vec![vec![path.to_owned()], one]
 }
 
 /// The words that a key's type names.
@@ -184,24 +184,33 @@ fn words(kind: &str) -> impl Iterator<Item = String> + '_ {
     kind.split("`\"").skip(1).filter_map(|rest| rest.split_once('"').map(|(word, _)| word.to_owned()))
 }
 
+/// Sets all values that there are, and returns how many of them change the scenario; each comes back from its text.
+fn values_that_come_back(base: &str, paths: &[String], kind: &str) -> usize {
+    let document = Document::parse("x.toml", base).unwrap();
+    let before = document.scenario().unwrap();
+    let mut changes = 0;
+    for path in paths {
+        for value in VALUES.iter().map(|value| (*value).to_owned()).chain(words(kind)) {
+            let mut document = document.clone();
+            let Ok(scenario) = document.set(path, &value).and_then(|()| document.scenario()) else {
+                continue;
+            };
+            comes_back(&scenario);
+            changes += usize::from(scenario != before);
+        }
+    }
+    changes
+}
+
 #[test]
 fn every_value_of_every_key_comes_back_from_its_text() {
     let mut unchanged = Vec::new();
     for row in rows().iter().filter(|row| !row.path.starts_with("figure") && row.path != "sweep") {
         let mut changes = 0;
-        for base in BASES {
-            let document = Document::parse("x.toml", base).unwrap();
-            let before = document.scenario().unwrap();
-            let values = VALUES.iter().map(|value| (*value).to_owned()).chain(words(row.key.kind));
-            for (value, path) in
-                values.flat_map(|value| paths(&row.path).map(move |path| (value.clone(), path)))
-            {
-                let mut document = document.clone();
-                let Ok(scenario) = document.set(&path, &value).and_then(|()| document.scenario()) else {
-                    continue;
-                };
-                comes_back(&scenario);
-                changes += usize::from(scenario != before);
+        for paths in paths(&row.path) {
+            // Some values change one table only, or can stand in one only.
+            if changes == 0 {
+                changes = BASES.iter().map(|base| values_that_come_back(base, &paths, row.key.kind)).sum();
             }
         }
         // A table has no single value; the keys within it have.

@@ -46,7 +46,7 @@ impl Stations {
             keys.near("path").fault_from(origin, "a path, in a cell", "no path here", Some(help));
         }
         let stations = self.stations(keys);
-        let direction = keys.or("direction", CellDirection::Down, |at| at.word());
+        let direction = keys.or("direction", CellDirection::Down, At::word);
         let category_of = |at: &At<'_>| category(at, self.dcf);
         let data = keys.or("category", crate::spec::Category::Be, category_of);
         let acknowledgements = keys.optional("ack_category", category_of);

@@ -4,14 +4,14 @@ use super::partial::PartialFlow;
 use super::repeated;
 use super::way::Ways;
 use crate::cursor::{At, Keys, Sink};
-use crate::host::Host;
 use crate::lines::Written;
-use crate::path;
+use crate::places;
 use crate::spec::{Flow, Spread};
 use crate::tables::ends::{Ends, EndsRead, access_rate};
 use crate::tables::flow::{FLOW, FlowContext, FlowRead};
 use crate::tables::top::ROOT;
 use crate::tree::{Node, Value};
+use crate::values::Host;
 use std::collections::{HashMap, HashSet};
 use units::Span;
 
@@ -23,7 +23,7 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Ve
         return None;
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let names = path::names("flow", &nodes);
+    let names = places::names("flow", &nodes);
     let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name, ways)).collect();
     let read: Vec<PartialFlow<'a>> = read.into_iter().collect::<Option<_>>()?;
     distinct(&read, &names);

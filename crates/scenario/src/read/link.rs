@@ -2,7 +2,7 @@
 
 use super::partial::PartialLink;
 use crate::cursor::{At, Keys};
-use crate::path;
+use crate::places;
 use crate::spec::Reverse;
 use crate::tables::link::{LINK, LinkRead, REVERSE, ReverseRead, rate};
 use crate::tree::{Node, Value};
@@ -32,7 +32,7 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<PartialLink<'a>>> {
         return None;
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let names = path::names("link", &nodes);
+    let names = places::names("link", &nodes);
     let read: Vec<Option<PartialLink<'a>>> =
         tables.iter().zip(&names).map(|(at, name)| link(at, name)).collect();
     let read: Vec<PartialLink<'a>> = read.into_iter().collect::<Option<_>>()?;

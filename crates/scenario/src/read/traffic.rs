@@ -4,7 +4,7 @@ use super::partial::{PartialTraffic, Way};
 use super::way::Ways;
 use super::{repeated, sessions};
 use crate::cursor::{At, Keys};
-use crate::path;
+use crate::places;
 use crate::schema::{self, Keys as Known};
 use crate::spec::{Pattern, Replay, Traffic};
 use crate::tables;
@@ -55,7 +55,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic
         return None;
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let names = path::names("traffic", &nodes);
+    let names = places::names("traffic", &nodes);
     let mut seen = HashSet::new();
     let mut read = PartialTraffic::default();
     for (entry, (at, name)) in tables.iter().zip(&names).enumerate() {

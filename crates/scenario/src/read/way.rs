@@ -37,7 +37,7 @@ impl Ways {
             return stations.read(keys);
         }
         let cell = cell_way::misplaced(keys).then_some(None);
-        let direction = keys.or("direction", Direction::Forward, |at| at.word());
+        let direction = keys.or("direction", Direction::Forward, At::word);
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),

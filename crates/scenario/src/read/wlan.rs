@@ -3,7 +3,7 @@
 use super::partial::{PartialTraffic, PartialWlan};
 use super::repeated;
 use crate::cursor::{At, Keys};
-use crate::path;
+use crate::places;
 use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
 use crate::tables;
 use crate::tables::cell_queue;
@@ -46,9 +46,9 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<PartialWlan<'a>> {
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
     let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
-    let access = keys.or("access", usual, |at| at.word());
+    let access = keys.or("access", usual, At::word);
     let dcf = access == Some(AccessRule::Dcf);
-    let after_collision = keys.read("after_collision", |at| at.word());
+    let after_collision = keys.read("after_collision", At::word);
     let eifs_rate = keys.optional("eifs_rate", rate);
     let header =
         keys.or("header", Wlan::header_of(access.unwrap_or(usual)), |at| in_a_frame(at, at.quantity("B")));
@@ -157,7 +157,7 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
         return (None, None, false);
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let defaults = path::names("station", &nodes);
+    let defaults = places::names("station", &nodes);
     let (mut read, mut next, mut seen) = (Vec::new(), 1, HashSet::from([ACCESS_POINT.to_owned()]));
     // More than that many tables is refused below.
     for (at, default) in tables.iter().zip(defaults).take(MOST_STATIONS as usize + 1) {

@@ -181,10 +181,11 @@ fn factor(low: &str, high: &str, from: &str, to: &str) -> Option<f64> {
         return Some(1.0);
     }
     let scale = |unit: &str, parse: &dyn Fn(&str) -> Option<f64>| parse(&format!("1{unit}"));
-    let rate = |text: &str| text.parse::<Rate>().ok().map(|rate| rate.as_bps_f64());
+    let rate = |text: &str| text.parse::<Rate>().ok().map(Rate::as_bps_f64);
     let span = |text: &str| text.parse::<Span>().ok().map(Span::as_secs_f64);
     let bytes = |text: &str| text.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64);
-    let kinds: [&dyn Fn(&str) -> Option<f64>; 3] = [&rate, &span, &bytes];
+    type Read<'a> = &'a dyn Fn(&str) -> Option<f64>;
+    let kinds: [Read<'_>; 3] = [&rate, &span, &bytes];
     let known = |parse: &&dyn Fn(&str) -> Option<f64>| parse(low).is_some() && parse(high).is_some();
     let parse = kinds.into_iter().find(|parse| known(parse))?;
     Some(scale(to, parse)? / scale(from, parse)?)

@@ -1,5 +1,7 @@
 //! [`LinkDraft`] and [`FlowDraft`]: a link and a flow under construction.
 
+#![expect(clippy::needless_pass_by_value, reason = "a call is shorter without an &")]
+
 use crate::lines::{Lines, Written};
 
 /// A link under construction.

@@ -90,8 +90,7 @@ table! {
     group CELL_WAY from KEY;
 
     /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose
-    /// names begin so, and of a list all that it names: the transfers of `count` are dealt out to them in
-    /// turn
+    /// names begin so. Of a list all that it names. The transfers of `count` are dealt out to them in turn
     key station => {
         kind: "text, or a list of them", default: Words("required in a cell"),
         engines: "model sim", refused_by: "live",

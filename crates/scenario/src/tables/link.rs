@@ -2,7 +2,7 @@
 
 use crate::cursor::{At, Keys};
 use crate::schema::DefaultValue::{Required, Words, Written};
-use crate::schema::{self, KEY, OWN, RATE, is_default};
+use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
 use crate::tree::Value;
 use crate::values::{Limit, Threshold};
@@ -128,7 +128,7 @@ table! {
     /// how much may wait. It counts waiting data; the packet being sent is not in it. It must hold one
     /// segment
     key limit => {
-        kind: "room above zero",
+        kind: ROOM,
         default: Required(r#"the room for waiting packets, such as "250 packets", "512kB", "40ms" or "0.25 bdp""#),
     }
     /// queueing delay aimed at
