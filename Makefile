@@ -63,6 +63,8 @@ soak: setup-rust ## long properties: many more random cases than `make test`, tw
 	cargo test --release -p tightlink-lab --test saturation_tables five_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink --test cli transfers_over_other_paths -- --ignored --nocapture
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
+	cargo test --release -p tightlink --test cli ten_questions -- --ignored
+	cargo test --release -p tightlink-lab --test host_paths -- --ignored --nocapture
 	scripts/small-files || [ $$? = 3 ]
 	scripts/setup disks
 	scripts/power-cut --control naive --cuts 6 --seconds 12 --commit 5 > /dev/null

@@ -124,6 +124,11 @@ fn wrong_draws_say_where_and_what_is_accepted() {
             &["\"1Mbit/s\"", "an upper end above the lower one"],
         ),
         (of("link.loss = { log_uniform = [0, 0.1] }"), &["the integer 0", "above zero"]),
+        (
+            of("link.queue.limit = { uniform = ['1.2 packets', '1.8 packets'] }"),
+            &["\"1.8 packets\"", "a whole number between them"],
+        ),
+        (of("link.delay = { uniform = ['5ms', 6] }"), &["the integer 6", "written as the lower one is"]),
         (of("link.rate = { uniform = ['fast', 'slow'] }"), &["\"fast\"", "a number or a quantity"]),
         (
             of("link.rate = { gaussian = ['1Mbit/s', '2Mbit/s'] }"),

@@ -4,6 +4,7 @@
 //! `TIGHTLINK_CASES_SEED=test` draws another set than `dev`, `PROPTEST_CASES=2000` as many (`make soak`).
 
 mod draw;
+mod kernel;
 
 use draw::{Drawn, Reach, drawn};
 use lab::run::engine::{UNWATCHED, run};

@@ -136,10 +136,8 @@ impl<'a> Range<'a> {
             _ => Err((node, node.described(), QUANTITY)),
         };
         let (from, to) = (number(low)?, number(high)?);
-        let both = |kind: fn(&Value) -> bool| kind(&low.value) && kind(&high.value);
-        let text = both(|value| matches!(value, Value::String(_)));
-        let integers = both(|value| matches!(value, Value::Integer(_)));
-        if !text && matches!(low.value, Value::String(_)) != matches!(high.value, Value::String(_)) {
+        let integers = matches!((&low.value, &high.value), (Value::Integer(_), Value::Integer(_)));
+        if matches!(low.value, Value::String(_)) != matches!(high.value, Value::String(_)) {
             return Err((high, high.described(), "an end written as the lower one is"));
         }
         let of_both =
@@ -152,15 +150,19 @@ impl<'a> Range<'a> {
         if logarithmic && least <= 0.0 {
             return Err((low, low.described(), "a lower end above zero, since logarithms are drawn"));
         }
+        let whole = integers || ["packets", "B"].contains(&from.unit);
+        let (least, most) = if whole { (least.ceil(), most.floor()) } else { (least, most) };
+        if least > most {
+            return Err((high, high.described(), "ends with a whole number between them"));
+        }
         let space = if low.typed().trim_end_matches(from.unit).ends_with(' ') { " " } else { "" };
         let unit = if from.unit.is_empty() { String::new() } else { format!("{space}{}", from.unit) };
-        let whole = integers || ["packets", "B"].contains(&from.unit);
         Ok(Self { ends: [low, high], low: least, high: most, logarithmic, whole, unit })
     }
 
     fn typed(&self, stream: &mut Stream) -> String {
         let number = match (self.logarithmic, self.whole) {
-            (false, true) => stream.integer(self.low.ceil() as u64, self.high.floor() as u64) as f64,
+            (false, true) => stream.integer(self.low as u64, self.high as u64) as f64,
             (false, false) => stream.uniform_in(self.low, self.high),
             (true, whole) => {
                 let drawn = stream.uniform_in(self.low.ln(), self.high.ln()).exp();
