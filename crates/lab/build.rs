@@ -1,7 +1,11 @@
 //! A hash of the sources that a run's numbers depend on: every crate that an engine uses, of this one the folder `run`, and
-//! the libraries' versions. A kept run outlives what is changed in claims, figures, reports and commands.
+//! the libraries' versions. A kept run outlives what is changed in claims, figures, reports and commands, and a comment that
+//! is reworded anywhere.
 //!
 //! It is made when the program is compiled, so a program that loads this crate as a library has it, too.
+
+#[path = "build/tokens.rs"]
+mod tokens;
 
 use std::collections::hash_map::DefaultHasher;
 use std::env;
@@ -32,7 +36,13 @@ fn main() -> io::Result<()> {
     read.sort();
     let mut hash = DefaultHasher::new();
     for file in &read {
-        fs::read(file)?.hash(&mut hash);
+        let content = fs::read(file)?;
+        match std::str::from_utf8(&content) {
+            Ok(source) if file.extension().is_some_and(|extension| extension == "rs") => {
+                tokens::without_comments(source).hash(&mut hash);
+            }
+            _ => content.hash(&mut hash),
+        }
     }
     println!("cargo::rustc-env=TIGHTLINK_BUILD={:016x}", hash.finish());
     Ok(())

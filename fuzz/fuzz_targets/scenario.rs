@@ -1,10 +1,10 @@
 // libFuzzer: -max_len=1500 -dict=scenario -runs=1/4
-//! Scenario files. Input: the text, then a zero byte before each `key=value` of a `--set`.
+//! Scenario files, and the text that a scenario is written to. Input: the text, then a zero byte before each `key=value` of a `--set`.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scenario::{Document, Fault, Faults};
+use scenario::{Document, Fault, Faults, Scenario};
 use tightlink_fuzz::ready;
 
 const FILE: &str = "x.toml";
@@ -23,7 +23,11 @@ fuzz_target!(init: ready(), |input: &[u8]| {
         }
     }
     match document.scenario() {
-        Ok(scenario) => assert_eq!(scenario.hash().len(), 16),
+        Ok(scenario) => {
+            assert_eq!(scenario.hash().len(), 16);
+            let again = Scenario::from_toml(&scenario.to_toml());
+            assert_eq!(again.unwrap_or_else(|faults| panic!("{faults}")), scenario);
+        }
         Err(faults) => check(&faults, text),
     }
     if let Err(faults) = document.figure() {

@@ -126,7 +126,7 @@ def test_tests_that_could_not_judge_are_listed_once_each(place):
     assert run(place, "not-judged", str(kept)) == (0, ["no test reported that it could not judge"])
     kept.write_text("b (x.rs:9)\tstalls\na (x.rs:1)\tno ip\nb (x.rs:9)\tstalls\n")
     assert run(place, "not-judged", str(kept))[1] == [
-        "2 tests could not judge:",
+        "tests that could not judge: 2",
         "    a (x.rs:1): no ip",
         "    b (x.rs:9): stalls",
     ]

@@ -7,7 +7,8 @@ use crate::growth::Growth;
 use crate::slow_start::{HyStart, HyStartPlusPlus, Limited, SlowStart, Standard};
 use crate::{CongestionControl, LossBased, Start};
 use serde::Serialize;
-use units::Bytes;
+use std::sync::{PoisonError, RwLock};
+use units::{Bytes, Complaint};
 
 /// A controller in the registry.
 #[derive(Clone, Copy, Debug)]
@@ -162,10 +163,48 @@ impl Default for Tuning {
     }
 }
 
+/// Controllers that the program has added.
+static ADDED: RwLock<Vec<Control>> = RwLock::new(Vec::new());
+
+/// Adds a controller of the program's own: from then on scenarios may name it.
+///
+/// # Errors
+/// If a controller has that name already.
+pub fn add(control: Control) -> Result<(), Complaint> {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    if CONTROLS.iter().chain(&*added).any(|known| known.name == control.name) {
+        let found = format!("there is a congestion control \"{}\" already", control.name);
+        return Err(Complaint::new("", found).accepted("a name of its own"));
+    }
+    added.push(control);
+    Ok(())
+}
+
+/// Returns every controller that can be named: [`CONTROLS`], then those that the program has added.
+#[must_use]
+pub fn controls() -> Vec<Control> {
+    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+    CONTROLS.iter().chain(&*added).copied().collect()
+}
+
+/// Returns true if the program has added a controller called `name`.
+#[must_use]
+pub fn is_added(name: &str) -> bool {
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).iter().any(|control| control.name == name)
+}
+
+fn find(name: &str) -> Option<Control> {
+    let added = || {
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+        added.iter().find(|control| control.name == name).copied()
+    };
+    CONTROLS.iter().find(|control| control.name == name).copied().or_else(added)
+}
+
 /// Whether a controller is called `name`.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
-    CONTROLS.iter().any(|control| control.name == name)
+    find(name).is_some()
 }
 
 /// The router's part that the controller called `control` needs at every link, if it is of the registry and needs one.
@@ -196,6 +235,6 @@ pub fn tuned(
     start: Start,
     tuning: Tuning,
 ) -> Option<Box<dyn CongestionControl>> {
-    let entry = CONTROLS.iter().find(|entry| entry.name == control)?;
+    let entry = find(control)?;
     has_slow_start(slow_start).then(|| (entry.build)(&Recipe { start, slow_start, tuning }))
 }

@@ -7,9 +7,10 @@ use lab::study::experiment::ExperimentError;
 use lab::study::search::SearchError;
 use lab::study::store::StoreError;
 use lab::study::sweep::SweepError;
-use scenario::Faults;
+use scenario::{Complaints, Faults};
 use std::fmt::Display;
 use std::io;
+use tightlink::{Error, ErrorKind};
 
 /// A claim failed, or a file is not as it was.
 pub(crate) const CLAIM_FAILED: u8 = 1;
@@ -54,87 +55,41 @@ impl Problem {
     }
 }
 
-impl From<Faults> for Problem {
-    fn from(faults: Faults) -> Self {
-        Self::usage(faults)
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let code = match error.kind {
+            // The scenario asks for what the engine is not: the person chose both.
+            ErrorKind::Usage | ErrorKind::Engine => USAGE,
+            _ => ENVIRONMENT,
+        };
+        Self { message: error.to_string(), code }
     }
 }
-impl From<SweepError> for Problem {
-    fn from(error: SweepError) -> Self {
-        Self::environment(error)
-    }
-}
-impl From<SearchError> for Problem {
-    fn from(error: SearchError) -> Self {
-        match error {
-            SearchError::Faults(faults) => faults.into(),
-            SearchError::Engine(error) => (*error).into(),
-            SearchError::Keep(error) => (*error).into(),
-            SearchError::NoAnswer(reason) => Self::usage(reason),
-        }
-    }
-}
-impl From<CurvesError> for Problem {
-    fn from(error: CurvesError) -> Self {
-        match error {
-            CurvesError::Sweep(error) => error.into(),
-            CurvesError::Search(error) => error.into(),
-            CurvesError::Faults(faults) => faults.into(),
-            unknown @ CurvesError::Unknown(_) => Self::usage(unknown),
-        }
-    }
-}
-impl From<ExperimentError> for Problem {
-    fn from(error: ExperimentError) -> Self {
-        match error {
-            ExperimentError::Faults(faults) => faults.into(),
-            ExperimentError::Engine(error) => error.into(),
-            ExperimentError::Machine(error) => error.into(),
-            ExperimentError::Store(error) => error.into(),
-            ExperimentError::Sweep(error) => error.into(),
-            ExperimentError::Search(error) => error.into(),
-            ExperimentError::Curves(error) => error.into(),
-            ExperimentError::Unanswered(_)
-            | ExperimentError::Unanswerable(_)
-            | ExperimentError::NothingDrawn(_)
-            | ExperimentError::Varied(_) => Self::usage(error),
-            ExperimentError::Page(_) | ExperimentError::Table(_) | ExperimentError::Stopped { .. } => {
-                Self::environment(error)
+
+/// Each of these errors is first made an [`Error`], whose kind decides on the exit code.
+macro_rules! by_error {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Problem {
+            fn from(error: $error) -> Self {
+                Error::from(error).into()
             }
         }
-    }
+    )*};
 }
-impl From<EngineError> for Problem {
-    fn from(error: EngineError) -> Self {
-        match error {
-            // The scenario asks for what the engine is not: the person chose both.
-            EngineError::CannotAnswer(_)
-            | EngineError::NothingMeasured(_)
-            | EngineError::TooLarge(_)
-            | EngineError::Emulator(emu::EmuError::Refused(_)) => Self::usage(error),
-            EngineError::Emulator(_)
-            | EngineError::Host(_)
-            | EngineError::Live(_)
-            | EngineError::Stopped
-            | EngineError::Broken(_) => Self::environment(error),
-        }
-    }
-}
-impl From<emu::EmuError> for Problem {
-    fn from(error: emu::EmuError) -> Self {
-        Self::from(EngineError::from(error))
-    }
-}
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        Self::environment(error)
-    }
-}
-impl From<ClaimError> for Problem {
-    fn from(error: ClaimError) -> Self {
-        Self::usage(error)
-    }
-}
+
+by_error!(
+    Complaints,
+    Faults,
+    ExperimentError,
+    EngineError,
+    emu::EmuError,
+    SearchError,
+    CurvesError,
+    SweepError,
+    StoreError,
+    ClaimError
+);
+
 impl From<transfer::TransferError> for Problem {
     fn from(error: transfer::TransferError) -> Self {
         use transfer::Ending;

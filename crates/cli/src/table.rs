@@ -7,7 +7,8 @@ use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, Traffi
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, CurveChart, Curves, HeatMap};
-use lab::study::task::Answer;
+use lab::study::ratio::RatioGroup;
+use lab::study::task::{Answer, setting};
 use std::ops::RangeInclusive;
 use units::one_line;
 
@@ -73,6 +74,26 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Prints quantiles of the ratios to a sweep's baseline, a block for each group of points.
+pub(crate) fn print_ratios(baseline: &[(String, String)], groups: &[RatioGroup]) -> Result<(), Problem> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let of: Vec<String> = baseline.iter().map(setting).collect();
+    let head = ["points", "least", "p10", "median", "p90"].map(str::to_owned);
+    let mut rows = vec![[format!("ratio to {}", of.join(", "))].into_iter().chain(head).collect::<Vec<_>>()];
+    let mut titles = vec![None];
+    for group in groups {
+        for (index, (words, ratio)) in group.lines.iter().enumerate() {
+            titles.push((index == 0).then(|| group.label.clone()));
+            let numbers =
+                [ratio.least, ratio.p10, ratio.median, ratio.p90].map(|ratio| format!("{ratio:.3}"));
+            rows.push([words.clone(), ratio.points.to_string()].into_iter().chain(numbers).collect());
+        }
+    }
+    print_aligned(&rows, &titles)
 }
 
 /// What was assumed against the scenario, each once.

@@ -76,13 +76,15 @@ const ROOMS: &[Room] = &[
             "bpf",
         ],
     ),
-    room(4, "report", &["units", "transfer", "lab"]),
+    room(4, "report", &["units", "lab"]),
     Room {
         layer: 5,
         name: "cli",
         may_use: &["lab", "report"],
         beyond: &[
             ("units", "the command line reads quantities: --rate 20Mbit/s"),
+            ("cc", "programs that call the library add controllers to its registry"),
+            ("sizing", "programs that call the library add sizers to its registry"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
             ("host", "`tune` reads the clock, and commands wait for signals and answers"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
@@ -91,7 +93,7 @@ const ROOMS: &[Room] = &[
             ("transfer", "`send` and `receive` are no experiment, so they do not pass through the lab"),
         ],
     },
-    room(5, "py", &["lab", "report"]),
+    room(5, "py", &["lab", "report", "cli"]),
     room(5, "serve", &["lab", "report"]),
 ];
 
@@ -283,12 +285,118 @@ fn no_part_of_run_or_study_uses_one_that_uses_it() {
     let mut left = arrows_inside_lab();
     left.retain(|part, _| part.contains('/'));
     assert!(left.contains_key("run/engine") && left.contains_key("study/claims"), "{left:?}");
-    // What uses nothing that is left goes; a circle stays.
+    let left = in_circles(left);
+    assert!(left.is_empty(), "parts of lab in a circle, or that use one: {left:?}");
+}
+
+/// Returns what is in a circle, or uses one: what uses nothing that is left is taken away.
+fn in_circles(mut left: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     while let Some(free) = left.keys().find(|part| left[*part].iter().all(|used| !left.contains_key(used))) {
         let free = free.clone();
         left.remove(&free);
     }
-    assert!(left.is_empty(), "parts of lab in a circle, or that use one: {left:?}");
+    left
+}
+
+#[test]
+fn no_file_of_size_uses_one_that_uses_it() {
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources() {
+        let Ok(inner) = path.strip_prefix("lab/src/study/size") else { continue };
+        let first = inner.components().next().expect("a name").as_os_str().to_string_lossy();
+        let part = first.trim_end_matches(".rs").to_owned();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let named = code.flat_map(|line| {
+            let by = ["super::", "study::size::"].into_iter().flat_map(|prefix| line.split(prefix).skip(1));
+            by.map(|rest| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default())
+        });
+        arrows
+            .entry(part.clone())
+            .or_default()
+            .extend(named.filter(|named| *named != part).map(str::to_owned).collect::<Vec<_>>());
+    }
+    assert!(arrows["cell"].contains("bench") && arrows.len() > 10, "{arrows:?}");
+    let left = in_circles(arrows);
+    assert!(left.is_empty(), "files of size in a circle, or that use one: {left:?}");
+}
+
+/// The paths in a line of code that begin with `crate::` or `super::`, as parts: `crate::{a, b::C}` has two.
+fn paths_in(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    for start in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(start) {
+            // `super::super::a` is found at its beginning.
+            if code[..at].ends_with("::") {
+                continue;
+            }
+            let rest = &code[at..];
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let parts =
+                |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let first: Vec<String> = parts(&rest[..end]);
+            match rest[end..].strip_prefix('{').and_then(|list| list.split_once('}')) {
+                Some((list, _)) => paths.extend(list.split(',').map(|item| {
+                    let item: Vec<String> = parts(item.trim());
+                    [first.clone(), item].concat()
+                })),
+                None => paths.push(first),
+            }
+        }
+    }
+    paths
+}
+
+/// Which source files of a room use which others of it. A file that only names those below its own folder is their
+/// facade, and not in a circle with them.
+fn arrows_between_files(room: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    for (path, text) in sources() {
+        let Ok(path) = path.strip_prefix(format!("{room}/src")) else { continue };
+        let name = path.with_extension("").to_string_lossy().into_owned();
+        let code = text.split("#[cfg(test)]").next().expect("a first part");
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        texts.insert(name, code.collect::<Vec<_>>().join(" "));
+    }
+    let file_of = |parts: &[String]| {
+        (1..=parts.len()).rev().map(|end| parts[..end].join("/")).find(|name| texts.contains_key(name))
+    };
+    let uses = |(name, code): (&String, &String)| {
+        let own: Vec<String> = name.split('/').map(str::to_owned).collect();
+        let used = paths_in(code).into_iter().filter_map(|path| {
+            let ups = path.iter().take_while(|part| *part == "super").count();
+            let base = if ups > 0 { &own[..own.len().saturating_sub(ups)] } else { &[] };
+            file_of(&[base, &path[ups.max(1)..]].concat())
+        });
+        let used = used.filter(|used| used != name && !used.starts_with(&format!("{name}/")));
+        (name.clone(), used.collect())
+    };
+    texts.iter().filter(|(name, _)| *name != "lib").map(uses).collect()
+}
+
+#[test]
+fn no_file_of_scenario_uses_one_that_uses_it() {
+    let mut left = arrows_between_files("scenario");
+    assert!(left["tables/flow"].contains("cursor") && left["read/flow"].contains("tables/flow"), "{left:?}");
+    while let Some(free) = left.keys().find(|file| left[*file].iter().all(|used| !left.contains_key(used))) {
+        let free = free.clone();
+        left.remove(&free);
+    }
+    // What is in a circle, and without what only uses it.
+    let used: BTreeSet<String> = left.values().flatten().cloned().collect();
+    left.retain(|file, _| used.contains(file));
+    assert!(left.is_empty(), "files of scenario in a circle, or between circles: {left:#?}");
+}
+
+#[test]
+fn no_file_of_resolve_or_of_claims_uses_one_that_uses_it() {
+    for folder in ["run/resolve/", "study/claims/"] {
+        let mut files = arrows_between_files("lab");
+        files.retain(|name, _| name.starts_with(folder));
+        assert!(files.len() > 6 && files.values().any(|used| used.len() > 2), "{files:?}");
+        let left = in_circles(files);
+        assert!(left.is_empty(), "files of lab/src/{folder} in a circle, or that use one: {left:#?}");
+    }
 }
 
 #[test]

@@ -108,3 +108,25 @@ fn every_library_is_from_crates_io_or_from_here() {
         assert!(known, "{} is from {source}", package["name"]);
     }
 }
+
+#[test]
+fn without_the_feature_kernel_nothing_depends_on_a_room_that_needs_linux() {
+    let linux = ["emu", "host", "live", "probe", "transfer"].map(|room| format!("tightlink-{room}"));
+    for package in ["tightlink-model", "tightlink-sim", "tightlink-lab", "tightlink-report", "tightlink"] {
+        let options =
+            ["--edges", "normal", "--no-default-features", "--prefix", "none", "--offline", "--locked"];
+        let tree = Command::new(env!("CARGO"))
+            .args(["tree", "--package", package])
+            .args(options)
+            .current_dir(root())
+            .output()
+            .expect("cargo runs");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        let text = String::from_utf8_lossy(&tree.stdout);
+        let names: BTreeSet<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert!(names.contains("tightlink-units"), "{text}");
+        for name in linux.iter().map(String::as_str).chain(["nix", "rustls", "clap"]) {
+            assert!(!names.contains(name), "{package} without features depends on {name}");
+        }
+    }
+}

@@ -30,7 +30,7 @@ pub fn controls() -> Vec<Entry> {
         status: control.status,
         settings: &[],
     };
-    cc::registry::CONTROLS.iter().map(entry).collect()
+    cc::registry::controls().iter().map(entry).collect()
 }
 
 /// Slow starts.
@@ -58,7 +58,7 @@ pub fn sizers() -> Vec<Entry> {
         status: "",
         settings: &[],
     };
-    sizing::registry::SIZERS.iter().map(entry).collect()
+    sizing::registry::sizers().iter().map(entry).collect()
 }
 
 /// Queue policies.

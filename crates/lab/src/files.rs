@@ -4,17 +4,16 @@
 //! the same name. The kernel gives the locks of a killed program up. So who finds one that is not locked may remove it.
 //! The numbers of processes would not do: programs in other containers or on other machines have the same ones.
 //!
-//! `files/place.rs` opens the folders.
+//! `files/place.rs` opens the folders; `files/portable.rs` is its stand-in for systems other than Linux.
 
+#[cfg_attr(not(feature = "kernel"), path = "files/portable.rs")]
 mod place;
 
-pub(crate) use place::Place;
+pub(crate) use place::{Place, free_space};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
-use std::fs::{self, File, OpenOptions};
+use place::{is_named, is_ours, open_plain};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
@@ -24,8 +23,6 @@ pub(crate) const UNDER_WAY: &str = ".under-way-";
 const SHOWN: usize = 40;
 /// Behind a lock's name: the folder under way, and the one whose place it takes.
 const FOLDERS: [&str; 2] = [".new", ".old"];
-/// Flags of a file that is read back: no link is followed, and nothing that is no file is waited for.
-const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
 
 /// Tries that [`replace`] will be able to write `path`, so that a run does not fail after it.
 ///
@@ -95,11 +92,11 @@ fn beside(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
     let shown: String = name.chars().take(SHOWN).collect();
     Builder::new().prefix(&format!("{UNDER_WAY}{shown}-")).rand_bytes(10).make_in(folder, |path| {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             // Who removes leftovers was faster: another name is tried.
-            Err(Errno::WOULDBLOCK) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::AlreadyExists.into()),
             // Without locks nothing is taken for a leftover.
-            _ if file.metadata()?.nlink() == 0 => Err(io::ErrorKind::AlreadyExists.into()),
+            _ if !is_named(&file.metadata()?) => Err(io::ErrorKind::AlreadyExists.into()),
             _ => Ok(file),
         }
     })
@@ -178,11 +175,10 @@ pub(crate) fn clear(folder: &Path) {
             continue;
         }
         let lock = FOLDERS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-        let opened = OpenOptions::new().read(true).custom_flags(PLAIN.bits() as i32).open(folder.join(lock));
-        match opened {
+        match open_plain(&folder.join(lock)) {
             Ok(file) if file.metadata().is_ok_and(|about| about.is_file()) => {
                 // It is kept locked until it is gone.
-                if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                if file.try_lock().is_ok() {
                     remove(&entry.path());
                 }
             }
@@ -197,11 +193,9 @@ pub(crate) fn clear(folder: &Path) {
 /// Reads back a file of ours in an open folder. `None` for what is none: another user's, a link, a folder, a device, a
 /// pipe, or one of more than `most` bytes.
 pub(crate) fn read_own(folder: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
-    let file =
-        OpenOptions::new().read(true).custom_flags(PLAIN.bits() as i32).open(folder.join(name)).ok()?;
+    let file = open_plain(&folder.join(name)).ok()?;
     let about = file.metadata().ok()?;
-    let ours = about.is_file() && about.uid() == rustix::process::geteuid().as_raw();
-    if !ours || about.len() > most {
+    if !about.is_file() || !is_ours(&about) || about.len() > most {
         return None;
     }
     let mut content = Vec::new();

@@ -33,6 +33,9 @@
 //! ```
 
 pub mod catalogue;
+mod error;
 pub mod files;
 pub mod run;
 pub mod study;
+
+pub use error::{Error, ErrorKind};

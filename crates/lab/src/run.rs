@@ -7,9 +7,11 @@
 
 mod batches;
 pub mod cost;
+#[cfg(feature = "kernel")]
 pub mod emulated;
 pub mod engine;
 mod fairness;
+#[cfg_attr(not(feature = "kernel"), path = "run/memory/unknown.rs")]
 mod memory;
 pub mod metric;
 pub mod record;

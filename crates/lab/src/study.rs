@@ -1,6 +1,6 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
-//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `room.rs`,
+//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `ratio.rs`,
 //! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together,
 //! and `size.rs`, which buffer a link needs.
 
@@ -10,8 +10,8 @@ pub mod experiment;
 pub mod figures;
 pub mod lines;
 pub mod quantities;
+pub mod ratio;
 pub mod repeat;
-pub mod room;
 pub mod search;
 pub mod size;
 pub mod store;

@@ -7,7 +7,7 @@ use scenario::Document;
 use std::fmt::Write as _;
 use tightlink_lab::run::engine::{UNWATCHED, check, run};
 use tightlink_lab::run::record::{Engine, Summary};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 use tightlink_lab::study::task::tasks;
 use units::random::Stream;
 
@@ -227,7 +227,7 @@ fn tally(seeds: std::ops::Range<u64>) -> Tally {
 fn judge(seed: u64, tally: &mut Tally) {
     let text = scenario(seed);
     let document = Document::parse("drawn.toml", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
-    let Ok(resolved) = resolve(&document) else { return };
+    let Ok(resolved) = resolve_document(&document) else { return };
     tally.drawn += 1;
     let Ok(model) = run(Engine::Model, &resolved, UNWATCHED) else { return };
     quickest(&model.summary, &resolved, &text);
@@ -260,7 +260,7 @@ fn quickest(summary: &Summary, resolved: &Resolved, text: &str) {
     for (flow, of) in summary.flows.iter().zip(&resolved.flows) {
         let (Some(size), Some(took)) = (of.size, flow.completion_s) else { continue };
         let segments = size.get().div_ceil(of.payload.get());
-        let rounds = (0..).find(|rounds| of.initial_window * ((1 << rounds) - 1) >= segments).unwrap();
+        let rounds = (0..).find(|rounds| of.initial_window() * ((1 << rounds) - 1) >= segments).unwrap();
         let least = f64::from(rounds) * of.base_rtt.as_secs_f64();
         assert!(took >= least * (1.0 - 1e-9), "{}: {took} s for {rounds} round trips\n{text}", of.name);
         let over = size.bits_f64() / resolved.link.rate.as_bps_f64();
@@ -324,8 +324,8 @@ fn no_preset_has_a_number_of_a_theory_beyond_its_band() {
 }
 
 fn answers(text: &str) -> (Summary, Summary) {
-    let resolved =
-        resolve(&Document::parse("x.toml", text).unwrap()).unwrap_or_else(|faults| panic!("{faults}"));
+    let resolved = resolve_document(&Document::parse("x.toml", text).unwrap())
+        .unwrap_or_else(|faults| panic!("{faults}"));
     let by =
         |engine| run(engine, &resolved, UNWATCHED).unwrap_or_else(|error| panic!("{error}\n{text}")).summary;
     (by(Engine::Model), by(Engine::Sim))
@@ -409,7 +409,7 @@ fn a_trace_counts_for_the_packets_that_it_has_in_the_measured_time() {
         std::fs::write(folder.path().join("trace.csv"), trace).unwrap();
         let traffic = format!("[[traffic]]\nkind = 'replay'\nfile = 'trace.csv'\nrepeat = {repeat}\n");
         let document = Document::parse(path.to_str().unwrap(), &format!("{CROSSED}{traffic}")).unwrap();
-        let resolved = resolve(&document).unwrap_or_else(|faults| panic!("{faults}"));
+        let resolved = resolve_document(&document).unwrap_or_else(|faults| panic!("{faults}"));
         run(Engine::Model, &resolved, UNWATCHED).unwrap().summary
     };
     // 12 Mbit/s for 4 s, of which the warm-up leaves three: 0.61 of 30 Mbit/s.

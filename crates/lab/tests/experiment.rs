@@ -1,16 +1,23 @@
 //! Experiments as other programs make them: without the command line, watched, and stopped.
 
+#[cfg(feature = "kernel")]
 use host::Clock;
 use scenario::Document;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+#[cfg(feature = "kernel")]
+use tightlink_lab::run::engine::EngineError;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::parse_claims;
-use tightlink_lab::study::experiment::{Experiment, ExperimentError, shortened};
+#[cfg(feature = "kernel")]
+use tightlink_lab::study::experiment::shortened;
+use tightlink_lab::study::experiment::{Experiment, ExperimentError};
 use tightlink_lab::study::search::{Bound, Target};
 use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
+#[cfg(feature = "kernel")]
 use units::{Span, Time};
+#[cfg(feature = "kernel")]
 use unjudged::could_not_judge;
 
 const SCENARIO: &str = "title = 't'
@@ -90,6 +97,7 @@ fn a_comparison_needs_no_command_line() {
     assert_eq!(folders(folder.path()), 4, "each run has its folder");
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn a_figure_is_drawn_with_a_headline() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,6 +189,7 @@ fn no_engine_begins_a_run_that_is_stopped() {
 }
 
 /// Needs root, or nothing is judged.
+#[cfg(feature = "kernel")]
 #[test]
 fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +197,7 @@ fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
     let mut watch = StopsAfter { passed: 0.5, ..StopsAfter::default() };
     let clock = Clock::start();
     let stopped = experiment(&hour, &[Engine::Live], folder.path()).run(&mut watch).unwrap_err();
-    if let ExperimentError::Machine(lacks) = &stopped {
+    if let ExperimentError::Engine(EngineError::Emulator(lacks)) = &stopped {
         return could_not_judge(lacks);
     }
     assert!(matches!(stopped, ExperimentError::Stopped { done: 0, all: 1, .. }), "{stopped}");
@@ -197,6 +206,7 @@ fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
     assert!(took < Span::from_secs(60), "of an hour it ran {took}");
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn a_kernel_that_nobody_asked_for_measures_a_short_interval() {
     let long = "title = 'long'\nduration = '60s'\nwarmup = '5s'\n[link]\nrate = '10Mbit/s'\n\

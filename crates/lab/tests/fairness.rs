@@ -3,11 +3,11 @@
 use scenario::Document;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::resolve;
+use tightlink_lab::run::resolve::resolve_document;
 
 fn record(text: &str) -> Record {
     let document = Document::parse("t.toml", text).unwrap();
-    engine::run(Engine::Sim, &resolve(&document).unwrap(), engine::UNWATCHED).unwrap()
+    engine::run(Engine::Sim, &resolve_document(&document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 const PATH: &str = "title = 't'

@@ -3,7 +3,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine::{UNWATCHED, check, run};
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 
 /// Case 1 of the paper on router buffers. A limit of N packets holds N + 1 with the one being sent.
 fn case_1(queue: &str, flow: &str) -> Resolved {
@@ -13,7 +13,7 @@ fn case_1(queue: &str, flow: &str) -> Resolved {
          rtt = ['115.5ms', '116.5ms', '117.5ms', '118.5ms', '119.5ms', '120.5ms', '121.5ms', '122.5ms', '123.5ms', '124.5ms']\n{flow}"
     );
     let document = Document::parse("x.toml", &text).unwrap_or_else(|faults| panic!("{faults}"));
-    resolve(&document).unwrap_or_else(|faults| panic!("{faults}"))
+    resolve_document(&document).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 fn answered(resolved: &Resolved) -> Record {

@@ -3,7 +3,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine::{UNWATCHED, can_answer, check, run};
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 
 /// Twenty flows behind RED, whose loop is stable.
 const SCENARIO: &str = "title = 't'
@@ -25,7 +25,7 @@ every = '100ms'
 
 fn resolved(text: &str) -> Resolved {
     let document = Document::parse("x.toml", text).unwrap_or_else(|faults| panic!("{faults}"));
-    resolve(&document).unwrap_or_else(|faults| panic!("{faults}"))
+    resolve_document(&document).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 fn answered(text: &str) -> Record {

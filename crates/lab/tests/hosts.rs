@@ -4,7 +4,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, Summary};
-use tightlink_lab::run::resolve::resolve;
+use tightlink_lab::run::resolve::resolve_document;
 
 /// A flow with `keys` on a host with Linux, `seconds` of which `warmup` do not count.
 fn run(engine: Engine, rate: &str, delay: &str, limit: &str, times: (u32, u32), keys: &str) -> Summary {
@@ -13,7 +13,7 @@ fn run(engine: Engine, rate: &str, delay: &str, limit: &str, times: (u32, u32), 
         "title = 't'\nduration = '{seconds}s'\nwarmup = '{warmup}s'\n[link]\nrate = '{rate}'\ndelay = '{delay}'\n\
          queue.limit = '{limit}'\n[[flow]]\nhost = 'linux'\n{keys}\n"
     );
-    let resolved = resolve(&Document::parse("x.toml", &text).unwrap()).unwrap();
+    let resolved = resolve_document(&Document::parse("x.toml", &text).unwrap()).unwrap();
     engine::run(engine, &resolved, engine::UNWATCHED).unwrap().summary
 }
 

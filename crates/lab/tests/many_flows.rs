@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, FlowSeries, Record, Spread};
-use tightlink_lab::run::resolve::{ResolvedFlow, resolve};
+use tightlink_lab::run::resolve::{ResolvedFlow, resolve_document};
 use tightlink_lab::study::store::Store;
 use tightlink_lab::study::task::tasks;
 
@@ -41,7 +41,7 @@ columns = ['rate', 'rtt', 'window', 'backlog', 'drops', 'data']
 }
 
 fn simulated(document: &Document) -> Record {
-    engine::run(Engine::Sim, &resolve(document).unwrap(), engine::UNWATCHED).unwrap()
+    engine::run(Engine::Sim, &resolve_document(document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 /// A column of a flow.
@@ -90,7 +90,7 @@ fn percentiles_are_those_of_the_flows_that_are_there() {
     let spread = &sampled.series.spread;
     let grid = &whole.series.flows[0].t_s;
     assert_eq!(spread.t_s[..], grid[..], "42 flows at 150 times are few looks");
-    let flows = resolve(&scenario("")).unwrap().flows;
+    let flows = resolve_document(&scenario("")).unwrap().flows;
     let mut ended = 0;
     for (place, at) in grid.iter().enumerate() {
         let before = |flow: &FlowSeries| if place == 0 { 0.0 } else { flow.data_bytes[place - 1] };

@@ -4,9 +4,9 @@ use scenario::Document;
 use std::fs;
 use tightlink_lab::run::record::{Engine, Note, Record};
 use tightlink_lab::study::curves::{CurvesError, draw, engines, steps};
-use tightlink_lab::study::repeat::{median, repeats, runs, too_busy};
+use tightlink_lab::study::repeat::{median, record, repeats, runs, too_busy};
 use tightlink_lab::study::sweep::Runner;
-use tightlink_lab::study::task::{Answer, Task, check, record, shown, tasks};
+use tightlink_lab::study::task::{Answer, Task, check, shown, tasks};
 use tightlink_lab::study::watch::Watched;
 
 const TOP: &str = "title = 't'
@@ -120,7 +120,7 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
     assert_eq!(steps(&spec, &tasks), 12);
     let folder = tempfile::tempdir().unwrap();
     let watched = Watched::by_nobody();
-    let runner = |jobs| Runner { jobs, folder: folder.path(), watched: &watched };
+    let runner = |jobs| Runner { jobs, folder: Some(folder.path()), watched: &watched };
     let (curves, answers) = draw(&spec, &tasks, &runner(2)).unwrap();
     let chart = &curves.charts[0];
     assert_eq!((chart.y.label.as_str(), chart.y.unit.as_str()), ("goodput of target", "Mbit/s"));
@@ -162,9 +162,12 @@ fn an_unknown_number_is_told_what_there_is_of_a_flow() {
         document(&FIGURE.replace("['reno', 'vegas']", "['reno']").replace("flows.target.", "flows.tarot."));
     let (spec, tasks) = (document.figure().unwrap().unwrap(), tasks(&document).unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let unknown =
-        draw(&spec, &tasks[..1], &Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() })
-            .unwrap_err();
+    let unknown = draw(
+        &spec,
+        &tasks[..1],
+        &Runner { jobs: 1, folder: Some(folder.path()), watched: &Watched::by_nobody() },
+    )
+    .unwrap_err();
     assert!(matches!(unknown, CurvesError::Unknown(_)), "{unknown}");
     assert!(unknown.to_string().contains("flows.target.rtt_s.p95"), "{unknown}");
 }

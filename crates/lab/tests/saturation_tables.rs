@@ -6,7 +6,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine::{UNWATCHED, run};
 use tightlink_lab::run::record::Engine;
-use tightlink_lab::run::resolve::resolve;
+use tightlink_lab::run::resolve::resolve_document;
 
 const DSSS: &[&str] = &["802.11b"];
 const OFDM: &[&str] = &["802.11a", "802.11g"];
@@ -77,7 +77,7 @@ impl Entry {
              ac.be = {{ aifsn = 2, retry_limit = 65535 }}\n[[station]]\ncount = {stations}\nsaturated = '1500B'\n\
              [record]\ncolumns = []\n"
         );
-        let resolved = Document::parse("x.toml", &text).and_then(|document| resolve(&document));
+        let resolved = Document::parse("x.toml", &text).and_then(|document| resolve_document(&document));
         let record = run(engine, &resolved.unwrap_or_else(|faults| panic!("{faults}")), UNWATCHED);
         record.unwrap().summary.wlan.unwrap().throughput_bps / 1e6 / expected - 1.0
     }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::curves::engines;
 use tightlink_lab::study::figures::{claims, figures};
-use tightlink_lab::study::task::{can_answer, check, hopeless, tasks};
+#[cfg(feature = "kernel")]
+use tightlink_lab::study::task::can_answer;
+use tightlink_lab::study::task::{check, hopeless, tasks};
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -36,6 +38,7 @@ fn every_scenario_resolves_at_every_point() {
     }
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn every_figure_suits_the_engines_its_claims_ask() {
     let figures = figures().unwrap();
@@ -60,6 +63,7 @@ fn every_figure_suits_the_engines_its_claims_ask() {
     }
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
     let text = "title = 't'\nduration = '1s'\n[link]\nrate = '1Mbit/s'\ndelay = '5ms'\nqueue.limit = '9 packets'\n\
@@ -85,6 +89,7 @@ fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
     assert!(can_answer(&tasks, &[Engine::Model]).is_ok());
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn the_kernel_takes_flows_of_different_rtts_and_as_many_as_there_are_ports() {
     let text = |count: u32| {

@@ -235,6 +235,7 @@ fn a_link_planted_where_a_file_is_made_or_goes_leaves_its_target_alone() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left");
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn links_planted_in_a_results_folder_lead_nowhere() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -3,7 +3,7 @@
 use scenario::Document;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::resolve;
+use tightlink_lab::run::resolve::resolve_document;
 
 /// Reno flows on 100 Mbit/s behind 0.2 BDP of an RTT of 40 ms.
 fn flows(count: usize, more: &str) -> Record {
@@ -22,7 +22,7 @@ count = {count}
 "
     );
     let document = Document::parse("t.toml", &text).unwrap();
-    engine::run(Engine::Sim, &resolve(&document).unwrap(), engine::UNWATCHED).unwrap()
+    engine::run(Engine::Sim, &resolve_document(&document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 fn share(record: &Record) -> f64 {

@@ -25,7 +25,7 @@ fn tables(text: &str) -> Tables {
     let folder = tempfile::tempdir().unwrap();
     let document = Document::parse("t.toml", text).unwrap();
     let tasks = tasks(&document).unwrap();
-    let runner = Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() };
+    let runner = Runner { jobs: 1, folder: Some(folder.path()), watched: &Watched::by_nobody() };
     let results = sweep(&tasks, Engine::Sim, &runner).unwrap();
     let written = tabulate(folder.path(), "t", &results).unwrap();
     let [csv, parquet] = &written[..] else { panic!("{written:?}") };

@@ -5,7 +5,7 @@ use scenario::Document;
 use serde_json::Value;
 use tightlink_lab::run::engine::{UNWATCHED, can_answer, check, run};
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::run::resolve::{Resolved, resolve_document};
 use tightlink_lab::study::claims::{check as judge, parse_claims};
 use tightlink_lab::study::task::{Answer, tasks};
 
@@ -14,7 +14,7 @@ const LINK: &str = "[link]\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n";
 
 fn resolved(text: &str) -> Resolved {
     let document = Document::parse("x.toml", text).unwrap_or_else(|faults| panic!("{faults}"));
-    resolve(&document).unwrap_or_else(|faults| panic!("{faults}"))
+    resolve_document(&document).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 fn answered(text: &str) -> Record {
@@ -64,7 +64,7 @@ fn every_theory_of_links_lists_packets_that_overtake_others() {
         let assumptions = |text: &str| {
             let mut document = Document::parse("x.toml", text).unwrap();
             document.set("model.theory", theory).unwrap();
-            let resolved = resolve(&document).unwrap_or_else(|faults| panic!("{faults}"));
+            let resolved = resolve_document(&document).unwrap_or_else(|faults| panic!("{faults}"));
             run(Engine::Model, &resolved, UNWATCHED).unwrap().summary.assumptions
         };
         let (without, with) = (assumptions(&ordered), assumptions(&disordered));
@@ -263,7 +263,7 @@ proptest! {
     fn every_number_of_every_answer_is_finite_and_in_its_range(text in scenarios()) {
         let document = Document::parse("x.toml", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
         // Some are refused, as an unlimited window is by "fixed", or a queue without room for a segment.
-        let Ok(resolved) = resolve(&document) else { return Ok(()) };
+        let Ok(resolved) = resolve_document(&document) else { return Ok(()) };
         prop_assert!(can_answer(Engine::Model, &resolved).is_ok(), "{text}");
         let record = run(Engine::Model, &resolved, UNWATCHED).unwrap_or_else(|error| panic!("{error}\n{text}"));
         prop_assert_eq!(record.summary.is_exact(), check(Engine::Model, &resolved).is_ok());
@@ -280,7 +280,7 @@ proptest! {
     fn every_number_of_the_fluid_theory_is_finite_and_in_its_range(text in scenarios()) {
         let mut document = Document::parse("x.toml", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
         document.set("model.theory", "fluid").unwrap();
-        let Ok(resolved) = resolve(&document) else { return Ok(()) };
+        let Ok(resolved) = resolve_document(&document) else { return Ok(()) };
         if can_answer(Engine::Model, &resolved).is_ok() {
             let record = run(Engine::Model, &resolved, UNWATCHED).unwrap_or_else(|error| panic!("{error}\n{text}"));
             prop_assert!(record.notes[0].text().contains("fluid [misra:sigcomm00]"));

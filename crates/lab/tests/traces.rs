@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, Note, Record};
-use tightlink_lab::run::resolve::resolve;
+use tightlink_lab::run::resolve::resolve_document;
 
 /// A folder of its own, removed at the end.
 struct Folder(PathBuf);
@@ -33,7 +33,7 @@ impl Folder {
     }
 
     fn run(&self, engine: Engine, text: &str) -> Record {
-        let resolved = resolve(&self.document(text)).unwrap_or_else(|faults| panic!("{faults}"));
+        let resolved = resolve_document(&self.document(text)).unwrap_or_else(|faults| panic!("{faults}"));
         engine::run(engine, &resolved, engine::UNWATCHED).unwrap()
     }
 }
@@ -138,7 +138,7 @@ fn a_direction_is_chosen_by_a_key_that_counts_in_the_hash_if_it_is_there() {
              rtt = '40ms'\n[[traffic]]\nkind = 'replay'\nfile = 'both.pcap'\n{more}\n"
         )
     };
-    let faults = |more: &str| resolve(&folder.document(&text(more))).unwrap_err().to_string();
+    let faults = |more: &str| resolve_document(&folder.document(&text(more))).unwrap_err().to_string();
     let both = faults("");
     assert!(
         both.contains("traffic[0].file: ") && both.contains("both.pcap: both directions: 73 packets"),
@@ -147,7 +147,7 @@ fn a_direction_is_chosen_by_a_key_that_counts_in_the_hash_if_it_is_there() {
     assert!(both.contains("toward = \"198.18.0.2\""), "{both}");
     let odd = faults("toward = 'server'");
     assert!(odd.contains("x.toml:11:10: traffic[0].toward: \"server\" is no address"), "{odd}");
-    let resolved = |more: &str| resolve(&folder.document(&text(more))).unwrap();
+    let resolved = |more: &str| resolve_document(&folder.document(&text(more))).unwrap();
     let (toward, from) = (resolved("toward = '198.18.0.2'"), resolved("from = '198.18.0.2'"));
     assert_ne!(toward.hash, from.hash);
     assert_eq!(toward.notes[0], "both.pcap: toward = \"198.18.0.2\" takes 73 packets and leaves 72 out");

@@ -1,8 +1,6 @@
-//! What a page shows of one answer.
+//! The data of a page about one answer.
 
-use crate::sentences::sentences;
 use lab::run::record::Record;
-use lab::study::task::Answer;
 use serde::Serialize;
 
 /// One resolved scenario and its answers.
@@ -37,28 +35,5 @@ impl Case {
     #[must_use]
     pub fn is_cell(&self) -> bool {
         self.records.iter().any(|record| record.summary.wlan.is_some())
-    }
-
-    /// The answer as a page shows it.
-    #[must_use]
-    pub fn of(answer: &Answer) -> Self {
-        let resolved = &answer.task.resolved;
-        let flow = resolved.connections().next();
-        Self {
-            label: answer.task.label(),
-            settings: answer.task.settings(),
-            capacity_bps: resolved.link.rate.as_bps_f64(),
-            available_bps: resolved.available().as_bps_f64(),
-            base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),
-            limit_bytes: resolved.limit_bytes().get() as f64,
-            socket_buffer_bytes: flow
-                .filter(|flow| flow.sizer.is_none())
-                .and_then(|flow| flow.socket_buffer)
-                .map(|bytes| bytes.get() as f64),
-            warmup_s: resolved.warmup.as_secs_f64(),
-            sentences: sentences(answer),
-            records: answer.records.clone(),
-            absent: answer.absent.clone(),
-        }
     }
 }

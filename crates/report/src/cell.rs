@@ -2,7 +2,7 @@
 //! sentence.
 
 use super::Case;
-use super::charts::{Chart, MAX_POINTS, finish, trace};
+use super::chart::{Chart, MAX_POINTS, finish, trace};
 use super::decimate::{Thinned, envelope, interval_means};
 use super::table::rows_by_engine;
 use lab::run::metric::STATION;
@@ -29,7 +29,7 @@ pub(super) fn charts(case: &Case) -> [Chart; 2] {
     ]
 }
 
-fn traces(case: &Case, column: impl Fn(&LinkSeries) -> Thinned, scale: f64) -> Vec<super::charts::Trace> {
+fn traces(case: &Case, column: impl Fn(&LinkSeries) -> Thinned, scale: f64) -> Vec<super::chart::Trace> {
     let thinned = case.records.iter().map(|record| (record.summary.engine, column(&record.series.link)));
     let known = thinned.filter(|(_, thin)| !thin.t.is_empty());
     known.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, scale)).collect()

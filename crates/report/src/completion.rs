@@ -2,7 +2,7 @@
 //! users.
 
 use super::Case;
-use super::charts::{Chart, MAX_POINTS, Trace, finish};
+use super::chart::{Chart, MAX_POINTS, Trace, finish};
 use super::table::rows_by_engine;
 use super::text::rounded;
 use lab::run::metric::{Known, USERS};

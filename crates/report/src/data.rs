@@ -2,7 +2,7 @@
 //! would deliver. For transfers that come one after the other.
 
 use super::Case;
-use super::charts::{Chart, MAX_POINTS, Trace, finish, trace};
+use super::chart::{Chart, MAX_POINTS, Trace, finish, trace};
 use super::decimate::envelope;
 use super::flows::Role;
 use super::text::rounded;

@@ -1,10 +1,10 @@
 //! The page of `tightlink emulate`: the queue of each direction against time, while a program ran behind the link.
 
-use super::charts::{CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, finish, trace};
+use super::chart::{CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, finish, trace};
 use super::decimate::{envelope, interval_means, interval_sums};
 use super::flows::Role;
 use super::frame::Frame;
-use super::page::{figure, legend};
+use super::page::{charts_of, legend};
 use super::table::{cell, decimals_of};
 use super::text::{escape_html, json_for_script, short};
 use lab::run::emulated::{Emulated, Way};
@@ -22,14 +22,10 @@ const TITLE: usize = 60;
 #[must_use]
 pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> String {
     let data = CaseData {
-        label: String::new(),
-        available_mbps: 0.0,
-        base_rtt_ms: 0.0,
-        warmup_s: 0.0,
         end_s: emulated.measured_s,
         colored_flows: 2,
-        summaries: Vec::new(),
         charts: charts(emulated),
+        ..CaseData::default()
     };
     let mut shown: String = program.chars().take(TITLE).collect();
     if shown.len() < program.len() {
@@ -126,9 +122,7 @@ fn drawn(data: &CaseData) -> String {
     if data.charts.is_empty() {
         return "<p class=\"absent\">The command ended before the first sample.</p>".to_owned();
     }
-    let charts = data.charts.iter();
-    let charts = charts.map(|chart| figure(&chart.title, &chart.unit, &chart.note, &chart.kind, "0"));
-    format!("{}<div class=\"charts\">{}</div>", legend(data), charts.collect::<String>())
+    legend(data) + &charts_of(&data.charts, "0")
 }
 
 /// A row for each direction, and for each source of cross traffic on it.

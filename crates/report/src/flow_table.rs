@@ -1,7 +1,7 @@
 //! The table of a case's flows: a row for each flow under its engine, where a run has several of them.
 
 use super::Case;
-use super::charts::MAX_FLOWS;
+use super::chart::MAX_FLOWS;
 use super::table::{cell, decimals_of, shown, tag};
 use super::text::escape_html;
 use lab::run::metric::{FLOW, Known};
@@ -35,10 +35,10 @@ impl Column {
 #[must_use]
 pub(super) fn flow_table(case: &Case) -> Option<String> {
     let several = || {
-        case.records.iter().map(|record| &record.summary).filter(|run| {
-            let is_run = !run.scenario_hash.is_empty();
-            run.flows.len() > 1 || is_run && run.flows.iter().any(|flow| flow.completion_s.is_some())
-        })
+        case.records
+            .iter()
+            .map(|record| &record.summary)
+            .filter(|run| run.flows.len() > 1 || run.flows.iter().any(|flow| flow.completion_s.is_some()))
     };
     let flows = || several().flat_map(|run| &run.flows);
     flows().next()?;

@@ -1,9 +1,9 @@
 //! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a
-//! sweep ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfers`]), and of a
+//! sweep ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfer`]), and of a
 //! program behind an emulated link ([`emulated`]). What is not here: how a result comes about, and where a page is
 //! kept.
 //!
-//! Reading order: the structs here are all that a page shows. `charts` turns records into curves: [`flows`] chooses
+//! Reading order: the structs here are all that a page shows. [`charts`] turns records into the curves of [`chart`]: [`flows`] chooses
 //! them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`. [`text`] escapes
 //! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took, `traffic` what
 //! cross traffic met.
@@ -34,10 +34,12 @@
 
 mod case;
 mod cell;
+pub mod chart;
 pub mod charts;
 mod completion;
 mod data;
 pub mod decimate;
+#[cfg(feature = "kernel")]
 pub mod emulated;
 pub mod figure;
 mod flow_table;
@@ -52,7 +54,7 @@ mod study;
 mod table;
 pub mod text;
 mod traffic;
-pub mod transfers;
+pub mod transfer;
 
 pub use case::Case;
 use lab::study::claims::Verdict;

@@ -2,7 +2,7 @@
 //! what it should be is one more quantity beside it.
 
 use super::Case;
-use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
+use super::chart::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
 use super::flows::{Quantity, curves};
 use lab::run::metric::Unit;

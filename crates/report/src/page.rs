@@ -1,13 +1,14 @@
 //! The page around the charts: the template and what is filled into it.
 
 use super::cell::station_table;
-use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
+use super::chart::{CaseData, Chart, MAX_FLOWS, MAX_POINTS};
+use super::charts::page_data;
 use super::completion::user_table;
 use super::flow_table::flow_table;
 use super::flows::Role;
 use super::frame::{Frame, scenario};
 use super::sentences::change;
-use super::table::{is_transfer, mark, table, table_hint, tag};
+use super::table::{mark, table, table_hint, tag};
 use super::text::{escape_html, in_words, json_for_script, prose, short};
 use super::traffic::traffic_table;
 use super::{Case, Report, Verdict};
@@ -22,16 +23,11 @@ const SCRIPT: &str = include_str!("../assets/report.js");
 #[must_use]
 pub fn page(report: &Report) -> String {
     let data = page_data(report);
-    let scenario_heading = if is_transfer(report) {
-        "All numbers of the transfer".to_owned()
-    } else {
-        scenario(&report.scenario_name)
-    };
     let frame = Frame {
         title: &report.title,
         source: report.source.as_deref(),
         scenario_text: &report.scenario_text,
-        scenario_heading,
+        scenario_heading: scenario(&report.scenario_name),
         command: &report.command,
         data: json_for_script(&data),
         script: SCRIPT,
@@ -77,7 +73,7 @@ pub(super) fn source(id: &str) -> String {
     format!("<p class=\"source\">{what} <code>{}</code></p>", escape_html(id))
 }
 
-fn paragraphs(sentences: &[String]) -> String {
+pub(super) fn paragraphs(sentences: &[String]) -> String {
     sentences.iter().map(|s| format!("<p>{}</p>", prose(s))).collect()
 }
 
@@ -224,18 +220,10 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
     for absent in &case.absent {
         let _ = write!(out, "<p class=\"absent\">{}</p>", escape_html(absent));
     }
-    if data.charts.is_empty() {
-        out += "<p class=\"absent\">Nothing was recorded against time.</p>";
-    } else {
+    if !data.charts.is_empty() {
         out += &legend(data);
-        out += "<div class=\"charts\">";
-        for chart in &data.charts {
-            let title =
-                chart.panel.map_or_else(|| chart.title.clone(), |of| format!("{}, {of}", chart.title));
-            out += &figure(&title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
-        }
-        out += "</div>";
     }
+    out += &charts_of(&data.charts, &index.to_string());
     let tables = [
         ("Flows", flow_table(case)),
         ("Stations", station_table(case)),
@@ -246,6 +234,18 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
         let _ = write!(out, "<h3>{title}</h3>{table}");
     }
     out + &runs(case)
+}
+
+/// Returns the figures of the charts of the case with the number `case`.
+pub(super) fn charts_of(charts: &[Chart], case: &str) -> String {
+    if charts.is_empty() {
+        return "<p class=\"absent\">Nothing was recorded against time.</p>".to_owned();
+    }
+    let figures = charts.iter().map(|chart| {
+        let title = chart.panel.map_or_else(|| chart.title.clone(), |of| format!("{}, {of}", chart.title));
+        figure(&title, &chart.unit, &chart.note, &chart.kind, case)
+    });
+    format!("<div class=\"charts\">{}</div>", figures.collect::<String>())
 }
 
 /// Switches for engines and, when there are several, for flows.
@@ -272,7 +272,7 @@ pub(super) fn legend(data: &CaseData) -> String {
     let colored = if data.colored_flows > 0 { " colored" } else { "" };
     let mut out = format!("<div class=\"legend{colored}\" role=\"group\" aria-label=\"Curves shown\">");
     // A transfer and a program behind a link have no engine.
-    if data.summaries.iter().all(|run| run.scenario_hash.is_empty()) {
+    if data.summaries.is_empty() {
         engines.clear();
     }
     let gap = if engines.is_empty() { "" } else { "<span class=\"gap\"></span>" };
@@ -314,10 +314,6 @@ fn runs(case: &Case) -> String {
         format!("{}: {measured} s measured, seed {}, took {took} s", s.engine, s.seed)
     });
     let hash = case.records.first().map(|r| escape_html(&r.summary.scenario_hash)).unwrap_or_default();
-    // A transfer has no scenario, and so no seed.
-    if hash.is_empty() {
-        return String::new();
-    }
     let told: Vec<String> = told.chain([format!("scenario <code>{hash}</code>")]).collect();
     format!("<p class=\"runs\">{}</p>", told.join(" · "))
 }

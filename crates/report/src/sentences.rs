@@ -97,10 +97,10 @@ fn standing(resolved: &Resolved) -> Option<String> {
 
 /// What the socket buffer of a lone flow does, where the path holds `holds` bytes and the queue has `room`.
 fn limited(flow: &ResolvedFlow, holds: f64, room: f64) -> String {
-    let largest = flow.socket_buffer.map(|bytes| bytes.get() as f64);
-    if let Some(sizer) = &flow.sizer {
+    let largest = flow.per_round_trip().map(|bytes| bytes.get() as f64);
+    if let Some(sizer) = flow.asked_sizer() {
         let most = largest.map_or_else(String::new, |largest| format!(", up to {}", volume(largest)));
-        return format!("{sizer} sizes the receive window while the flow runs{most}");
+        return format!("{} sizes the receive window while the flow runs{most}", sizer.name);
     }
     let Some(buffer) = largest else {
         return "no socket buffer limits the flow, so congestion control alone sets the window".into();

@@ -1,8 +1,11 @@
-//! The page of a comparison.
+//! The page of a comparison, and the case that an answer becomes on it.
 
 use crate::figure::FigurePage;
+use crate::sentences::sentences;
 use crate::{Case, Report};
+use lab::run::resolve::ResolvedFlow;
 use lab::study::experiment::{Compared, Experiment};
+use lab::study::task::Answer;
 
 /// The page about what `experiment` found: its figure, if the scenario has one, or its cases.
 #[must_use]
@@ -17,5 +20,30 @@ pub fn page_of(experiment: &Experiment, compared: &Compared) -> String {
     } else {
         let cases = compared.answers.iter().map(Case::of).collect();
         Report { title, source, scenario_text, scenario_name, cases, verdicts, command }.html()
+    }
+}
+
+impl Case {
+    /// The answer as a page shows it.
+    #[must_use]
+    pub fn of(answer: &Answer) -> Self {
+        let resolved = &answer.task.resolved;
+        let flow = resolved.connections().next();
+        Self {
+            label: answer.task.label(),
+            settings: answer.task.settings(),
+            capacity_bps: resolved.link.rate.as_bps_f64(),
+            available_bps: resolved.available().as_bps_f64(),
+            base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),
+            limit_bytes: resolved.limit_bytes().get() as f64,
+            socket_buffer_bytes: flow
+                .filter(|flow| flow.asked_sizer().is_none())
+                .and_then(ResolvedFlow::per_round_trip)
+                .map(|bytes| bytes.get() as f64),
+            warmup_s: resolved.warmup.as_secs_f64(),
+            sentences: sentences(answer),
+            records: answer.records.clone(),
+            absent: answer.absent.clone(),
+        }
     }
 }

@@ -17,17 +17,11 @@ fn columns(report: &Report) -> Vec<&'static str> {
     if known.is_empty() { COLUMNS.to_vec() } else { known }
 }
 
-/// Whether the page is about a transfer, which has no scenario and no engine.
-pub(super) fn is_transfer(report: &Report) -> bool {
-    report.cases.iter().flat_map(|case| &case.records).all(|run| run.summary.scenario_hash.is_empty())
-}
-
 /// The table as HTML.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let columns = columns(report);
-    let first = if is_transfer(report) { "" } else { "engine" };
-    let mut out = format!("<table class=\"summary\"><thead><tr><th scope=\"col\">{first}</th>");
+    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
     for Known { metric, .. } in columns.iter().map(|key| of_run(key)) {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
@@ -52,9 +46,9 @@ fn group(index: usize, case: &Case, several: bool, columns: &[Column]) -> String
     let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model && s.is_exact());
     for summary in case.records.iter().map(|r| &r.summary) {
         let engine = summary.engine;
-        let name = if summary.scenario_hash.is_empty() { "this transfer".to_owned() } else { tag(engine) };
         out += &format!(
-            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{name}{}</th>",
+            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}{}</th>",
+            tag(engine),
             if summary.is_exact() { "" } else { " <small>under broken assumptions</small>" }
         );
         for &(column, decimals) in columns {

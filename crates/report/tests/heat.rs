@@ -33,7 +33,7 @@ y = ['flows.first.goodput_share', 'utilization']
 fn drawn(text: &str, folder: &std::path::Path) -> Result<Curves, String> {
     let document = Document::parse("t.toml", text).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
-    let runner = Runner { jobs: 2, folder, watched: &Watched::by_nobody() };
+    let runner = Runner { jobs: 2, folder: Some(folder), watched: &Watched::by_nobody() };
     let drawn = draw(&spec, &tasks, &runner);
     drawn.map(|(curves, _)| curves).map_err(|error| error.to_string())
 }
@@ -109,7 +109,7 @@ fn the_page_has_a_table_for_each_map_with_every_cell_in_it() {
     let document = Document::parse("t.toml", MATRIX).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
     let watched = Watched::by_nobody();
-    let runner = Runner { jobs: 2, folder: folder.path(), watched: &watched };
+    let runner = Runner { jobs: 2, folder: Some(folder.path()), watched: &watched };
     let (curves, _) = draw(&spec, &tasks, &runner).unwrap();
     assert_eq!(watched.steps(), (12, 12));
     let page = FigurePage {

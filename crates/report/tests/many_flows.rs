@@ -1,7 +1,8 @@
 //! The page of many flows: a sample has curves of its own, percentiles stand for all.
 
 use lab::run::record::Engine;
-use lab::study::task::{Answer, record, tasks};
+use lab::study::repeat::record;
+use lab::study::task::{Answer, tasks};
 use lab::study::watch::Watched;
 use scenario::Document;
 use tightlink_report::{Case, Report};

@@ -5,9 +5,11 @@ use lab::run::record::{
     SessionsSummary, StationSummary, Summary, WlanSummary,
 };
 use lab::study::claims::Verdict;
-use tightlink_report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
+use tightlink_report::chart::{MAX_FLOWS, MAX_POINTS};
+use tightlink_report::charts::page_data;
 use tightlink_report::decimate::{envelope, interval_means, interval_sums};
 use tightlink_report::text::{escape_html, json_for_script};
+use tightlink_report::transfer::TransferPage;
 use tightlink_report::{Case, Report};
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{2028}{{title}}";
@@ -438,12 +440,34 @@ fn a_lone_sample_is_no_chart() {
 
 #[test]
 fn a_transfers_page_has_no_engine_and_no_words_that_it_does_not_use() {
-    let mut transfer = report(1, 1);
-    transfer.cases[0].records.truncate(1);
-    transfer.cases[0].records[0].summary.scenario_hash.clear();
-    transfer.verdicts.clear();
+    let samples = 4_000;
+    let t_s: Vec<f64> = (0..samples).map(|i| f64::from(i) * 0.01).collect();
+    let mut transfer = TransferPage {
+        title: HOSTILE.to_owned(),
+        sentences: vec![format!("A sentence with {HOSTILE}.")],
+        numbers: HOSTILE.to_owned(),
+        elapsed_s: 40.0,
+        min_rtt_s: Some(0.02),
+        window_bytes: Some(400e3),
+        rate_bps: vec![20e6; t_s.len()],
+        rtt_s: t_s.iter().map(|t| 0.02 + 0.01 * (t / 10.0).fract()).collect(),
+        send_window_bytes: vec![100e3; t_s.len()],
+        t_s,
+        command: "tightlink send".to_owned(),
+    };
     let page = transfer.html();
-    assert!(page.contains("this transfer") && !page.contains("<th scope=\"col\">engine</th>"));
-    assert!(!page.contains("distance from the model") && !page.contains("<dt>model, sim, live</dt>"));
+    assert!(!page.contains(HOSTILE) && page.contains("tightlink send"));
+    for part in
+        ["this transfer", "least RTT 20", "receive window 400 kB", "data-chart=\"rate\"", "mean over 0.0"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    for absent in
+        ["class=\"legend", "<dt>model, sim, live</dt>", "distance from the model", "<p class=\"runs\">"]
+    {
+        assert!(!page.contains(absent), "{absent}");
+    }
     assert!(report(1, 1).html().contains("<dt>model, sim, live</dt>"));
+    transfer.t_s.truncate(1);
+    assert!(transfer.html().contains("Nothing was recorded against time."));
 }

@@ -1,7 +1,8 @@
 //! The sentences of a page: of several flows the sum and who has how much, of several cases what changed.
 
 use lab::run::record::Engine;
-use lab::study::task::{Answer, record, tasks};
+use lab::study::repeat::record;
+use lab::study::task::{Answer, tasks};
 use lab::study::watch::Watched;
 use scenario::Document;
 use tightlink_report::{Case, Report};

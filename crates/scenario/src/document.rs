@@ -1,16 +1,11 @@
 //! [`Document`]: a scenario file as a tree that remembers where each value was written, and overrides of it.
-//!
-//! `document/node.rs` is the tree and its making from TOML. `document/path.rs` is key paths such as
-//! `flow.target.rtt`: how they are written and which places of the tree they mean.
-
-pub(crate) mod node;
-pub(crate) mod path;
-
-pub use node::{Entry, Node, Table, Value};
 
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
-use path::Step;
+use crate::path::{self, Step};
+use crate::places;
+use crate::tables::ROOT;
+use crate::tree::{self, Node, Table, Value};
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use units::Complaint;
@@ -39,7 +34,7 @@ impl Document {
         let source = Arc::new(Source { file: Some(name.to_owned()), text: text.to_owned() });
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(node::syntax_faults(&source, &errors));
+            return Err(tree::syntax_faults(&source, &errors));
         }
         let value = Value::Table(Table::from_toml(&source, 0, table.get_ref()));
         let root = Node { value, origin: Origin::new(&source, 0..0) };
@@ -159,7 +154,7 @@ impl Document {
     /// Puts `node` at every place that `key` means.
     pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Complaint> {
         let mut root = self.root.clone();
-        for steps in path::targets(&root, &path::split(key)?)? {
+        for steps in places::targets(ROOT, &root, &path::split(key)?)? {
             root.place(&steps, key_origin, node)?;
         }
         self.root = root;
@@ -189,7 +184,7 @@ impl Document {
         let Ok(segments) = path::split(key) else {
             return &self.root;
         };
-        let steps = path::targets(&self.root, &segments)
+        let steps = places::targets(ROOT, &self.root, &segments)
             .ok()
             .and_then(|targets| targets.into_iter().next())
             .unwrap_or_else(|| segments.into_iter().map(Step::Key).collect());

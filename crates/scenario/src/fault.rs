@@ -1,4 +1,5 @@
-//! [`Fault`]: one thing wrong with a scenario, and [`Faults`]: everything that is.
+//! [`Fault`]: one thing wrong with the text of a scenario, and [`Faults`]: everything that is. [`Complaints`] are the
+//! same without a text.
 //!
 //! A fault says where (file, line, column, or the override), which key, what was found, what is accepted and
 //! what to do. Its text form shows the line with a caret under the place.
@@ -114,27 +115,72 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut used = 0;
-        for (at, fault) in self.0.iter().enumerate() {
-            let text = fault.to_string();
-            let gap = if at > 0 { "\n\n" } else { "" };
-            used += text.lines().count() + usize::from(at > 0);
-            // The first is shown whatever its length.
-            if at > 0 && used > LINES {
-                let places = self.0[at..].iter().map(|fault| fault.complaint.place.as_str());
-                let places: Vec<&str> = places.filter(|place| !place.is_empty()).take(NAMED).collect();
-                let named = if places.is_empty() { "" } else { ": " };
-                let left = if self.0.len() - at > places.len() && !places.is_empty() { ", …" } else { "" };
-                return write!(
-                    f,
-                    "\n\n… and {} more{named}{}{left}",
-                    self.0.len() - at,
-                    printable(&places.join(", "))
-                );
-            }
-            write!(f, "{gap}{text}")?;
+        screen(f, self.0.iter().map(|fault| (fault.to_string(), fault.complaint.place.as_str())))
+    }
+}
+
+/// Prints as many of the texts as fit on a screen, and names the places of the others.
+fn screen<'a>(
+    f: &mut fmt::Formatter<'_>,
+    texts: impl ExactSizeIterator<Item = (String, &'a str)> + Clone,
+) -> fmt::Result {
+    let mut used = 0;
+    for (at, (text, _)) in texts.clone().enumerate() {
+        let gap = if at > 0 { "\n\n" } else { "" };
+        used += text.lines().count() + usize::from(at > 0);
+        // The first is shown whatever its length.
+        if at > 0 && used > LINES {
+            let more = texts.len() - at;
+            let places = texts.skip(at).map(|(_, place)| place);
+            let places: Vec<&str> = places.filter(|place| !place.is_empty()).take(NAMED).collect();
+            let named = if places.is_empty() { "" } else { ": " };
+            let left = if more > places.len() && !places.is_empty() { ", …" } else { "" };
+            return write!(f, "\n\n… and {more} more{named}{}{left}", printable(&places.join(", ")));
         }
-        Ok(())
+        write!(f, "{gap}{text}")?;
+    }
+    Ok(())
+}
+
+/// Everything wrong with a scenario that has no text, in the order in which its text would have the keys; at least
+/// one complaint, whose place is a key such as `link.rate` or `flow[0].rtt`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Complaints(Vec<Complaint>);
+
+impl fmt::Display for Complaints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        screen(f, self.0.iter().map(|complaint| (complaint.to_string(), complaint.place.as_str())))
+    }
+}
+
+impl Complaints {
+    /// The complaints, in the order of the keys.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Complaint] {
+        &self.0
+    }
+}
+
+impl From<Faults> for Complaints {
+    fn from(faults: Faults) -> Self {
+        Self(faults.0.into_iter().map(|fault| fault.complaint).collect())
+    }
+}
+impl From<Vec<Complaint>> for Complaints {
+    fn from(complaints: Vec<Complaint>) -> Self {
+        Self(complaints)
+    }
+}
+impl From<Complaint> for Complaints {
+    fn from(complaint: Complaint) -> Self {
+        Self(vec![complaint])
+    }
+}
+impl IntoIterator for Complaints {
+    type Item = Complaint;
+    type IntoIter = std::vec::IntoIter<Complaint>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

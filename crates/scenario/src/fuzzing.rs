@@ -1,6 +1,7 @@
 //! For the fuzz targets only (`--cfg fuzzing`).
 
 use crate::schema::{self, Keys};
+use crate::tables;
 
 units::fuzzing_checks!();
 
@@ -14,7 +15,7 @@ pub fn keys() -> Vec<&'static str> {
         }
     }
     let mut names = Vec::new();
-    collect(schema::ROOT, &mut names);
+    collect(tables::ROOT, &mut names);
     names.sort_unstable();
     names.dedup();
     names

@@ -1,6 +1,10 @@
 //! The content hash: what a scenario says, whatever its comments, layout and order of keys.
 
-use crate::spec::Scenario;
+use crate::schema;
+use crate::spec::{Flow, Scenario};
+use crate::table::Table;
+use crate::tables::ends::Ends;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 impl Scenario {
     /// The scenario's name in stores and reports: 16 hexadecimal digits of BLAKE3 over the canonical JSON of the
@@ -14,9 +18,45 @@ impl Scenario {
     /// part of what it says.
     #[must_use]
     pub fn hash_with(&self, contents: &[u64]) -> String {
-        // Fields in the order of spec.rs, no maps, floats in their shortest exact form: one text per value.
+        // Fields in an order of their own, no maps, floats in their shortest exact form: one text per value.
         let mut canonical = serde_json::to_vec(self).expect("plain data without maps always serializes");
         canonical.extend(contents.iter().flat_map(|content| content.to_le_bytes()));
         blake3::hash(&canonical).to_hex()[..16].to_owned()
+    }
+}
+
+/// What the hash of a flow is made of, in this order. A part with a `?` is there only where it is not the default.
+///
+/// The list is complete: a key that it does not have follows behind it, as if with a `?`. So scenarios from before a key
+/// keep their hash, wherever its entry stands.
+const PARTS: &str = "name count control size rtt segment delayed_ack delayed_ack_timeout socket_buffer start ?handshake \
+     ?stop send_jitter initial_window initial_ssthresh slow_start max_ssthresh ?fast_alpha byte_counting min_rto \
+     initial_rto timestamps sack recovery loss_detection ecn pacing ?bbr_variant ?cubic_variant ?window_variant ?tso \
+     ?gro ?quick_ack ?quick_growth ?sack_compression ?pause ?pause_interval ?wake_up ?send_buffer ?access_rate path \
+     direction ?cell";
+
+impl Serialize for Flow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ends = |flow: &Self| Ends { host: flow.transport.host };
+        let (usual, own_ends) = (Self::default(), ends(self));
+        let usual_ends = ends(&usual);
+        let mut map = serializer.serialize_map(None)?;
+        let known = |key: &str| PARTS.split(' ').any(|part| part.trim_start_matches('?') == key);
+        let later = schema::names(Self::KEYS).filter(|key| !known(key));
+        for (key, is_optional) in PARTS
+            .split(' ')
+            .map(|part| part.strip_prefix('?').map_or((part, false), |key| (key, true)))
+            .chain(later.map(|key| (key, true)))
+        {
+            match key {
+                "access_rate" if self.access_rate.is_some() => map.serialize_entry(key, &self.access_rate)?,
+                "cell" if self.cell.is_some() => map.serialize_entry(key, &self.cell)?,
+                _ => {
+                    self.hash(key, is_optional.then_some(&usual), &mut map)?;
+                    own_ends.hash(key, is_optional.then_some(&usual_ends), &mut map)?;
+                }
+            }
+        }
+        map.end()
     }
 }

@@ -1,28 +1,17 @@
-//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `schema.rs` has the values and their
+//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `tables/` has the values and their
 //! sources.
 
 use crate::schema;
+use crate::tables::FLOW;
+use crate::values::Host;
 use std::str::FromStr;
 use units::Bytes;
 
-/// `host = …`: sets the defaults of other keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Host {
-    /// The RFCs without any of a host's own doings: what the papers' simulations have.
-    #[default]
-    Rfc,
-    /// Linux 6.18 with the settings that it ships with.
-    Linux,
-}
-
 impl Host {
-    /// The names that `host` may have.
-    pub(crate) const NAMES: &'static [(&'static str, Self)] = &[("rfc", Self::Rfc), ("linux", Self::Linux)];
-
     /// The default of a key of `[[flow]]` on this host, for a flow with `control`; `None` if it has none of type `T`.
     #[must_use]
     pub fn default_of<T: FromStr>(self, key: &str, control: &str) -> Option<T> {
-        let written = schema::find(schema::FLOW, key)?.default.on(self, control)?;
+        let written = schema::find(FLOW, key)?.default.on(self, control)?;
         written.trim_matches('"').parse().ok()
     }
 }

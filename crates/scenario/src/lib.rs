@@ -2,9 +2,10 @@
 //! content hash.
 //!
 //! What lives here:
+//! - the description, as plain data ([`Scenario`] and the types of [`spec`]), and its text ([`Scenario::to_toml`]);
+//! - a description under construction ([`ScenarioDraft`]);
 //! - the text of a scenario as a tree that remembers the place of each value ([`Document`]);
-//! - the checked plain data read from the tree ([`Scenario`] and the types of [`spec`]);
-//! - its faults ([`Fault`]) and the points of its `[sweep]` ([`Sweep`]).
+//! - its faults ([`Fault`]; [`Complaints`] without a text) and the points of its `[sweep]` ([`Sweep`]).
 //!
 //! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name
 //! unknown raises the same kind of fault at the same place through [`Document::fault`].
@@ -13,11 +14,14 @@
 //! place. An override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key
 //! leaves the sweep.
 //!
-//! Reading order:
-//! - `spec.rs`: the data of a scenario; `origin.rs` and `fault.rs`: places and faults;
-//! - `document.rs`: text to tree, and overrides;
-//! - `schema.rs`: the keys; `limit.rs`; `read.rs`: tree to data, one file per table;
-//! - `sweep.rs`; `rewrite.rs`: a point's own text; `hash.rs`.
+//! Reading order, lower files first; none uses one below it in this list:
+//! - `values.rs`, `word.rs`, `limit.rs`, `volume.rs`: values of keys and their texts;
+//! - `schema.rs`, `near.rs`: what is known of a key; `origin.rs`, `fault.rs`: places and faults;
+//! - `path.rs`, `tree.rs`, `places.rs`: text to tree; `cursor.rs`: the walk over it; `lines.rs`: values to text;
+//! - `table.rs`: one entry for each key; `tables/`: the entries; `spec.rs`: the structs they make;
+//! - `document.rs`: overrides; `read.rs` and `read/`: what takes more than one key; `defaults.rs`; `write.rs`;
+//! - `describe.rs` and `draft.rs`: scenarios made in code; `sweep.rs`, `rewrite.rs`, `queues.rs`, `figure.rs`,
+//!   `hash.rs`, `reference.rs`.
 //!
 //! ```
 //! use tightlink_scenario::Document;
@@ -38,7 +42,11 @@
 //! # Ok::<(), tightlink_scenario::Faults>(())
 //! ```
 
+mod cursor;
+mod defaults;
+mod describe;
 mod document;
+mod draft;
 mod fault;
 mod figure;
 #[cfg(fuzzing)]
@@ -46,26 +54,42 @@ pub mod fuzzing;
 mod hash;
 mod host;
 mod limit;
+mod lines;
 mod near;
 mod origin;
+mod path;
+mod places;
+mod queues;
 mod read;
 pub mod reference;
 mod rewrite;
 mod schema;
 pub mod spec;
 mod sweep;
+mod table;
+mod tables;
+mod tree;
+mod values;
 mod volume;
+mod word;
+mod write;
 
-pub use document::{Document, Entry, Node, Table, Value};
-pub use fault::{Fault, Faults};
-pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
-pub use host::{AUTOTUNED, Host};
+pub use document::Document;
+pub use draft::ScenarioDraft;
+pub use fault::{Complaints, Fault, Faults};
+pub use host::AUTOTUNED;
+pub use lines::Written;
 pub use near::did_you_mean;
 pub use origin::Origin;
-pub use schema::{DefaultValue, Key, key_words, unit_words};
+pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
     Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
     SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
+pub use tables::draft::{FlowDraft, LinkDraft};
+pub use tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+pub use tables::{key_words, unit_words};
+pub use tree::{Entry, Node, Table, Value};
+pub use values::{FigureEngine, Host};

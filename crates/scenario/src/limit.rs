@@ -1,6 +1,7 @@
 //! The text forms of a queue's [`Limit`]: "250 packets", "512kB", "40ms", "0.25 bdp".
 
-use crate::spec::Limit;
+use crate::values::Limit;
+use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Span, TextError, split_quantity};
 
@@ -33,5 +34,16 @@ impl FromStr for Limit {
             Self::Bdp(share) => share == 0.0,
         };
         Ok(if empty { Self::Packets(0) } else { limit })
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Time(span) => span.fmt(f),
+            Self::Bdp(share) => write!(f, "{share} bdp"),
+        }
     }
 }

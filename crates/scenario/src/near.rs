@@ -127,10 +127,10 @@ fn called_here<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// `did you mean "link.rate"?` for a key among the `known` ones of a table: an exact name of another table is meant before a
 /// near one of this table.
-pub(crate) fn key_meant(name: &str, known: Keys) -> Option<String> {
+pub(crate) fn key_meant(name: &str, known: Keys, root: Keys) -> Option<String> {
     let meant = |key: &str| format!("did you mean \"{key}\"?");
     let here = called_here(name, schema::names(known)).map(meant);
-    here.or_else(|| schema::elsewhere(name).map(|path| meant(&path)))
+    here.or_else(|| schema::elsewhere(root, name).map(|path| meant(&path)))
         .or_else(|| did_you_mean(name, schema::names(known)))
 }
 

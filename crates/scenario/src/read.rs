@@ -1,35 +1,29 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
-//! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values. Then comes one file per table.
-//! `read/link.rs` has its queue's settings in `read/settings.rs`. `read/flow.rs`, `read/traffic.rs` and
-//! `read/sessions.rs` have the links that they cross in `read/way.rs` and `read/cell_way.rs`. `read/wlan.rs` also has
-//! `[[station]]`, and its queue is in `read/cell_queue.rs`. `read/record.rs` also has `[model]` and `[live]`, and
-//! `read/figure.rs` is last. `read/check.rs` checks what takes more than one table to see.
+//! `cursor.rs` is the cursor, and `tables/` reads the keys that stand for themselves. Here is what takes more than one
+//! key, one file per table. `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` have the links that they cross in
+//! `read/way.rs` and `read/cell_way.rs`. `read/wlan.rs` also has `[[station]]`. `read/check.rs` checks what takes more
+//! than one table to see.
 
-mod buffer;
-mod cell_queue;
 mod cell_way;
 mod check;
 pub(crate) mod figure;
 mod flow;
-mod keys;
 mod link;
-mod quantity;
-mod record;
+mod partial;
 mod sessions;
-mod settings;
-mod spread;
 mod traffic;
 mod way;
 mod wlan;
 
-use crate::document::{Document, Value};
+pub(crate) use flow::default_flow;
+
+use crate::cursor::{At, Keys, Sink};
+use crate::document::Document;
 use crate::fault::Faults;
-use crate::schema;
 use crate::spec::Scenario;
-use keys::{At, Keys};
-use std::cell::RefCell;
-use units::Span;
+use crate::tables::top::{LIVE, LiveRead, MODEL, ModelRead, RECORD, ROOT, RecordRead, ScenarioRead};
+use crate::tree::Value;
 
 impl Document {
     /// Reads the scenario: types, units, defaults and all checks that need no registry. Names of congestion
@@ -39,22 +33,15 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn scenario(&self) -> Result<Scenario, Faults> {
-        let faults = RefCell::new(Vec::new());
-        let scenario = scenario(&At::root(self.root(), &faults));
-        match (scenario, faults.into_inner()) {
-            (Some(scenario), faults) if faults.is_empty() => Ok(scenario),
-            (_, faults) => Err(Faults::new(faults)),
-        }
+        let sink = Sink::new(ROOT);
+        let scenario = scenario(&At::root(self.root(), &sink));
+        sink.result(scenario)
     }
 }
 
 fn scenario(root: &At<'_>) -> Option<Scenario> {
-    let keys = root.keys(schema::ROOT)?;
-    let title = keys.read("title", At::line);
-    let source = keys.optional("source", At::line);
-    let seed = keys.read("seed", |at| at.integer(0..=u64::MAX));
-    let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
-    let warmup: Option<Span> = keys.read("warmup", |at| at.quantity("s"));
+    let keys = root.keys(ROOT)?;
+    let mut read = ScenarioRead::read(&keys, ());
     let cell = wlan::wlan(&keys);
     let links = if cell.is_some() { Some(Vec::new()) } else { link::links(&keys) };
     let ways = match &cell {
@@ -69,33 +56,23 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     // What could not be read may be saturated.
     let saturated = cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| cell.saturated));
     let flows = flow::flows(&keys, &ways, users || saturated);
-    let model = record::model(&keys);
-    let live = record::live(&keys);
-    let record = record::record(&keys);
+    read.model = keys.read("model", |at| ModelRead::read(&at.keys(MODEL)?, ()).whole());
+    read.live = keys.read("live", |at| LiveRead::read(&at.keys(LIVE)?, ()).whole());
+    read.record = keys.read("record", |at| RecordRead::read(&at.keys(RECORD)?, ()).whole());
     let users = traffic.as_ref().map_or(&[][..], |traffic| &traffic.users);
     let read_cell = cell.as_ref().and_then(Option::as_ref);
-    check::across(&keys, duration, warmup, links.as_deref(), read_cell, flows.as_deref(), users);
-    let traffic = traffic?;
-    let wlan = match cell {
-        Some(cell) => Some(cell?.wlan?),
-        None => None,
+    check::across(&keys, &read, links.as_deref(), read_cell, flows.as_deref(), users);
+    read.wlan = match cell {
+        Some(cell) => cell.and_then(|cell| cell.wlan).map(Some),
+        None => Some(None),
     };
-    Some(Scenario {
-        title: title?,
-        source: source?,
-        seed: seed?,
-        duration: duration?,
-        warmup: warmup?,
-        links: links?.into_iter().map(|read| read.link).collect::<Option<_>>()?,
-        flows: flows?.into_iter().map(|read| read.flow).collect::<Option<_>>()?,
-        wlan,
-        traffic: traffic.traffic.into_iter().collect::<Option<_>>()?,
-        replays: traffic.replays.into_iter().collect::<Option<_>>()?,
-        sessions: traffic.sessions.into_iter().collect::<Option<_>>()?,
-        model: model?,
-        live: live?,
-        record: record?,
-    })
+    read.links = links.and_then(|links| links.into_iter().map(|link| link.read.whole()).collect());
+    read.flows = flows.and_then(|flows| flows.into_iter().map(|flow| flow.flow).collect());
+    let traffic = traffic?;
+    read.traffic = traffic.traffic.into_iter().collect();
+    read.replays = traffic.replays.into_iter().collect();
+    read.sessions = traffic.sessions.into_iter().collect();
+    read.whole()
 }
 
 /// The tables of `[[name]]`, none if the key is absent. What else stands there is a fault.

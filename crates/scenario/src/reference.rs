@@ -5,13 +5,13 @@
 
 mod defaults;
 mod page;
-mod reasons;
 
 pub use defaults::{Default, defaults, reasons_without_default};
 pub use page::page;
 
 use crate::near;
 use crate::schema::{self, Key, Keys};
+use crate::tables;
 
 /// A key with its path from the top of the file, such as `link.queue.limit`.
 #[derive(Clone, Debug)]
@@ -60,106 +60,106 @@ struct Section {
 
 /// Tables in the order of the page. A table that may stand in several places is listed at the first.
 const SECTIONS: &[Section] = &[
-    Section { heading: "Top level", table: "", intro: "", groups: &[("", schema::ROOT)] },
-    Section { heading: "`[link]`", table: "link", intro: "", groups: &[("", schema::LINK)] },
+    Section { heading: "Top level", table: "", intro: "", groups: &[("", tables::ROOT)] },
+    Section { heading: "`[link]`", table: "link", intro: "", groups: &[("", tables::LINK)] },
     Section {
         heading: "`queue` of a link",
         table: "link.queue",
         intro: "A policy that does not have a setting refuses it.",
-        groups: &[("", schema::QUEUE)],
+        groups: &[("", tables::QUEUE)],
     },
     Section {
         heading: "`reverse` of a link",
         table: "link.reverse",
         intro: "",
-        groups: &[("", schema::REVERSE)],
+        groups: &[("", tables::REVERSE)],
     },
-    Section { heading: "`[wlan]`", table: "wlan", intro: "", groups: &[("", schema::WLAN)] },
-    Section { heading: "`ac` of a cell", table: "wlan.ac", intro: "", groups: &[("", schema::CATEGORIES)] },
+    Section { heading: "`[wlan]`", table: "wlan", intro: "", groups: &[("", tables::WLAN)] },
+    Section { heading: "`ac` of a cell", table: "wlan.ac", intro: "", groups: &[("", tables::CATEGORIES)] },
     Section {
         heading: "Access categories",
         table: "wlan.ac.be",
         intro: "The defaults are those of IEEE 802.11-2020, table 9-155.",
-        groups: &[("", schema::ACCESS)],
+        groups: &[("", tables::ACCESS)],
     },
     Section {
         heading: "`access_point` of a cell",
         table: "wlan.access_point",
         intro: "",
-        groups: &[("", schema::ACCESS_POINT)],
+        groups: &[("", tables::ACCESS_POINT)],
     },
     Section {
         heading: "`queue` of a cell",
         table: "wlan.queue",
         intro: "Besides `kind` and the settings of [a link's queue](#queue-of-a-link):",
-        groups: &[("", &[schema::wlan::MOVING])],
+        groups: &[("", &[tables::cell_queue::MOVING])],
     },
     Section {
         heading: "`sizing` of a cell's queue",
         table: "wlan.queue.sizing",
         intro: "Keys of another rule than `rule` have no effect.",
-        groups: &[("", schema::SIZING)],
+        groups: &[("", tables::SIZING)],
     },
     Section {
         heading: "`airtime_limits` of a cell's queue",
         table: "wlan.queue.airtime_limits",
         intro: "The defaults are Linux's.",
-        groups: &[("", schema::AIRTIME)],
+        groups: &[("", tables::AIRTIME)],
     },
     Section {
         heading: "`backhaul` of a cell",
         table: "wlan.backhaul",
         intro: "",
-        groups: &[("", schema::BACKHAUL)],
+        groups: &[("", tables::BACKHAUL)],
     },
-    Section { heading: "`[[station]]`", table: "station", intro: "", groups: &[("", schema::STATION)] },
+    Section { heading: "`[[station]]`", table: "station", intro: "", groups: &[("", tables::STATION)] },
     Section {
         heading: "`queue` of a station",
         table: "station.queue",
         intro: "",
-        groups: &[("", schema::STATION_QUEUE)],
+        groups: &[("", tables::STATION_QUEUE)],
     },
     Section {
         heading: "`[[flow]]`",
         table: "flow",
         intro: "The defaults are those of `host = \"rfc\"`; [hosts](#hosts) has the others.",
         groups: &[
-            ("What it moves, and where", schema::flow::MOVES),
-            ("Segments and the receiver", &[schema::flow::SEGMENTS]),
-            ("The two ends", &[schema::ends::ENDS]),
-            ("Windows", &[schema::flow::WINDOWS]),
-            ("Losses and timeouts", &[schema::flow::LOSSES]),
+            ("What it moves, and where", tables::flow::MOVES),
+            ("Segments and the receiver", &[tables::flow::SEGMENTS]),
+            ("The two ends", &[tables::ends::ENDS]),
+            ("Windows", &[tables::flow::WINDOWS]),
+            ("Losses and timeouts", &[tables::flow::LOSSES]),
         ],
     },
     Section {
         heading: "Spreads",
         table: "flow.rtt",
         intro: "A table in the place of one value: `rtt` and `start` of a flow, `session` and `think` of users.",
-        groups: &[("", schema::SPREAD)],
+        groups: &[("", tables::SPREAD)],
     },
-    Section { heading: "Pareto", table: "flow.rtt.pareto", intro: "", groups: &[("", schema::PARETO)] },
-    Section { heading: "Sizers", table: "flow.socket_buffer", intro: "", groups: &[("", schema::SIZER)] },
+    Section { heading: "Pareto", table: "flow.rtt.pareto", intro: "", groups: &[("", tables::PARETO)] },
+    Section { heading: "Sizers", table: "flow.socket_buffer", intro: "", groups: &[("", tables::SIZER)] },
     Section {
         heading: "`[[traffic]]`",
         table: "traffic",
         intro: "With `kind = \"engset\"` all keys of [`[[flow]]`](#flow) but `count`, `size` and `stop` may stand there, too.",
-        groups: &[("", schema::traffic::OWN)],
+        groups: &[("", tables::traffic::ALL_KINDS)],
     },
-    Section { heading: "`[model]`", table: "model", intro: "", groups: &[("", schema::MODEL)] },
-    Section { heading: "`[live]`", table: "live", intro: "", groups: &[("", schema::LIVE)] },
-    Section { heading: "`[record]`", table: "record", intro: "", groups: &[("", schema::RECORD)] },
-    Section { heading: "`[figure]`", table: "figure", intro: "", groups: &[("", schema::FIGURE)] },
+    Section { heading: "`[model]`", table: "model", intro: "", groups: &[("", tables::MODEL)] },
+    Section { heading: "`[live]`", table: "live", intro: "", groups: &[("", tables::LIVE)] },
+    Section { heading: "`[record]`", table: "record", intro: "", groups: &[("", tables::RECORD)] },
+    Section { heading: "`[figure]`", table: "figure", intro: "", groups: &[("", tables::FIGURE)] },
     Section {
         heading: "`smallest` of a figure",
         table: "figure.smallest",
         intro: "",
-        groups: &[("", schema::SMALLEST)],
+        groups: &[("", tables::SMALLEST)],
     },
     Section {
         heading: "`reference` of a figure",
         table: "figure.reference",
         intro: "",
-        groups: &[("", schema::REFERENCE)],
+        groups: &[("", tables::REFERENCE)],
     },
 ];
 
@@ -173,7 +173,7 @@ pub fn rows() -> Vec<Row> {
 /// The key that `word` is, by its path or by its name if only one has it; else all whose path has `word` in it.
 #[must_use]
 pub fn look_up(word: &str) -> Found {
-    if let Ok(Some(key)) = schema::follow(schema::ROOT, word.split('.')) {
+    if let Ok(Some(key)) = schema::follow(tables::ROOT, word.split('.')) {
         return Found::Key(Row { path: word.to_owned(), key });
     }
     let mut rows = rows();

@@ -1,8 +1,11 @@
 //! The file's own text at one point of its sweep, comments and layout kept. A store writes it down, so that the point
 //! can be run again by itself.
 
-use crate::document::path::{Step, split, targets};
-use crate::document::{Document, Entry, Node, Value};
+use crate::document::Document;
+use crate::path::{Step, split};
+use crate::places::targets;
+use crate::tables::ROOT;
+use crate::tree::{Entry, Node, Value};
 use std::ops::Range;
 
 /// A stretch of the text and what takes its place.
@@ -18,7 +21,7 @@ impl Document {
         let mut edits = Vec::new();
         for (key, value) in point {
             let value = self.written_value(key, value);
-            let places = split(key).and_then(|segments| targets(written.root(), &segments));
+            let places = split(key).and_then(|segments| targets(ROOT, written.root(), &segments));
             edits.extend(
                 places.into_iter().flatten().filter_map(|steps| edit(written.root(), &steps, &value, text)),
             );
@@ -41,7 +44,8 @@ impl Document {
             Some(Value::List(nodes)) => nodes.iter().find(|node| node.typed() == value),
             _ => None,
         };
-        item.map_or_else(|| format!("{value:?}"), |node| node.origin.text().to_owned())
+        let item = item.map(|node| node.origin.text().to_owned());
+        item.or_else(|| self.drawn_as_written(key, value)).unwrap_or_else(|| format!("{value:?}"))
     }
 
     /// Puts a `#` before each line of the sweep.

@@ -1,33 +1,8 @@
-//! The keys that exist: of each its name, its type, its default, the engines that follow it and its meaning.
+//! What is known of a key: [`Key`], and groups of keys. `tables/` has the keys themselves.
 //!
-//! This is the only place that says so. `read/` takes the defaults from here, `tightlink keys` prints it, and
-//! `reference.rs` makes `docs/reference/scenario.md` of it. One file per table of the scenario; `schema/ends.rs` is
-//! the part of `[[flow]]` that a [`Host`] turns on, `schema/words.rs` the words for keys on axes. Texts are Markdown;
-//! links in them are relative to `docs/reference/`.
+//! Texts are Markdown; links in them are relative to `docs/reference/`.
 
-pub(crate) mod ends;
-pub(crate) mod flow;
-pub(crate) mod link;
-pub(crate) mod top;
-pub(crate) mod traffic;
-pub(crate) mod values;
-pub(crate) mod wlan;
-mod words;
-
-pub(crate) use flow::FLOW;
-pub(crate) use link::{LINK, QUEUE, REVERSE};
-pub(crate) use top::{FIGURE, LIVE, MODEL, RECORD, REFERENCE, ROOT, SMALLEST};
-pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
-pub(crate) use values::{PARETO, SIZER, SPREAD};
-pub(crate) use wlan::{
-    ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,
-};
-pub use words::{key_words, unit_words};
-
-use crate::document::Node;
-use crate::host::Host;
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use crate::values::Host;
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +21,10 @@ pub struct Key {
     pub kinds: &'static str,
     /// What it means.
     pub meaning: &'static str,
+    /// Why its default is what it is; empty without a default.
+    pub why: &'static str,
+    /// Where the default is from.
+    pub from: &'static str,
     /// For a table, the keys within.
     pub(crate) within: Keys,
 }
@@ -92,7 +71,7 @@ impl DefaultValue {
 }
 
 /// A key that every engine follows and that may be absent.
-const KEY: Key = Key {
+pub(crate) const KEY: Key = Key {
     name: "",
     kind: "",
     default: DefaultValue::Words("none"),
@@ -100,11 +79,23 @@ const KEY: Key = Key {
     refused_by: "",
     kinds: "",
     meaning: "",
+    why: "",
+    from: "",
     within: &[],
 };
 
+/// The source of a default that no document has.
+pub(crate) const OWN: &str = "this project";
+
+/// A default for each host, whatever the control.
+pub(crate) const fn by_host(rfc: &'static str, linux: &'static str, source: &'static str) -> DefaultValue {
+    DefaultValue::Hosts { rfc, linux, with: None, source }
+}
+
+/// The kind of the keys that limit a queue.
+pub(crate) const ROOM: &str = "room above zero";
 /// What a rate is asked for with.
-const RATE: &str = "a rate such as \"100Mbit/s\"";
+pub(crate) const RATE: &str = "a rate such as \"100Mbit/s\"";
 /// Every way to write an amount of data that is drawn anew each time.
 pub(crate) const VOLUME: &str = "an amount of data such as \"200 packets\" or \"100kB\", \
                                  { uniform = [\"1 packets\", \"200 packets\"] }, \
@@ -150,43 +141,17 @@ pub(crate) fn follow(
     Ok(key)
 }
 
-/// The key called `name` in another table, as a path such as `link.rate`: for a key that stands where it is unknown.
-pub(crate) fn elsewhere(name: &str) -> Option<String> {
-    let tables = [
-        ("link", LINK),
-        ("link.queue", QUEUE),
-        ("flow", FLOW),
-        ("traffic", TRAFFIC),
-        ("record", RECORD),
-        ("", ROOT),
-    ];
-    let (table, _) = tables.into_iter().find(|(_, keys)| find(keys, name).is_some())?;
-    Some(if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") })
+/// The key called `name` in another table of the file whose keys are `root`, as a path such as `link.rate`: for a key
+/// that stands where it is unknown.
+pub(crate) fn elsewhere(root: Keys, name: &str) -> Option<String> {
+    ["link", "link.queue", "flow", "traffic", "record", ""].into_iter().find_map(|table| {
+        let keys = follow(root, table.split_terminator('.')).ok()?.map_or(root, |key| key.within);
+        find(keys, name)?;
+        Some(if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") })
+    })
 }
 
-/// The tree of a default, made once.
-pub(crate) fn default(text: &'static str) -> Option<&'static Node> {
-    static TREES: LazyLock<HashMap<&'static str, Node>> = LazyLock::new(|| {
-        let mut trees = HashMap::new();
-        plant(ROOT, &mut trees);
-        trees
-    });
-    TREES.get(text)
-}
-
-/// Adds the trees of the defaults of `keys` and of what is within.
-fn plant(keys: Keys, trees: &mut HashMap<&'static str, Node>) {
-    for key in all(keys) {
-        let texts = match key.default {
-            DefaultValue::Written(text) => [Some(text), None],
-            DefaultValue::Hosts { rfc, linux, .. } => [Some(rfc), Some(linux)],
-            DefaultValue::Required(_) | DefaultValue::Words(_) => [None, None],
-        };
-        for text in texts.into_iter().flatten() {
-            if let Some(node) = Node::of_default(text) {
-                trees.insert(text, node);
-            }
-        }
-        plant(key.within, trees);
-    }
+/// True for what is left out of a hash.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

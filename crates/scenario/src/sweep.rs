@@ -1,11 +1,19 @@
 //! `[sweep]`: a scenario at every combination of some keys' values.
+//!
+//! `sweep/draw.rs` draws values of several keys together; the rows it draws are one more axis, which varies slowest.
 
-use crate::document::path::{Step, split, targets};
-use crate::document::{Document, Entry, Table, Value, node, path};
+mod draw;
+
+use crate::document::Document;
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
+use crate::path::{Step, split};
+use crate::places;
 use crate::schema;
+use crate::tables::ROOT;
+use crate::tree::{self, Entry, Node, Table, Value};
+use draw::Rows;
 use std::collections::HashSet;
 use units::Complaint;
 
@@ -15,10 +23,16 @@ pub type Point = Vec<(String, String)>;
 /// More points than this are a mistake.
 const MOST: usize = 100_000;
 
+/// Keys of `[sweep]` that are no axes.
+const RESERVED: [&str; 2] = ["draw", "baseline"];
+
 /// The axes of a `[sweep]`, in the order of the file. Without axes there is one point, the scenario itself.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     axes: Vec<Axis>,
+    /// Rows of drawn values: the slowest axis.
+    drawn: Option<Rows>,
+    baseline: Point,
 }
 
 /// One swept key and the values it takes.
@@ -31,20 +45,33 @@ pub struct Axis {
 }
 
 impl Sweep {
-    /// The swept keys, in the order of the file.
+    /// The keys with lists of values, in the order of the file.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {
         &self.axes
+    }
+
+    /// Returns every key that the sweep varies: drawn ones first.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let drawn = self.drawn.iter().flat_map(|drawn| &drawn.keys);
+        drawn.chain(self.axes.iter().map(|axis| &axis.key)).map(String::as_str)
+    }
+
+    /// The values that stand in for a point's own in its baseline; empty without a `baseline`.
+    #[must_use]
+    pub fn baseline(&self) -> &[(String, String)] {
+        &self.baseline
     }
 
     /// How many points there are, at least 1.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a sweep is never empty")]
     pub fn len(&self) -> usize {
-        self.axes.iter().map(|axis| axis.values.len()).product()
+        let rows = self.drawn.as_ref().map_or(1, |drawn| drawn.rows.len());
+        rows * self.axes.iter().map(|axis| axis.values.len()).product::<usize>()
     }
 
-    /// The points; the last axis varies fastest.
+    /// The points; the last axis varies fastest, and what is drawn slowest.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         (0..self.len()).map(|number| {
             let mut rest = number;
@@ -58,6 +85,9 @@ impl Sweep {
                     (axis.key.clone(), axis.values[at].clone())
                 })
                 .collect();
+            if let Some(Rows { keys, rows }) = &self.drawn {
+                point.extend(keys.iter().cloned().zip(rows[rest].iter().cloned()).rev());
+            }
             point.reverse();
             point
         })
@@ -69,14 +99,20 @@ impl Document {
     ///
     /// # Errors
     /// A swept key that no scenario has or that leads nowhere in this one, or a key within another swept one. A value
-    /// that is no list, an empty list, a value given twice, and more than 100 000 points.
+    /// that is no list, an empty list, a value given twice, and more than 100 000 points. A distribution in `draw` that
+    /// does not read, and a `baseline` that is none of the sweep's values.
     pub fn sweep(&self) -> Result<Sweep, Faults> {
         let mut faults = Vec::new();
-        let sweep = Sweep { axes: self.axes(&mut faults) };
+        let axes = self.axes(&mut faults);
+        let drawn = self.drawn(&mut faults);
+        let baseline = self.baseline(&axes, &mut faults);
+        let sweep = Sweep { axes, drawn, baseline };
         self.nested(&sweep, &mut faults);
-        let points = sweep.axes.iter().try_fold(1usize, |points, axis| points.checked_mul(axis.values.len()));
+        let rows = sweep.drawn.as_ref().map(|drawn| drawn.rows.len());
+        let sizes = || rows.into_iter().chain(sweep.axes.iter().map(|axis| axis.values.len()));
+        let points = sizes().try_fold(1usize, usize::checked_mul);
         if faults.is_empty() && points.is_none_or(|points| points > MOST) {
-            let sizes: Vec<String> = sweep.axes.iter().map(|axis| axis.values.len().to_string()).collect();
+            let sizes: Vec<String> = sizes().map(|size| size.to_string()).collect();
             let found = match points {
                 Some(points) => format!("{} = {points} points", sizes.join(" x ")),
                 None => "more points than can be counted".into(),
@@ -105,7 +141,12 @@ impl Document {
                 Some((entry, node)) => document
                     .place(key, &entry.origin, node)
                     .map_err(|complaint| Fault::new(entry.origin.clone(), key.clone(), complaint))?,
-                None => document.set(key, value)?,
+                None => match self.law(key).and_then(|(entry, law)| Some((entry, law.node(entry, value)?))) {
+                    Some((entry, node)) => document
+                        .place(key, &entry.origin, &node)
+                        .map_err(|complaint| Fault::new(entry.origin.clone(), key.clone(), complaint))?,
+                    None => document.set(key, value)?,
+                },
             }
         }
         Ok(document)
@@ -116,22 +157,29 @@ impl Document {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
         };
-        let set = targets(self.root(), &segments)?;
+        let set = places::targets(ROOT, self.root(), &segments)?;
         let mut fixed = HashSet::new();
-        for (swept, _) in lists(table) {
+        let draws = self.draw_table().map(draw::entries).unwrap_or_default();
+        let drawn = draws.iter().map(|(key, _)| (key.clone(), format!("draw.{key}")));
+        for (swept, at) in lists(table).into_iter().map(|(key, _)| (key.clone(), key)).chain(drawn) {
             // An axis that leads nowhere is a fault of the sweep, found when that is read.
-            let Ok(varied) = split(&swept).and_then(|segments| targets(self.root(), &segments)) else {
+            let Ok(varied) = split(&swept).and_then(|segments| places::targets(ROOT, self.root(), &segments))
+            else {
                 continue;
             };
             let within = |inner: &[Step], outer: &[Step]| inner.starts_with(outer);
             let covered = |place: &Vec<Step>| set.iter().any(|set| within(place, set));
             if varied.iter().all(covered) {
-                fixed.insert(swept);
+                fixed.insert(format!("baseline.{swept}"));
+                fixed.insert(at);
             } else if varied.iter().any(|place| covered(place) || set.iter().any(|set| within(set, place))) {
                 return Err(Complaint::new("", format!("a part of what [sweep] varies as \"{swept}\""))
                     .accepted("a key that is not swept, or a whole axis of the sweep")
                     .help(format!("set {swept}, which fixes it, or change the sweep in the file")));
             }
+        }
+        if !draws.is_empty() && draws.iter().all(|(key, _)| fixed.contains(&format!("draw.{key}"))) {
+            fixed.insert("draw".to_owned());
         }
         Ok((!fixed.is_empty()).then(|| table.pruned("", &|path| fixed.contains(path))))
     }
@@ -162,34 +210,91 @@ impl Document {
         }
     }
 
-    fn axis(&self, key: String, entry: &Entry, faults: &mut Vec<Fault>) -> Option<Axis> {
-        let mut fault = |origin: &Origin, found: String, accepted: String, help: Option<String>| {
-            let place = format!("sweep.\"{key}\"");
-            let complaint = Complaint { place, found, accepted, help };
-            faults.push(Fault { origin: origin.clone(), complaint });
+    fn swept_node(&self, key: &str) -> Option<&Node> {
+        self.sweep_table()?.get(key)
+    }
+
+    /// The values of `baseline`, each one of the values of an axis.
+    fn baseline(&self, axes: &[Axis], faults: &mut Vec<Fault>) -> Point {
+        let Some(node) = self.swept_node("baseline") else { return Vec::new() };
+        let mut baseline = Vec::new();
+        let Value::Table(table) = &node.value else {
+            let accepted =
+                "a table of swept keys and one of their values, such as { \"flow.socket_buffer\" = \"max\" }";
+            let complaint = Complaint::new("", node.described()).accepted(accepted);
+            faults.push(Fault::new(node.origin.clone(), "sweep.baseline", complaint));
+            return baseline;
         };
-        let segments = split(&key).and_then(|segments| {
-            targets(self.root(), &segments)?;
+        let mut entries = Vec::new();
+        flatten("", table, &|key| axes.iter().any(|axis| axis.key == key), &mut entries);
+        for (key, entry) in entries {
+            let value = entry.node.typed();
+            let axis = axes.iter().find(|axis| axis.key == key);
+            let (found, accepted) = match axis {
+                Some(axis) if axis.values.iter().any(|one| one == value) => {
+                    baseline.push((key, value.to_owned()));
+                    continue;
+                }
+                Some(axis) => {
+                    (entry.node.described(), format!("one of its swept values: {}", axis.values.join(", ")))
+                }
+                None => {
+                    let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
+                    let keys = if keys.is_empty() {
+                        "a key with a list of values in [sweep]".into()
+                    } else {
+                        keys.join(", ")
+                    };
+                    ("a key without a list of values in [sweep]".to_owned(), keys)
+                }
+            };
+            let complaint = Complaint::new("", found).accepted(accepted);
+            faults.push(Fault::new(
+                entry.node.origin.clone(),
+                format!("sweep.baseline.\"{key}\""),
+                complaint,
+            ));
+        }
+        baseline
+    }
+
+    /// Whether `key`, written at `origin`, is a key that a sweep can vary; if not, a fault at `place` says why.
+    fn is_key(&self, key: &str, origin: &Origin, place: &str, faults: &mut Vec<Fault>) -> bool {
+        let mut fault = |complaint: Complaint| faults.push(Fault::new(origin.clone(), place, complaint));
+        let segments = split(key).and_then(|segments| {
+            places::targets(ROOT, self.root(), &segments)?;
             Ok(segments)
         });
         let segments = match segments {
             Ok(segments) => segments,
             Err(complaint) => {
-                faults.push(Fault::new(entry.origin.clone(), format!("sweep.\"{key}\""), complaint));
-                return None;
+                fault(complaint);
+                return false;
             }
         };
         let followed = match segments.first().map(String::as_str) {
-            Some("sweep") => Err(("sweep".to_owned(), schema::ROOT)),
-            _ => schema::follow(schema::ROOT, self.schema_path(&segments)).map(drop),
+            Some("sweep") => Err(("sweep".to_owned(), ROOT)),
+            _ => schema::follow(ROOT, self.schema_path(&segments)).map(drop),
         };
-        if let Err((unknown, known)) = followed {
-            let accepted =
-                if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
-            let help = near::key_meant(&unknown, known);
-            fault(&entry.origin, format!("unknown key \"{unknown}\""), accepted, help);
+        let Err((unknown, known)) = followed else { return true };
+        let accepted = if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
+        let help = near::key_meant(&unknown, known, ROOT);
+        fault(Complaint {
+            help,
+            ..Complaint::new("", format!("unknown key \"{unknown}\"")).accepted(accepted)
+        });
+        false
+    }
+
+    fn axis(&self, key: String, entry: &Entry, faults: &mut Vec<Fault>) -> Option<Axis> {
+        let place = format!("sweep.\"{key}\"");
+        if !self.is_key(&key, &entry.origin, &place, faults) {
             return None;
         }
+        let mut fault = |origin: &Origin, found: String, accepted: String, help: Option<String>| {
+            let complaint = Complaint { place: place.clone(), found, accepted, help };
+            faults.push(Fault { origin: origin.clone(), complaint });
+        };
         let accepted = || "a list of values, such as [\"0.1 bdp\", \"1 bdp\"]".to_owned();
         let Value::List(nodes) = &entry.node.value else {
             let help = match &entry.node.value {
@@ -223,28 +328,30 @@ impl Document {
         Some(Axis { key, values })
     }
 
-    /// Axes that lie within others, or vary the same: what one sets the other would replace.
+    /// Keys that lie within others, or vary the same: what one sets the other would replace.
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
-        let places: Vec<Vec<Vec<Step>>> = sweep
-            .axes
-            .iter()
-            .map(|axis| split(&axis.key).and_then(|path| targets(self.root(), &path)).unwrap_or_default())
+        let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
+            .keys()
+            .map(|key| {
+                (
+                    key,
+                    split(key).and_then(|path| places::targets(ROOT, self.root(), &path)).unwrap_or_default(),
+                )
+            })
             .collect();
-        for (at, (axis, inner)) in sweep.axes.iter().zip(&places).enumerate() {
+        for (at, (key, inner)) in places.iter().enumerate() {
             let within = |outer: &Vec<Step>| {
                 inner.iter().any(|inner| inner.len() > outer.len() && inner.starts_with(outer))
             };
-            let mut others = sweep.axes.iter().zip(&places).enumerate();
-            let outer = others.find(|(other, (_, outer))| {
-                outer.iter().any(within) || *other < at && *outer == inner && !inner.is_empty()
+            let outer = places.iter().enumerate().find(|(other, (_, outer))| {
+                outer.iter().any(within) || *other < at && outer == inner && !inner.is_empty()
             });
-            if let (Some((_, (outer, places))), Some(entry)) = (outer, self.swept(&axis.key)) {
+            let entry = || self.swept(key).or_else(|| self.law(key).map(|(entry, _)| entry));
+            if let (Some((_, (outer, places))), Some(entry)) = (outer, entry()) {
                 let part = if places == inner { "" } else { "a part of " };
-                let complaint = Complaint::new(
-                    format!("sweep.\"{}\"", axis.key),
-                    format!("{part}what \"{}\" varies", outer.key),
-                )
-                .accepted("keys of which none lies within another, each once");
+                let complaint =
+                    Complaint::new(format!("sweep.\"{key}\""), format!("{part}what \"{outer}\" varies"))
+                        .accepted("keys of which none lies within another, each once");
                 faults.push(Fault { origin: entry.origin.clone(), complaint });
             }
         }
@@ -252,7 +359,7 @@ impl Document {
 
     /// The path without what picks one link, flow or traffic.
     fn schema_path(&self, segments: &[String]) -> Vec<String> {
-        let picks = path::picks(self.root(), segments);
+        let picks = places::picks(ROOT, self.root(), segments);
         segments
             .iter()
             .enumerate()
@@ -265,17 +372,24 @@ impl Document {
 /// The lists of a sweep by key path, in the order of the file.
 fn lists(table: &Table) -> Vec<(String, &Entry)> {
     let mut entries = Vec::new();
-    flatten("", table, &mut entries);
+    flatten("", table, &|_| false, &mut entries);
+    entries.retain(|(key, _)| !RESERVED.iter().any(|reserved| key.split('.').next() == Some(*reserved)));
     entries.sort_by_key(|(_, entry)| entry.origin.rank());
     entries
 }
 
-/// Lists by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same.
-fn flatten<'a>(prefix: &str, table: &'a Table, entries: &mut Vec<(String, &'a Entry)>) {
+/// Values by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same. A table whose path `is_whole` picks is a
+/// value.
+fn flatten<'a>(
+    prefix: &str,
+    table: &'a Table,
+    is_whole: &dyn Fn(&str) -> bool,
+    entries: &mut Vec<(String, &'a Entry)>,
+) {
     for entry in table.iter() {
-        let key = node::path(prefix, &entry.key);
+        let key = tree::path(prefix, &entry.key);
         match &entry.node.value {
-            Value::Table(within) => flatten(&key, within, entries),
+            Value::Table(within) if !is_whole(&key) => flatten(&key, within, is_whole, entries),
             _ => entries.push((key, entry)),
         }
     }

@@ -1,6 +1,6 @@
 //! The text forms of a [`Volume`]: "200 packets", "100kB".
 
-use crate::spec::Volume;
+use crate::values::Volume;
 use std::str::FromStr;
 use units::{TextError, split_quantity};
 

@@ -1,7 +1,7 @@
 //! What a sound scenario reads as.
 
 use tightlink_scenario::{
-    Column, Document, Limit, Live, Pattern, Scenario, SocketBuffer, Spread, Stack, Transport,
+    Column, Document, Limit, Pattern, Scenario, SocketBuffer, Spread, Stack, Transport,
 };
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -88,7 +88,7 @@ fn the_shortest_scenario_gets_every_default() {
     assert_eq!((flow.initial_window, flow.initial_ssthresh), (10, None));
     assert_eq!((flow.slow_start.as_str(), flow.transport), ("standard", Transport::default()));
     assert_eq!((flow.max_ssthresh, flow.byte_counting), (100, 1));
-    assert_eq!(scenario.live, Live { stack: Stack::Modern });
+    assert_eq!(scenario.live.stack, Stack::Modern);
     assert_eq!(scenario.record.every, Span::from_millis(20));
     let all = [Column::Rate, Column::Rtt, Column::Window, Column::Backlog, Column::Drops];
     assert_eq!(scenario.record.columns, all);

@@ -160,9 +160,9 @@ fn every_default_has_a_reason_and_a_source() {
         .filter(|default| default.reason.is_none_or(|(why, from)| why.is_empty() || from.is_empty()))
         .map(|default| default.path)
         .collect();
-    assert!(silent.is_empty(), "reference/reasons.rs says nothing of {}", silent.join(", "));
+    assert!(silent.is_empty(), "no `why` and `from` for {}", silent.join(", "));
     let more = reasons_without_default();
-    assert!(more.is_empty(), "reference/reasons.rs has keys without a default: {}", more.join(", "));
+    assert!(more.is_empty(), "a `why` without a default: {}", more.join(", "));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The names of sizers in a scenario, and what they stand for.
 
 use crate::{BufferSizer, Drs, Fixed, Regret, SizerConfig, Sobas, Takeover, Wad};
-use units::Bytes;
+use std::sync::{PoisonError, RwLock};
+use units::{Bytes, Complaint};
 
 /// A sizer in the registry.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +49,40 @@ pub const SIZERS: &[Sizer] = &[
     },
 ];
 
+/// Sizers that the program has added.
+static ADDED: RwLock<Vec<Sizer>> = RwLock::new(Vec::new());
+
+/// Adds a sizer of the program's own: from then on scenarios may name it.
+///
+/// # Errors
+/// If a sizer has that name already.
+pub fn add(sizer: Sizer) -> Result<(), Complaint> {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    if SIZERS.iter().chain(&*added).any(|known| known.name == sizer.name) {
+        let found = format!("there is a sizer \"{}\" already", sizer.name);
+        return Err(Complaint::new("", found).accepted("a name of its own"));
+    }
+    added.push(sizer);
+    Ok(())
+}
+
+/// Returns every sizer that can be named: [`SIZERS`], then those that the program has added.
+#[must_use]
+pub fn sizers() -> Vec<Sizer> {
+    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+    SIZERS.iter().chain(&*added).copied().collect()
+}
+
+/// Returns true if the program has added a sizer called `name`.
+#[must_use]
+pub fn is_added(name: &str) -> bool {
+    ADDED.read().unwrap_or_else(PoisonError::into_inner).iter().any(|sizer| sizer.name == name)
+}
+
 /// Whether a sizer is called `name`.
 #[must_use]
 pub fn has(name: &str) -> bool {
-    SIZERS.iter().any(|sizer| sizer.name == name)
+    SIZERS.iter().any(|sizer| sizer.name == name) || is_added(name)
 }
 
 /// The sizer called `name` for segments with `segment` bytes of payload and windows up to `maximum`; `None` if
@@ -64,5 +95,7 @@ pub fn build(name: &str, segment: Bytes, maximum: Bytes) -> Option<Box<dyn Buffe
 /// The sizer called `name`, made for what `config` describes; `None` if there is none.
 #[must_use]
 pub fn build_with(name: &str, config: SizerConfig) -> Option<Box<dyn BufferSizer>> {
-    SIZERS.iter().find(|sizer| sizer.name == name).map(|sizer| (sizer.build)(config))
+    let added = || sizers().into_iter().find(|sizer| sizer.name == name);
+    let sizer = SIZERS.iter().find(|sizer| sizer.name == name).copied().or_else(added)?;
+    Some((sizer.build)(config))
 }

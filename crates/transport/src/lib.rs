@@ -2,7 +2,7 @@
 //!
 //! A scenario's flow, a resolved flow, a simulation's plan and its sender embed the same [`Transport`], so that an
 //! option is defined once. This crate is a room of its own because `scenario` may not see `sim`, and `units` must not
-//! know networks. An option takes effect in `sim/src/tcp/`; `scenario/src/schema.rs` has its key, default and source.
+//! know networks. An option takes effect in `sim/src/tcp/`; `scenario/src/tables/` has its key, default and source.
 //!
 //! The order of the fields is part of every scenario's content hash. A new option goes to the end of [`Host`], with
 //! `#[serde(skip_serializing_if = "is_default")]`, so that older scenarios keep their hash.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Letters shown at most; more would fill a terminal.
@@ -35,7 +34,7 @@ impl<'a> Foreign<'a> {
     /// Part of a path.
     #[must_use]
     pub fn os(text: &'a OsStr) -> Self {
-        Self(text.as_bytes())
+        Self(text.as_encoded_bytes())
     }
 }
 

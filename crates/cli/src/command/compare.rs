@@ -5,6 +5,8 @@ use crate::folder::Folder;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Bars;
 use crate::{print, source, table};
+use emu::EmuError;
+use lab::run::engine::EngineError;
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
 use lab::study::experiment::{Compared, Experiment, ExperimentError, UNASKED, shortened};
@@ -80,7 +82,7 @@ pub(super) fn experiment(
 /// The kernel can be left out.
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
-        ExperimentError::Machine(error) => {
+        ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
             let help = "or leave the kernel out: --engines model,sim";
             Problem::environment(Complaint::new("", error.to_string()).help(help))
         }

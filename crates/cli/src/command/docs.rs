@@ -8,7 +8,6 @@ use crate::print;
 use crate::problem::Problem;
 use clap::{Arg, Command};
 use lab::files::{make_folder, replace};
-use scenario::reference::defaults;
 use std::fmt::Write;
 use std::fs;
 use std::io;
@@ -28,17 +27,14 @@ const DEFAULT: &str = "(default: ";
 
 const DEFAULTS: &str = "# Defaults, and why
 
-Every default of a scenario and of the command line, with its reason and source. \"This project\" is a decision of ours.
+Every default of the command line, with its reason. [Scenario keys](scenario.md#why-these-defaults) has those of a
+scenario. [Commands and options](cli.md) says what each option does.
 
-The values come from the schema and the options, the reasons from `crates/scenario/src/reference/reasons.rs` and
-`crates/cli/src/command/docs/reasons.rs`. `TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references` writes this page.
+The values come from the options, the reasons from `crates/cli/src/command/docs/reasons.rs`.
+`TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references` writes this page.
 
-## Keys of a scenario
-
-[Scenario keys](scenario.md) says what each key means.
-
-| key | default | reason | source |
-|---|---|---|---|
+| option | default | reason |
+|---|---|---|
 ";
 
 pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
@@ -153,11 +149,6 @@ fn reference() -> String {
 
 fn with_reasons() -> String {
     let mut page = DEFAULTS.to_owned();
-    for default in defaults() {
-        let (why, from) = default.reason.unwrap_or_default();
-        let _ = writeln!(page, "| `{}` | {} | {why} | {from} |", default.path, default.value);
-    }
-    page += "\n## Options\n\n[Commands and options](cli.md) says what each option does.\n\n| option | default | reason |\n|---|---|---|\n";
     for command in commands() {
         for argument in arguments(&command) {
             let Some(value) = default(argument) else { continue };

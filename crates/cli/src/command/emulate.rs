@@ -9,7 +9,7 @@ use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
 use lab::run::emulated::{Control, EVERY, Emulated, path};
-use lab::run::resolve::resolve;
+use lab::run::resolve::resolve_document;
 use lab::study::experiment::ExperimentError;
 use scenario::Faults;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         Some(file) => source::document(file, &options.changes)?,
         None => link::document(&options)?,
     };
-    let resolved = resolve(&document)?;
+    let resolved = resolve_document(&document)?;
     let path = path(&resolved, options.one_way)
         .map_err(|misfit| Faults::from(document.complain(misfit.complaint)))?;
     let path = emu::PathConfig { sample_every: options.report.as_ref().map(|_| EVERY), ..path };

@@ -42,15 +42,18 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
 
 fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> Result<ExitCode, Problem> {
     let engine = Engine::from(options.engine);
-    let Swept { results, files } = Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
+    let Swept { results, files, ratios, .. } =
+        Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
     let points = results.len();
     if options.json {
-        let mut lines = results.iter().map(|result| ResultLine::new(&result.point, &result.summary));
+        let mut lines = results.iter().map(ResultLine::swept);
         lines.try_for_each(|line| print::json(&line))?;
     } else {
         let answer = |(task, result): (&Task, PointResult)| Answer::of(task.clone(), vec![result.into()]);
         let answers: Vec<Answer> = experiment.tasks().iter().zip(results).map(answer).collect();
         table::print_answers(&answers)?;
+        let baseline = experiment.document().sweep()?;
+        table::print_ratios(baseline.baseline(), &ratios)?;
     }
     let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
     for file in files.iter().filter(|_| keeps) {

@@ -13,7 +13,13 @@ const PAGES: [&str; 2] = ["README.md", "docs/reference/commands.md"];
 
 /// Whether a command gives the same everywhere, in seconds, from what is at hand.
 fn is_run(command: &str) -> bool {
-    let known = ["first.toml", "scenarios/presets/parking-lot.toml", "tightlink list", "tightlink keys"];
+    let known = [
+        "first.toml",
+        "scenarios/presets/parking-lot.toml",
+        "scenarios/drawn/sizers.toml",
+        "tightlink list",
+        "tightlink keys",
+    ];
     let figure = command.starts_with("tightlink figure") && command.contains("--engines model,sim");
     (figure || known.iter().any(|known| command.contains(known)))
         && !["live", "emulate", "|"].iter().any(|word| command.contains(word))

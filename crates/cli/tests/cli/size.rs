@@ -1,6 +1,8 @@
 //! `tightlink size`.
 
 use crate::place::{Place, SMALL, now};
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 const HOME: [&str; 7] = ["size", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "2"];
@@ -70,7 +72,7 @@ fn a_small_link_is_simulated_with_a_curve_and_a_report() {
     for queue in ["drop-tail", "codel", "fq-codel", "pie"] {
         assert!(queues.contains(&queue), "{queues:?}");
     }
-    let page = std::fs::read_to_string(place.path().join("results/size.html")).unwrap();
+    let page = fs::read_to_string(place.path().join("results/size.html")).unwrap();
     assert!(page.contains("Which buffer?"), "{page}");
     // What was simulated is found again.
     let again = place.run(&with(&["--json", "--target-utilization", "95%"])).well().json().remove(0);
@@ -247,7 +249,7 @@ fn the_queue_of_an_access_point_is_sized_by_the_best_that_its_downloads_get() {
     for queue in ["drop-tail", "eBDP, a = 40", "fq-codel, airtime limits"] {
         assert!(names("pareto", "queue").contains(&queue.to_owned()), "{answer}");
     }
-    let page = std::fs::read_to_string(place.path().join("results/size.html")).unwrap();
+    let page = fs::read_to_string(place.path().join("results/size.html")).unwrap();
     assert!(page.contains("Which queue for the access point?"), "{page}");
 }
 
@@ -262,4 +264,94 @@ fn what_cannot_be_asked_of_a_cell_is_said() {
     place.write("up.toml", CELL.replace("name = 'down'", "direction = 'up'\nname = 'down'"));
     place.run(&["size", "up.toml"]).failed(2, &["no greedy download"]);
     assert!(!place.path().join("results").exists());
+}
+
+/// The questions of the guide's last section.
+const QUESTIONS: [(&str, &str); 10] = [
+    ("A home's uplink", "--rate 10Mbit/s --rtt 30ms --flows 1..4"),
+    ("An office", "--rate 1Gbit/s --rtt 20ms..80ms --flows 300"),
+    ("A data centre", "--rate 100Gbit/s --rtt 50us --flows 50"),
+    ("A satellite", "--rate 40Mbit/s --rtt 600ms --flows 10"),
+    ("One flow", "--rate 1Gbit/s --rtt 40ms --flows 1"),
+    ("A core with 50 000 flows", "--rate 100Gbit/s --rtt 50ms --flows 50000"),
+    ("BBR beside CUBIC", "--rate 1Gbit/s --rtt 40ms --flows 50 --control cubic:70%,bbr:30%"),
+    ("A cell like Wi-Fi", "--rate 60Mbit/s --rtt 15ms --flows 1..8 --max-delay 5ms"),
+    ("An aggregation", "--rate 10Gbit/s --rtt 50ms --flows 1000"),
+    ("A call on a slow line", "--rate 5Mbit/s --rtt 40ms --flows 3 --max-delay 20ms --max-loss 0.1%"),
+];
+
+/// Returns `value` with three significant digits and no trailing zeros, as C's `%.3g` without an exponent.
+fn three_digits(value: f64) -> String {
+    let decimals = if value > 0.0 { (2 - value.log10().floor() as i32).max(0) as usize } else { 0 };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Returns a row of a table about a limit.
+fn row(name: &str, point: &serde_json::Value) -> String {
+    let of = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let half =
+        point.get("utilization_ci95").map_or_else(String::new, |half| format!(" ± {:.2}", of(half) * 100.0));
+    let delay = &point["queueing_delay_s"];
+    format!(
+        "| {name} | {} | {} | {} | {:.2}{half} | {} | {} | {} |\n",
+        point["packets"],
+        three_digits(of(&point["ms"])),
+        three_digits(of(&point["bdp"])),
+        of(&point["utilization"]) * 100.0,
+        three_digits(of(&delay["mean"]) * 1e3),
+        three_digits(of(&delay["p95"]) * 1e3),
+        three_digits(of(&point["loss_rate"]) * 100.0),
+    )
+}
+
+/// Returns the guide's section about a question.
+fn section(title: &str, options: &str) -> String {
+    let words: Vec<&str> = ["size", "--json"].into_iter().chain(options.split(' ')).collect();
+    let answer = Place::new().run(&words).well().json().remove(0);
+    let list = |key: &str| answer[key].as_array().cloned().expect("a list");
+    let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+    let mut out = format!(
+        "### {title}\n\n`tightlink size {options}`\n\n\
+         |  | packets | ms | BDP | utilization, % | mean delay, ms | p95 delay, ms | loss, % |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    );
+    for name in ["least", "recommended", "most"] {
+        out += &row(name, &answer[name]);
+    }
+    let curve = list("curve");
+    for point in curve.iter().step_by(curve.len().div_ceil(8)) {
+        out += &row("curve", point);
+    }
+    let fits = |rule: &serde_json::Value| rule["fits"] == true && rule["packets"].is_number();
+    let rules = list("rules").into_iter().filter(fits);
+    let rules: Vec<String> =
+        rules.map(|rule| format!("{} {}", text(&rule["name"]), rule["packets"])).collect();
+    let rules = if rules.is_empty() { "none".to_owned() } else { rules.join(", ") };
+    let bdp = answer["asked"]["bdp_packets"].as_f64().expect("a number");
+    out += &format!("\nThe bandwidth-delay product is {bdp:.0} packets. Rules made for this: {rules}.\n");
+    if answer["trade_off"].is_object() {
+        out += &format!("No limit meets every target: {}.\n", text(&answer["trade_off"]["says"]));
+    }
+    for told in list("assumptions").iter().map(text).filter(|told| told.contains("twin")) {
+        out += &format!("{}{}.\n", told[..1].to_uppercase(), &told[1..]);
+    }
+    out + "\n"
+}
+
+#[test]
+#[ignore = "minutes of simulation: make soak; TIGHTLINK_WRITE=1 writes the answers"]
+fn the_guide_s_ten_questions_have_the_answers_that_it_prints() {
+    const BEGIN: &str = "<!-- made by crates/cli/tests/cli/size.rs -->\n\n";
+    const END: &str = "<!-- end of what crates/cli/tests/cli/size.rs made -->\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/size.md");
+    let page = fs::read_to_string(&file).expect("the guide");
+    let (before, rest) = page.split_once(BEGIN).expect("the beginning");
+    let (_, after) = rest.split_once(END).expect("the end");
+    let made: String = QUESTIONS.iter().map(|(title, options)| section(title, options)).collect();
+    let whole = format!("{before}{BEGIN}{made}{END}{after}");
+    if std::env::var_os("TIGHTLINK_WRITE").is_some() {
+        fs::write(&file, &whole).expect("the guide is written");
+    }
+    assert!(whole == page, "docs/guide/size.md has other answers\n  help: TIGHTLINK_WRITE=1 writes them");
 }

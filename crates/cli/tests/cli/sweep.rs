@@ -261,3 +261,48 @@ fn other_settings_have_a_table_of_their_own() {
     assert!(ended.err.contains("results/sweep+link.rate=20Mbit-s+seed=2.csv"), "{}", ended.err);
     assert_eq!(table(), before);
 }
+
+#[test]
+fn a_baseline_gives_ratios_in_the_table_in_json_and_as_quantiles() {
+    let place = Place::new();
+    let sweep = "[sweep]\nflow.socket_buffer = ['20kB', '5kB']\nlink.queue.limit = ['5 packets', '9 packets']\n\
+                 baseline = { flow.socket_buffer = '20kB' }\n\
+                 draw = { count = 3, link.rate = { log_uniform = ['5Mbit/s', '50Mbit/s'] } }\n";
+    place.write("drawn.toml", format!("{SMALL}{sweep}"));
+    let ended = place.run(&["sweep", "drawn.toml", "--json"]).well();
+    let lines = ended.json();
+    assert_eq!(lines.len(), 12);
+    // A point follows its baseline by the two limits.
+    let of = |line: &serde_json::Value| line["summary"]["utilization"].as_f64().expect("a utilization");
+    let mut ratios = Vec::new();
+    for draw in lines.chunks(4) {
+        for (most, less) in [(&draw[0], &draw[2]), (&draw[1], &draw[3])] {
+            assert_eq!(most["point"]["link.rate"], less["point"]["link.rate"]);
+            assert!(most.get("ratio").is_none(), "{most}");
+            let ratio = less["ratio"]["utilization"].as_f64().expect("a ratio");
+            assert!((ratio - of(less) / of(most)).abs() < 1e-9, "{ratio}");
+            ratios.push(ratio);
+        }
+    }
+    let shown = place.run(&["sweep", "drawn.toml"]).well().out;
+    let (_, quantiles) = shown.split_once("ratio to socket buffer = 20kB").expect("quantiles");
+    assert!(quantiles.contains("socket buffer = 5kB"), "{quantiles}");
+    ratios.sort_by(f64::total_cmp);
+    let goodput =
+        quantiles.lines().find(|line| line.trim_start().starts_with("utilization")).expect("a line");
+    let words: Vec<&str> = goodput.split_whitespace().collect();
+    let median = format!("{:.3}", (ratios[2] + ratios[3]) / 2.0);
+    assert_eq!(
+        (words[1], words[2], words[4]),
+        ("6", format!("{:.3}", ratios[0]).as_str(), median.as_str()),
+        "{goodput}"
+    );
+
+    let table = fs::read_to_string(place.path().join("results/drawn.csv")).expect("the table");
+    let mut rows = table.lines().map(|row| row.split(',').collect::<Vec<_>>());
+    let head = rows.next().expect("a head");
+    let column = head.iter().position(|name| *name == "ratio.utilization").expect("a column of ratios");
+    let mut found: Vec<f64> = rows.filter_map(|row| row[column].parse().ok()).collect();
+    found.sort_by(f64::total_cmp);
+    assert_eq!(found, ratios);
+}

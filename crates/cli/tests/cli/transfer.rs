@@ -296,7 +296,7 @@ fn a_report_goes_through_no_link_that_is_planted_in_its_folder() {
     place.run(&["send", "file", &receiving.ticket, "--report", "here.html"]).well();
     receiving.ended().well();
     let read = |name: &str| fs::read_to_string(place.path().join(name)).expect("text");
-    assert!(read("here.html").contains("this transfer"));
+    assert!(read("here.html").contains("All numbers of the transfer"));
     assert_eq!(read("victim"), "precious");
 }
 

@@ -1,4 +1,4 @@
-//! Scenarios drawn from all tables: the one generator of the property test and of `scripts/drawn-scenarios`.
+//! Scenarios drawn from all tables: the one generator of the property test and of the comparison with the kernel.
 //!
 //! A set is a name: `dev` is for choosing, `test` judges and is not looked at while anything is chosen. Any other word makes another
 //! set. The scenario of a set and an index is always the same.

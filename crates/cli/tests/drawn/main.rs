@@ -4,11 +4,12 @@
 //! `TIGHTLINK_CASES_SEED=test` draws another set than `dev`, `PROPTEST_CASES=2000` as many (`make soak`).
 
 mod draw;
+mod kernel;
 
 use draw::{Drawn, Reach, drawn};
 use lab::run::engine::{UNWATCHED, run};
 use lab::run::record::{Engine, Summary};
-use lab::run::resolve::{Resolved, resolve};
+use lab::run::resolve::{Resolved, resolve_document};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use scenario::Document;
 use serde_json::Value;
@@ -50,7 +51,8 @@ fn resolved(drawn: &Drawn) -> Resolved {
     if let Some(trace) = &drawn.trace {
         std::fs::write(folder.path().join("trace.csv"), trace).unwrap();
     }
-    let read = Document::parse(&file.to_string_lossy(), &drawn.text).and_then(|document| resolve(&document));
+    let read = Document::parse(&file.to_string_lossy(), &drawn.text)
+        .and_then(|document| resolve_document(&document));
     read.unwrap_or_else(|faults| panic!("{}: {faults}\n{}", drawn.name, drawn.text))
 }
 

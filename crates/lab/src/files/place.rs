@@ -1,14 +1,16 @@
 //! [`Place`]: a folder that somebody named, opened so that nobody else chooses which folder it is.
 
 use emu::User;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat, statvfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows on one way.
@@ -286,4 +288,25 @@ fn steps(path: &Path) -> VecDeque<Step> {
 /// A path that leads to an open folder for as long as it is open.
 fn by_descriptor(folder: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+}
+
+/// Opens a file that is to be read back: no link is followed, and nothing that is no file is waited for.
+pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// Returns true if the file belongs to the user of this process.
+pub(super) fn is_ours(about: &Metadata) -> bool {
+    about.uid() == geteuid().as_raw()
+}
+
+/// Returns true if an open file still has a name.
+pub(super) fn is_named(about: &Metadata) -> bool {
+    about.nlink() > 0
+}
+
+/// Returns the bytes that are free for this user in the file system of `folder`; `None` if it does not say.
+pub(crate) fn free_space(folder: &Path) -> Option<u64> {
+    statvfs(folder).ok().map(|system| system.f_bavail * system.f_frsize)
 }

@@ -95,6 +95,7 @@ pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
 
 /// Of readings at fixed steps, those nearest to the ends of the batches of `from` to `end`. Nothing if a batch would
 /// be missed by more than a tenth of its length.
+#[cfg(feature = "kernel")]
 pub(crate) fn nearest(readings: &[Reading], from: Time, end: Time) -> Vec<Reading> {
     let batch = end.since(from) / BATCHES;
     let nearest = |boundary: Time| {
@@ -164,6 +165,7 @@ mod tests {
         assert!(half_widths(&silent).utilization.is_some() && half_widths(&silent).loss_rate.is_none());
     }
 
+    #[cfg(feature = "kernel")]
     #[test]
     fn samples_next_to_the_ends_of_batches_stand_for_them_if_near_enough() {
         let sample =

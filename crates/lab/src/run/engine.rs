@@ -1,5 +1,6 @@
 //! The three engines behind one call: a resolved scenario in, a [`Record`] out.
 
+#[cfg_attr(not(feature = "kernel"), path = "engine/no_kernel.rs")]
 pub(super) mod live;
 mod model;
 mod phases;
@@ -19,17 +20,21 @@ use units::{Complaint, Span, Time};
 
 /// Why an engine gave no record.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// The engine has no answer to this scenario; another may.
     #[error(transparent)]
     CannotAnswer(#[from] Misfit),
     /// The machine or the user's rights lack something.
+    #[cfg(feature = "kernel")]
     #[error(transparent)]
     Emulator(#[from] emu::EmuError),
     /// The kernel refused a setting.
+    #[cfg(feature = "kernel")]
     #[error(transparent)]
     Host(#[from] host::HostError),
     /// A kernel transfer failed.
+    #[cfg(feature = "kernel")]
     #[error(transparent)]
     Live(#[from] ::live::LiveError),
     /// Every flow had ended before the warm-up had: nothing was measured.
@@ -62,6 +67,14 @@ pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>) -> ControlFlow<()>;
 
 /// Lets a run come to its end unwatched.
 pub const UNWATCHED: Progress<'static> = &|_, _| ControlFlow::Continue(());
+
+/// Gets the rights that runs of the kernel need. It has to be called while the process has one thread.
+///
+/// # Errors
+/// What the machine or the user's rights lack.
+pub fn prepare_kernel() -> Result<(), EngineError> {
+    live::prepare()
+}
 
 /// Runs `resolved` on `engine`.
 ///
@@ -126,6 +139,7 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
 }
 
 /// Refuses a wireless cell.
+#[cfg(feature = "kernel")]
 pub(super) fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     if resolved.cell.is_none() {
         return Ok(());

@@ -20,7 +20,7 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
     // A share is one of what all delivered in the same time.
     let delivered = |flow: &FlowSummary| flow.delivered_bytes.unwrap_or(flow.goodput_bps);
     let total: f64 = flows.iter().map(delivered).sum();
-    let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.as_str());
+    let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.name.as_str());
     let reno = flows.iter().zip(&resolved.flows).filter(|(_, of)| is_reno(of));
     let (count, sum) = reno.fold((0u64, 0.0), |(count, sum), (flow, _)| (count + 1, sum + flow.goodput_bps));
     let alone = flows.len() == 1;
@@ -75,8 +75,8 @@ impl FairnessWatch {
     pub(crate) fn new(resolved: &Resolved) -> Option<Self> {
         let interval = resolved.fairness?;
         let watched = |flow: &ResolvedFlow| Watched {
-            from: Time::ZERO + flow.start,
-            until: flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            from: flow.start,
+            until: flow.stop.unwrap_or(Time::NEVER),
             size: flow.size.unwrap_or(Bytes::MAX),
             crosses: flow.route.contains(&resolved.tight),
             wire: flow.segment().get() as f64 / flow.payload.get() as f64,

@@ -2,32 +2,35 @@
 
 mod assist;
 mod cell;
+mod complaint;
+mod files;
+mod flow;
 mod links;
+mod names;
+mod place;
 mod queue;
+mod room;
 mod series;
 mod spread;
 mod trace;
 mod traffic;
+mod ways;
 
+pub use files::{Files, Folder, InMemory, Opened};
+pub use flow::ResolvedFlow;
 pub use links::ResolvedLink;
-pub use queue::limit as queue_limit;
+pub use names::{KERNEL_CONTROLS, is_policy};
 pub(crate) use queue::packet_bits;
-pub use traffic::{ResolvedSessions, ResolvedTraffic};
+pub use room::{Room, RoomScale};
+pub use traffic::ResolvedSessions;
 
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
-use links::Directions;
-use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
-use sim::{CellPlace, CellPlan};
-use spread::values;
+use scenario::{Column, Complaints, Document, Faults, Scenario, Stack, Theory};
+use sim::{CellPlan, TrafficPlan};
 use traffic::Unresponsive;
-use transport::{BbrVariant, CubicVariant, Transport, WindowVariant};
-use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span};
-
-/// Congestion controls of the kernels the live engine meets.
-pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+use ways::Directions;
 
 /// A scenario in numbers, ready for any engine.
 #[derive(Clone, Debug)]
@@ -59,7 +62,7 @@ pub struct Resolved {
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
-    pub traffic: Vec<ResolvedTraffic>,
+    pub traffic: Vec<TrafficPlan>,
     /// Remarks on the files of traces, which every engine's record repeats.
     pub notes: Vec<String>,
     /// Populations of users that come and go.
@@ -84,84 +87,6 @@ pub struct Resolved {
     pub stack: Stack,
 }
 
-/// One transfer in numbers.
-#[derive(Clone, Debug)]
-pub struct ResolvedFlow {
-    /// The table of the scenario it is from: `flow`, or `traffic` for a user's connections.
-    pub section: &'static str,
-    /// Which of the tables of that name.
-    pub entry: usize,
-    /// Its name; of several alike, `name-1`, `name-2`, …
-    pub name: String,
-    /// Its congestion control's name.
-    pub control: String,
-    /// Its slow start's name.
-    pub slow_start: String,
-    /// What else its controller is told.
-    pub tuning: cc::registry::Tuning,
-    /// Payload of a full segment.
-    pub payload: Bytes,
-    /// Headers around it.
-    pub header: Bytes,
-    /// How its two ends send, acknowledge and repair losses.
-    pub transport: Transport,
-    /// The rate of its own line, on the wire; `None`: without limit.
-    pub access_rate: Option<Rate>,
-    /// Propagation there and back.
-    pub base_rtt: Span,
-    /// Data to move; `None`: greedy.
-    pub size: Option<Bytes>,
-    /// When it starts.
-    pub start: Span,
-    /// A SYN crosses the path before the data.
-    pub handshake: bool,
-    /// When it leaves; `None`: it stays.
-    pub stop: Option<Span>,
-    /// The largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
-    pub receive_window: Option<Bytes>,
-    /// What the buffers of both ends let through in a round trip, as a theory takes it: the lesser of the receive window
-    /// and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`: never the limit.
-    pub socket_buffer: Option<Bytes>,
-    /// The name of the sizer that decides on the receive window, if one does.
-    pub sizer: Option<String>,
-    /// The share of goodput that the sizer may give up against a window without limit.
-    pub regret: Option<f64>,
-    /// The kernel sizes the receive window unasked.
-    pub autotuned: bool,
-    /// Segments per acknowledgement.
-    pub delayed_ack: u64,
-    /// A withheld acknowledgement leaves after this at the latest.
-    pub delayed_ack_timeout: Span,
-    /// Each packet leaves later by a uniform random share of this.
-    pub send_jitter: Span,
-    /// Congestion window at the start, segments.
-    pub initial_window: u64,
-    /// Slow-start threshold at the start.
-    pub initial_ssthresh: Option<Bytes>,
-    /// What its segments cross, in order: indices of [`Resolved::links`].
-    pub route: Vec<usize>,
-    /// What its acknowledgements cross; empty: they never wait.
-    pub return_route: Vec<usize>,
-    /// Where it is in a wireless cell.
-    pub place: Option<CellPlace>,
-}
-
-impl ResolvedFlow {
-    /// The path of `key` in the flow's table of the scenario: `flow[0].control`.
-    #[must_use]
-    pub fn key(&self, key: &str) -> String {
-        format!("{}[{}].{key}", self.section, self.entry)
-    }
-}
-
-impl ResolvedFlow {
-    /// A full segment on the wire.
-    #[must_use]
-    pub fn segment(&self) -> Bytes {
-        self.payload + self.header
-    }
-}
-
 impl Resolved {
     /// The transfers, and the connections of users.
     pub fn connections(&self) -> impl Iterator<Item = &ResolvedFlow> {
@@ -177,6 +102,16 @@ impl Resolved {
     #[must_use]
     pub fn unresponsive(&self) -> Rate {
         links::unresponsive(self.tight, &self.traffic)
+    }
+
+    /// Returns true if a controller or a sizer is one that the program has added: the hash of the scenario does not
+    /// stand for their code.
+    #[must_use]
+    pub fn has_added_parts(&self) -> bool {
+        let sizer = |flow: &ResolvedFlow| {
+            flow.sizer.as_ref().is_some_and(|sizer| sizing::registry::is_added(&sizer.name))
+        };
+        self.connections().any(|flow| cc::registry::is_added(&flow.control.name) || sizer(flow))
     }
 
     /// How much there is to hold in memory: transfers and users, links, traffic, and each link that one of them crosses.
@@ -205,42 +140,52 @@ impl Resolved {
         self.connections().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
     }
 
-    /// The queue's room in bytes: mean packets ([`PolicyConfig::mean_packet`]), where it counts packets.
+    /// Returns the room of the tight link's queue in bytes.
     #[must_use]
     pub fn limit_bytes(&self) -> Bytes {
-        match self.limit {
-            Limit::Bytes(bytes) => bytes,
-            Limit::Packets(packets) => self.queue.mean_packet * packets,
-        }
+        self.links[self.tight].room_scale().bytes(self.limit)
     }
 }
 
-/// Reads, checks and resolves a document.
+/// Reads, checks and resolves the text of a scenario, which names files relative to its own folder.
 ///
 /// # Errors
-/// Everything wrong with it, each with its place: what [`Document::scenario`] finds, then names no registry
-/// has and what no engine can run.
-pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
-    let scenario = document.scenario()?;
-    check_names(document, &scenario)?;
+/// Everything wrong with it, each with its line and column: what [`Document::scenario`] finds, then what [`resolve`]
+/// finds.
+pub fn resolve_document(document: &Document) -> Result<Resolved, Faults> {
+    let resolved = resolve_checked(&document.scenario()?, &Folder::of_file(document.name()));
+    resolved.map_err(|complaints| document.faults(complaints.into()))
+}
+
+/// Resolves a scenario. The files that it names are read from `files`.
+///
+/// # Errors
+/// Everything wrong with it, each with the path of its key, such as `flow[2].control`: what [`Scenario::checked`]
+/// finds, then names that no registry has, files that cannot be read, and what no engine can run.
+pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Complaints> {
+    Ok(resolve_checked(&scenario.checked()?, files)?)
+}
+
+fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Vec<Complaint>> {
+    names::check(scenario)?;
     let directions = Directions::new(&scenario.links);
-    let flows = flows(&scenario, &directions);
-    let Unresponsive { traffic, contents, notes } = traffic::traffic(document, &scenario, &directions)?;
-    let sessions = traffic::sessions(&scenario, &directions);
+    let flows = flow::flows(scenario, &directions);
+    let Unresponsive { traffic, contents, notes } = traffic::traffic(scenario, files, &directions)?;
+    let sessions = traffic::sessions(scenario, &directions);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
     let links = match &scenario.wlan {
         Some(wlan) => vec![cell::link(wlan, &connections)],
-        None => directions.resolve(&connections, &traffic),
+        None => links::resolve(&directions, &connections, &traffic),
     };
-    links::check(document, &links, &connections)?;
+    links::check(&links, &connections)?;
     let cell = match &scenario.wlan {
-        Some(wlan) => Some(cell::plan(document, &scenario, wlan, &links[0], &connections)?),
+        Some(wlan) => Some(cell::plan(scenario, wlan, &links[0], &connections)?),
         None => None,
     };
     let tight = links::tight(&links, &connections, &traffic);
-    let sample = series::sample(&scenario, &flows);
-    let every = series::every(document, &scenario, sample.as_ref().map_or(flows.len(), Vec::len))?;
+    let sample = series::sample(scenario, &flows);
+    let every = series::every(scenario, sample.as_ref().map_or(flows.len(), Vec::len))?;
     Ok(Resolved {
         hash: scenario.hash_with(&contents),
         seed: scenario.seed,
@@ -249,7 +194,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         limit: links[tight].limit,
         links,
         tight,
-        unsaturated: cell.as_ref().map_or_else(Vec::new, |plan| cell::unsaturated(&scenario, plan)),
+        unsaturated: cell.as_ref().map_or_else(Vec::new, |plan| cell::unsaturated(scenario, plan)),
         cell,
         flows,
         traffic,
@@ -264,169 +209,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         fairness: scenario.record.fairness,
         theory: scenario.model.theory,
         stack: scenario.live.stack,
-        title: scenario.title,
-        source: scenario.source,
+        title: scenario.title.clone(),
+        source: scenario.source.clone(),
     })
-}
-
-/// Whether a queue policy is called `name`.
-///
-/// # Errors
-/// The names of those there are.
-pub fn is_policy(name: &str) -> Result<(), Complaint> {
-    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let help = did_you_mean(name, known.clone());
-    let complaint = Complaint::new("", format!("unknown queue \"{name}\"")).accepted(known.join(", "));
-    Err(Complaint { help, ..complaint })
-}
-
-/// Names that must be in a registry.
-fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
-    let mut faults = Vec::new();
-    let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
-    let users =
-        scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
-    for (table, flow) in flows.chain(users) {
-        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
-        if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
-            let accepted =
-                format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
-            let found = format!("unknown congestion control \"{}\"", flow.control);
-            let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
-            faults.push(document.fault(&format!("{table}.control"), found, accepted, help));
-        }
-        if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
-            let help = "write socket_buffer = \"400kB\"".to_owned();
-            let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
-            faults.push(document.fault(&format!("{table}.socket_buffer"), found, "a size", Some(help)));
-        }
-        if let SocketBuffer::Sized { sizer, regret: Some(_), .. } = &flow.socket_buffer
-            && sizer != "sobas"
-        {
-            let found = format!("a bound on what the sizer \"{sizer}\" may give up");
-            let key = format!("{table}.socket_buffer.regret");
-            faults.push(document.fault(&key, found, "regret with the sizer \"sobas\"", None));
-        }
-        if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
-            && !sizing::registry::has(sizer)
-        {
-            let known: Vec<&str> = sizing::registry::SIZERS.iter().map(|sizer| sizer.name).collect();
-            let found = format!("unknown sizer \"{sizer}\"");
-            let key = format!("{table}.socket_buffer.sizer");
-            faults.push(document.fault(&key, found, known.join(", "), None));
-        }
-        if !cc::registry::has_slow_start(&flow.slow_start) {
-            let known: Vec<&str> =
-                cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
-            let found = format!("unknown slow start \"{}\"", flow.slow_start);
-            let (key, help) = (format!("{table}.slow_start"), did_you_mean(&flow.slow_start, known.clone()));
-            faults.push(document.fault(&key, found, known.join(", "), help));
-        }
-    }
-    assist::check(document, scenario, &mut faults);
-    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-    let cell = scenario.wlan.iter().flat_map(|wlan| {
-        let wire = wlan.backhaul.as_ref().map(|wire| ("wlan.backhaul".to_owned(), &wire.queue));
-        std::iter::once(("wlan".to_owned(), &wlan.queue.queue)).chain(wire)
-    });
-    let links = scenario.links.iter().enumerate().flat_map(|(index, link)| {
-        let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
-        let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
-        std::iter::once((table, &link.queue)).chain(back)
-    });
-    for (table, queue) in links.chain(cell) {
-        if !known.contains(&queue.kind.as_str()) {
-            let found = format!("unknown queue \"{}\"", queue.kind);
-            let help = did_you_mean(&queue.kind, known.clone());
-            faults.push(document.fault(&format!("{table}.queue.kind"), found, known.join(", "), help));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
-}
-
-/// Every transfer of the scenario, distributions drawn.
-fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
-    scenario
-        .flows
-        .iter()
-        .enumerate()
-        .flat_map(|(entry, flow)| transfers(scenario, flow, "flow", entry, directions))
-        .collect()
-}
-
-/// The transfers of one table, distributions drawn.
-fn transfers(
-    scenario: &Scenario,
-    flow: &spec::Flow,
-    section: &'static str,
-    entry: usize,
-    directions: &Directions<'_>,
-) -> Vec<ResolvedFlow> {
-    let wlan = scenario.wlan.as_ref();
-    let least = wlan.map_or_else(|| directions.round(&flow.path), |wlan| cell::delay(wlan) * 2);
-    // In a cell all flows share the air, which is the only link.
-    let route = wlan.map_or_else(|| directions.there(&flow.path, flow.direction), |_| vec![0]);
-    let return_route = directions.back(&flow.path, flow.direction);
-    let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
-    let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
-    let starts = values(&flow.start, flow.count, stream("start"));
-    let receive_window = match flow.socket_buffer {
-        SocketBuffer::Max => None,
-        SocketBuffer::Autotuned => Some(scenario::AUTOTUNED),
-        SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
-    };
-    let sent = flow.transport.host.send_buffer.per_round_trip();
-    let socket_buffer = receive_window.into_iter().chain(sent).min();
-    let transfer = |(index, start): (usize, Span)| {
-        let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
-        ResolvedFlow {
-            section,
-            entry,
-            name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
-            control: flow.control.clone(),
-            slow_start: flow.slow_start.clone(),
-            tuning: cc::registry::Tuning {
-                byte_counting: flow.byte_counting,
-                max_ssthresh: flow.max_ssthresh,
-                fast_alpha: flow.fast_alpha,
-                offload: flow.transport.host.tso,
-                linux_bbr: flow.transport.host.bbr_variant == BbrVariant::Linux,
-                linux_cubic: flow.transport.host.cubic_variant == CubicVariant::Linux,
-                linux_window: flow.transport.host.window_variant == WindowVariant::Linux,
-            },
-            payload: flow.payload(),
-            header: spec::Flow::header(flow.transport.timestamps),
-            transport: flow.transport,
-            access_rate: flow.access_rate,
-            // A drawn RTT below what the links take is theirs.
-            base_rtt: rtt.max(least),
-            size: flow.size,
-            start,
-            handshake: flow.handshake,
-            stop: flow.stop,
-            receive_window,
-            socket_buffer,
-            sizer: match &flow.socket_buffer {
-                SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
-                SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,
-            },
-            regret: match flow.socket_buffer {
-                SocketBuffer::Sized { regret, .. } => regret.map(units::Fraction::get),
-                SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,
-            },
-            autotuned: flow.socket_buffer == SocketBuffer::Autotuned,
-            delayed_ack: flow.delayed_ack,
-            delayed_ack_timeout: flow.delayed_ack_timeout,
-            send_jitter: flow.send_jitter,
-            initial_window: flow.initial_window,
-            initial_ssthresh: flow.initial_ssthresh,
-            route: route.clone(),
-            return_route: return_route.clone(),
-            place: wlan.and_then(|wlan| cell::place(wlan, flow, index)),
-        }
-    };
-    (0..).zip(starts).map(transfer).collect()
 }

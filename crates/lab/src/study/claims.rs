@@ -21,6 +21,7 @@
 mod check;
 mod confirm;
 mod evidence;
+mod outcome;
 mod quantity;
 mod tally;
 mod trend;

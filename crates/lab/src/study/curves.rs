@@ -82,6 +82,7 @@ pub struct CurvePoint {
 
 /// Why a figure could not be drawn.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CurvesError {
     /// A point of the sweep failed; finished points are kept.
     #[error(transparent)]

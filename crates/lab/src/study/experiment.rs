@@ -7,6 +7,7 @@
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
 //! that is drawn with it.
 
+mod answers;
 mod error;
 mod headline;
 mod kernel;
@@ -17,16 +18,16 @@ pub use kernel::{UNASKED, shortened};
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
-use super::repeat::{median, repeats, runs};
+use super::ratio::{RatioGroup, compare_with_baseline};
 use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
 use super::tabulate::tabulate;
-use super::task::{self, Answer, Found, Task, hopeless, record, tasks};
-use super::watch::{Event, Watch, Watched, Work};
+use super::task::{self, Answer, Found, Task, hopeless, tasks};
+use super::watch::{Watch, Watched, Work};
 use crate::files::{replace, try_replace};
-use crate::run::engine::{self, EngineError};
-use crate::run::record::{Engine, Record};
+use crate::run::engine;
+use crate::run::record::Engine;
 use headline::headline;
 use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
 use std::path::{Path, PathBuf};
@@ -50,8 +51,8 @@ pub struct Experiment {
     pub seeds: u64,
     /// Threads of simulations.
     pub jobs: usize,
-    /// Where results are kept, and finished points are reused from.
-    pub folder: PathBuf,
+    /// Where results are kept, and finished points are reused from; `None`: nowhere.
+    pub folder: Option<PathBuf>,
     /// The page that will be written at the end. Whether it can be is tried before anything runs.
     pub page: Option<PathBuf>,
     /// The command line, for manifests and pages.
@@ -60,6 +61,7 @@ pub struct Experiment {
 
 /// What a comparison found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compared {
     /// What the engines found at each point.
     pub answers: Vec<Answer>,
@@ -82,6 +84,7 @@ pub struct Drawn {
 
 /// What became of claims.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Checked {
     /// One per claim that is a statement to judge.
     pub verdicts: Vec<Verdict>,
@@ -93,19 +96,31 @@ pub struct Checked {
 
 /// A finished sweep.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Swept {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,
-    /// The tables of all points.
+    /// The tables of all points; none without a folder.
     pub files: Vec<PathBuf>,
+    /// Quantiles of the ratios to the sweep's baseline; empty without one.
+    pub ratios: Vec<RatioGroup>,
 }
 
 impl Experiment {
-    /// The document's points, each run once by every engine, on all cores, with results in `folder`.
+    /// Returns an experiment with the document's points, each run once by every engine, on all cores, with results in
+    /// `folder`.
     ///
     /// # Errors
     /// Everything that is wrong with the scenario or its sweep.
     pub fn new(document: &Document, folder: &Path) -> Result<Self, Faults> {
+        Ok(Self::in_memory(document)?.folder(folder))
+    }
+
+    /// Returns the same experiment without a folder: it writes nothing.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario or its sweep.
+    pub fn in_memory(document: &Document) -> Result<Self, Faults> {
         Ok(Self {
             tasks: tasks(document)?,
             engines: Engine::ALL.into(),
@@ -113,10 +128,38 @@ impl Experiment {
             repeat: None,
             seeds: 1,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            folder: folder.into(),
+            folder: None,
             page: None,
             command: String::new(),
         })
+    }
+
+    /// Asks `engines` only.
+    #[must_use]
+    pub fn engines(mut self, engines: impl IntoIterator<Item = Engine>) -> Self {
+        self.engines = engines.into_iter().collect();
+        self
+    }
+
+    /// Runs each point so many times, with seeds that follow each other.
+    #[must_use]
+    pub fn repeat(mut self, times: u64) -> Self {
+        self.repeat = Some(times);
+        self
+    }
+
+    /// Runs at most so many simulations at once.
+    #[must_use]
+    pub fn jobs(mut self, threads: usize) -> Self {
+        self.jobs = threads;
+        self
+    }
+
+    /// Keeps results in `folder`, and reuses finished points from there.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
     }
 
     /// The points.
@@ -171,7 +214,7 @@ impl Experiment {
             task::can_answer(&self.tasks, &[*engine])?;
         }
         let store = self.ready(&self.engines)?;
-        let answers = self.watched(watch, |watched| self.answers(&self.tasks, &store, watched))?;
+        let answers = self.watched(watch, |watched| self.answers(&self.tasks, store.as_ref(), watched))?;
         match answers.iter().find_map(|answer| answer.absent.first()) {
             Some(reason) => Err(ExperimentError::Unanswered(reason.clone())),
             None => Ok(answers),
@@ -233,10 +276,14 @@ impl Experiment {
             // Runs of the kernel would disturb each other.
             let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
             let runner = self.runner(watched);
-            let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let files = tabulate(&self.folder, &self.stem(), &results)
-                .map_err(|error| ExperimentError::table(&self.folder, &error))?;
-            Ok(Swept { results, files })
+            let mut results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
+            let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
+            let files = match &self.folder {
+                Some(folder) => tabulate(folder, &self.stem(), &results)
+                    .map_err(|error| ExperimentError::table(folder, &error))?,
+                None => Vec::new(),
+            };
+            Ok(Swept { results, files, ratios })
         })
     }
 
@@ -251,7 +298,7 @@ impl Experiment {
         watch: &mut dyn Watch,
     ) -> Result<Vec<(Task, Found)>, ExperimentError> {
         task::check(&self.tasks, &[Engine::Sim])?;
-        if self.document().sweep()?.axes().iter().any(|axis| axis.key == over) {
+        if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
             return Err(ExperimentError::Varied(
                 complaint.help(format!(
@@ -302,7 +349,7 @@ impl Experiment {
             let Some(spec) = spec else {
                 let first = |task: &Task| evidence.first(task.clone());
                 let tasks = self.tasks.iter().map(first).collect::<Result<Vec<Task>, _>>()?;
-                let mut answers = self.answers(&tasks, &store, watched)?;
+                let mut answers = self.answers(&tasks, store.as_ref(), watched)?;
                 let verdicts = verdicts(&answers);
                 if !self.estimates {
                     answers.iter_mut().for_each(Answer::set_estimates_aside);
@@ -337,12 +384,12 @@ impl Experiment {
 
     /// Tries what the runs will need: the folder, the page, and the rights for the kernel's runs. The rights are
     /// needed if the kernel is one of `engines` and is made for a point.
-    fn ready(&self, engines: &[Engine]) -> Result<Store, ExperimentError> {
+    fn ready(&self, engines: &[Engine]) -> Result<Option<Store>, ExperimentError> {
         let suits = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
         if engines.contains(&Engine::Live) && self.tasks.iter().any(suits) {
-            emu::prepare()?;
+            engine::prepare_kernel()?;
         }
-        let store = Store::open(&self.folder)?;
+        let store = self.folder.as_deref().map(Store::open).transpose()?;
         self.with_page(try_replace)?;
         Ok(store)
     }
@@ -369,73 +416,13 @@ impl Experiment {
     }
 
     fn runner<'a, 'w>(&'a self, watched: &'a Watched<'w>) -> Runner<'a, 'w> {
-        Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: &self.folder, watched }
+        Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: self.folder.as_deref(), watched }
     }
 
     /// How claims are judged, with the runs of the engines `run` made here.
     fn judging<'a, 'w>(&'a self, run: &'a [Engine], watched: &'a Watched<'w>) -> Judging<'a, 'w> {
         let live = self.repeat;
         Judging { asked: &self.engines, run, seeds: self.seeds, live, runner: self.runner(watched) }
-    }
-
-    /// Every task on every engine, one run after the other.
-    fn answers(
-        &self,
-        tasks: &[Task],
-        store: &Store,
-        watched: &Watched<'_>,
-    ) -> Result<Vec<Answer>, ExperimentError> {
-        let repeat = self.repeat.unwrap_or(1);
-        let each: usize = self.engines.iter().map(|engine| runs(*engine, repeat) as usize).sum();
-        watched.begin(Work::Runs);
-        watched.need(tasks.len() * each);
-        let mut answers = Vec::new();
-        for task in tasks {
-            let answer = self.answer(task, store, watched)?;
-            // If this stops the experiment, the next run does not begin.
-            let _ = watched.tell(Event::Answered(&answer));
-            answers.push(answer);
-        }
-        Ok(answers)
-    }
-
-    /// One task on every engine; of several runs the answer has the one with the median goodput.
-    fn answer(&self, task: &Task, store: &Store, watched: &Watched<'_>) -> Result<Answer, ExperimentError> {
-        let keep = |task: &Task, record: &Record| store.keep(task, &self.command, record);
-        let mut answer = Answer::of(task.clone(), Vec::new());
-        for engine in &self.engines {
-            let tasks = repeats(task, runs(*engine, self.repeat.unwrap_or(1)))?;
-            let mut found = Vec::new();
-            for one in &tasks {
-                match record(one, *engine, watched) {
-                    Ok(record) => {
-                        keep(one, &record)?;
-                        found.push(record);
-                        watched.finish(1);
-                    }
-                    // An engine that cannot answer at the point cannot with another seed.
-                    Err(EngineError::CannotAnswer(misfit)) => {
-                        answer.absent.push(misfit.to_string());
-                        watched.finish(tasks.len() - found.len());
-                        break;
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            if found.len() > 1 {
-                answer.runs.extend(found.clone());
-            }
-            if let Some(record) = median(found) {
-                // Once more, now that what the others found is known.
-                if let Some(one) = tasks.iter().find(|one| one.resolved.hash == record.summary.scenario_hash)
-                    && record.summary.repeats.is_some()
-                {
-                    keep(one, &record)?;
-                }
-                answer.records.push(record);
-            }
-        }
-        Ok(answer)
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
 use crate::study::curves::{CurveChart, Curves, HeatMap};
+use crate::study::sweep::PointResult;
 use crate::study::task::{Answer, Found};
 use scenario::Point;
 use serde::{Serialize, Serializer};
@@ -19,6 +20,9 @@ pub struct ResultLine<'a> {
     engine: Engine,
     /// The numbers.
     summary: &'a Summary,
+    /// Numbers over those of the point's baseline.
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "as_object")]
+    ratio: &'a [(String, f64)],
     /// What a search found at the point, where one was asked for: the summary is of a run there.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'a Found>,
@@ -36,15 +40,21 @@ pub enum OtherLine<'a> {
     Verdict(&'a Verdict),
 }
 
-fn as_object<S: Serializer>(point: &&[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(point.iter().map(|(key, value)| (key, value)))
+fn as_object<T: Serialize, S: Serializer>(pairs: &&[(String, T)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 impl<'a> ResultLine<'a> {
     /// What was found at a point.
     #[must_use]
     pub fn new(point: &'a Point, summary: &'a Summary) -> Self {
-        Self { point, engine: summary.engine, summary, found: None }
+        Self { point, engine: summary.engine, summary, ratio: &[], found: None }
+    }
+
+    /// Returns the line of a sweep's point.
+    #[must_use]
+    pub fn swept(result: &'a PointResult) -> Self {
+        Self { ratio: &result.ratios, ..Self::new(&result.point, &result.summary) }
     }
 
     /// What a search found at a point.
@@ -63,6 +73,7 @@ pub fn results(answer: &Answer) -> impl Iterator<Item = ResultLine<'_>> {
         point: &task.point[..swept],
         engine: record.summary.engine,
         summary: &record.summary,
+        ratio: &[],
         found: found.as_ref(),
     })
 }

@@ -1,6 +1,6 @@
 //! Swept values as numbers: what a table has beside the value as it is written.
 
-use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, RoomScale};
 use link::Limit;
 use scenario::spec::Direction;
 use units::{Bytes, Fraction, Rate, Span, split_quantity};
@@ -30,20 +30,17 @@ impl Quantity {
 /// time is the flow's, and its rate is the tight link's.
 pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Quantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
-        let packet = link.queue.mean_packet;
-        let bytes = match link.limit {
-            Limit::Bytes(bytes) => bytes.get() as f64,
-            Limit::Packets(packets) => (packet * packets).get() as f64,
-        };
+        let scale = link.room_scale();
         // A cell has no rate of its own.
-        let rate = if resolved.cell.is_some() { Rate::ZERO } else { link.config.rate };
-        return size(bytes, link.limit.in_packets(packet), rate, link.mean_rtt);
+        let rate = if resolved.cell.is_some() { Rate::ZERO } else { scale.rate };
+        return size(scale.bytes(link.limit), scale.packets(link.limit), RoomScale { rate, ..scale });
     }
     if key.ends_with("socket_buffer") {
         let flow = flow_of(resolved, key);
-        let flow = flow.and_then(|flow| flow.receive_window.map(|buffer| (flow, buffer.get() as f64)));
+        let flow = flow.and_then(|flow| flow.receive_window().map(|buffer| (flow, buffer)));
         return flow.map_or_else(Vec::new, |(flow, bytes)| {
-            size(bytes, bytes / flow.payload.get().max(1) as f64, resolved.link.rate, flow.base_rtt)
+            let scale = RoomScale { rate: resolved.link.rate, mean_rtt: flow.base_rtt, packet: flow.payload };
+            size(bytes, scale.packets(Limit::Bytes(bytes)), scale)
         });
     }
     let Ok(quantity) = split_quantity(typed, "a number") else { return Vec::new() };
@@ -65,15 +62,11 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Qua
     vec![one]
 }
 
-fn size(bytes: f64, packets: f64, rate: Rate, rtt: Span) -> Vec<Quantity> {
-    let (bytes_per_s, rtt) = (rate.as_bps_f64() / 8.0, rtt.as_secs_f64());
+fn size(bytes: Bytes, packets: f64, scale: RoomScale) -> Vec<Quantity> {
+    let bytes = bytes.get() as f64;
     let mut found = vec![Quantity::new("_bytes", "B", bytes), Quantity::new("_packets", "packets", packets)];
-    if bytes_per_s > 0.0 && rtt > 0.0 {
-        found.push(Quantity::new("_bdp", "bdp", bytes / (bytes_per_s * rtt)));
-    }
-    if bytes_per_s > 0.0 {
-        found.push(Quantity::new("_ms", "ms", bytes / bytes_per_s * 1e3));
-    }
+    found.extend(scale.bdp(bytes).map(|share| Quantity::new("_bdp", "bdp", share)));
+    found.extend(scale.seconds(bytes).map(|time| Quantity::new("_ms", "ms", time * 1e3)));
     found
 }
 

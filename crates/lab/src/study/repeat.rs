@@ -1,9 +1,20 @@
 //! The same run several times, with seeds that follow each other. Reported are the run with the median goodput, and
 //! how far the others lie around it. A single run of a kernel, or of one seed, says little.
 
+use crate::run::engine::{self, EngineError, Progress};
 use crate::run::record::{Engine, Extent, Note, Record, Repeats};
 use crate::study::task::Task;
+use crate::study::watch::{Event, Watched};
 use scenario::Faults;
+
+/// Runs the task on `engine`.
+///
+/// # Errors
+/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine can say nothing of it.
+pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
+    let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
+    engine::run(engine, &task.resolved, tell)
+}
 
 /// How often `engine` is run where `asked` runs are wanted: closed forms say the same each time.
 #[must_use]

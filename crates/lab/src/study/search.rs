@@ -39,6 +39,7 @@ const BRACKETED: f64 = 0.4;
 
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// The scenario or the key is not right.
     #[error(transparent)]
@@ -203,7 +204,7 @@ struct Search<'a, 'w> {
     /// The first of the repetitions'.
     seed: u64,
     pool: rayon::ThreadPool,
-    kept: Place,
+    kept: Option<Place>,
     runs: AtomicUsize,
     /// Runs in which the metric had no value.
     silent: AtomicUsize,
@@ -421,7 +422,7 @@ impl Search<'_, '_> {
         let mut document = self.base.clone();
         document.set("seed", &seed.to_string())?;
         let task = Task::at(&Arc::new(document), vec![(self.key.into(), value.into())])?;
-        Ok(kept_point(&task, Engine::Sim, &self.kept, self.watched)?.summary)
+        Ok(kept_point(&task, Engine::Sim, self.kept.as_ref(), self.watched)?.summary)
     }
 }
 

@@ -3,10 +3,11 @@
 //!
 //! Reading order: `question.rs` the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
-//! limits. `twin.rs` simulates a smaller path in place of one that is too large, and `bench.rs` has the simulations
-//! of limits; `path.rs` simulates a scenario as it is. `around.rs` has the answer under other circumstances and
-//! policies, `settling.rs` what a policy needs time for, `elsewhere.rs` a full queue elsewhere on the path. `cell.rs` is
-//! the same for an access point's queue, `lines.rs` has lines to paste.
+//! limits. `bench.rs` has the simulations of limits over any bed. There are three beds: `wire.rs` has what the two paths of
+//! links share, `twin.rs` a path made of the question, or a smaller one in place of one that is too large, and `path.rs` a
+//! scenario as it is; `cell.rs` is the bed of an access point's queue. `around.rs` has the answer under other circumstances
+//! (`variants.rs`) and policies, `settling.rs` what a policy needs time for, `elsewhere.rs` a full queue elsewhere on the
+//! path. `lines.rs` has lines to paste. No file uses one that uses it, and none uses this one.
 
 mod answer;
 mod around;
@@ -21,6 +22,8 @@ mod question;
 mod settling;
 mod theory;
 mod twin;
+mod variants;
+mod wire;
 
 pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
 pub use choice::MARGIN;
@@ -28,33 +31,37 @@ pub use hosts::Hosts;
 pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
+use super::repeat::record;
 use super::sweep::Runner;
-use super::task::{Task, check, record};
+use super::task::{Task, check};
 use super::watch::{Watch, Watched, Work};
 use crate::run::record::{Engine, Note};
-use bench::{Bench, Case, spaced};
+use crate::run::resolve::Resolved;
+use bench::{Bench, LARGEST, spaced};
 use choice::{Choice, choice, knee, trade_off};
 use path::ScenarioPath;
 use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Complaint;
+use wire::{Wire, Wires};
 
 /// Smaller queues lose bursts, which theory does not know: packets.
 const SMALLEST: f64 = 4.0;
-/// Limits of the first look, evenly spaced on a logarithmic axis.
-const LOOKS: u32 = 6;
-/// The largest of these over the smallest.
-const SPAN: f64 = 64.0;
-/// Limits between the last that misses the target and the first that meets it.
-const BETWEEN: u32 = 3;
-/// The first look reaches up to so many bandwidth-delay products over the square root of the flows, or to `LARGEST`.
-const ROOTS: f64 = 6.0;
-/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold
-/// included.
-const LARGEST: (f64, f64) = (1.2, 2.5);
-/// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
-const CHOICES: usize = 4;
+
+impl Question {
+    /// Returns what is asked of a scenario: its tight link or its cell, its greedy flows and their RTTs, with the wishes of
+    /// [`Question::of`].
+    ///
+    /// # Errors
+    /// Where it has no greedy flow.
+    pub fn of_scenario(resolved: &Resolved) -> Result<Self, Complaint> {
+        match &resolved.cell {
+            Some(plan) => cell::question(resolved, plan),
+            None => Self::of_path(resolved),
+        }
+    }
+}
 
 /// The answer of theory alone, in microseconds.
 #[must_use]
@@ -180,8 +187,8 @@ pub struct Study {
     pub scenario: Option<Document>,
     /// Threads of simulations.
     pub jobs: usize,
-    /// Where finished simulations are kept, and reused from.
-    pub folder: PathBuf,
+    /// Where finished simulations are kept, and reused from; `None`: nowhere.
+    pub folder: Option<PathBuf>,
     /// Seed of the random streams.
     pub seed: u64,
 }
@@ -202,7 +209,7 @@ impl Study {
     #[must_use]
     pub fn of(question: Question, folder: PathBuf) -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { question, scenario: None, jobs, folder, seed: 1 }
+        Self { question, scenario: None, jobs, folder: Some(folder), seed: 1 }
     }
 
     /// Whether `engine` can be asked, before anything runs.
@@ -243,50 +250,44 @@ impl Study {
     fn simulated(&self, watched: &Watched<'_>) -> Result<Sizing, ExperimentError> {
         watched.begin(Work::Points);
         let question = &self.question;
-        let runner = Runner { jobs: self.jobs, folder: &self.folder, watched };
-        if let (Some(document), Some(_)) = (&self.scenario, &question.cell) {
-            return cell::simulated(question, document, self.seed, runner);
-        }
-        let mut bench = Bench::new(question, self.cases(twin::PACKETS)?, self.seed, runner);
-        bench.add(&self.first_look())?;
-        self.reach(&mut bench)?;
-        let between = bench.between(BETWEEN);
-        bench.add(&between)?;
-        let mut chosen = choice(question, bench.curve());
-        for _ in 0..CHOICES {
-            let asked = [chosen.least, chosen.recommended, chosen.most].into_iter();
-            let asked: Vec<u64> =
-                asked.chain(chosen.conflict.iter().flat_map(choice::Conflict::limits)).collect();
-            if !bench.add(&asked)? {
-                break;
+        let runner = Runner { jobs: self.jobs, folder: self.folder.as_deref(), watched };
+        match (&self.scenario, &question.cell) {
+            (Some(document), Some(_)) => cell::simulated(question, document, self.seed, runner),
+            (Some(document), None) => {
+                let path = ScenarioPath::of(document, question)?;
+                let told = "flows, hosts, traffic and queues on the way back are the scenario's own";
+                self.over(vec![path], runner, &[told])
             }
-            chosen = choice(question, bench.curve());
-            // What was asked for surely misses the target, although smaller limits have it: larger ones may.
-            if chosen.none_meets() {
-                self.reach(&mut bench)?;
-                let between = bench.between(BETWEEN);
-                bench.add(&between)?;
-                chosen = choice(question, bench.curve());
+            (None, _) => {
+                let told = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
+                self.over(twin::cases(question, twin::PACKETS), runner, &told)
             }
         }
-        let (curve, at) = (bench.curve().to_vec(), |packets| bench.at(packets));
-        let around = around::around(question, &bench, &chosen)?;
+    }
+
+    /// Answers by simulations of `paths`, of which `told` is taken for granted.
+    fn over<W: Wire>(
+        &self,
+        paths: Vec<W>,
+        runner: Runner<'_, '_>,
+        told: &[&str],
+    ) -> Result<Sizing, ExperimentError> {
+        let question = &self.question;
+        let mut bench = Bench::new(question, Wires { question, paths, seed: self.seed }, runner);
+        let chosen = bench.choose()?;
+        let curve = bench.curve();
+        let at = |packets| bench.found(packets).expect("a limit that was simulated").point;
+        let around = around::around(&bench, &chosen)?;
         let (least, recommended) = (at(chosen.least), at(chosen.recommended));
         let mut remarks = doubts(question, &chosen, &least, &recommended);
         let best =
             curve.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization)).map(|point| point.packets);
-        let full = best.filter(|_| chosen.none_meets()).and_then(|packets| bench.elsewhere(packets));
-        remarks.extend(full.map(ToString::to_string));
+        let best = best.filter(|_| chosen.none_meets()).and_then(|packets| bench.found(packets));
+        remarks.extend(best.and_then(|found| found.elsewhere.as_ref()).map(ToString::to_string));
         remarks.extend(around.remarks);
         let mut assumptions = assumptions(question);
-        assumptions.push(match &self.scenario {
-            Some(_) => "flows, hosts, traffic and queues on the way back are the scenario's own".into(),
-            None => "all packets are full; acknowledgements meet no queue".into(),
-        });
-        if self.scenario.is_none() {
-            assumptions.push(bench::HOSTS.into());
-        }
-        assumptions.extend(bench.assumptions());
+        assumptions.extend(told.iter().map(ToString::to_string));
+        assumptions.extend(bench.bed.paths.iter().filter_map(W::assumption));
         assumptions.extend(choice::clumps(question, chosen.recommended));
         let beside = lines::Beside {
             in_bytes: around.in_bytes,
@@ -307,43 +308,6 @@ impl Study {
         })
     }
 
-    /// What is simulated: the least and the greatest number of flows.
-    fn cases(&self, packets: f64) -> Result<Vec<Case>, Faults> {
-        match &self.scenario {
-            Some(document) => Ok(vec![Case::Scenario(ScenarioPath::of(document, &self.question)?)]),
-            None => Ok(twin::cases(&self.question, packets)),
-        }
-    }
-
-    fn first_look(&self) -> Vec<u64> {
-        let (bdp, flows) = (self.question.bdp_limit(), self.question.flows.least as f64);
-        let high = (bdp * LARGEST.0).min(bdp * ROOTS / flows.sqrt()).max(f64::from(LOOKS));
-        let low = (high / SPAN).max(1.0);
-        (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect()
-    }
-
-    /// Looks at larger limits while none meets the target, and at smaller ones if all do.
-    fn reach(&self, bench: &mut Bench<'_, '_>) -> Result<(), ExperimentError> {
-        let step = SPAN.powf(1.0 / f64::from(LOOKS - 1));
-        let most = (self.question.pipe_limit() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
-        let target = self.question.target.get();
-        while let Some(last) =
-            bench.curve().last().filter(|last| last.surely() < target && last.packets < most)
-        {
-            let next = |steps: i32| ((last.packets as f64 * step.powi(steps)) as u64).min(most);
-            let next = [next(1), next(2)];
-            bench.add(&next)?;
-        }
-        if let Some(first) =
-            bench.curve().first().filter(|first| first.perhaps() >= target && first.packets > 2)
-        {
-            let next = |steps: i32| ((first.packets as f64 * step.powi(steps)) as u64).max(1);
-            let next = [next(-1), next(-2)];
-            bench.add(&next)?;
-        }
-        Ok(())
-    }
-
     /// Asks the kernel what the recommended limit of `sizing` does, and adds it as its proof.
     ///
     /// # Errors
@@ -357,22 +321,33 @@ impl Study {
     }
 
     fn proved(&self, limit: u64, watched: &Watched<'_>) -> Result<Proof, ExperimentError> {
-        emu::prepare()?;
+        crate::run::engine::prepare_kernel()?;
         watched.begin(Work::Runs);
-        // The path itself, if the emulator carries it; otherwise the twin.
-        let whole = self.cases(f64::INFINITY)?.swap_remove(0);
-        let task = whole.live_task(limit, &self.question.queue, self.seed)?;
-        let (case, task) = match check(std::slice::from_ref(&task), &[Engine::Live]) {
-            Ok(()) => (whole, task),
-            Err(_) => {
-                let twin = self.cases(twin::PACKETS)?.swap_remove(0);
-                let task = twin.live_task(limit, &self.question.queue, self.seed)?;
-                (twin, task)
+        match &self.scenario {
+            Some(document) => self.proved_on(&[ScenarioPath::of(document, &self.question)?], limit, watched),
+            None => {
+                // The path itself, if the emulator carries it; otherwise the twin.
+                let least = |packets| twin::cases(&self.question, packets).swap_remove(0);
+                self.proved_on(&[least(f64::INFINITY), least(twin::PACKETS)], limit, watched)
             }
-        };
-        check(std::slice::from_ref(&task), &[Engine::Live])?;
+        }
+    }
+
+    /// Runs the kernel on the first of `paths` that it is made for.
+    fn proved_on<W: Wire>(
+        &self,
+        paths: &[W],
+        limit: u64,
+        watched: &Watched<'_>,
+    ) -> Result<Proof, ExperimentError> {
+        let tasks = paths.iter().map(|path| path.live_task(limit, &self.question.queue, self.seed));
+        let tasks = tasks.collect::<Result<Vec<Task>, Faults>>()?;
+        let suits = |task: &Task| check(std::slice::from_ref(task), &[Engine::Live]).is_ok();
+        let place = tasks.iter().position(suits).unwrap_or(tasks.len() - 1);
+        let (case, task) = (&paths[place], &tasks[place]);
+        check(std::slice::from_ref(task), &[Engine::Live])?;
         watched.need(1);
-        let record = record(&task, Engine::Live, watched)?;
+        let record = record(task, Engine::Live, watched)?;
         watched.finish(1);
         let point = case.point(limit, &record.summary);
         let mut notes: Vec<String> = case.assumption().into_iter().collect();

@@ -17,7 +17,7 @@ mod arrow;
 mod columns;
 mod field;
 
-use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, put, read_own};
+use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, free_space, put, read_own};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
@@ -45,7 +45,7 @@ pub struct Store {
 /// Why results cannot be kept.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct StoreError(Complaint);
+pub struct StoreError(pub(crate) Complaint);
 
 impl StoreError {
     fn new(path: &Path, what: &str, help: &str, error: &io::Error) -> Self {
@@ -84,8 +84,7 @@ impl Store {
                 let mut file = create(&trial.path().join("trial"))?;
                 file.write_all(&[0; 4096])?;
                 file.sync_all()?;
-                let free = nix::sys::statvfs::statvfs(folder);
-                Ok(free.map(|stat| stat.blocks_available() * stat.fragment_size()).unwrap_or(u64::MAX))
+                Ok(free_space(folder).unwrap_or(u64::MAX))
             })
             .map_err(fail("cannot write to the folder for results", CHOOSE))?;
         if room < ROOM {

@@ -8,7 +8,8 @@ use crate::files::{Place, clear};
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
-use crate::study::task::{Task, record};
+use crate::study::repeat::record;
+use crate::study::task::Task;
 use crate::study::watch::{Event, Watched};
 use kept::Asked;
 pub(crate) use kept::Kept;
@@ -20,6 +21,7 @@ use units::Complaint;
 
 /// One finished point.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PointResult {
     /// The keys the sweep sets and their values.
     pub point: Vec<(String, String)>,
@@ -27,12 +29,18 @@ pub struct PointResult {
     pub quantities: Vec<Vec<Quantity>>,
     /// The numbers.
     pub summary: Summary,
+    /// Numbers over those of the point's baseline; empty without one, and of a baseline itself.
+    pub ratios: Ratios,
     /// Remarks on the run.
     pub notes: Vec<Note>,
 }
 
+/// Compared numbers: each one's key in a sweep's table, and its ratio.
+pub type Ratios = Vec<(String, f64)>;
+
 /// Why a sweep stopped. What was finished is kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SweepError {
     /// A point failed.
     #[error("{label}: {source}")]
@@ -60,8 +68,8 @@ pub enum SweepError {
 pub struct Runner<'a, 'w> {
     /// Threads.
     pub jobs: usize,
-    /// Where finished runs are kept, and reused from.
-    pub folder: &'a Path,
+    /// Where finished runs are kept, and reused from; `None`: nowhere.
+    pub folder: Option<&'a Path>,
     /// Is told of each run.
     pub watched: &'a Watched<'w>,
 }
@@ -78,11 +86,11 @@ pub fn sweep(
 ) -> Result<Vec<PointResult>, SweepError> {
     let kept = kept_points(runner.folder, engine)?;
     let one = |task: &Task| {
-        let Kept { summary, notes } = point(task, engine, &kept, runner.watched)?;
+        let Kept { summary, notes } = point(task, engine, kept.as_ref(), runner.watched)?;
         runner.watched.finish(1);
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         let quantities = task.point.iter().map(numbers).collect();
-        Ok(PointResult { point: task.point.clone(), quantities, summary, notes })
+        Ok(PointResult { point: task.point.clone(), quantities, summary, ratios: Ratios::new(), notes })
     };
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
 }
@@ -93,15 +101,16 @@ impl From<PointResult> for Record {
     }
 }
 
-/// The folder in which finished points of `engine` are kept.
-pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<Place, SweepError> {
+/// Returns the folder in which finished points of `engine` are kept, made if need be; `None` without a results folder.
+pub(crate) fn kept_points(folder: Option<&Path>, engine: Engine) -> Result<Option<Place>, SweepError> {
+    let Some(folder) = folder else { return Ok(None) };
     let kept = Place::of(folder).within("points").within(engine.to_string());
     let cleared = kept.make(|folder| {
         clear(folder);
         Ok(())
     });
     cleared.map_err(|error| not_kept(&kept.path(), &error))?;
-    Ok(kept)
+    Ok(Some(kept))
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> SweepError {
@@ -119,7 +128,7 @@ pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
 pub(crate) fn point(
     task: &Task,
     engine: Engine,
-    kept: &Place,
+    kept: Option<&Place>,
     watched: &Watched<'_>,
 ) -> Result<Kept, SweepError> {
     let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
@@ -127,7 +136,10 @@ pub(crate) fn point(
         return Err(failed(EngineError::Stopped));
     }
     let asked = Asked::of(task, engine);
-    if let Some(point) = kept.enter(|folder| Ok(Kept::read(folder, &asked))).ok().flatten() {
+    // What a program has added may be other code by now.
+    let kept = kept.filter(|_| !task.resolved.has_added_parts());
+    let read = |kept: &Place| kept.enter(|folder| Ok(Kept::read(folder, &asked))).ok().flatten();
+    if let Some(point) = kept.and_then(read) {
         let _ = watched.tell(Event::Reused);
         return Ok(point);
     }
@@ -136,7 +148,9 @@ pub(crate) fn point(
     Arc::make_mut(&mut bare.resolved).columns.clear();
     let record = record(&bare, engine, watched).map_err(failed)?;
     let result = Kept { summary: record.summary, notes: record.notes };
-    kept.enter(|folder| result.write(folder, &asked))
-        .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;
+    if let Some(kept) = kept {
+        kept.enter(|folder| result.write(folder, &asked))
+            .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;
+    }
     Ok(result)
 }

@@ -87,11 +87,28 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
         |summary| summary.wlan.as_ref().map_or(&[][..], |wlan| &wlan.stations),
         StationSummary::key,
     ));
+    fields.extend(ratios(results));
     fields.push(texts("scenario_hash", &|result| result.summary.scenario_hash.clone()));
     // A column stands once: a swept key, which comes first, has its values as written.
     let mut names = HashSet::new();
     fields.retain(|field| names.insert(field.name.clone()));
     fields
+}
+
+/// Returns a column `ratio.KEY` for each number that any point has a ratio of.
+fn ratios(results: &[PointResult]) -> Vec<Field> {
+    let mut keys: Vec<&str> = Vec::new();
+    for (key, _) in results.iter().flat_map(|result| &result.ratios) {
+        if !keys.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    let column = |key: &str| {
+        let of =
+            |result: &PointResult| result.ratios.iter().find(|(one, _)| one == key).map(|(_, ratio)| *ratio);
+        Field::new(format!("ratio.{key}"), "1", Column::Number(results.iter().map(of).collect()))
+    };
+    keys.into_iter().map(column).collect()
 }
 
 /// The values of a swept key in numbers, a column per unit.

@@ -1,10 +1,8 @@
 //! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
 
-use super::room::Room;
-use super::watch::{Event, Watched};
-use crate::run::engine::{self, EngineError, Misfit, Progress};
+use crate::run::engine::{self, Misfit};
 use crate::run::record::{Engine, Record, Summary};
-use crate::run::resolve::{Resolved, resolve};
+use crate::run::resolve::{Resolved, Room, resolve_document};
 use scenario::{Document, Faults, Point};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -29,7 +27,7 @@ impl Task {
     /// # Errors
     /// Everything that is wrong with the scenario there.
     pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
-        let resolved = Arc::new(resolve(&document.at(&point)?)?);
+        let resolved = Arc::new(resolve_document(&document.at(&point)?)?);
         Ok(Self { document: Arc::clone(document), point, resolved })
     }
 
@@ -51,9 +49,15 @@ impl Task {
     /// "socket buffer = 400kB, limit = 120kB"; empty without a sweep.
     #[must_use]
     pub fn label(&self) -> String {
-        let one = |(key, value): &(String, String)| format!("{key} = {value}");
-        self.settings().iter().map(one).collect::<Vec<_>>().join(", ")
+        self.point.iter().map(setting).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns "socket buffer = 400kB" for a key's last part and its value.
+#[must_use]
+pub fn setting((key, value): &(String, String)) -> String {
+    let last = one_line(key.rsplit('.').next().unwrap_or(key)).replace('_', " ");
+    format!("{last} = {}", shown(value))
 }
 
 /// A swept value as labels, tables and claims say it: on one line, of a sizer without settings the name.
@@ -277,15 +281,6 @@ pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
         }
     }
     Some(reasons)
-}
-
-/// Runs the task on `engine`.
-///
-/// # Errors
-/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine can say nothing of it.
-pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
-    let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
-    engine::run(engine, &task.resolved, tell)
 }
 
 impl Answer {

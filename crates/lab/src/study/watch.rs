@@ -16,6 +16,7 @@ pub trait Watch: Send {
 
 /// What a [`Watch`] is told.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// Work of another kind begins: it counts its steps from zero.
     Begun(Work),
@@ -56,6 +57,7 @@ pub enum Event<'a> {
 
 /// Kinds of work, each with its own steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Work {
     /// Runs, one after the other.
     Runs,
@@ -79,7 +81,7 @@ impl Watch for Unwatched {
 pub struct Watched<'a>(Mutex<State<'a>>);
 
 struct State<'a> {
-    watch: &'a mut dyn Watch,
+    watch: Option<&'a mut dyn Watch>,
     stopped: bool,
     done: usize,
     all: usize,
@@ -89,15 +91,14 @@ impl Watched<'static> {
     /// For a study that nobody watches.
     #[must_use]
     pub fn by_nobody() -> Self {
-        // Nothing is allocated for a value without a size.
-        Self::new(Box::leak(Box::new(Unwatched)))
+        Self(Mutex::new(State { watch: None, stopped: false, done: 0, all: 0 }))
     }
 }
 
 impl<'a> Watched<'a> {
     /// For a study that `watch` watches.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
-        Self(Mutex::new(State { watch, stopped: false, done: 0, all: 0 }))
+        Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))
     }
 
     fn state(&self) -> MutexGuard<'_, State<'a>> {
@@ -151,7 +152,7 @@ impl State<'_> {
     }
 
     fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        self.stopped |= self.watch.tell(event).is_break();
+        self.stopped |= self.watch.as_mut().is_some_and(|watch| watch.tell(event).is_break());
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

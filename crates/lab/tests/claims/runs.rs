@@ -63,7 +63,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
             run: &[Engine::Model, Engine::Sim],
             seeds: 4,
             live: None,
-            runner: Runner { jobs: 2, folder: folder.path(), watched: &Watched::by_nobody() },
+            runner: Runner { jobs: 2, folder: Some(folder.path()), watched: &Watched::by_nobody() },
         };
         evidence(&Document::parse("x.toml", text).unwrap(), claims, &judging).unwrap()
     };

@@ -201,7 +201,7 @@ fn over_before_measuring(resolved: &Resolved, summary: &Summary) -> Option<Strin
     let over = resolved.flows.iter().zip(&summary.flows).filter(|(of, flow)| {
         let begun = of.start.as_secs_f64() + flow.handshake_s.unwrap_or(0.0);
         let ended = flow.completion_s.map(|took| begun + took);
-        let left = of.stop.map(units::Span::as_secs_f64);
+        let left = of.stop.map(units::Time::as_secs_f64);
         ended.or(left).is_some_and(|end| end <= warmup)
     });
     let names: Vec<String> = over.map(|(_, flow)| flow.name.clone()).collect();

@@ -1,12 +1,13 @@
 //! `station`, `direction`, `category` and `ack_category` of a flow: its way in a cell.
 
-use super::keys::{At, Keys};
-use super::way::Way;
-use super::wlan::{WlanRead, category};
+use crate::cursor::{At, Keys};
+
+use super::partial::{PartialWlan, Way};
+use super::wlan::category;
 use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
+use crate::tree::Value;
 
-const DIRECTIONS: &[(&str, CellDirection)] = &[("down", CellDirection::Down), ("up", CellDirection::Up)];
 /// The keys that a flow has in a cell only.
 const KEYS: [&str; 3] = ["station", "category", "ack_category"];
 
@@ -34,7 +35,7 @@ pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
 
 impl Stations {
     /// Those of a cell, as far as it could be read.
-    pub(super) fn new(cell: Option<&WlanRead<'_>>) -> Self {
+    pub(super) fn new(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: cell.and_then(|cell| cell.stations.clone()), dcf: cell.is_some_and(|cell| cell.dcf) }
     }
 
@@ -45,7 +46,7 @@ impl Stations {
             keys.near("path").fault_from(origin, "a path, in a cell", "no path here", Some(help));
         }
         let stations = self.stations(keys);
-        let direction = keys.or("direction", CellDirection::Down, |at| at.word(DIRECTIONS));
+        let direction = keys.or("direction", CellDirection::Down, At::word);
         let category_of = |at: &At<'_>| category(at, self.dcf);
         let data = keys.or("category", crate::spec::Category::Be, category_of);
         let acknowledgements = keys.optional("ack_category", category_of);
@@ -68,18 +69,27 @@ impl Stations {
             keys.near("station").fault("missing", self.listed(), None);
             return None;
         };
-        let named = at.text()?;
-        let names = self.names.as_ref()?;
-        let meant: Vec<String> = match named.strip_suffix('*') {
-            Some(beginning) => names.iter().filter(|name| name.starts_with(beginning)).cloned().collect(),
-            None => names.iter().filter(|name| **name == named).cloned().collect(),
-        };
-        if meant.is_empty() {
-            let help = near::did_you_mean(&named, names.iter().map(String::as_str));
-            at.fault(format!("no station is named \"{named}\""), self.listed(), help);
-            return None;
+        let names = self.names.as_ref();
+        let is_list = matches!(&at.node.value, Value::List(items) if !items.is_empty());
+        let items = if is_list { at.items() } else { vec![at] };
+        let mut meant = Vec::new();
+        for item in items {
+            let named = item.text()?;
+            let Some(names) = names else { continue };
+            // In a list each name is one station, whatever its last letter.
+            let beginning = named.strip_suffix('*').filter(|_| !is_list);
+            let is_meant = |name: &&String| {
+                beginning.map_or_else(|| **name == named, |beginning| name.starts_with(beginning))
+            };
+            let before = meant.len();
+            meant.extend(names.iter().filter(is_meant).cloned());
+            if meant.len() == before {
+                let help = near::did_you_mean(&named, names.iter().map(String::as_str));
+                item.fault(format!("no station is named \"{named}\""), self.listed(), help);
+                return None;
+            }
         }
-        Some(meant)
+        names.map(|_| meant)
     }
 
     /// The first names.

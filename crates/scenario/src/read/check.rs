@@ -1,32 +1,31 @@
 //! What takes more than one table to see.
 
-use super::flow::{FlowRead, MOST_FLOWS};
-use super::keys::{At, Keys};
-use super::link::LinkRead;
-use super::wlan::WlanRead;
+use super::partial::{PartialFlow, PartialLink, PartialWlan};
+use crate::cursor::{At, Keys};
 use crate::spec::{Direction, Limit, Spread};
+use crate::tables::flow::MOST_FLOWS;
+use crate::tables::top::ScenarioRead;
 use units::random::pareto_quantiles;
 use units::{Bytes, Span};
 
 /// Notes what does not fit together. Tables and keys that could not be read are left out.
 pub(super) fn across(
     root: &Keys<'_>,
-    duration: Option<Option<Span>>,
-    warmup: Option<Span>,
-    links: Option<&[LinkRead<'_>]>,
-    cell: Option<&WlanRead<'_>>,
-    flows: Option<&[FlowRead<'_>]>,
-    users: &[FlowRead<'_>],
+    read: &ScenarioRead,
+    links: Option<&[PartialLink<'_>]>,
+    cell: Option<&PartialWlan<'_>>,
+    flows: Option<&[PartialFlow<'_>]>,
+    users: &[PartialFlow<'_>],
 ) {
-    if let (Some(Some(duration)), Some(warmup)) = (duration, warmup)
+    if let (Some(Some(duration)), Some(warmup)) = (read.duration, read.warmup)
         && warmup >= duration
     {
         let found = format!("a warmup of {warmup} in a run of {duration}: nothing is left to measure");
         root.near("warmup").fault(found, format!("a time below {duration}"), None);
     }
     let flows = flows.unwrap_or_default();
-    if duration == Some(None) {
-        for flow in flows.iter().filter(|flow| flow.size == Some(None)) {
+    if read.duration == Some(None) {
+        for flow in flows.iter().filter(|flow| flow.read.size == Some(None)) {
             flow.keys.near("size").fault(
                 "never ends: a greedy flow in a run without a duration",
                 "a duration for the run, or a size for this flow",
@@ -41,7 +40,7 @@ pub(super) fn across(
             );
         }
     }
-    let flows: Vec<&FlowRead<'_>> = flows.iter().chain(users).collect();
+    let flows: Vec<&PartialFlow<'_>> = flows.iter().chain(users).collect();
     sums(&flows);
     if let Some(cell) = cell.filter(|cell| cell.delay == Some(None))
         && !flows.is_empty()
@@ -60,7 +59,7 @@ pub(super) fn across(
             Some(cell) => cell.delay.flatten().map(|delay| delay * 2),
             None => round(flow, links),
         };
-        if let (Some(round), Some(Some(rtt))) = (round, &flow.rtt) {
+        if let (Some(round), Some(Some(rtt))) = (round, &flow.read.rtt) {
             covers(
                 &flow.keys.near("rtt"),
                 rtt,
@@ -75,13 +74,13 @@ pub(super) fn across(
         }
     }
     for (index, link) in links.iter().enumerate() {
-        let crossing: Vec<&FlowRead<'_>> =
+        let crossing: Vec<&PartialFlow<'_>> =
             flows.iter().copied().filter(|flow| flow.way.links.contains(&index)).collect();
         // What could not be read may cross it.
         if flows.iter().any(|flow| flow.way.links.is_empty()) {
             continue;
         }
-        limits(&link.keys, link.limit, Direction::Forward, &crossing, links);
+        limits(&link.keys, link.limit(), Direction::Forward, &crossing, links);
         if let Some((keys, limit)) = &link.reverse {
             limits(keys, *limit, Direction::Reverse, &crossing, links);
         }
@@ -94,7 +93,7 @@ const MOST_CROSSINGS: u64 = 10_000_000;
 const MOST_AT_ONCE: u64 = 20_000_000;
 
 /// Notes the table with which all flows together are more than fit into memory.
-fn sums(flows: &[&FlowRead<'_>]) {
+fn sums(flows: &[&PartialFlow<'_>]) {
     let (mut transfers, mut crossings, mut at_once) = (0u64, 0u64, 0u64);
     for read in flows {
         let Some(flow) = &read.flow else { continue };
@@ -115,7 +114,7 @@ fn sums(flows: &[&FlowRead<'_>]) {
             counted,
             "links that flows cross",
         );
-        let segment = read.segment.map_or(1, Bytes::get).max(1);
+        let segment = read.read.segment.map_or(1, Bytes::get).max(1);
         let size = flow.size.map_or(u64::MAX, |size| size.get().div_ceil(segment));
         within(
             &mut at_once,
@@ -128,8 +127,8 @@ fn sums(flows: &[&FlowRead<'_>]) {
 }
 
 /// Twice the one-way delay of a flow's links, once every link's is known.
-fn round(flow: &FlowRead<'_>, links: &[LinkRead<'_>]) -> Option<Span> {
-    let delays = flow.way.links.iter().map(|link| links[*link].delay);
+fn round(flow: &PartialFlow<'_>, links: &[PartialLink<'_>]) -> Option<Span> {
+    let delays = flow.way.links.iter().map(|link| links[*link].read.delay);
     delays.sum::<Option<Span>>().map(|delay| delay * 2)
 }
 
@@ -163,8 +162,8 @@ fn limits(
     keys: &Keys<'_>,
     limit: Option<Limit>,
     direction: Direction,
-    crossing: &[&FlowRead<'_>],
-    links: &[LinkRead<'_>],
+    crossing: &[&PartialFlow<'_>],
+    links: &[PartialLink<'_>],
 ) {
     let at = || {
         let queue = keys.near("queue");
@@ -175,7 +174,8 @@ fn limits(
             let segments = crossing.iter().filter(|flow| flow.way.direction == Some(direction));
             // The way back of what goes the other way carries acknowledgements.
             let carried = crossing.iter().any(|flow| flow.way.direction != Some(direction));
-            let packets = segments.filter_map(|flow| flow.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
+            let packets =
+                segments.filter_map(|flow| flow.read.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
             if let Some(packet) = packets.max().filter(|packet| limit < *packet) {
                 let found = format!("room for {limit}, not even one packet of {packet}");
                 at().fault(found, format!("at least \"{packet}\""), None);
@@ -203,8 +203,8 @@ fn limits(
 const ACKNOWLEDGEMENT: Bytes = Bytes::new(80);
 
 /// True if the flow's base RTT is known to be zero.
-fn pathless(flow: &FlowRead<'_>, round: Option<Span>) -> bool {
-    match &flow.rtt {
+fn pathless(flow: &PartialFlow<'_>, round: Option<Span>) -> bool {
+    match &flow.read.rtt {
         None => false,
         Some(None) => round == Some(Span::ZERO),
         Some(Some(Spread::All(rtt) | Spread::Uniform(_, rtt) | Spread::Exponential(rtt))) => {

@@ -1,23 +1,21 @@
 //! `[figure]`: a figure over the points of a sweep.
 
-use super::keys::{At, Keys};
-use crate::document::{Node, Value};
+use crate::cursor::{At, Keys, Sink};
 use crate::fault::Faults;
-use crate::figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 use crate::near;
 use crate::schema::{self, Keys as Known};
-use std::cell::RefCell;
+use crate::tables;
+use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+use crate::tree::{Node, Value};
+use crate::values::FigureEngine;
 use units::{Fraction, Span};
 
 /// Reads the table, given the swept keys.
 pub(crate) fn figure(root: &Node, known: Known, swept: &[String]) -> Result<Option<FigureSpec>, Faults> {
-    let faults = RefCell::new(Vec::new());
-    let Some(at) = At::root(root, &faults).child("figure") else { return Ok(None) };
+    let sink = Sink::new(tables::ROOT);
+    let Some(at) = At::root(root, &sink).child("figure") else { return Ok(None) };
     let spec = at.keys(known).and_then(|keys| read(&keys, swept));
-    match (spec, faults.into_inner()) {
-        (Some(spec), faults) if faults.is_empty() => Ok(Some(spec)),
-        (_, faults) => Err(Faults::new(faults)),
-    }
+    sink.result(spec).map(Some)
 }
 
 fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
@@ -36,7 +34,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     let reference = keys.optional("reference", reference);
     let y = match (keys.get("y"), keys.get("smallest")) {
         (Some(y), None) => texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(Drawn::Numbers),
-        (None, Some(smallest)) => smallest_of(&smallest.keys(schema::SMALLEST)?, swept).map(Drawn::Smallest),
+        (None, Some(smallest)) => smallest_of(&smallest.keys(tables::SMALLEST)?, swept).map(Drawn::Smallest),
         (found, _) => {
             let found = if found.is_some() { "y and smallest at once" } else { "nothing to draw" };
             keys.near("y").fault(
@@ -89,7 +87,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
 }
 
 fn reference(at: &At<'_>) -> Option<FigureReference> {
-    let keys = at.keys(schema::REFERENCE)?;
+    let keys = at.keys(tables::REFERENCE)?;
     let (name, file) = (keys.read("name", At::name), keys.read("file", At::text));
     Some(FigureReference { name: name?, file: file? })
 }
@@ -98,7 +96,7 @@ fn reference(at: &At<'_>) -> Option<FigureReference> {
 fn horizontal(at: &At<'_>, swept: &[String]) -> Option<String> {
     let key = at.text()?;
     let table = key.split('.').next().unwrap_or_default();
-    let of_scenario = schema::names(schema::ROOT).any(|name| name == table);
+    let of_scenario = schema::names(tables::ROOT).any(|name| name == table);
     if of_scenario || swept.is_empty() { swept_key(at, swept) } else { Some(key) }
 }
 
@@ -130,8 +128,6 @@ fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
 
 /// A list of engines, or one.
 fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
-    const ENGINES: &[(&str, FigureEngine)] =
-        &[("model", FigureEngine::Model), ("sim", FigureEngine::Sim), ("live", FigureEngine::Live)];
     let items = if matches!(at.node.value, Value::String(_)) { vec![at.clone()] } else { at.items() };
     if items.is_empty() {
         at.fault(at.node.described(), "engines such as [\"sim\", \"live\"]", None);
@@ -139,7 +135,7 @@ fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
     }
     let mut engines = Vec::new();
     for item in &items {
-        let engine = item.word(ENGINES)?;
+        let engine = item.word()?;
         if engines.contains(&engine) {
             item.fault(format!("{} for the second time", item.node.described()), "each engine once", None);
             return None;

@@ -1,10 +1,11 @@
 //! `[[traffic]]` of kind "engset": users whose packets answer to congestion as those of a flow do.
 
-use super::flow::{FlowRead, transfers};
-use super::keys::{At, Keys};
-use super::spread;
+use super::flow::transfers;
+use super::partial::PartialFlow;
 use super::way::Ways;
+use crate::cursor::{At, Keys};
 use crate::spec::{Sessions, Spread, Volume};
+use crate::tables::spread;
 use units::Span;
 
 /// Reads a population of users: its connections as flows, one for each, and the whole.
@@ -13,12 +14,12 @@ pub(super) fn sessions<'a>(
     entry: usize,
     default_name: &str,
     ways: &Ways,
-) -> (FlowRead<'a>, Option<Sessions>) {
+) -> (PartialFlow<'a>, Option<Sessions>) {
     let users = keys.read("users", |at| at.count("zero users"));
     let session = keys.read("session", session);
     let think = keys.read("think", |at| spread::drawn::<Span>(at, "s"));
     let handshake = keys.read("handshake", At::boolean);
-    let flow = transfers(keys, default_name, users, ways);
+    let flow = transfers(keys, default_name, Some(users), ways);
     let sessions = || {
         Some(Sessions {
             entry,

@@ -1,12 +1,14 @@
 //! `[[traffic]]`: packets that do not answer to congestion. `read/sessions.rs` has the kind whose packets do.
 
-use super::flow::FlowRead;
-use super::keys::{At, Keys};
-use super::way::{Way, Ways};
+use super::partial::{PartialTraffic, Way};
+use super::way::Ways;
 use super::{repeated, sessions};
-use crate::document::{Node, Value, path};
+use crate::cursor::{At, Keys};
+use crate::places;
 use crate::schema::{self, Keys as Known};
-use crate::spec::{Pattern, Replay, Sessions, Traffic};
+use crate::spec::{Pattern, Replay, Traffic};
+use crate::tables;
+use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -30,10 +32,10 @@ const KINDS: &[(&str, Kind)] = &[
 impl Kind {
     fn keys(self) -> Known {
         match self {
-            Self::Cbr | Self::Poisson => schema::STEADY,
-            Self::OnOff => schema::ON_OFF,
-            Self::Replay => schema::REPLAY,
-            Self::Engset => schema::ENGSET,
+            Self::Cbr | Self::Poisson => tables::STEADY,
+            Self::OnOff => tables::ON_OFF,
+            Self::Replay => tables::REPLAY,
+            Self::Engset => tables::ENGSET,
         }
     }
 }
@@ -41,18 +43,8 @@ impl Kind {
 /// More sources have the meters of each link fill the memory.
 const MOST_TRAFFIC: usize = 1000;
 
-/// All `[[traffic]]` by what it is; each in the order of the file.
-#[derive(Default)]
-pub(super) struct TrafficRead<'a> {
-    pub(super) traffic: Vec<Option<Traffic>>,
-    pub(super) replays: Vec<Option<Replay>>,
-    /// The connections of the users, for checks across tables.
-    pub(super) users: Vec<FlowRead<'a>>,
-    pub(super) sessions: Vec<Option<Sessions>>,
-}
-
 /// Reads all traffic; there may be none.
-pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a>> {
+pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic<'a>> {
     let tables = repeated(root, "traffic")?;
     if tables.len() > MOST_TRAFFIC {
         root.near("traffic").fault(
@@ -63,12 +55,12 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
         return None;
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let names = path::names("traffic", &nodes);
+    let names = places::names("traffic", &nodes);
     let mut seen = HashSet::new();
-    let mut read = TrafficRead::default();
+    let mut read = PartialTraffic::default();
     for (entry, (at, name)) in tables.iter().zip(&names).enumerate() {
         let kind = kind(at);
-        let keys = at.keys_among(kind.map_or(schema::TRAFFIC, Kind::keys), schema::TRAFFIC, &belongs)?;
+        let keys = at.keys_among(kind.map_or(tables::TRAFFIC, Kind::keys), tables::TRAFFIC, &belongs)?;
         if !seen.insert(name) {
             let found = format!("a second traffic is named \"{name}\"");
             keys.near("name").fault(found, "a name of its own for each traffic", None);
@@ -88,7 +80,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
             }
             Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
             None => {
-                keys.read("kind", |at| at.word(KINDS));
+                keys.read("kind", |at| at.word_among(KINDS));
                 read.traffic.push(None);
             }
         }

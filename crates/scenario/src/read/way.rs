@@ -1,15 +1,12 @@
 //! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
 use super::cell_way::{self, Stations};
-use super::keys::{At, Keys};
-use super::link::LinkRead;
-use super::wlan::WlanRead;
-use crate::document::Value;
+use super::partial::{PartialLink, PartialWlan, Way};
+use crate::cursor::{At, Keys};
 use crate::near;
-use crate::spec::{CellWay, Direction};
+use crate::spec::Direction;
+use crate::tree::Value;
 use std::ops::Range;
-
-const DIRECTIONS: &[(&str, Direction)] = &[("forward", Direction::Forward), ("reverse", Direction::Reverse)];
 
 /// The links as ways need them, in the order of the file. Empty if they could not be read: then no name is checked.
 pub(super) struct Ways {
@@ -19,19 +16,8 @@ pub(super) struct Ways {
     cell: Option<Stations>,
 }
 
-/// A way over links. Each key that could not be read is absent.
-#[derive(Clone, Debug)]
-pub(super) struct Way {
-    pub(super) names: Option<Vec<String>>,
-    pub(super) direction: Option<Direction>,
-    /// The same as `names`, by index.
-    pub(super) links: Vec<usize>,
-    /// The way in a cell. The outer option is whether it could be read.
-    pub(super) cell: Option<Option<CellWay>>,
-}
-
 impl Ways {
-    pub(super) fn new(links: Option<&[LinkRead<'_>]>) -> Self {
+    pub(super) fn new(links: Option<&[PartialLink<'_>]>) -> Self {
         let links = links.unwrap_or_default();
         Self {
             names: links.iter().map(|link| link.name.clone()).collect(),
@@ -41,7 +27,7 @@ impl Ways {
     }
 
     /// The ways in a cell, as far as that could be read.
-    pub(super) fn in_cell(cell: Option<&WlanRead<'_>>) -> Self {
+    pub(super) fn in_cell(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: Vec::new(), two_way: Vec::new(), cell: Some(Stations::new(cell)) }
     }
 
@@ -51,7 +37,7 @@ impl Ways {
             return stations.read(keys);
         }
         let cell = cell_way::misplaced(keys).then_some(None);
-        let direction = keys.or("direction", Direction::Forward, |at| at.word(DIRECTIONS));
+        let direction = keys.or("direction", Direction::Forward, At::word);
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),

@@ -1,55 +1,30 @@
 //! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
 
-use super::keys::{At, Keys};
-use super::traffic::TrafficRead;
-use super::{cell_queue, link, repeated};
-use crate::document::{Node, Value, path};
-use crate::schema;
-use crate::spec::{
-    Access, AccessRule, AfterCollision, Backhaul, Categories, Category, Saturated, Station, Wlan,
-};
+use super::partial::{PartialTraffic, PartialWlan};
+use super::repeated;
+use crate::cursor::{At, Keys};
+use crate::places;
+use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
+use crate::tables;
+use crate::tables::cell_queue;
+use crate::tables::wlan::{AccessRead, BackhaulRead, rate};
+use crate::tree::{Node, Value};
+use crate::word::Word;
 use std::collections::HashSet;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Span};
 
-/// A cell as far as it could be read, with what flows and the checks across tables need.
-pub(super) struct WlanRead<'a> {
-    pub(super) keys: Keys<'a>,
-    /// The names of all stations; `None` if one of them could not be read.
-    pub(super) stations: Option<Vec<String>>,
-    /// Whether some always have a frame to send.
-    pub(super) saturated: bool,
-    /// Without categories: best effort alone.
-    pub(super) dcf: bool,
-    /// One-way delay of the backhaul, if there is one that could be read.
-    pub(super) delay: Option<Option<Span>>,
-    pub(super) wlan: Option<Wlan>,
-}
-
-pub(super) const CATEGORIES: &[(&str, Category)] =
-    &[("be", Category::Be), ("bk", Category::Bk), ("vi", Category::Vi), ("vo", Category::Vo)];
-const RULES: &[(&str, AccessRule)] = &[("edca", AccessRule::Edca), ("dcf", AccessRule::Dcf)];
-const AFTER_COLLISION: &[(&str, AfterCollision)] =
-    &[("eifs", AfterCollision::Eifs), ("difs", AfterCollision::Difs)];
 const PREAMBLES: &[(&str, bool)] = &[("long", false), ("short", true)];
 
 /// The name that results give the access point.
 const ACCESS_POINT: &str = "access-point";
 /// More stations than a cell may have: 802.11 numbers 2007 of them (9.4.1.8), and a model of more is no cell.
 const MOST_STATIONS: u64 = 1000;
-/// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
-const MOST_WINDOW: u64 = (1 << 15) - 1;
-const MOST_AIFSN: u64 = 15;
-/// More than the 255 of the standard: cells of other simulators never drop a frame.
-const MOST_ATTEMPTS: u64 = 65_535;
 /// AIFSN of DIFS [10.3.2.3.5].
 const DIFS: i128 = 2;
 const MOST_IN_A_FRAME: Bytes = Bytes::new(65_535);
-/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
-const PLAIN_HEADER: Bytes = Bytes::new(28);
-const QOS_HEADER: Bytes = Bytes::new(30);
 
 /// Reads the cell, if the scenario has one. The outer option is whether there is any.
-pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
+pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<PartialWlan<'a>>> {
     let Some(at) = root.get("wlan") else {
         if let Some(origin) = root.key_origin("station") {
             let help = "write [wlan] with phy and rate, or remove the stations".to_owned();
@@ -64,24 +39,24 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
     Some(read(root, &at))
 }
 
-fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
-    let keys = at.keys(schema::WLAN)?;
+fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<PartialWlan<'a>> {
+    let keys = at.keys(tables::WLAN)?;
     let phy = keys.read("phy", At::text);
-    let short_preamble = keys.read("preamble", |at| at.word(PREAMBLES));
+    let short_preamble = keys.read("preamble", |at| at.word_among(PREAMBLES));
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
     let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
-    let access = keys.or("access", usual, |at| at.word(RULES));
+    let access = keys.or("access", usual, At::word);
     let dcf = access == Some(AccessRule::Dcf);
-    let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
+    let after_collision = keys.read("after_collision", At::word);
     let eifs_rate = keys.optional("eifs_rate", rate);
     let header =
-        keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| in_a_frame(at, at.quantity("B")));
+        keys.or("header", Wlan::header_of(access.unwrap_or(usual)), |at| in_a_frame(at, at.quantity("B")));
     let llc = keys.read("llc", |at| in_a_frame(at, at.quantity("B")));
     let ack = keys.read("ack", |at| in_a_frame(at, at.above_zero("B", "an acknowledgement of nothing")));
     let ac = keys.read("ac", |at| categories(at, dcf));
     let access_point =
-        keys.read("access_point", |at| at.keys(schema::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
+        keys.read("access_point", |at| at.keys(tables::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
     let queue = keys.read("queue", cell_queue::queue);
     let backhaul = keys.optional("backhaul", backhaul);
     let delay = backhaul.as_ref().map(|backhaul| backhaul.as_ref().map(|backhaul| backhaul.delay));
@@ -106,7 +81,7 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
         })
     };
     let wlan = wlan();
-    Some(WlanRead { keys, stations: names, saturated, dcf, delay, wlan })
+    Some(PartialWlan { keys, stations: names, saturated, dcf, delay, wlan })
 }
 
 /// Whether a cell without `access` is one of DCF. In DCF best effort is the only category that is named, and it
@@ -119,7 +94,7 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let bursts =
         |be: &At<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
     let tables = || stations.iter().chain(&access_point);
-    let others = CATEGORIES.iter().filter(|(_, category)| *category != Category::Be);
+    let others = Category::WORDS.iter().filter(|(_, category)| *category != Category::Be);
     let alone = others.map(|(name, _)| name).all(|name| tables().all(|ac| ac.child(name).is_none()));
     let plain = |at: &At<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
     let items = |section: &str| root.get(section).map(|at| at.items()).unwrap_or_default();
@@ -128,10 +103,6 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
         && !tables().filter_map(|ac| ac.child("be")).any(|be| bursts(&be))
         && items("station").iter().all(|at| plain(at, "category"))
         && items("flow").iter().all(|at| plain(at, "category") && plain(at, "ack_category"))
-}
-
-fn rate(at: &At<'_>) -> Option<Rate> {
-    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
 /// Checks a size that is part of a frame: a packet has no more.
@@ -146,7 +117,7 @@ fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
 
 /// Reads an access category; without categories best effort is the only one.
 pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
-    let category = at.word(CATEGORIES)?;
+    let category = at.word()?;
     if dcf && category != Category::Be {
         let help = "leave it out, or write access = \"edca\" in [wlan]".to_owned();
         at.fault(format!("category {} with access = \"dcf\"", at.node.described()), "\"be\"", Some(help));
@@ -156,10 +127,10 @@ pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
 }
 
 fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
-    let keys = at.keys(schema::CATEGORIES)?;
+    let keys = at.keys(tables::CATEGORIES)?;
     if dcf
         && let Some((stray, _)) =
-            CATEGORIES.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
+            Category::WORDS.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
     {
         let help = "leave it out, or write access = \"edca\"".to_owned();
         keys.near(stray).fault(format!("category \"{stray}\" with access = \"dcf\""), "be", Some(help));
@@ -171,37 +142,11 @@ fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
 }
 
 fn access(at: &At<'_>) -> Option<Access> {
-    let keys = at.keys(schema::ACCESS)?;
-    let number = |name, most| {
-        let read = keys.optional(name, |at| at.integer(1..=most));
-        // Bounds are within 32 bits.
-        read.map(|value| value.map(|value| value as u32))
-    };
-    let (cw_min, cw_max) = (keys.optional("cw_min", window), keys.optional("cw_max", window));
-    let (aifsn, retry_limit) = (number("aifsn", MOST_AIFSN), number("retry_limit", MOST_ATTEMPTS));
-    let txop = keys.optional("txop", |at| at.quantity("ms"));
-    Some(Access { cw_min: cw_min?, cw_max: cw_max?, aifsn: aifsn?, txop: txop?, retry_limit: retry_limit? })
-}
-
-/// Reads a contention window: 802.11 sends its exponent.
-fn window(at: &At<'_>) -> Option<u32> {
-    let window = at.integer(0..=MOST_WINDOW)?;
-    if !(window + 1).is_power_of_two() {
-        let below = (window + 2).next_power_of_two() / 2 - 1;
-        let above = 2 * below + 1;
-        let help = format!("write {below} or {above}");
-        at.fault(format!("{window}, which is not 2^k - 1"), "0, 1, 3, 7, 15, …, 32767", Some(help));
-        return None;
-    }
-    Some(window as u32)
+    AccessRead::read(&at.keys(tables::ACCESS)?, ()).whole()
 }
 
 fn backhaul(at: &At<'_>) -> Option<Backhaul> {
-    let keys = at.keys(schema::BACKHAUL)?;
-    let capacity = keys.read("rate", rate);
-    let delay = keys.read("delay", |at| at.quantity("ms"));
-    let queue = keys.read("queue", link::queue);
-    Some(Backhaul { rate: capacity?, delay: delay?, queue: queue? })
+    BackhaulRead::read(&at.keys(tables::BACKHAUL)?, ()).whole()
 }
 
 /// Every station; the names of all, if all could be read; whether some are saturated.
@@ -212,7 +157,7 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
         return (None, None, false);
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
-    let defaults = path::names("station", &nodes);
+    let defaults = places::names("station", &nodes);
     let (mut read, mut next, mut seen) = (Vec::new(), 1, HashSet::from([ACCESS_POINT.to_owned()]));
     // More than that many tables is refused below.
     for (at, default) in tables.iter().zip(defaults).take(MOST_STATIONS as usize + 1) {
@@ -240,7 +185,7 @@ fn station(
     next: &mut u64,
     seen: &mut HashSet<String>,
 ) -> Option<Station> {
-    let keys = at.keys(schema::STATION)?;
+    let keys = at.keys(tables::STATION)?;
     let name = keys.optional("name", At::name);
     let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
     let own_rate = keys.optional("rate", rate);
@@ -248,7 +193,7 @@ fn station(
     let payload: Option<Option<Bytes>> =
         keys.optional("saturated", |at| in_a_frame(at, at.above_zero("B", "frames without a payload")));
     let limit = keys.read("queue", |at| {
-        at.keys(schema::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
+        at.keys(tables::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
     });
     let (name, count) = (name?, count?);
     let names: Vec<String> = match &name {
@@ -271,7 +216,7 @@ fn station(
 }
 
 /// Notes traffic beside the flows, which a cell does not carry.
-pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<TrafficRead<'a>> {
+pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<PartialTraffic<'a>> {
     if let Some(origin) = root.key_origin("traffic") {
         root.near("traffic").fault_from(
             origin,
@@ -281,5 +226,5 @@ pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<TrafficRead<'a>> {
         );
         return None;
     }
-    Some(TrafficRead::default())
+    Some(PartialTraffic::default())
 }

@@ -1,6 +1,5 @@
 //! The defaults, each with its reason and source.
 
-use super::reasons::REASONS;
 use super::rows;
 use crate::schema::{DefaultValue, Key};
 
@@ -29,7 +28,7 @@ pub fn defaults() -> Vec<Default> {
             DefaultValue::Words(words) if is_absence(words) => return None,
             DefaultValue::Words(words) => words.to_owned(),
         };
-        let reason = REASONS.iter().find(|(of, _, _)| *of == path).map(|(_, why, from)| (*why, *from));
+        let reason = (!key.why.is_empty()).then_some((key.why, key.from));
         Some(Default { path, value, reason })
     };
     rows().into_iter().filter_map(|row| of(row.path, row.key)).collect()
@@ -42,8 +41,9 @@ fn is_absence(words: &str) -> bool {
 
 /// Paths for which a reason is given although they have no default.
 #[must_use]
-pub fn reasons_without_default() -> Vec<&'static str> {
+pub fn reasons_without_default() -> Vec<String> {
     let defaults = defaults();
     let has = |path: &str| defaults.iter().any(|default| default.path == path);
-    REASONS.iter().map(|(path, _, _)| *path).filter(|path| !has(path)).collect()
+    let reasoned = rows().into_iter().filter(|row| !row.key.why.is_empty());
+    reasoned.map(|row| row.path).filter(|path| !has(path)).collect()
 }

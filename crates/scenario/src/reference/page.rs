@@ -1,15 +1,16 @@
 //! `docs/reference/scenario.md`.
 
-use super::SECTIONS;
+use super::{SECTIONS, defaults};
 use crate::schema::{self, DefaultValue, Key, Keys};
+use crate::tables;
 use std::fmt::Write;
 
 const HEAD: &str = "# Scenario keys
 
 Every key of a scenario file. [The scenario file](../guide/scenario.md) explains them, with examples. `tightlink keys KEY` prints
-the entry of a key. [Defaults, and why](defaults.md) has the reason for each default.
+the entry of a key. [Why these defaults](#why-these-defaults) is the last section; [defaults of options](defaults.md) are elsewhere.
 
-This page is made from `crates/scenario/src/schema/`: change the key there, then run
+This page is made from `crates/scenario/src/tables/`: change the key there, then run
 `TIGHTLINK_WRITE=1 cargo test -p tightlink-scenario --test reference`.
 
 An engine that is not named ignores the key. An engine that refuses a key refuses each scenario in which the key has another value than
@@ -38,6 +39,7 @@ pub fn page() -> String {
         }
     }
     hosts(&mut page);
+    reasons(&mut page);
     page
 }
 
@@ -100,10 +102,25 @@ fn hosts(page: &mut String) {
              with; names in the last column are the kernel's.\n\n| key | `\"rfc\"` | `\"linux\"` | source |\n|---|---|---|---|"
         ),
     );
-    for key in schema::all(schema::FLOW) {
+    for key in schema::all(tables::FLOW) {
         if let DefaultValue::Hosts { rfc, linux, with, source } = key.default {
             let with = with.map_or_else(String::new, |control| format!(" with `{control}`"));
             line(page, format_args!("| `{}`{with} | `{rfc}` | `{linux}` | {source} |", key.name));
         }
+    }
+}
+
+/// Why each key has its default.
+fn reasons(page: &mut String) {
+    line(
+        page,
+        format_args!(
+            "\n## Why these defaults\n\n\"This project\" is a decision of ours.\n\n\
+             | key | default | reason | source |\n|---|---|---|---|"
+        ),
+    );
+    for default in defaults() {
+        let (why, from) = default.reason.unwrap_or_default();
+        line(page, format_args!("| `{}` | {} | {why} | {from} |", default.path, default.value));
     }
 }

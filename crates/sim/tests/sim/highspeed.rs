@@ -128,7 +128,7 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
-/// Means of runs against means of ns-2's (scripts/hstcp.tcl): other seeds, and what the reference leaves out. What is lost
+/// Means of runs against means of ns-2's (tests/reference/ns2/hstcp.tcl): other seeds, and what the reference leaves out. What is lost
 /// counts as under way, as in ns-2's Sack1; small buffers also as RFC 6675 has it, which sends more at case 2's 625 packets.
 #[test]
 fn every_case_is_used_as_ns2_uses_it_on_average() {

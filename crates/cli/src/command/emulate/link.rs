@@ -4,11 +4,9 @@ use crate::args::{EmulateOptions, QueueChoice};
 use crate::problem::Problem;
 use crate::source;
 use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
-use lab::run::resolve::queue_limit;
-use link::Limit;
+use lab::run::resolve::RoomScale;
 use link::queue::DROP_TAIL;
-use scenario::Document;
-use std::fmt::Write as _;
+use scenario::{Document, Flow, Scenario};
 use units::{Bytes, Complaint, Rate, Span};
 
 /// Room of a queue without a product of rate and delay to hold.
@@ -33,16 +31,17 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let choice = options.queue.clone().unwrap_or_default();
     let kind = choice.kind.as_deref().unwrap_or(DROP_TAIL);
     let room = room(&choice, kind, rate, rtt, options.mtu)?;
-    let (delay, loss) = (options.delay, options.loss);
-    let mut text = format!(
-        "title = \"A program behind a link\"\nduration = \"1s\"\n\n[link]\nrate = \"{rate}\"\ndelay = \"{delay}\"\n\
-         loss = \"{loss}\"\nqueue = {{ kind = \"{kind}\", limit = \"{room}\" }}\n\n[[flow]]\nrtt = \"{rtt}\"\n\
-         segment = \"{mtu}B\"\n"
-    );
+    let mut draft = Scenario::link(rate, options.delay)
+        .title("A program behind a link")
+        .duration("1s")
+        .of_link("loss", options.loss)
+        .queue(kind)
+        .limit(room)
+        .flow(Flow::reno().rtt(rtt).set("segment", Bytes::new(mtu.into())));
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
-        let _ = write!(text, "\n[[traffic]]\nname = \"{UNNAMED}\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
+        draft = draft.traffic("cbr", &[("name", &UNNAMED), ("rate", &cross)]);
     }
-    let mut document = Document::parse("emulate", &text)?;
+    let mut document = draft.document()?;
     for (key, value) in &choice.settings {
         document.set(&format!("link.queue.{key}"), value)?;
     }
@@ -54,12 +53,9 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
 /// flow's first packets, however short the path is.
 fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
     let product = rate.volume(rtt);
+    let scale = RoomScale { rate, mean_rtt: rtt, packet: mtu };
     // It was read before, or is written here.
-    let volume = |room: &str| match room.parse().map(|limit| queue_limit(limit, rate, rtt)) {
-        Ok(Limit::Packets(packets)) => mtu * packets,
-        Ok(Limit::Bytes(bytes)) => bytes,
-        Err(_) => Bytes::ZERO,
-    };
+    let volume = |room: &str| room.parse().map_or(Bytes::ZERO, |limit| scale.bytes(scale.limit(limit)));
     let Some(room) = &choice.limit else {
         let (usual, least) = match kind {
             // Without a delay there is no product to hold.

@@ -30,6 +30,11 @@ const FIRST_PORT: u16 = 1024;
 /// As many flows as there are ports from that one on.
 const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
+pub(super) fn prepare() -> Result<(), EngineError> {
+    emu::prepare()?;
+    Ok(())
+}
+
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
     let watch = Stopwatch::start();
@@ -146,8 +151,8 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 complaint: Complaint::new(flow.key(key), found).accepted(accepted).help(help),
             })
         };
-        if !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
-            let found = format!("no kernel has control \"{}\"", flow.control);
+        if !KERNEL_CONTROLS.contains(&flow.control.name.as_str()) {
+            let found = format!("no kernel has control \"{}\"", flow.control.name);
             let help = "choose another control, or the simulator: --engine sim";
             return misfit("control", found, KERNEL_CONTROLS.join(", "), help);
         }
@@ -168,14 +173,14 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             }
         }
         // What the preset of this kernel says of itself is no wish.
-        let (own, control) = (Host::Linux, flow.control.as_str());
+        let (own, control) = (Host::Linux, flow.control.name.as_str());
         let slow_start = own.default_of::<String>("slow_start", control);
-        if flow.slow_start != "standard" && Some(&flow.slow_start) != slow_start.as_ref() {
-            let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
+        if flow.control.slow_start != "standard" && Some(&flow.control.slow_start) != slow_start.as_ref() {
+            let found = format!("slow start \"{}\", but the kernel has its own", flow.control.slow_start);
             let help = "leave it out, or use the simulator: --engine sim";
             return misfit("slow_start", found, "standard".into(), help);
         }
-        let counting = flow.tuning.byte_counting;
+        let counting = flow.control.tuning.byte_counting;
         if counting != 1 && Some(counting) != own.default_of("byte_counting", control) {
             let found = format!("byte counting by {}, but the kernel has its own", counting);
             let help = "leave it out, or use the simulator: --engine sim";
@@ -269,21 +274,20 @@ pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
 pub(super) fn session(resolved: &Resolved) -> SessionConfig {
     let flow = |(port, flow): (u16, &ResolvedFlow)| FlowConfig {
         name: flow.name.clone(),
-        control: flow.control.clone(),
+        control: flow.control.name.clone(),
         size: flow.size,
-        start: flow.start,
+        start: flow.start.since(Time::ZERO),
         stop: resolved.end,
-        window: match flow.receive_window {
+        window: match flow.receive_window() {
             _ if flow.autotuned => Window::Autotuned,
             None => Window::Max,
             Some(limit) => Window::AtMost(limit),
         },
-        sizer: flow.sizer.clone().map(|name| SizerChoice {
-            name,
-            maximum: flow.receive_window.unwrap_or(LARGEST_WINDOW),
-            // Both ends are ours here.
-            pace: true,
-            regret: flow.regret,
+        sizer: flow.asked_sizer().map(|sizer| SizerChoice {
+            name: sizer.name.clone(),
+            maximum: flow.receive_window().unwrap_or(LARGEST_WINDOW),
+            pace: sizer.can_pace,
+            regret: sizer.regret,
         }),
         segment: flow.segment(),
         pacing: None,

@@ -13,12 +13,11 @@ use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
     StationSummary, Summary, WlanSummary, traffic,
 };
-use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
-use cc::Start;
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions};
 use scenario::Direction;
 use sim::{
-    AccessReport, CellReport, ControlPlan, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan,
-    SessionsReport, Simulation, SizerPlan, Topology, TrafficPlan,
+    AccessReport, CellReport, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation,
+    Topology,
 };
 use units::{Bytes, Complaint, Span, Time};
 
@@ -106,13 +105,7 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
             },
         },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
-        traffic: (resolved.traffic.iter())
-            .map(|ResolvedTraffic { name, config, route }| TrafficPlan {
-                name: name.clone(),
-                config: config.clone(),
-                route: route.clone(),
-            })
-            .collect(),
+        traffic: resolved.traffic.clone(),
         sessions: resolved.sessions.iter().map(sessions_plan).collect::<Result<_, _>>()?,
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
@@ -144,20 +137,20 @@ fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
 }
 
 fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
-    if !cc::registry::has_control(&flow.control) {
-        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+    if !cc::registry::has_control(&flow.control.name) {
+        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
         return Err(Misfit {
             engine: Engine::Sim,
             complaint: Complaint::new(
                 flow.key("control"),
-                format!("the simulator does not have control \"{}\"", flow.control),
+                format!("the simulator does not have control \"{}\"", flow.control.name),
             )
             .accepted(known.join(", "))
             .help("choose another control, or the kernel: --engine live"),
         });
     }
     let acknowledgements_wait = !flow.return_route.is_empty() || flow.place.is_some();
-    if flow.sizer.is_some() && acknowledgements_wait {
+    if flow.asked_sizer().is_some() && acknowledgements_wait {
         return Err(Misfit {
             engine: Engine::Sim,
             complaint: Complaint::new(
@@ -168,40 +161,11 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             .help("give it a size, or write a [link] without reverse"),
         });
     }
-    let start = Start {
-        segment: flow.payload,
-        window: flow.payload * flow.initial_window,
-        threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
-    };
-    // What the kernel does unasked is what the sizer of its rules does.
-    let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs"));
-    Ok(FlowPlan {
-        name: flow.name.clone(),
-        control: ControlPlan {
-            name: flow.control.clone(),
-            slow_start: flow.slow_start.clone(),
-            start,
-            tuning: flow.tuning,
-        },
-        payload: flow.payload,
-        header: flow.header,
-        base_rtt: flow.base_rtt,
-        route: if flow.place.is_some() { Vec::new() } else { flow.route.clone() },
-        return_route: flow.return_route.clone(),
-        place: flow.place,
-        size: flow.size,
-        start: Time::ZERO + flow.start,
-        handshake: flow.handshake,
-        stop: flow.stop.map(|stop| Time::ZERO + stop),
-        delayed_ack: flow.delayed_ack,
-        delayed_ack_timeout: flow.delayed_ack_timeout,
-        socket_buffer: flow.receive_window.unwrap_or(Bytes::MAX),
-        // Both ends are the simulator's, so the sender can be paced.
-        sizer: sizer.map(|name| SizerPlan { name: name.into(), can_pace: true, regret: flow.regret }),
-        send_jitter: flow.send_jitter,
-        transport: flow.transport,
-        access_rate: flow.access_rate,
-    })
+    let mut plan = flow.plan.clone();
+    if plan.place.is_some() {
+        plan.route.clear();
+    }
+    Ok(plan)
 }
 
 fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> FlowSummary {

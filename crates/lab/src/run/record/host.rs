@@ -1,5 +1,6 @@
 //! The hosts at the ends of an emulated path: what no queue dropped, and whether they had a processor.
 
+#[cfg(feature = "kernel")]
 use emu::{HostReport, PathReport};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,7 @@ pub struct HostSummary {
     pub tcp_rcvbuf_drops: u64,
 }
 
+#[cfg(feature = "kernel")]
 impl Hosts {
     /// The ends of the path that reports itself.
     pub(crate) fn of(report: &PathReport) -> Self {
@@ -43,6 +45,7 @@ impl Hosts {
 }
 
 impl HostSummary {
+    #[cfg(feature = "kernel")]
     fn of(host: &HostReport) -> Self {
         let losses = &host.losses;
         Self {

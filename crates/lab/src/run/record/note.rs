@@ -40,6 +40,7 @@ impl From<&str> for Note {
     }
 }
 
+#[cfg(feature = "kernel")]
 impl From<emu::Doubt> for Note {
     fn from(doubt: emu::Doubt) -> Self {
         let text = doubt.to_string();

@@ -28,7 +28,7 @@ pub struct TrafficSummary {
 /// The numbers of each source, of which `reports` has one in the scenario's order.
 pub(crate) fn traffic(resolved: &Resolved, reports: &[SourceReport], end: Time) -> Vec<TrafficSummary> {
     let warmup = Time::ZERO + resolved.warmup;
-    let one = |(source, report): (&crate::run::resolve::ResolvedTraffic, &SourceReport)| {
+    let one = |(source, report): (&sim::TrafficPlan, &SourceReport)| {
         let there = source.config.stop.min(end).since(source.config.start.max(warmup)).as_secs_f64();
         TrafficSummary {
             name: source.name.clone(),

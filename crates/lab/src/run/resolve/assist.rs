@@ -1,18 +1,19 @@
 //! Checks that XCP and RCP flows cross links with the matching router, in a topology that `sim` supports.
 
+use super::complaint::complaint;
 use link::assist::ASSISTS;
 use scenario::spec::{Flow, Scenario};
-use scenario::{Document, Fault};
+use units::Complaint;
 
 /// Checks `assist` of the links, and the controls that need it.
-pub(super) fn check(document: &Document, scenario: &Scenario, faults: &mut Vec<Fault>) {
+pub(super) fn check(scenario: &Scenario, faults: &mut Vec<Complaint>) {
     let several = scenario.links.len() > 1;
     let table = |index: usize| if several { format!("link[{index}]") } else { "link".to_owned() };
     let known: Vec<&str> = ASSISTS.iter().map(|assist| assist.name).collect();
     for (index, link) in scenario.links.iter().enumerate() {
         let Some(name) = &link.assist else { continue };
         let mut fault = |found: String, accepted: String, help: Option<String>| {
-            faults.push(document.fault(&format!("{}.assist", table(index)), found, accepted, help));
+            faults.push(complaint(format!("{}.assist", table(index)), found, accepted, help));
         };
         if !known.contains(&name.as_str()) {
             fault(format!("unknown assist \"{name}\""), known.join(", "), None);
@@ -33,7 +34,7 @@ pub(super) fn check(document: &Document, scenario: &Scenario, faults: &mut Vec<F
                 format!("control \"{}\", but the router at \"{silent}\" does not assist it", flow.control);
             let help = format!("write assist = \"{needed}\" in its [link], or choose another control");
             let accepted = format!("a link with assist = \"{needed}\"");
-            faults.push(document.fault(&format!("{table}.control"), found, accepted, Some(help)));
+            faults.push(complaint(format!("{table}.control"), found, accepted, Some(help)));
         }
     }
 }

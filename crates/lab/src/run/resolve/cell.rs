@@ -1,6 +1,10 @@
 //! A wireless cell in numbers: what the PHY's standard fills in, access functions, queues, where each flow is.
 
-use super::{ResolvedFlow, ResolvedLink, queue};
+use super::flow::ResolvedFlow;
+use super::links::ResolvedLink;
+use super::place::{category, delay};
+use super::queue;
+use super::room::{RoomScale, mean_rtt};
 use air::access::{Access, Category};
 use air::airtime_limits::AirtimeLimits;
 use air::config::AfterCollision;
@@ -9,37 +13,12 @@ use air::phy::Phy;
 use link::moving_limit::{AltParameters, EbdpParameters, MovingLimitConfig};
 use link::queue::Context;
 use link::{Limit, LinkConfig};
-use scenario::spec::{self, AccessRule, CellDirection, Sizing, Wlan};
-use scenario::{Document, Faults, Scenario};
+use scenario::Scenario;
+use scenario::spec::{self, AccessRule, Sizing, Wlan};
 use sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, LinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
 };
 use units::{Bytes, Complaint, Fraction, Rate, Span};
-
-/// Where the transfers of a flow's table are in the cell: number `index` of them.
-pub(super) fn place(wlan: &Wlan, flow: &spec::Flow, index: usize) -> Option<CellPlace> {
-    let way = flow.cell.as_ref()?;
-    let name = &way.stations[index % way.stations.len()];
-    let mut names = wlan.stations.iter().flat_map(|station| &station.names);
-    Some(CellPlace {
-        station: names.position(|known| known == name)?,
-        direction: match way.direction {
-            CellDirection::Down => Direction::Down,
-            CellDirection::Up => Direction::Up,
-        },
-        category: category(way.category),
-        ack_category: category(way.ack_category),
-    })
-}
-
-const fn category(category: spec::Category) -> Category {
-    match category {
-        spec::Category::Be => Category::BestEffort,
-        spec::Category::Bk => Category::Background,
-        spec::Category::Vi => Category::Video,
-        spec::Category::Vo => Category::Voice,
-    }
-}
 
 const CATEGORIES: [(&str, spec::Category); 4] = [
     ("be", spec::Category::Be),
@@ -90,26 +69,21 @@ pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
     let down =
         || flows.iter().filter(|flow| flow.place.is_some_and(|place| place.direction == Direction::Down));
     let segments: Vec<Bytes> = down().map(|flow| flow.segment()).collect();
-    let (delay, rtt) = (delay(wlan), mean_rtt(flows));
     let packet = queue::mean_packet(wlan.rate, &segments, &[]);
+    let scale = RoomScale { rate: wlan.rate, mean_rtt: mean_rtt(rtts(flows)), packet };
     ResolvedLink {
         name: CellPlan::ACCESS_POINT.to_owned(),
         direction: spec::Direction::Forward,
-        config: LinkConfig { rate: wlan.rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
-        queue: queue::policy(&wlan.queue.queue, wlan.rate, rtt, packet),
-        limit: queue::limit(wlan.queue.queue.limit, wlan.rate, rtt),
-        mean_rtt: rtt,
+        config: LinkConfig { rate: wlan.rate, delay: delay(wlan), loss: Fraction::ZERO, jitter: Span::ZERO },
+        queue: queue::policy(&wlan.queue.queue, &scale),
+        limit: scale.limit(wlan.queue.queue.limit),
+        mean_rtt: scale.mean_rtt,
         table: "wlan".to_owned(),
     }
 }
 
-/// One-way delay of the backhaul.
-pub(super) fn delay(wlan: &Wlan) -> Span {
-    wlan.backhaul.as_ref().map_or(Span::ZERO, |backhaul| backhaul.delay)
-}
-
-fn mean_rtt(flows: &[&ResolvedFlow]) -> Span {
-    flows.iter().map(|flow| flow.base_rtt).sum::<Span>() / (flows.len() as u64).max(1)
+fn rtts(flows: &[&ResolvedFlow]) -> impl Iterator<Item = Span> {
+    flows.iter().map(|flow| flow.base_rtt)
 }
 
 /// The cell in numbers; `air` is what [`link`] makes of its queue.
@@ -117,16 +91,12 @@ fn mean_rtt(flows: &[&ResolvedFlow]) -> Span {
 /// # Errors
 /// A PHY that does not exist, rates that it does not have, access parameters out of range.
 pub(super) fn plan(
-    document: &Document,
     scenario: &Scenario,
     wlan: &Wlan,
     air: &ResolvedLink,
     flows: &[&ResolvedFlow],
-) -> Result<CellPlan, Faults> {
-    let fault = |complaint: Complaint| -> Faults {
-        let Complaint { place, found, accepted, help } = complaint;
-        document.fault(&place, found, accepted, help).into()
-    };
+) -> Result<CellPlan, Vec<Complaint>> {
+    let fault = |complaint: Complaint| vec![complaint];
     let within = |table: &str, complaint: Complaint| {
         fault(Complaint { place: format!("{table}.{}", complaint.place), ..complaint })
     };
@@ -167,7 +137,7 @@ pub(super) fn plan(
         access_point,
         watched,
         stations: stations(&rules, flows),
-        backhaul: backhaul(document, wlan, flows)?,
+        backhaul: backhaul(wlan, flows)?,
     };
     plan.access(scenario.seed)
         .check()
@@ -261,12 +231,13 @@ fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
                 Direction::Down => place.ack_category == wanted,
             })
         };
+        let scale = RoomScale { rate: rules.wlan.rate, mean_rtt: Span::ZERO, packet: Context::MEAN_PACKET };
         let function = |(_, wanted): (&str, spec::Category)| {
             let saturated = table.saturated.filter(|saturated| saturated.category == wanted);
             let source = if sends(category(wanted)) {
                 UplinkSource::Queue(QueuePlan {
                     policy: link::queue::DROP_TAIL.into(),
-                    limit: queue::limit(table.limit, rules.wlan.rate, Span::ZERO),
+                    limit: scale.limit(table.limit),
                 })
             } else {
                 UplinkSource::Saturated(saturated?.payload)
@@ -283,7 +254,7 @@ fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
 }
 
 /// The wire to the access point and the wire from it. Without flows nothing goes over it.
-fn backhaul(document: &Document, wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result<[LinkPlan; 2], Faults> {
+fn backhaul(wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result<[LinkPlan; 2], Vec<Complaint>> {
     let unused = spec::Backhaul {
         rate: Rate::from_bps(1_000_000_000),
         delay: Span::ZERO,
@@ -294,24 +265,16 @@ fn backhaul(document: &Document, wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result
         },
     };
     let wire = wlan.backhaul.as_ref().unwrap_or(&unused);
-    let rtt = mean_rtt(flows);
+    let scale = RoomScale { rate: wire.rate, mean_rtt: mean_rtt(rtts(flows)), packet: Context::MEAN_PACKET };
     let one = |name: &str| LinkPlan {
         name: name.to_owned(),
         config: LinkConfig { rate: wire.rate, delay: wire.delay, loss: Fraction::ZERO, jitter: Span::ZERO },
-        queue: queue::policy(&wire.queue, wire.rate, rtt, Context::MEAN_PACKET),
-        limit: queue::limit(wire.queue.limit, wire.rate, rtt),
+        queue: queue::policy(&wire.queue, &scale),
+        limit: scale.limit(wire.queue.limit),
     };
     let both = [one("backhaul"), one("backhaul reverse")];
-    queue::check(document, "wlan.backhaul", &both[0].queue, both[0].limit, wire.rate)?;
+    queue::check("wlan.backhaul", &both[0].queue, both[0].limit, wire.rate)?;
     let segment = flows.iter().map(|flow| flow.segment()).max().unwrap_or_default();
-    if let Limit::Bytes(room) = both[0].limit
-        && room < segment
-    {
-        let found = format!("room for {room}, less than one segment of {segment}");
-        let help = format!("write \"{segment}\" or more");
-        return Err(document
-            .fault("wlan.backhaul.queue.limit", found, "room for one segment or more", Some(help))
-            .into());
-    }
+    queue::holds("wlan.backhaul", both[0].limit, segment)?;
     Ok(both)
 }

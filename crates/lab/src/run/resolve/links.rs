@@ -1,12 +1,14 @@
 //! Links and ways in numbers: a queue per direction, and the routes of flows and traffic over them.
 
-use super::{ResolvedFlow, ResolvedTraffic, queue};
+use super::flow::ResolvedFlow;
+use super::queue;
+use super::room::{RoomScale, mean_rtt};
+use super::ways::{Directions, Route};
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
-use scenario::spec::{self, Direction};
-use scenario::{Document, Faults};
-use std::collections::HashMap;
-use units::{Bytes, Rate, Span};
+use scenario::spec::Direction;
+use sim::TrafficPlan;
+use units::{Bytes, Complaint, Rate, Span};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -27,135 +29,76 @@ pub struct ResolvedLink {
     pub table: String,
 }
 
-/// Where a packet goes and what answers it comes back by: indices of directions.
-pub(super) type Route = Vec<usize>;
-
-/// The directions of a scenario's links: first each link's forward one, then those reverse ones that have a queue.
-pub(super) struct Directions<'a> {
-    links: &'a [spec::Link],
-    /// By name.
-    places: HashMap<&'a str, usize>,
-    /// Of each link that has one.
-    reverse: Vec<Option<usize>>,
-}
-
-impl<'a> Directions<'a> {
-    pub(super) fn new(links: &'a [spec::Link]) -> Self {
-        let mut next = links.len();
-        let reverse = |link: &spec::Link| {
-            link.reverse.as_ref().map(|_| {
-                next += 1;
-                next - 1
-            })
-        };
-        Self {
-            places: links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect(),
-            reverse: links.iter().map(reverse).collect(),
-            links,
-        }
-    }
-
-    fn places(&self, path: &[String]) -> impl DoubleEndedIterator<Item = usize> {
-        path.iter().filter_map(|name| self.places.get(name.as_str()).copied())
-    }
-
-    /// Twice the one-way delay of a path.
-    pub(super) fn round(&self, path: &[String]) -> Span {
-        self.places(path).map(|place| self.links[place].delay * 2).sum()
-    }
-
-    /// The way over a path in a direction.
-    pub(super) fn there(&self, path: &[String], direction: Direction) -> Route {
-        match direction {
-            Direction::Forward => self.places(path).collect(),
-            Direction::Reverse => self.places(path).rev().filter_map(|place| self.reverse[place]).collect(),
-        }
-    }
-
-    /// The way back: over what has a queue in the other direction.
-    pub(super) fn back(&self, path: &[String], direction: Direction) -> Route {
-        self.there(
-            path,
-            match direction {
-                Direction::Forward => Direction::Reverse,
-                Direction::Reverse => Direction::Forward,
-            },
-        )
-    }
-
-    /// Every direction in numbers.
-    pub(super) fn resolve(&self, flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> Vec<ResolvedLink> {
-        let table = |place| if self.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
-        let forward = self.links.iter().enumerate().map(|(place, link)| {
-            let (rtt, packet) = carried(place, self.reverse[place], link.rate, flows, traffic);
-            ResolvedLink {
-                name: link.name.clone(),
-                direction: Direction::Forward,
-                config: LinkConfig {
-                    rate: link.rate,
-                    delay: link.delay,
-                    loss: link.loss,
-                    jitter: link.jitter,
-                },
-                queue: PolicyConfig {
-                    assist: link.assist.clone(),
-                    ..queue::policy(&link.queue, link.rate, rtt, packet)
-                },
-                limit: queue::limit(link.queue.limit, link.rate, rtt),
-                mean_rtt: rtt,
-                table: table(place),
-            }
-        });
-        let reverse = self.links.iter().enumerate().filter_map(|(place, link)| {
-            let (back, index) = (link.reverse.as_ref()?, self.reverse[place]?);
-            let (rtt, packet) = carried(index, Some(place), back.rate, flows, traffic);
-            Some(ResolvedLink {
-                name: link.name.clone(),
-                direction: Direction::Reverse,
-                config: LinkConfig {
-                    rate: back.rate,
-                    delay: link.delay,
-                    loss: back.loss,
-                    jitter: Span::ZERO,
-                },
-                queue: queue::policy(&back.queue, back.rate, rtt, packet),
-                limit: queue::limit(back.queue.limit, back.rate, rtt),
-                mean_rtt: rtt,
-                table: format!("{}.reverse", table(place)),
-            })
-        });
-        forward.chain(reverse).collect()
+impl ResolvedLink {
+    /// Returns the scale by which the room of its queue is counted in every unit.
+    #[must_use]
+    pub const fn room_scale(&self) -> RoomScale {
+        RoomScale { rate: self.config.rate, mean_rtt: self.mean_rtt, packet: self.queue.mean_packet }
     }
 }
 
-/// Of what a direction of `rate` carries: the mean base RTT of the flows that cross its link either way, and the mean
-/// packet.
+/// Every direction in numbers.
+pub(super) fn resolve(
+    ways: &Directions<'_>,
+    flows: &[&ResolvedFlow],
+    traffic: &[TrafficPlan],
+) -> Vec<ResolvedLink> {
+    let table = |place| if ways.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
+    let forward = ways.links.iter().enumerate().map(|(place, link)| {
+        let scale = carried(place, ways.reverse[place], link.rate, flows, traffic);
+        ResolvedLink {
+            name: link.name.clone(),
+            direction: Direction::Forward,
+            config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss, jitter: link.jitter },
+            queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
+            limit: scale.limit(link.queue.limit),
+            mean_rtt: scale.mean_rtt,
+            table: table(place),
+        }
+    });
+    let reverse = ways.links.iter().enumerate().filter_map(|(place, link)| {
+        let (back, index) = (link.reverse.as_ref()?, ways.reverse[place]?);
+        let scale = carried(index, Some(place), back.rate, flows, traffic);
+        Some(ResolvedLink {
+            name: link.name.clone(),
+            direction: Direction::Reverse,
+            config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss, jitter: Span::ZERO },
+            queue: queue::policy(&back.queue, &scale),
+            limit: scale.limit(back.queue.limit),
+            mean_rtt: scale.mean_rtt,
+            table: format!("{}.reverse", table(place)),
+        })
+    });
+    forward.chain(reverse).collect()
+}
+
+/// Returns the scale of a direction of `rate`, by what it carries: the mean base RTT of the flows that cross its link
+/// either way, and the mean packet.
 fn carried(
     direction: usize,
     other: Option<usize>,
     rate: Rate,
     flows: &[&ResolvedFlow],
-    traffic: &[ResolvedTraffic],
-) -> (Span, Bytes) {
+    traffic: &[TrafficPlan],
+) -> RoomScale {
     let crosses =
         |route: &Route| route.contains(&direction) || other.is_some_and(|other| route.contains(&other));
-    let rtts: Vec<Span> =
-        flows.iter().filter(|flow| crosses(&flow.route)).map(|flow| flow.base_rtt).collect();
-    let mean_rtt = rtts.iter().copied().sum::<Span>() / (rtts.len() as u64).max(1);
+    let crossing = flows.iter().filter(|flow| crosses(&flow.route));
+    let mean_rtt = mean_rtt(crossing.map(|flow| flow.base_rtt));
     let sending = flows.iter().filter(|flow| flow.route.contains(&direction));
     let mut packets: Vec<Bytes> = sending.map(|flow| flow.segment()).collect();
-    let crossing: Vec<&ResolvedTraffic> =
+    let crossing: Vec<&TrafficPlan> =
         traffic.iter().filter(|traffic| traffic.route.contains(&direction)).collect();
     if packets.is_empty() && crossing.is_empty() {
         let answering = flows.iter().filter(|flow| flow.return_route.contains(&direction));
         packets = answering.map(|flow| flow.header).collect();
     }
-    (mean_rtt, queue::mean_packet(rate, &packets, &crossing))
+    RoomScale { rate, mean_rtt, packet: queue::mean_packet(rate, &packets, &crossing) }
 }
 
 /// The direction a summary is about. Of those that carry the flows' data, forward ones if there are any, it is the
 /// one with the least available rate. In a tie it is the first.
-pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
+pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[TrafficPlan]) -> usize {
     let mut carrying = vec![false; links.len()];
     flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);
     let forward = |index: &usize| links[*index].direction == Direction::Forward;
@@ -166,12 +109,12 @@ pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[
 }
 
 /// What unresponsive traffic leaves of a direction's rate.
-pub(super) fn available(index: usize, rate: Rate, traffic: &[ResolvedTraffic]) -> Rate {
+pub(super) fn available(index: usize, rate: Rate, traffic: &[TrafficPlan]) -> Rate {
     rate.saturating_sub(unresponsive(index, traffic))
 }
 
 /// Mean rate of the unresponsive traffic over a direction.
-pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
+pub(super) fn unresponsive(index: usize, traffic: &[TrafficPlan]) -> Rate {
     let crossing = traffic.iter().filter(|traffic| traffic.route.contains(&index));
     crossing.fold(Rate::ZERO, |sum, traffic| sum + traffic.config.rate)
 }
@@ -180,23 +123,12 @@ pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
 ///
 /// # Errors
 /// The first that does not.
-pub(super) fn check(
-    document: &Document,
-    links: &[ResolvedLink],
-    flows: &[&ResolvedFlow],
-) -> Result<(), Faults> {
+pub(super) fn check(links: &[ResolvedLink], flows: &[&ResolvedFlow]) -> Result<(), Vec<Complaint>> {
     for (index, link) in links.iter().enumerate() {
         let sending = flows.iter().filter(|flow| flow.route.contains(&index));
         let segment = sending.map(|flow| flow.segment()).max().unwrap_or_default();
-        if let Limit::Bytes(room) = link.limit
-            && room < segment
-        {
-            let found = format!("room for {room}, less than one segment of {segment}");
-            let help = format!("write \"{segment}\" or more");
-            let key = format!("{}.queue.limit", link.table);
-            return Err(document.fault(&key, found, "room for one segment or more", Some(help)).into());
-        }
-        queue::check(document, &link.table, &link.queue, link.limit, link.config.rate)?;
+        queue::holds(&link.table, link.limit, segment)?;
+        queue::check(&link.table, &link.queue, link.limit, link.config.rate)?;
     }
     Ok(())
 }

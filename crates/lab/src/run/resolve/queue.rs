@@ -1,28 +1,18 @@
 //! A queue as written to numbers: its room, its thresholds in packets, and whether its policy has what is set.
 
-use super::ResolvedTraffic;
+use super::complaint::complaint;
+use super::room::RoomScale;
 use link::Limit;
 use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Threshold};
-use scenario::{Document, Faults};
-use units::{Bytes, Rate, Span};
-
-/// The room in a queue before a link of `rate`; shares of the bandwidth-delay product are of `rate` times `mean_rtt`.
-#[must_use]
-pub fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
-    match limit {
-        spec::Limit::Packets(packets) => Limit::Packets(packets),
-        spec::Limit::Bytes(bytes) => Limit::Bytes(bytes),
-        spec::Limit::Time(time) => Limit::Bytes(rate.volume(time)),
-        spec::Limit::Bdp(share) => Limit::Bytes(rate.volume(mean_rtt).scale(share)),
-    }
-}
+use sim::TrafficPlan;
+use units::{Bytes, Complaint, Rate};
 
 /// Mean wire length of the packets that will come over a link of `rate`. The unresponsive traffic's packets weigh by
 /// its rates. The flows' packets, one of each in `packets`, have equal parts of the remaining rate, at least a
 /// hundredth of `rate`.
-pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&ResolvedTraffic]) -> Bytes {
+pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&TrafficPlan]) -> Bytes {
     if packets.is_empty() && traffic.is_empty() {
         return Context::MEAN_PACKET;
     }
@@ -52,12 +42,12 @@ pub(crate) fn packet_bits(traffic: &TrafficConfig) -> f64 {
 }
 
 /// The policy and its settings in numbers.
-pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packet: Bytes) -> PolicyConfig {
+pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
     let set = queue.settings;
     let packets = |threshold| match threshold {
         Threshold::MeanPackets(packets) => packets,
-        Threshold::Room(room) => limit(room, rate, mean_rtt).in_packets(mean_packet),
-        Threshold::OfLimit(share) => share.get() * limit(queue.limit, rate, mean_rtt).in_packets(mean_packet),
+        Threshold::Room(room) => scale.packets(scale.limit(room)),
+        Threshold::OfLimit(share) => share.get() * scale.packets(scale.limit(queue.limit)),
     };
     let settings = Settings {
         target: set.target,
@@ -76,7 +66,23 @@ pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packe
         ecn: set.ecn,
         mark_above: set.mark_above.map(packets),
     };
-    PolicyConfig { policy: queue.kind.clone(), settings, mean_packet, assist: None }
+    PolicyConfig { policy: queue.kind.clone(), settings, mean_packet: scale.packet, assist: None }
+}
+
+/// Whether the queue of the link `table` has room for a packet of the length `segment`.
+///
+/// # Errors
+/// If it has not.
+pub(super) fn holds(table: &str, limit: Limit, segment: Bytes) -> Result<(), Vec<Complaint>> {
+    match limit {
+        Limit::Bytes(room) if room < segment => {
+            let found = format!("room for {room}, less than one segment of {segment}");
+            let complaint = Complaint::new(format!("{table}.queue.limit"), found);
+            let help = format!("write \"{segment}\" or more");
+            Err(vec![complaint.accepted("room for one segment or more").help(help)])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the registry has the policy with these settings. `table` is the key of the link it belongs to.
@@ -84,18 +90,17 @@ pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packe
 /// # Errors
 /// Every setting the policy does not have; then the first that is out of its range.
 pub(super) fn check(
-    document: &Document,
     table: &str,
     queue: &PolicyConfig,
     limit: Limit,
     rate: Rate,
-) -> Result<(), Faults> {
+) -> Result<(), Vec<Complaint>> {
     let key = |setting: &str| format!("{table}.queue.{setting}");
     let Err(error) = queue.check(limit, rate) else { return Ok(()) };
     let fault = match error {
         BuildError::UnknownPolicy { name } => {
             let known: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
-            document.fault(&key("kind"), format!("unknown queue \"{name}\""), known.join(", "), None)
+            complaint(key("kind"), format!("unknown queue \"{name}\""), known.join(", "), None)
         }
         BuildError::UnknownSetting { policy, accepted, .. } => {
             let stray = queue.settings.given().filter(|setting| !accepted.contains(setting));
@@ -106,13 +111,13 @@ pub(super) fn check(
                 let having: Vec<String> =
                     having.map(|policy| format!("kind = \"{}\"", policy.name)).collect();
                 let help = format!("{setting} goes with {}", having.join(", "));
-                document.fault(&key(setting), found, accepted.join(", "), Some(help))
+                complaint(key(setting), found, accepted.join(", "), Some(help))
             };
-            return Err(stray.map(fault).collect::<Vec<_>>().into());
+            return Err(stray.map(fault).collect());
         }
         BuildError::OutOfRange { key: setting, found, accepted } => {
-            document.fault(&key(setting), format!("it comes to {found}"), accepted, None)
+            complaint(key(setting), format!("it comes to {found}"), accepted, None)
         }
     };
-    Err(fault.into())
+    Err(vec![fault])
 }

@@ -1,8 +1,8 @@
 //! Which flows have series, and how densely these are sampled: they are held in memory until a run ends.
 
-use super::ResolvedFlow;
-use scenario::{Document, Faults, RecordedFlows, Scenario};
-use units::Span;
+use super::flow::ResolvedFlow;
+use scenario::{Record, RecordedFlows, Scenario};
+use units::{Complaint, Span};
 
 /// Numbers that the series of one run may hold, some 8 bytes each.
 const MOST: u64 = 30_000_000;
@@ -26,11 +26,12 @@ pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<
     Some(sample)
 }
 
-/// The sampling interval: as written, or where none is written the least that keeps the series within bounds.
+/// Returns the sampling interval: the scenario's, or in place of the default one the least multiple that keeps the
+/// series within bounds.
 ///
 /// # Errors
-/// If the interval that is written would not.
-pub(super) fn every(document: &Document, scenario: &Scenario, flows: usize) -> Result<Span, Faults> {
+/// If another interval than the default would not.
+pub(super) fn every(scenario: &Scenario, flows: usize) -> Result<Span, Vec<Complaint>> {
     let every = scenario.record.every;
     let columns = scenario.record.columns.len() as u64;
     let Some(duration) = scenario.duration.filter(|_| columns > 0) else { return Ok(every) };
@@ -40,11 +41,11 @@ pub(super) fn every(document: &Document, scenario: &Scenario, flows: usize) -> R
         return Ok(every);
     }
     let times = numbers.div_ceil(MOST);
-    if document.value("record.every").is_err() {
+    if every == Record::default().every {
         return Ok(every * times);
     }
     let found = format!("{samples} samples of {flows} flows: series of about {} MB", numbers / 125_000);
     let accepted = format!("at most {} MB", MOST / 125_000);
     let help = format!("write every = \"{}\" or more, or columns = [] for no series", every * times);
-    Err(document.fault("record.every", found, accepted, Some(help)).into())
+    Err(vec![Complaint::new("record.every", found).accepted(accepted).help(help)])
 }

@@ -1,18 +1,16 @@
 //! The files of traces, read once for all points of a sweep.
 
+use super::complaint::complaint;
+use super::files::{Files, Opened};
 use capture::{Prefix, Wanted};
 use link::traffic::Trace;
 use scenario::spec::Replay;
-use scenario::{Document, Fault};
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::SystemTime;
-use units::one_line;
+use units::{Complaint, one_line};
 
-/// A file as it was when its trace was read, and which of its packets were taken.
-type Version = (PathBuf, Option<SystemTime>, u64, Wanted);
+/// The content that a trace was read from ([`Opened::identity`]), and which of its packets were taken.
+type Version = (String, Wanted);
 
 /// A trace that was read: it, and the remarks on its file.
 pub(super) type Known = (Arc<Trace>, Vec<String>);
@@ -28,32 +26,30 @@ const MOST_HELD: u64 = 1_200_000_000;
 /// Traces in use.
 static KNOWN: Mutex<Vec<Held>> = Mutex::new(Vec::new());
 
-/// Reads the trace that `replay` names, relative to the folder of the scenario.
+/// Reads the trace that `replay` names.
 ///
 /// # Errors
 /// If it cannot be read, or is no trace.
-pub(super) fn read(document: &Document, replay: &Replay) -> Result<Known, Fault> {
-    let path = Path::new(document.name()).parent().unwrap_or(Path::new("")).join(&replay.file);
-    let shown = path.display();
+pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complaint> {
+    let shown = files.shown(&replay.file);
     let fault = |found: String, accepted: &str, help: Option<String>| {
-        document.fault(&format!("traffic[{}].file", replay.entry), found, accepted, help)
+        complaint(format!("traffic[{}].file", replay.entry), found, accepted, help)
     };
     let unreadable = |error: io::Error| {
         let help = "give the path of a trace, relative to the folder of the scenario".to_owned();
         fault(format!("{shown}: {error}"), "a file of packets: a capture or CSV", Some(help))
     };
     let wanted = Wanted {
-        toward: prefix(document, replay, "toward", replay.toward.as_deref())?,
-        from: prefix(document, replay, "from", replay.from.as_deref())?,
+        toward: prefix(replay, "toward", replay.toward.as_deref())?,
+        from: prefix(replay, "from", replay.from.as_deref())?,
     };
-    let file = File::open(&path).map_err(unreadable)?;
-    let about = file.metadata().map_err(unreadable)?;
-    let version = (path.clone(), about.modified().ok(), about.len(), wanted);
+    let Opened { content, identity, is_endless } = files.open(&replay.file).map_err(unreadable)?;
+    let version = (identity, wanted);
     let (trace, notes) = match known(&version) {
         Some(known) => known,
         None => {
-            let piped = (!about.is_file()).then_some(MOST_PIPED);
-            let recording = capture::read(Bounded { source: file, left: piped }, &wanted)
+            let piped = is_endless.then_some(MOST_PIPED);
+            let recording = capture::read(Bounded { source: content, left: piped }, &wanted)
                 .map_err(|error| fault(format!("{shown}{error}"), &error.accepted, error.help.clone()))?;
             let name = one_line(&replay.file);
             let notes = recording.notes.iter().map(|note| format!("{name}: {note}")).collect();
@@ -108,17 +104,12 @@ fn known(version: &Version) -> Option<Known> {
 }
 
 /// Reads `key`, an address or a prefix of addresses.
-fn prefix(
-    document: &Document,
-    replay: &Replay,
-    key: &str,
-    text: Option<&str>,
-) -> Result<Option<Prefix>, Fault> {
+fn prefix(replay: &Replay, key: &str, text: Option<&str>) -> Result<Option<Prefix>, Complaint> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|()| {
         let accepted = "an address or a prefix, such as \"198.18.0.2\", \"10.0.0.0/8\" or \"2001:db8::/32\"";
         let key = format!("traffic[{}].{key}", replay.entry);
-        document.fault(&key, format!("\"{text}\" is no address"), accepted, None)
+        complaint(key, format!("\"{text}\" is no address"), accepted, None)
     })
 }
 

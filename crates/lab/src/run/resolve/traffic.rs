@@ -1,24 +1,15 @@
 //! `[[traffic]]` in numbers: arrival processes, traces, populations of users.
 
-use super::links::Directions;
-use super::{Resolved, ResolvedFlow, trace, transfers};
+use super::files::Files;
+use super::flow::{ResolvedFlow, transfers};
+use super::ways::Directions;
+use super::{Resolved, trace};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Volume};
-use scenario::{Document, Faults, Scenario, Spread};
-use sim::SessionSize;
+use scenario::{Scenario, Spread};
+use sim::{SessionSize, TrafficPlan};
 use units::random::Distribution;
-use units::{Span, Time};
-
-/// Unresponsive cross traffic in numbers.
-#[derive(Clone, Debug)]
-pub struct ResolvedTraffic {
-    /// Its name.
-    pub name: String,
-    /// Its arrival process.
-    pub config: TrafficConfig,
-    /// What its packets cross, in order: indices of [`Resolved::links`](super::Resolved::links).
-    pub route: Vec<usize>,
-}
+use units::{Complaint, Span, Time};
 
 /// A population of users in numbers.
 #[derive(Clone, Debug)]
@@ -79,7 +70,7 @@ fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distr
 /// The unresponsive traffic of a scenario.
 pub(super) struct Unresponsive {
     /// The arrival processes, replays last.
-    pub(super) traffic: Vec<ResolvedTraffic>,
+    pub(super) traffic: Vec<TrafficPlan>,
     /// The fingerprints of the traces.
     pub(super) contents: Vec<u64>,
     /// Remarks on their files.
@@ -88,26 +79,26 @@ pub(super) struct Unresponsive {
 
 /// Resolves the arrival processes, and reads the traces.
 pub(super) fn traffic(
-    document: &Document,
     scenario: &Scenario,
+    files: &dyn Files,
     directions: &Directions<'_>,
-) -> Result<Unresponsive, Faults> {
+) -> Result<Unresponsive, Vec<Complaint>> {
     let mut all: Vec<_> = scenario.traffic.iter().map(|traffic| source(traffic, directions)).collect();
-    let (mut contents, mut notes, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut contents, mut notes, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     for replay in &scenario.replays {
-        match trace::read(document, replay) {
+        match trace::read(files, replay) {
             Ok((trace, remarks)) => {
                 contents.push(trace.fingerprint());
                 notes.extend(remarks);
                 let (start, stop) = (Time::ZERO + replay.start, stop(replay.stop));
                 let config = TrafficConfig::replay(trace, replay.repeat, start, stop);
                 let route = directions.there(&replay.path, replay.direction);
-                all.push(ResolvedTraffic { name: replay.name.clone(), config, route });
+                all.push(TrafficPlan { name: replay.name.clone(), config, route });
             }
-            Err(fault) => faults.push(fault),
+            Err(complaint) => complaints.push(complaint),
         }
     }
-    if faults.is_empty() { Ok(Unresponsive { traffic: all, contents, notes }) } else { Err(faults.into()) }
+    if complaints.is_empty() { Ok(Unresponsive { traffic: all, contents, notes }) } else { Err(complaints) }
 }
 
 impl Resolved {
@@ -135,7 +126,7 @@ fn seconds(time: Time) -> f64 {
     (time.as_secs_f64() * 100.0).round() / 100.0
 }
 
-fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraffic {
+fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> TrafficPlan {
     let pattern = match traffic.pattern {
         spec::Pattern::Cbr => Pattern::Cbr,
         spec::Pattern::Poisson => Pattern::Poisson,
@@ -149,7 +140,7 @@ fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraff
         stop: stop(traffic.stop),
     };
     let route = directions.there(&traffic.path, traffic.direction);
-    ResolvedTraffic { name: traffic.name.clone(), config, route }
+    TrafficPlan { name: traffic.name.clone(), config, route }
 }
 
 fn stop(stop: Option<Span>) -> Time {

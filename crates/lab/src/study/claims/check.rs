@@ -1,5 +1,6 @@
 //! Checking claims against answers.
 
+use super::outcome::{Outcome, fits, names};
 use super::quantity::Quantity;
 use super::tally::listed;
 use super::{Claim, Relation, trend};
@@ -67,16 +68,6 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
     says(held && reasons.is_empty(), details.join("; "), disagrees)
 }
 
-/// What became of a claim in one case.
-pub(super) struct Outcome {
-    pub(super) held: bool,
-    /// The place in `disagrees` of what is known about this case.
-    pub(super) known: Option<usize>,
-    /// The value lies in the band of `disagrees`.
-    pub(super) within: bool,
-    pub(super) detail: String,
-}
-
 fn outcomes(claim: &Claim, engines: &[Engine], answers: &[Answer]) -> Result<Vec<Outcome>, String> {
     let cases: Vec<&Answer> = answers.iter().filter(|answer| selected(claim, engines, answer)).collect();
     if cases.is_empty() {
@@ -131,11 +122,6 @@ fn sets(task: &Task, key: &str, value: &str) -> bool {
     point.clone().any(|(full, set)| names(key, full) && fits(&value, &shown_value(set)))
 }
 
-/// Whether `pattern`, whose end may be `*`, stands for `text`.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    pattern.strip_suffix('*').map_or(pattern == text, |beginning| text.starts_with(beginning))
-}
-
 impl Claim {
     /// What is known of a case for which an engine does not bear the claim out; for a relation between engines, of
     /// any of them.
@@ -161,11 +147,6 @@ impl Claim {
         let rivals = [&self.exceeds, &self.baseline].into_iter().flatten();
         fits(None) || rivals.into_iter().any(|other| fits(Some(other)))
     }
-}
-
-/// Whether `key` names the swept key `full`, whole or by its last part.
-pub(super) fn names(key: &str, full: &str) -> bool {
-    full == key || full.rsplit('.').next() == Some(key)
 }
 
 /// A relation between engines, by the medians of their runs.

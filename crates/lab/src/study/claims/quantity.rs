@@ -1,6 +1,6 @@
 //! What a claim compares: where it is found, how it is read and how it is shown.
 
-use super::check::fits;
+use super::outcome::fits;
 use crate::run::metric::{Metric, Unit, described, value};
 use crate::run::record::{Engine, Record};
 use crate::study::task::Answer;

@@ -1,7 +1,7 @@
 //! Whether a quantity falls or rises with a swept key, in the mean over the runs of each case.
 
 use super::Claim;
-use super::check::{Outcome, names};
+use super::outcome::{Outcome, names};
 use crate::run::record::Engine;
 use crate::study::task::Answer;
 use units::split_quantity;

@@ -12,6 +12,7 @@ use units::Complaint;
 
 /// Why an experiment did not come to its end. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExperimentError {
     /// The scenario is not right.
     #[error(transparent)]
@@ -19,9 +20,6 @@ pub enum ExperimentError {
     /// A run failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The machine lacks what runs of the kernel need.
-    #[error(transparent)]
-    Machine(#[from] emu::EmuError),
     /// Results cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -53,14 +51,14 @@ pub enum ExperimentError {
     #[error(transparent)]
     Table(Complaint),
     /// The watch stopped it.
-    #[error("stopped when {done} of {all} runs were finished; these are kept in {}", folder.display())]
+    #[error("stopped when {done} of {all} runs were finished{}", kept(folder.as_deref()))]
     Stopped {
         /// Runs, or points, that were finished.
         done: usize,
         /// Those that were known to be needed.
         all: usize,
-        /// Where they are kept.
-        folder: PathBuf,
+        /// Where they are kept; `None`: nowhere.
+        folder: Option<PathBuf>,
     },
 }
 
@@ -77,6 +75,10 @@ impl ExperimentError {
         let help = "the points are kept: free some room and start again, or choose another folder with --out";
         Self::Table(not_written(path, "table", error).help(help))
     }
+}
+
+fn kept(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| format!("; these are kept in {}", folder.display()))
 }
 
 fn not_written(path: &Path, what: &str, error: &io::Error) -> Complaint {

@@ -23,7 +23,8 @@ pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults
     let warmup = first.warmup;
     let alike = |task: &Task| {
         let resolved = &task.resolved;
-        let begins = resolved.flows.iter().all(|flow| flow.start <= warmup && flow.stop.is_none());
+        let begins =
+            resolved.flows.iter().all(|flow| flow.start <= units::Time::ZERO + warmup && flow.stop.is_none());
         let steady = resolved.traffic.iter().all(|traffic| {
             traffic.config.start.since(units::Time::ZERO) <= warmup
                 && traffic.config.stop.since(units::Time::ZERO) >= end
@@ -32,7 +33,7 @@ pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults
     };
     let own = end.saturating_sub(warmup);
     let live = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
-    let varied = document.sweep()?.axes().iter().any(|axis| axis.key == "duration" || axis.key == "warmup");
+    let varied = document.sweep()?.keys().any(|key| key == "duration" || key == "warmup");
     if own <= UNASKED
         || varied
         || document.figure()?.is_some()

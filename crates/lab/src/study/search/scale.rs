@@ -1,12 +1,11 @@
 //! The values among which is searched: whole packets for the room of a queue, else numbers in the scenario's own unit.
 
 use super::SearchError;
-use crate::run::resolve::{Resolved, resolve};
-use crate::study::room::{Room, mean_rtt};
+use crate::run::resolve::{Resolved, ResolvedLink, Room, resolve_document};
 use crate::study::task::Sought;
 use link::Limit;
 use scenario::Document;
-use units::{Bytes, Complaint, split_quantity};
+use units::{Complaint, split_quantity};
 
 /// A bracket of values that are not packets is narrow enough when its ends differ by less than this share.
 const RESOLUTION: f64 = 0.01;
@@ -15,8 +14,6 @@ const RESOLUTION: f64 = 0.01;
 const DOUBLINGS: (u32, u32) = (24, 10);
 /// So many packets beyond the answer are tried: with few flows an odd room and an even one differ.
 const BEYOND: u32 = 3;
-/// A room that no scenario has: where it turns up after resolving, the key is a queue's limit.
-const MARK: u64 = 7_654_321;
 
 /// The values between which is searched.
 pub(super) struct Scale {
@@ -47,19 +44,20 @@ impl Scale {
         let quantity =
             quantity.map_err(|error| SearchError::NoAnswer(Complaint::new(key, error.to_string())))?;
         let (value, unit) = (quantity.value(), quantity.unit.to_owned());
-        let Some(link) = queue_of(document, key) else {
+        let resolved = resolve_document(document)?;
+        let Some(link) = queue_of(document, &resolved, key) else {
             let step = if unit == "B" { Step::Bytes } else { Step::Any };
             return Ok(Self { start: value, unit, step });
         };
-        let (room, packet) = room(&resolve(document)?, link);
-        let written = match room {
+        let queue = &resolved.links[link];
+        let written = match queue.limit {
             Limit::Packets(_) => None,
             Limit::Bytes(bytes) => {
-                let per_packet = value / bytes.get().max(1) as f64 * packet.get() as f64;
+                let per_packet = value / bytes.get().max(1) as f64 * queue.room_scale().packet.get() as f64;
                 Some(Written { unit, per_packet })
             }
         };
-        let start = room.in_packets(packet).floor().max(1.0);
+        let start = packets(queue).max(1.0);
         Ok(Self { start, unit: "packets".into(), step: Step::Packets(link, written) })
     }
 
@@ -80,10 +78,8 @@ impl Scale {
         let same = |text: &String| {
             let mut document = document.clone();
             document.set(key, text).is_ok()
-                && resolve(&document).is_ok_and(|resolved| {
-                    let (room, packet) = room(&resolved, *link);
-                    room.in_packets(packet).floor() == packets
-                })
+                && resolve_document(&document)
+                    .is_ok_and(|resolved| self::packets(&resolved.links[*link]) == packets)
         };
         let texts =
             (2..=12).map(|digits| format!("{} {}", significant(exact, digits, f64::ceil), written.unit));
@@ -139,10 +135,8 @@ impl Scale {
     /// So many packets in every unit, where the key is a queue's room.
     pub(super) fn room(&self, document: &Document, packets: f64) -> Option<Room> {
         let Step::Packets(link, _) = &self.step else { return None };
-        let resolved = resolve(document).ok()?;
-        let rtt = mean_rtt(document, &resolved, *link);
-        let (rate, packet) = (resolved.links[*link].config.rate, room(&resolved, *link).1);
-        Some(Room::of(packets as u64, packet, rate, rtt))
+        let resolved = resolve_document(document).ok()?;
+        Some(resolved.links[*link].room_scale().room(packets as u64))
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -154,17 +148,15 @@ impl Scale {
     }
 }
 
-/// The first link whose queue's limit `key` is, if it is one.
-fn queue_of(document: &Document, key: &str) -> Option<usize> {
-    let mut marked = document.clone();
-    marked.set(key, &format!("{MARK} packets")).ok()?;
-    resolve(&marked).ok()?.links.iter().position(|link| link.limit == Limit::Packets(MARK))
+/// Returns the first link whose queue's limit `key` is, if it is one.
+fn queue_of(document: &Document, resolved: &Resolved, key: &str) -> Option<usize> {
+    let tables = document.tables_limited_by(key);
+    resolved.links.iter().position(|link| tables.contains(&link.table))
 }
 
-/// A queue's room and the mean packet that comes to it.
-fn room(resolved: &Resolved, link: usize) -> (Limit, Bytes) {
-    let link = &resolved.links[link];
-    (link.limit, link.queue.mean_packet)
+/// Returns the whole packets of mean length that a queue has room for.
+fn packets(link: &ResolvedLink) -> f64 {
+    link.room_scale().packets(link.limit).floor()
 }
 
 /// A value to this many significant digits, without trailing zeros.
@@ -204,8 +196,8 @@ mod tests {
                 let text = scale.written(&document, "link.queue.limit", packets).expect("there is a number");
                 assert!(text.ends_with(limit.split_once(|c: char| c.is_alphabetic()).unwrap().1), "{text}");
                 document.set("link.queue.limit", &text).unwrap();
-                let (room, packet) = room(&resolve(&document).unwrap(), 0);
-                assert_eq!(room.in_packets(packet).floor(), packets, "{text}");
+                let resolved = resolve_document(&document).unwrap();
+                assert_eq!(super::packets(&resolved.links[0]), packets, "{text}");
             }
         }
         let packets = document("50 packets");

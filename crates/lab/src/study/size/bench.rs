@@ -1,28 +1,23 @@
-//! The simulations of limits: a curve that grows as more limits are asked for.
+//! The simulations of limits, and how limits are chosen by them: the same over every [`Bed`].
 
 use super::answer::{Delay, Point};
-use super::elsewhere::{self, Elsewhere};
-use super::path::ScenarioPath;
+use super::choice::{Choice, Conflict, choice};
 use super::question::Question;
-use super::settling;
-use super::twin::Twin;
-use crate::run::record::{Engine, Summary};
+use crate::run::record::{DelayStatistics, Engine, Summary};
 use crate::study::experiment::ExperimentError;
 use crate::study::sweep::{Runner, sweep};
-use crate::study::task::{Task, check};
+use crate::study::task::Task;
 use scenario::Faults;
 
-/// What is taken for granted of the ends of the flows.
-pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them, measured on a virtual machine that pauses now and then (docs/papers/kernel.md)";
-
-/// One thing that is simulated.
-#[expect(clippy::large_enum_variant, reason = "an answer has a few")]
-pub(super) enum Case {
-    /// A path made of the question.
-    Twin(Twin),
-    /// A scenario as it is, with another limit.
-    Scenario(ScenarioPath),
-}
+/// Limits of the first look, evenly spaced on a logarithmic axis.
+pub(super) const LOOKS: u32 = 6;
+/// The largest of these over the smallest.
+const SPAN: f64 = 64.0;
+/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold
+/// included.
+pub(super) const LARGEST: (f64, f64) = (1.2, 2.5);
+/// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
+const CHOICES: usize = 4;
 
 /// A queue's room, in the unit that its limit is written in.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,191 +28,172 @@ pub(super) enum Room {
 }
 
 impl Room {
-    const fn packets(self) -> u64 {
+    pub(super) const fn packets(self) -> u64 {
         let (Self::Packets(packets) | Self::Bytes(packets)) = self;
         packets
     }
 }
 
-impl Case {
-    fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults> {
-        match self {
-            Self::Twin(twin) => twin.task(room.packets(), queue, seed),
-            Self::Scenario(path) => path.task(room, queue),
-        }
+/// The limits that were simulated, ascending, each with what its runs found.
+pub(super) type Limits<F> = [(u64, F)];
+
+/// Something that is simulated behind one limit after another: a path made of the question, a scenario as it is, or a
+/// wireless cell.
+pub(super) trait Bed {
+    /// The result of the runs behind one limit.
+    type Found: Clone;
+
+    /// Returns the runs behind a limit of `packets`.
+    fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults>;
+
+    /// Reads the `runs` of `tasks`, which are those behind a limit of `packets`.
+    fn found(&self, packets: u64, tasks: &[Task], runs: &[Summary]) -> Self::Found;
+
+    /// Returns the points of the curve.
+    fn curve(&self, limits: &Limits<Self::Found>) -> Vec<Point>;
+
+    /// Returns the points that the choice goes by.
+    fn chosen_by(&self, limits: &Limits<Self::Found>) -> Vec<Point> {
+        self.curve(limits)
     }
 
-    /// The same for the kernel.
-    pub(super) fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        match self {
-            Self::Twin(twin) => twin.live_task(packets, queue, seed),
-            Self::Scenario(path) => path.task(Room::Packets(packets), queue),
-        }
-    }
+    /// Returns the largest limit of the first look.
+    fn first_reach(&self) -> f64;
 
-    /// What `summary` says of a limit of `packets`.
-    pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
-        match self {
-            Self::Twin(twin) => twin.point(packets, summary),
-            Self::Scenario(path) => path.point(packets, summary),
-        }
-    }
+    /// Returns larger limits that are to be looked at; none if the largest one is enough.
+    fn larger(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
 
-    /// The same measured later, after `seconds` or after what was measured, if that takes no more than `most` packets.
-    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
-        match self {
-            Self::Twin(twin) => twin.later(seconds, most).map(Self::Twin),
-            Self::Scenario(path) => path.later(seconds, most).map(Self::Scenario),
-        }
-    }
+    /// Returns smaller limits that are to be looked at.
+    fn smaller(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
 
-    pub(super) fn assumption(&self) -> Option<String> {
-        match self {
-            Self::Twin(twin) => twin.assumption(),
-            Self::Scenario(_) => None,
-        }
-    }
+    /// Returns limits between the others that are to be looked at before the first choice.
+    fn between(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
+
+    /// Returns a limit that is looked at with the chosen ones.
+    fn beside(&self, limits: &Limits<Self::Found>, least: u64) -> Option<u64>;
 }
 
-/// A question and the limits that were simulated for it.
-pub(super) struct Bench<'a, 'w> {
+/// A question, what is simulated for it, and the limits that were.
+pub(super) struct Bench<'a, 'w, B: Bed> {
     pub(super) question: &'a Question,
-    pub(super) cases: Vec<Case>,
-    pub(super) seed: u64,
-    runner: Runner<'a, 'w>,
-    curve: Vec<Point>,
-    /// The queues elsewhere on the path, by limit.
-    elsewhere: Vec<(u64, Elsewhere)>,
+    pub(super) bed: B,
+    pub(super) runner: Runner<'a, 'w>,
+    limits: Vec<(u64, B::Found)>,
 }
 
-impl<'a, 'w> Bench<'a, 'w> {
-    pub(super) fn new(question: &'a Question, cases: Vec<Case>, seed: u64, runner: Runner<'a, 'w>) -> Self {
-        Self { question, cases, seed, runner, curve: Vec::new(), elsewhere: Vec::new() }
+impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
+    pub(super) const fn new(question: &'a Question, bed: B, runner: Runner<'a, 'w>) -> Self {
+        Self { question, bed, runner, limits: Vec::new() }
     }
 
     /// What was simulated so far, ascending.
-    pub(super) fn curve(&self) -> &[Point] {
-        &self.curve
+    pub(super) fn limits(&self) -> &Limits<B::Found> {
+        &self.limits
     }
 
-    /// What was simulated of this limit.
-    ///
-    /// # Panics
-    /// If nothing was.
-    pub(super) fn at(&self, packets: u64) -> Point {
-        *self.curve.iter().find(|point| point.packets == packets).expect("a limit that was simulated")
+    /// The same as points.
+    pub(super) fn curve(&self) -> Vec<Point> {
+        self.bed.curve(&self.limits)
     }
 
-    pub(super) fn assumptions(&self) -> impl Iterator<Item = String> {
-        self.cases.iter().filter_map(Case::assumption)
+    /// Returns the result of this limit, if it was simulated.
+    pub(super) fn found(&self, packets: u64) -> Option<&B::Found> {
+        self.limits.iter().find(|(limit, _)| *limit == packets).map(|(_, found)| found)
     }
 
-    /// The scenario that is asked about, if it is one.
-    pub(super) fn scenario(&self) -> Option<&ScenarioPath> {
-        match self.cases.first() {
-            Some(Case::Scenario(path)) => Some(path),
-            _ => None,
+    /// Simulates limits until the choice among them asks for no other one.
+    pub(super) fn choose(&mut self) -> Result<Choice, ExperimentError> {
+        let high = self.bed.first_reach();
+        let low = (high / SPAN).max(1.0);
+        let looks: Vec<u64> =
+            (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect();
+        self.add(&looks)?;
+        self.widen()?;
+        let mut chosen = self.choice();
+        for _ in 0..CHOICES {
+            let asked = [chosen.least, chosen.recommended, chosen.most].into_iter();
+            let asked = asked.chain(chosen.conflict.iter().flat_map(Conflict::limits));
+            let asked: Vec<u64> = asked.chain(self.bed.beside(&self.limits, chosen.least)).collect();
+            if !self.add(&asked)? {
+                break;
+            }
+            chosen = self.choice();
+            // What was asked for surely misses the target, although smaller limits have it: larger ones may.
+            if chosen.none_meets() {
+                self.widen()?;
+                chosen = self.choice();
+            }
         }
+        self.add(&[chosen.least, chosen.recommended, chosen.most])?;
+        Ok(chosen)
     }
 
-    /// Whether these can be simulated behind `room` of `queue`.
-    ///
-    /// # Errors
-    /// What in the scenario does not allow it.
-    pub(super) fn check(&self, cases: &[Case], room: Room, queue: &str) -> Result<(), String> {
-        let first = |faults: Faults| faults.to_string().lines().next().unwrap_or_default().to_owned();
-        cases.iter().try_for_each(|case| {
-            let task = case.task(room, queue, self.seed).map_err(first)?;
-            check(&[task], &[Engine::Sim]).map_err(first)
-        })
+    fn choice(&self) -> Choice {
+        choice(self.question, &self.bed.chosen_by(&self.limits))
     }
 
-    /// The queue elsewhere on the path that was full behind a limit of `packets`.
-    pub(super) fn elsewhere(&self, packets: u64) -> Option<&Elsewhere> {
-        self.elsewhere.iter().find(|(limit, _)| *limit == packets).map(|(_, found)| found)
+    /// Looks at larger limits while the bed asks for them, then at smaller ones and at those between.
+    fn widen(&mut self) -> Result<(), ExperimentError> {
+        loop {
+            let larger = self.bed.larger(&self.limits);
+            if larger.is_empty() {
+                break;
+            }
+            self.add(&larger)?;
+        }
+        let smaller = self.bed.smaller(&self.limits);
+        self.add(&smaller)?;
+        let between = self.bed.between(&self.limits);
+        self.add(&between)?;
+        Ok(())
     }
 
-    /// Simulates those of `limits` that are not on the curve, on all cores; whether there were any.
-    pub(super) fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
+    /// Simulates those of `limits` that are not known, on all cores; returns whether there were any.
+    fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
         let mut new: Vec<u64> = limits.to_vec();
         new.sort_unstable();
         new.dedup();
-        new.retain(|limit| !self.curve.iter().any(|point| point.packets == *limit));
+        new.retain(|limit| self.found(*limit).is_none());
         if new.is_empty() {
             return Ok(false);
         }
-        let runs: Vec<Run<'_>> = (new
-            .iter()
-            .flat_map(|limit| self.cases.iter().map(move |case| (case, *limit))))
-        .map(|(case, packets)| Run { case, room: Room::Packets(packets), queue: &self.question.queue })
-        .collect();
-        let found = self.simulate(&runs)?;
-        for (limit, found) in new.iter().zip(found.chunks(self.cases.len())) {
-            self.curve.extend(found.iter().map(|found| found.point).reduce(Point::worse));
-            let full = found.iter().find_map(|found| found.elsewhere.clone());
-            self.elsewhere.extend(full.map(|full| (*limit, full)));
-        }
-        self.curve.sort_by_key(|point| point.packets);
+        let jobs = new.iter().map(|limit| self.bed.tasks(*limit)).collect::<Result<Vec<_>, Faults>>()?;
+        let found =
+            simulate(&self.runner, &jobs, |place, runs| self.bed.found(new[place], &jobs[place], runs))?;
+        self.limits.extend(new.iter().copied().zip(found));
+        self.limits.sort_by_key(|(packets, _)| *packets);
         Ok(true)
     }
-
-    /// What each of `runs` does, in their order.
-    pub(super) fn simulate(&self, runs: &[Run<'_>]) -> Result<Vec<Found>, ExperimentError> {
-        self.runner.watched.need(runs.len());
-        let tasks = runs.iter().map(|run| run.case.task(run.room, run.queue, self.seed));
-        let tasks = tasks.collect::<Result<Vec<Task>, Faults>>()?;
-        let results = sweep(&tasks, Engine::Sim, &self.runner)?;
-        let found = |((run, task), summary): ((&Run<'_>, &Task), Summary)| {
-            let point = run.case.point(run.room.packets(), &summary).judged(self.question.target.get());
-            let slow = settling::climb(&task.resolved, &summary);
-            Found {
-                point: Point { unsettled: summary.trend.is_some() || slow.is_some(), ..point },
-                elsewhere: elsewhere::full(&task.resolved, &summary),
-                slow,
-            }
-        };
-        Ok(runs.iter().zip(&tasks).zip(results.into_iter().map(|result| result.summary)).map(found).collect())
-    }
-
-    /// So many limits between the last that misses the target and the next one.
-    pub(super) fn between(&self, count: u32) -> Vec<u64> {
-        let target = self.question.target.get();
-        let Some(missed) = self.curve.iter().rposition(|point| point.surely() < target) else {
-            return Vec::new();
-        };
-        let Some(met) = self.curve.get(missed + 1) else { return Vec::new() };
-        let (low, high) = (self.curve[missed].packets as f64, met.packets as f64);
-        (1..=count).map(|step| spaced(low, high, f64::from(step) / f64::from(count + 1))).collect()
-    }
 }
 
-/// One simulation.
-#[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
-    pub(super) case: &'a Case,
-    pub(super) room: Room,
-    pub(super) queue: &'a str,
-}
-
-/// What it found.
-#[derive(Clone)]
-pub(super) struct Found {
-    pub(super) point: Point,
-    pub(super) elsewhere: Option<Elsewhere>,
-    /// A policy whose rate of drops needs longer than the run.
-    pub(super) slow: Option<settling::Climb>,
+/// Runs all `jobs` at once, and reads the runs of each with `read`, which gets the job's place.
+pub(super) fn simulate<F>(
+    runner: &Runner<'_, '_>,
+    jobs: &[Vec<Task>],
+    read: impl Fn(usize, &[Summary]) -> F,
+) -> Result<Vec<F>, ExperimentError> {
+    let tasks: Vec<Task> = jobs.iter().flatten().cloned().collect();
+    runner.watched.need(tasks.len());
+    let mut runs = sweep(&tasks, Engine::Sim, runner)?.into_iter().map(|result| result.summary);
+    let of = |(place, job): (usize, &Vec<Task>)| {
+        read(place, &runs.by_ref().take(job.len()).collect::<Vec<Summary>>())
+    };
+    Ok(jobs.iter().enumerate().map(of).collect())
 }
 
 /// The delay of a run's queue.
 pub(super) fn delay(summary: &Summary) -> Delay {
-    let of = |delay: crate::run::record::DelayStatistics| Delay {
-        mean: delay.mean,
-        p95: delay.percentiles.p95.unwrap_or(delay.mean),
-    };
+    let of =
+        |delay: DelayStatistics| Delay { mean: delay.mean, p95: delay.percentiles.p95.unwrap_or(delay.mean) };
     summary.queueing_delay_s.map_or(Delay { mean: 0.0, p95: 0.0 }, of)
 }
 
 /// The whole number of packets at `share` of the way from `low` to `high` on a logarithmic axis.
 pub(super) fn spaced(low: f64, high: f64, share: f64) -> u64 {
     (low * (high / low).powf(share)).round().max(1.0) as u64
+}
+
+/// The ratio of two neighbouring limits of the first look.
+pub(super) fn step() -> f64 {
+    SPAN.powf(1.0 / f64::from(LOOKS - 1))
 }

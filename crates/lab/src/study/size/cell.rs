@@ -6,14 +6,13 @@ mod asked;
 pub(super) use asked::question;
 
 use super::answer::{Asked, Delay, Point, Rule, Sizing, Variant};
-use super::bench::spaced;
-use super::choice::{Choice, MARGIN, choice, knee, trade_off};
+use super::bench::{Bed, Bench, LARGEST, LOOKS, Limits, delay, simulate, spaced};
+use super::choice::{Choice, MARGIN, knee, pareto, trade_off};
 use super::question::Question;
-use super::{CHOICES, LARGEST, LOOKS, SPAN, around};
 use crate::run::record::{Engine, Summary};
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::experiment::ExperimentError;
-use crate::study::sweep::{Runner, sweep};
+use crate::study::sweep::Runner;
 use crate::study::task::Task;
 use asked::{cautions, downloads, lines};
 use scenario::{Document, Faults};
@@ -49,16 +48,15 @@ struct Found {
 /// A setting: keys and what they are set to, and the limit that this is.
 type Setting = (Vec<(String, String)>, u64);
 
-struct Bench<'a, 'w> {
+/// The cell of a scenario.
+struct Cell<'a> {
     question: &'a Question,
     document: Arc<Document>,
     base: Task,
     seed: u64,
-    runner: Runner<'a, 'w>,
-    found: Vec<Found>,
 }
 
-impl Bench<'_, '_> {
+impl Cell<'_> {
     fn set(key: &str, value: String) -> (String, String) {
         (key.to_owned(), value)
     }
@@ -73,28 +71,24 @@ impl Bench<'_, '_> {
         (keys, packets)
     }
 
-    /// Runs each setting with every seed.
-    fn run(&self, settings: &[Setting]) -> Result<Vec<Found>, ExperimentError> {
-        self.runner.watched.need(settings.len() * SEEDS as usize);
-        let task = |(keys, seed): (&Vec<(String, String)>, u64)| {
-            let mut point = keys.clone();
-            point.push(Self::set("seed", seed.to_string()));
+    /// Returns the runs with these keys, one for each seed.
+    fn seeded(&self, keys: &[(String, String)]) -> Result<Vec<Task>, Faults> {
+        let task = |nth: u64| {
+            let mut point = keys.to_vec();
+            point.push(Self::set("seed", self.seed.wrapping_add(nth).to_string()));
             Task::at(&self.document, point)
         };
-        let each = settings
-            .iter()
-            .flat_map(|(keys, _)| (0..SEEDS).map(move |nth| (keys, self.seed.wrapping_add(nth))));
-        let tasks = each.map(task).collect::<Result<Vec<Task>, Faults>>()?;
-        let results = sweep(&tasks, Engine::Sim, &self.runner)?;
-        let summaries: Vec<&Summary> = results.iter().map(|result| &result.summary).collect();
-        let of = |((_, packets), runs): (&Setting, &[&Summary])| self.found(*packets, runs);
-        Ok(settings.iter().zip(summaries.chunks(SEEDS as usize)).map(of).collect())
+        (0..SEEDS).map(task).collect()
     }
 
-    fn found(&self, packets: u64, runs: &[&Summary]) -> Found {
-        let of = |value: &dyn Fn(&Summary) -> f64| {
-            estimate(&runs.iter().map(|run| value(run)).collect::<Vec<f64>>())
-        };
+    /// Runs each setting with every seed.
+    fn run(&self, settings: &[Setting], runner: &Runner<'_, '_>) -> Result<Vec<Found>, ExperimentError> {
+        let jobs = settings.iter().map(|(keys, _)| self.seeded(keys)).collect::<Result<Vec<_>, Faults>>()?;
+        simulate(runner, &jobs, |place, runs| self.measured(settings[place].1, runs))
+    }
+
+    fn measured(&self, packets: u64, runs: &[Summary]) -> Found {
+        let of = |value: &dyn Fn(&Summary) -> f64| estimate(&runs.iter().map(value).collect::<Vec<f64>>());
         let resolved = &self.base.resolved;
         let plan = resolved.cell.as_ref().expect("a cell");
         let names: Vec<&str> = downloads(resolved, plan).map(|(_, flow)| flow.name.as_str()).collect();
@@ -108,42 +102,16 @@ impl Bench<'_, '_> {
             let own = stations.filter(|one| one.name == CellPlan::ACCESS_POINT && one.category == category);
             own.map(|one| one.throughput_bps).sum()
         };
-        let mean = |run: &Summary| run.queueing_delay_s.map_or(0.0, |delay| delay.mean);
-        let p95 = |run: &Summary| {
-            run.queueing_delay_s.map_or(0.0, |delay| delay.percentiles.p95.unwrap_or(delay.mean))
-        };
         let limit = |run: &Summary| run.wlan.as_ref().and_then(|wlan| wlan.mean_limit_packets);
-        let moving = limit(runs[0]).map(|_| of(&|run| limit(run).unwrap_or_default()).mean);
+        let moving = limit(&runs[0]).map(|_| of(&|run| limit(run).unwrap_or_default()).mean);
         Found {
             packets,
             goodput: of(&goodput),
             air_bps: of(&air).mean,
-            delay: Delay { mean: of(&mean).mean, p95: of(&p95).mean },
+            delay: Delay { mean: of(&|run| delay(run).mean).mean, p95: of(&|run| delay(run).p95).mean },
             loss: of(&|run| run.loss_rate.unwrap_or_default()),
             moving,
         }
-    }
-
-    /// Simulates those of `limits` that are not known yet; whether there were any.
-    fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
-        let mut new: Vec<u64> = limits.to_vec();
-        new.sort_unstable();
-        new.dedup();
-        new.retain(|limit| !self.found.iter().any(|found| found.packets == *limit));
-        let settings: Vec<Setting> = new.iter().map(|limit| self.fixed(*limit)).collect();
-        let found = self.run(&settings)?;
-        self.found.extend(found);
-        self.found.sort_by_key(|found| found.packets);
-        Ok(!new.is_empty())
-    }
-
-    /// What full utilization is: the goodput behind the largest limits.
-    fn best(&self) -> Best {
-        let blocks = rising(&self.found.iter().map(|found| found.goodput.mean).collect::<Vec<f64>>());
-        let (goodput, count) = blocks[blocks.len() - 1];
-        let last = &self.found[self.found.len() - count..];
-        let air_bps = last.iter().map(|found| found.air_bps).sum::<f64>() / last.len() as f64;
-        Best { goodput, air_bps, from: last[0].packets }
     }
 
     fn point(&self, found: &Found, best: &Best) -> Point {
@@ -160,44 +128,87 @@ impl Bench<'_, '_> {
             ..point
         }
     }
+}
 
-    fn curve(&self, best: &Best) -> Vec<Point> {
-        self.found.iter().map(|found| self.point(found, best)).collect()
+impl Bed for Cell<'_> {
+    type Found = Found;
+
+    fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults> {
+        self.seeded(&self.fixed(packets).0)
     }
 
-    /// The curve with a goodput that does not fall as the limit grows: what is chosen by.
-    fn fitted(&self, best: &Best) -> Vec<Point> {
-        let blocks = rising(&self.found.iter().map(|found| found.goodput.mean).collect::<Vec<f64>>());
+    fn found(&self, packets: u64, _tasks: &[Task], runs: &[Summary]) -> Found {
+        self.measured(packets, runs)
+    }
+
+    fn curve(&self, limits: &Limits<Found>) -> Vec<Point> {
+        let best = Best::of(limits);
+        limits.iter().map(|(_, found)| self.point(found, &best)).collect()
+    }
+
+    /// Returns the curve with a goodput that does not fall as the limit grows.
+    fn chosen_by(&self, limits: &Limits<Found>) -> Vec<Point> {
+        let best = Best::of(limits);
+        let blocks = rising(&goodputs(limits));
         let fits = blocks.into_iter().flat_map(|(mean, count)| std::iter::repeat_n((mean, count), count));
         let fit = |(point, (mean, count)): (Point, (f64, usize))| Point {
             utilization: mean / best.goodput,
             utilization_ci95: point.utilization_ci95.map(|half| half / (count as f64).sqrt()),
             ..point
         };
-        self.curve(best).into_iter().zip(fits).map(fit).collect()
+        self.curve(limits).into_iter().zip(fits).map(fit).collect()
     }
 
-    /// Looks at larger limits while the largest has surely more than the one before.
-    fn reach(&mut self) -> Result<(), ExperimentError> {
+    fn first_reach(&self) -> f64 {
+        (self.question.bdp_packets() * LARGEST.0).max(f64::from(LOOKS))
+    }
+
+    /// Returns two larger limits while the largest has surely more than the one before.
+    fn larger(&self, limits: &Limits<Found>) -> Vec<u64> {
         let most = (self.question.bdp_packets() * LARGEST.1) as u64;
-        while let [.., before, last] = &self.found[..] {
-            let more = last.goodput.mean - before.goodput.mean
-                > before.goodput.half_width.max(last.goodput.half_width);
-            if !more || last.packets >= most {
-                break;
-            }
-            let next = [last.packets * 3 / 2, last.packets * 2].map(|limit| limit.min(most));
-            self.add(&next)?;
+        let [.., (_, before), (packets, last)] = limits else { return Vec::new() };
+        let apart = before.goodput.half_width.max(last.goodput.half_width);
+        if last.goodput.mean - before.goodput.mean <= apart || *packets >= most {
+            return Vec::new();
         }
-        Ok(())
+        [packets * 3 / 2, packets * 2].map(|limit| limit.min(most)).to_vec()
+    }
+
+    fn smaller(&self, _limits: &Limits<Found>) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn between(&self, _limits: &Limits<Found>) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Returns the limit half-way between the least one and the next smaller one.
+    fn beside(&self, limits: &Limits<Found>, least: u64) -> Option<u64> {
+        let (below, _) = limits.iter().rev().find(|(packets, _)| *packets < least)?;
+        Some(spaced(*below as f64, least as f64, 0.5))
     }
 }
 
+/// Full utilization: the goodput behind the largest limits.
 struct Best {
     goodput: f64,
     air_bps: f64,
     /// The smallest limit of those that have it.
     from: u64,
+}
+
+impl Best {
+    fn of(limits: &Limits<Found>) -> Self {
+        let blocks = rising(&goodputs(limits));
+        let (goodput, count) = blocks[blocks.len() - 1];
+        let last = &limits[limits.len() - count..];
+        let air_bps = last.iter().map(|(_, found)| found.air_bps).sum::<f64>() / last.len() as f64;
+        Self { goodput, air_bps, from: last[0].0 }
+    }
+}
+
+fn goodputs(limits: &Limits<Found>) -> Vec<f64> {
+    limits.iter().map(|(_, found)| found.goodput.mean).collect()
 }
 
 /// Means of neighbours, so that they do not fall, and how many each is of (pool adjacent violators).
@@ -223,66 +234,43 @@ pub(super) fn simulated(
 ) -> Result<Sizing, ExperimentError> {
     let document = Arc::new(document.clone());
     let base = Task::at(&document, Vec::new())?;
-    let mut bench = Bench { question, document, base, seed, runner, found: Vec::new() };
-    let high = (question.bdp_packets() * LARGEST.0).max(f64::from(LOOKS));
-    let low = (high / SPAN).max(1.0);
-    let looks: Vec<u64> =
-        (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect();
-    bench.add(&looks)?;
-    bench.reach()?;
-    let mut chosen = choice(question, &bench.fitted(&bench.best()));
-    for _ in 0..CHOICES {
-        let (least, below) =
-            (chosen.least, bench.found.iter().rev().find(|found| found.packets < chosen.least));
-        let between = below.map(|below| spaced(below.packets as f64, least as f64, 0.5));
-        let asked = [least, chosen.recommended, chosen.most].into_iter().chain(between);
-        let asked: Vec<u64> =
-            asked.chain(chosen.conflict.iter().flat_map(super::choice::Conflict::limits)).collect();
-        if !bench.add(&asked)? {
-            break;
-        }
-        chosen = choice(question, &bench.fitted(&bench.best()));
-    }
-    bench.add(&[chosen.least, chosen.recommended, chosen.most])?;
-    bench.answer(&chosen)
+    let mut bench = Bench::new(question, Cell { question, document, base, seed }, runner);
+    let chosen = bench.choose()?;
+    let (cell, limits, curve) = (&bench.bed, bench.limits(), bench.curve());
+    let best = Best::of(limits);
+    let at = |packets: u64| {
+        let found = bench.found(packets).expect("a limit that was simulated");
+        cell.point(found, &best)
+    };
+    let policies = cell.policies(&bench.runner)?;
+    let mut own = vec![chosen.least, chosen.recommended, chosen.most];
+    own.dedup();
+    let own = own.into_iter().map(|limit| (question.queue.as_str(), at(limit)));
+    let others = policies.iter().map(|(name, found)| (name.as_str(), cell.point(found, &best)));
+    let recommended = at(chosen.recommended);
+    Ok(Sizing {
+        asked: Asked::of(question),
+        engine: Engine::Sim,
+        best_bps: Some(best.goodput),
+        least: at(chosen.least),
+        recommended,
+        most: at(chosen.most),
+        rules: cell.rules(&policies, &best),
+        knee: knee(&curve),
+        sensitivity: cell.variants(&chosen, &bench.runner)?,
+        pareto: pareto(own.chain(others).collect()),
+        trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
+        remarks: Vec::new(),
+        lines: lines(question, &recommended),
+        proof: None,
+        assumptions: cell.assumptions(&recommended, &best, limits),
+        curve,
+    })
 }
 
-impl Bench<'_, '_> {
-    fn answer(&self, chosen: &Choice) -> Result<Sizing, ExperimentError> {
-        let (question, best) = (self.question, self.best());
-        let curve = self.curve(&best);
-        let at = |packets: u64| {
-            let found = self.found.iter().find(|found| found.packets == packets);
-            self.point(found.expect("a limit that was simulated"), &best)
-        };
-        let policies = self.policies()?;
-        let mut limits = vec![chosen.least, chosen.recommended, chosen.most];
-        limits.dedup();
-        let own = limits.into_iter().map(|limit| (question.queue.as_str(), at(limit)));
-        let others = policies.iter().map(|(name, found)| (name.as_str(), self.point(found, &best)));
-        let recommended = at(chosen.recommended);
-        Ok(Sizing {
-            asked: Asked::of(question),
-            engine: Engine::Sim,
-            best_bps: Some(best.goodput),
-            least: at(chosen.least),
-            recommended,
-            most: at(chosen.most),
-            rules: self.rules(&policies, &best),
-            knee: knee(&curve),
-            sensitivity: self.variants(chosen)?,
-            pareto: around::pareto(own.chain(others).collect()),
-            trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
-            remarks: Vec::new(),
-            lines: lines(question, &recommended),
-            proof: None,
-            assumptions: self.assumptions(&recommended, &best),
-            curve,
-        })
-    }
-
+impl Cell<'_> {
     /// What moves its limit, and what Linux does, in place of the scenario's queue.
-    fn policies(&self) -> Result<Vec<(String, Found)>, ExperimentError> {
+    fn policies(&self, runner: &Runner<'_, '_>) -> Result<Vec<(String, Found)>, ExperimentError> {
         let target = self.question.rtt.mean();
         let queue = |table: String, packets| (vec![Self::set("wlan.queue", table)], packets);
         let mut settings: Vec<(String, Setting)> = Vec::new();
@@ -296,7 +284,7 @@ impl Bench<'_, '_> {
         let aql = format!("{{ {MAC80211}, airtime_limits = {{}} }}");
         settings.push(("fq-codel, airtime limits".into(), queue(aql, 8192)));
         let (names, settings): (Vec<String>, Vec<Setting>) = settings.into_iter().unzip();
-        Ok(names.into_iter().zip(self.run(&settings)?).collect())
+        Ok(names.into_iter().zip(self.run(&settings, runner)?).collect())
     }
 
     fn rules(&self, policies: &[(String, Found)], best: &Best) -> Vec<Rule> {
@@ -353,7 +341,7 @@ impl Bench<'_, '_> {
     }
 
     /// The recommended limit at other loads. Full utilization of a load is its goodput behind a large limit.
-    fn variants(&self, chosen: &Choice) -> Result<Vec<Variant>, ExperimentError> {
+    fn variants(&self, chosen: &Choice, runner: &Runner<'_, '_>) -> Result<Vec<Variant>, ExperimentError> {
         let question = self.question;
         let resolved = &self.base.resolved;
         let rtt = question.rtt.mean() * 2;
@@ -382,7 +370,7 @@ impl Bench<'_, '_> {
                 settings.push((all, packets));
             }
         }
-        let found = self.run(&settings)?;
+        let found = self.run(&settings, runner)?;
         let variant = |(what, pair): (&String, &[Found])| {
             let goodput = pair[0].goodput.mean.max(pair[1].goodput.mean);
             let best = Best { goodput, air_bps: pair[1].air_bps, from: 0 };
@@ -391,8 +379,8 @@ impl Bench<'_, '_> {
         Ok(kinds.iter().map(|(what, ..)| what).zip(found.chunks(2)).map(variant).collect())
     }
 
-    fn assumptions(&self, recommended: &Point, best: &Best) -> Vec<String> {
-        let last = self.found.last().map_or(0, |found| found.packets);
+    fn assumptions(&self, recommended: &Point, best: &Best, limits: &Limits<Found>) -> Vec<String> {
+        let last = limits.last().map_or(0, |(packets, _)| *packets);
         let mut assumptions = cautions(&self.base.resolved, recommended);
         assumptions.extend([
             format!(

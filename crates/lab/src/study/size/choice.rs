@@ -3,7 +3,7 @@
 //! A curve of simulations need not be monotone. So a limit meets a utilization only if no larger limit surely misses
 //! it. The recommended limit is taken from those whose confidence interval lies above the target.
 
-use super::answer::{Point, TradeOff};
+use super::answer::{Point, Policy, TradeOff};
 use super::question::Question;
 use units::Span;
 
@@ -218,6 +218,21 @@ pub(super) fn trade_off(
         (None, _) => {}
     }
     TradeOff { says: parts.join("; "), keeps_utilization: utilization, keeps_delay: delay, keeps_loss: loss }
+}
+
+/// Which of these no other excels in both.
+pub(super) fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
+    let better = |a: &Point, b: &Point| {
+        let (more, less) = (a.utilization >= b.utilization, a.queueing_delay_s.p95 <= b.queueing_delay_s.p95);
+        more && less && (a.utilization > b.utilization || a.queueing_delay_s.p95 < b.queueing_delay_s.p95)
+    };
+    let all: Vec<Point> = points.iter().map(|(_, point)| *point).collect();
+    let policy = |(queue, point): (&str, Point)| Policy {
+        queue: queue.into(),
+        point,
+        best: !point.unsettled && !all.iter().any(|other| !other.unsettled && better(other, &point)),
+    };
+    points.into_iter().map(policy).collect()
 }
 
 #[cfg(test)]

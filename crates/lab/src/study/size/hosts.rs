@@ -1,11 +1,8 @@
 //! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of
 //! their own. On a path of microseconds that decides.
 
-use super::question::Question;
 use crate::run::resolve::ResolvedFlow;
 use cc::super_packet;
-use model::response::Protocol;
-use model::rules::bursts::Flows;
 use scenario::Host;
 use transport::{FALLS_ASLEEP, LossDetection};
 use units::{Bytes, Rate, Span};
@@ -20,15 +17,15 @@ pub struct Hosts {
     /// of the jitter in the mean.
     always: Span,
     /// Added where the receiver's processor had nothing to do for a while.
-    waking: Span,
+    pub(super) waking: Span,
     /// Segments leave in super-packets.
     together: bool,
     /// The rate of each host's own line; `None`: without limit.
     line: Option<Rate>,
     /// The least retransmission timeout.
-    timeout: Span,
+    pub(super) timeout: Span,
     /// The last packets of a window are probed for, so that only a lost probe ends in a timeout.
-    probes: bool,
+    pub(super) probes: bool,
 }
 
 impl Hosts {
@@ -92,43 +89,14 @@ impl Hosts {
         self.super_packet(rate, flows, rtt, packet).min(window.max(1.0)) * self.spread(rate)
     }
 
-    fn super_packet(&self, rate: Rate, flows: u64, rtt: Span, packet: Bytes) -> f64 {
+    pub(super) fn super_packet(&self, rate: Rate, flows: u64, rtt: Span, packet: Bytes) -> f64 {
         let share = Rate::from_bps((rate.as_bps_f64() / flows as f64) as u64);
         if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) as f64 } else { 1.0 }
     }
 
     /// The share of a burst that waits.
-    fn spread(&self, rate: Rate) -> f64 {
+    pub(super) fn spread(&self, rate: Rate) -> f64 {
         self.line.map_or(1.0, |line| (1.0 - rate.as_bps_f64() / line.as_bps_f64()).max(0.0))
-    }
-
-    /// The flows of `question` as senders of bursts, with round trips of `rtt` seconds without a queue and the control
-    /// `protocol`, of whose window `kept` is left at a loss.
-    pub(super) fn bursts(
-        &self,
-        question: &Question,
-        flows: u64,
-        rtt: f64,
-        protocol: Protocol,
-        kept: f64,
-    ) -> Flows {
-        let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
-        // No link carries more, and the theory ends there.
-        let sent = |time: f64| (question.rate.as_bps_f64() * time / question.packet.bits_f64()).min(1e12);
-        Flows {
-            count: flows,
-            protocol,
-            kept,
-            pipe: sent(rtt),
-            rtt: Span::from_secs_f64(rtt),
-            together: self.super_packet(question.rate, flows, Span::from_secs_f64(path), question.packet),
-            spread: self.spread(question.rate),
-            // What arrives while the receiver begins, and while its card gathers.
-            gathered: if self.waking > Span::ZERO { sent(self.most_held()) } else { 0.0 },
-            asleep: sent(FALLS_ASLEEP.as_secs_f64()),
-            timeout: self.timeout,
-            probes: self.probes,
-        }
     }
 
     /// The share of a link of `rate` that the lines of `flows` can fill.

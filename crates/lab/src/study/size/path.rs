@@ -3,8 +3,10 @@
 
 use super::answer::Point;
 use super::bench::{Room, delay};
-use super::question::Question;
-use super::twin::LATER;
+use super::elsewhere::Elsewhere;
+use super::question::{Ends, Question};
+use super::variants::{instead, other_control};
+use super::wire::{LATER, Wire};
 use crate::run::record::Summary;
 use crate::run::resolve::ResolvedFlow;
 use crate::study::task::Task;
@@ -43,32 +45,6 @@ impl ScenarioPath {
         })
     }
 
-    pub(super) fn task(&self, room: Room, queue: &str) -> Result<Task, Faults> {
-        let limit = match room {
-            Room::Packets(packets) => format!("{packets} packets"),
-            Room::Bytes(packets) => format!("{} B", self.question.mean_packet().get() * packets),
-        };
-        let mut point = self.set.clone();
-        // Another policy has none of the settings of the scenario's own.
-        point.push(if queue == self.question.queue {
-            (format!("{}.limit", self.queue), limit)
-        } else {
-            (self.queue.clone(), format!("{{ kind = \"{queue}\", limit = \"{limit}\" }}"))
-        });
-        Task::at(&self.document, point)
-    }
-
-    pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
-        Point {
-            utilization: summary.utilization.unwrap_or_default(),
-            utilization_ci95: summary.utilization_ci95,
-            queueing_delay_s: delay(summary),
-            loss_rate: summary.loss_rate.unwrap_or_default(),
-            loss_rate_ci95: summary.loss_rate_ci95,
-            ..Point::at(&self.question, packets)
-        }
-    }
-
     /// The same path with these keys.
     fn with(&self, set: Vec<(String, String)>) -> Self {
         Self { set, ..self.clone() }
@@ -84,7 +60,7 @@ impl ScenarioPath {
     }
 
     /// With `times` the greedy flows, as near as whole flows of each table come.
-    pub(super) fn with_flows(&self, times: f64) -> Self {
+    fn with_flows(&self, times: f64) -> Self {
         let (mut before, mut given, mut set) = (0.0, 0, Vec::new());
         for (entry, flows) in self.entries() {
             before += flows.len() as f64 * times;
@@ -96,7 +72,7 @@ impl ScenarioPath {
     }
 
     /// With round trips of `times` as long without a queue.
-    pub(super) fn with_rtt(&self, times: u64) -> Self {
+    fn with_rtt(&self, times: u64) -> Self {
         let one = |(entry, flows): (usize, Vec<&ResolvedFlow>)| {
             let rtts: Vec<String> =
                 flows.iter().map(|flow| format!("\"{}\"", flow.base_rtt * times)).collect();
@@ -107,19 +83,50 @@ impl ScenarioPath {
     }
 
     /// With `new` in place of the control `old`.
-    pub(super) fn with_control(&self, old: &str, new: &str) -> Self {
-        let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control == old);
+    fn with_control(&self, old: &str, new: &str) -> Self {
+        let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control.name == old);
         self.with(tables.map(|(entry, _)| (format!("flow.{entry}.control"), new.to_owned())).collect())
     }
 
     /// With this policy and limit at another queue.
-    pub(super) fn with_queue(&self, table: &str, policy: &str, limit: &str) -> Self {
+    fn with_queue(&self, table: &str, policy: &str, limit: &str) -> Self {
         let queue = format!("{{ kind = \"{policy}\", limit = \"{limit}\" }}");
         self.with(vec![(format!("{table}.queue"), queue)])
     }
+}
 
-    /// Measured for as long, but later: see [`super::bench::Case::later`].
-    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
+impl Wire for ScenarioPath {
+    fn task(&self, room: Room, queue: &str, _seed: u64) -> Result<Task, Faults> {
+        let limit = match room {
+            Room::Packets(packets) => format!("{packets} packets"),
+            Room::Bytes(packets) => format!("{} B", self.question.mean_packet().get() * packets),
+        };
+        let mut point = self.set.clone();
+        // Another policy has none of the settings of the scenario's own.
+        point.push(if queue == self.question.queue {
+            (format!("{}.limit", self.queue), limit)
+        } else {
+            (self.queue.clone(), format!("{{ kind = \"{queue}\", limit = \"{limit}\" }}"))
+        });
+        Task::at(&self.document, point)
+    }
+
+    fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
+        self.task(Room::Packets(packets), queue, seed)
+    }
+
+    fn point(&self, packets: u64, summary: &Summary) -> Point {
+        Point {
+            utilization: summary.utilization.unwrap_or_default(),
+            utilization_ci95: summary.utilization_ci95,
+            queueing_delay_s: delay(summary),
+            loss_rate: summary.loss_rate.unwrap_or_default(),
+            loss_rate_ci95: summary.loss_rate_ci95,
+            ..Point::at(&self.question, packets)
+        }
+    }
+
+    fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
         let resolved = &self.base.resolved;
         let (warmup, end) = (resolved.warmup.as_secs_f64(), resolved.end?.as_secs_f64());
         let warmup_later = seconds.map_or(end, |seconds| LATER * seconds + warmup);
@@ -129,5 +136,32 @@ impl ScenarioPath {
         set.push(("duration".into(), Span::from_secs_f64(end).to_string()));
         set.push(("warmup".into(), Span::from_secs_f64(warmup_later).to_string()));
         (rate * end <= most).then(|| self.with(set))
+    }
+
+    fn assumption(&self) -> Option<String> {
+        None
+    }
+
+    fn alike(&self, _question: &Question, _packets: f64) -> Vec<Self> {
+        vec![self.clone()]
+    }
+
+    /// Returns the scenario with one thing otherwise, which keeps all else.
+    fn variants(&self, question: &Question, full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)> {
+        let flows = question.flows.most;
+        let mut variants = Vec::new();
+        if flows > 1 {
+            variants.push((format!("half the flows ({})", flows / 2), self.with_flows(0.5)));
+        }
+        variants.push((format!("double the flows ({})", flows * 2), self.with_flows(2.0)));
+        let rtt = Ends { least: question.rtt.least * 2, most: question.rtt.most * 2 };
+        variants.push((format!("double the RTT ({rtt})"), self.with_rtt(2)));
+        let (old, new) = other_control(question);
+        variants.push((instead(&old, new), self.with_control(&old, new)));
+        if let Some(full) = full {
+            let path = self.with_queue(&full.table, "fq-codel", &full.limit);
+            variants.push((format!("fq-codel at {}", full.table), path));
+        }
+        variants.into_iter().map(|(what, path)| (what, vec![path])).collect()
     }
 }

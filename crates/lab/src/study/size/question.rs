@@ -119,14 +119,12 @@ impl Question {
         }
     }
 
-    /// What is asked of a scenario: its tight link, its greedy flows and their RTTs, with the wishes of this file.
+    /// Returns what is asked of a scenario of links: its tight link, its greedy flows and their RTTs, with the wishes of
+    /// this file.
     ///
     /// # Errors
     /// Where it has no greedy flow.
-    pub fn of_scenario(resolved: &Resolved) -> Result<Self, Complaint> {
-        if let Some(plan) = &resolved.cell {
-            return super::cell::question(resolved, plan);
-        }
+    pub(super) fn of_path(resolved: &Resolved) -> Result<Self, Complaint> {
         let greedy: Vec<_> = resolved.greedy().collect();
         let rtts = greedy.iter().map(|flow| flow.base_rtt);
         let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {

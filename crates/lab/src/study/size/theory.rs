@@ -8,6 +8,7 @@ use model::response::Protocol;
 use model::rules::bursts;
 use model::rules::single_flow::{self, Growth, Saw};
 use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
+use transport::FALLS_ASLEEP;
 use units::{Fraction, Rate, Span};
 
 /// From so many flows on the square-root rule is made for them: its source asks for some hundreds.
@@ -174,7 +175,29 @@ fn met(
         Behaviour::Bbr => (Protocol::Bbr, 0.999),
         Behaviour::Saw(saw) => (Protocol::named(control).unwrap_or(Protocol::Reno), saw.kept),
     };
-    said(bursts::balance(&question.hosts.bursts(question, flows, rtt, protocol, kept), packets))
+    said(bursts::balance(&senders(question, flows, rtt, protocol, kept), packets))
+}
+
+/// Returns the flows as senders of bursts, with round trips of `rtt` seconds without a queue and the control `protocol`, of
+/// whose window `kept` is left at a loss.
+fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: f64) -> bursts::Flows {
+    let (hosts, path) = (&question.hosts, question.rtt.mean().as_secs_f64() * question.reach(flows));
+    // No link carries more, and the theory ends there.
+    let sent = |time: f64| (question.rate.as_bps_f64() * time / question.packet.bits_f64()).min(1e12);
+    bursts::Flows {
+        count: flows,
+        protocol,
+        kept,
+        pipe: sent(rtt),
+        rtt: Span::from_secs_f64(rtt),
+        together: hosts.super_packet(question.rate, flows, Span::from_secs_f64(path), question.packet),
+        spread: hosts.spread(question.rate),
+        // What arrives while the receiver begins, and while its card gathers.
+        gathered: if hosts.waking > Span::ZERO { sent(hosts.most_held()) } else { 0.0 },
+        asleep: sent(FALLS_ASLEEP.as_secs_f64()),
+        timeout: hosts.timeout,
+        probes: hosts.probes,
+    }
 }
 
 /// What a rule says of a question's numbers, which are in its range.

@@ -4,17 +4,19 @@
 //! rate. The limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the
 //! limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. So the RTT grows so that the number
 //! of round trips between losses over the window stays. docs/guide/size.md has how far twins are from what they stand
-//! for (`scripts/size-twins`).
+//! for (docs/guide/size.md).
 
 use super::answer::{Delay, Point};
-use super::bench::Case;
+use super::bench::{Room, delay};
+use super::elsewhere::Elsewhere;
 use super::question::{Ends, FEW, Question};
 use super::theory::{Behaviour, behaviour, period};
+use super::variants::variants;
+use super::wire::{LATER, Wire};
 use crate::run::record::Summary;
 use crate::study::task::Task;
 use model::rules::single_flow::{Growth, Saw};
-use scenario::{Document, Faults};
-use std::fmt::Write as _;
+use scenario::{Document, Faults, Flow, Scenario, Spread};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
@@ -34,9 +36,6 @@ const LEAST_FLOWS: u64 = 300;
 const LEAST_WINDOW: f64 = 100.0;
 /// How long a rate that is probed for is remembered, seconds: BBR's probe for the RTT is rarer and short.
 const BBR_MEMORY: f64 = 2.0;
-/// A policy that needs so many seconds to settle is measured after this many times as long: it was not settled when the
-/// need was estimated.
-pub(super) const LATER: f64 = 2.0;
 /// Seconds that the kernel is measured at most: it takes as long as it takes.
 const MOST_LIVE: f64 = 60.0;
 /// Flows begin within this, seconds, or within a cycle if that is shorter.
@@ -61,11 +60,11 @@ pub(super) struct Twin {
 }
 
 /// The least and the greatest number of flows of a question, with about `packets` to simulate.
-pub(super) fn cases(question: &Question, packets: f64) -> Vec<Case> {
+pub(super) fn cases(question: &Question, packets: f64) -> Vec<Twin> {
     let ends = question.flows;
     let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
     let each = packets / flows.len() as f64;
-    flows.into_iter().map(|flows| Case::Twin(Twin::of(question, flows, each))).collect()
+    flows.into_iter().map(|flows| Twin::of(question, flows, each)).collect()
 }
 
 impl Twin {
@@ -111,13 +110,6 @@ impl Twin {
         let affordable = cycles(few, &mut twin).min(1.0);
         twin.measured = (twin.measured * affordable).max(ROUNDS * twin.rtt());
         twin
-    }
-
-    /// Measured for as long, but later: see [`super::bench::Case::later`].
-    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
-        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| LATER * seconds + self.warmup);
-        let later = Self { later: warmup - self.warmup, ..self.clone() };
-        (later.packets() <= most).then_some(later)
     }
 
     /// Smaller windows.
@@ -175,8 +167,71 @@ impl Twin {
         ((packets as f64 * small / large).round() as u64).max(1)
     }
 
-    /// What was measured at the twin's limit, as what the limit of `packets` does.
-    pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
+    /// Returns the scenario behind a limit of `packets`; the kernel's, which has its own start and its own buffers, if it is
+    /// not `simulated`.
+    fn scenario(&self, packets: u64, queue: &str, seed: u64, simulated: bool) -> Result<Task, Faults> {
+        let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
+        let stretched = |rtt: Span| time(rtt.as_secs_f64() * self.stretch);
+        let rtt = Ends { least: stretched(question.rtt.least), most: stretched(question.rtt.most) };
+        let (segment, limit) = (question.packet, self.limit(packets));
+        let rate = if self.is_whole() {
+            question.rate.to_string()
+        } else {
+            format!("{:.0}bit/s", self.rate() * segment.bits_f64())
+        };
+        let (flows, all) = (self.stands_for, question.rate);
+        let mut draft = Scenario::link(rate, Span::from_nanos(rtt.least.as_nanos() / 2))
+            .title(format!(
+                "{flows} flows over {all}, {} of base RTT, behind {packets} packets",
+                question.rtt
+            ))
+            .seed(seed)
+            .duration(time(self.warmup + self.later + self.measured))
+            .warmup(time(self.warmup + self.later))
+            .queue(queue)
+            .limit(format!("{limit} packets"))
+            .set("record.columns", Vec::<String>::new());
+        // After slow start each has about its share, so that no overflow is to be waited for.
+        let window = self.window * question.reach(self.flows);
+        let share = Bytes::new(segment.get().saturating_sub(52) * (window.ceil() as u64).max(2));
+        let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
+        for (control, count) in question.mix.counts(self.flows) {
+            let rtts = match rtt.is_one() {
+                true => Spread::All(rtt.least),
+                false if count <= FEW => Spread::List(rtt.spread(count).collect()),
+                false => Spread::Uniform(rtt.least, rtt.most),
+            };
+            let mut flow = Flow::new(control).set("name", control).set("host", "linux");
+            flow = flow.count(count).set("segment", segment).rtt(rtts);
+            if simulated || share * 2 > transport::LARGEST_SEND_BUFFER {
+                flow = flow.set("socket_buffer", "max").set("send_buffer", "unlimited");
+            }
+            if simulated {
+                // It begins where windows have grown.
+                flow = flow.set("quick_growth", false).set("initial_ssthresh", share);
+            }
+            if self.flows > 1 {
+                flow = flow.set("start", Spread::Uniform(Span::ZERO, time(cycle.clamp(0.0, STARTS))));
+            }
+            draft = draft.flow(flow);
+        }
+        let document: Document = draft.document().expect("keys of the schema, none within another");
+        Task::at(&Arc::new(document), Vec::new())
+    }
+}
+
+impl Wire for Twin {
+    fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults> {
+        self.scenario(room.packets(), queue, seed, true)
+    }
+
+    fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
+        let short = Self { measured: self.measured.min(MOST_LIVE), ..self.clone() };
+        short.scenario(packets, queue, seed, false)
+    }
+
+    /// Reads what was measured at the twin's limit as what the limit of `packets` does.
+    fn point(&self, packets: u64, summary: &Summary) -> Point {
         let point = Point::at(&self.question, packets);
         let drain = self.limit(packets) as f64 / self.rate();
         let scale = if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain };
@@ -185,7 +240,7 @@ impl Twin {
         let full = self.question.window(self.stands_for);
         let rarer = if self.has_bbr() { 1.0 } else { (self.window / full).powi(2) };
         let (utilization, half) = (summary.utilization.unwrap_or_default(), summary.utilization_ci95);
-        let delay = super::bench::delay(summary);
+        let delay = delay(summary);
         Point {
             utilization,
             utilization_ci95: half,
@@ -196,83 +251,24 @@ impl Twin {
         }
     }
 
-    /// The simulation for a limit of `packets`.
-    ///
-    /// # Errors
-    /// What is wrong with the scenario that this makes, which is a mistake of this program.
-    pub(super) fn task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        let text = self.text(packets, queue, seed, true);
-        Task::at(&Arc::new(Document::parse("tightlink size", &text)?), Vec::new())
+    fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
+        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| LATER * seconds + self.warmup);
+        let later = Self { later: warmup - self.warmup, ..self.clone() };
+        (later.packets() <= most).then_some(later)
     }
 
-    /// The same for the kernel, which has its own start and its own buffers.
-    ///
-    /// # Errors
-    /// As for [`Self::task`].
-    pub(super) fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        let short = Self { measured: self.measured.min(MOST_LIVE), ..self.clone() };
-        let text = short.text(packets, queue, seed, false);
-        Task::at(&Arc::new(Document::parse("tightlink size", &text)?), Vec::new())
+    fn alike(&self, question: &Question, packets: f64) -> Vec<Self> {
+        cases(question, packets)
     }
 
-    fn text(&self, packets: u64, queue: &str, seed: u64, simulated: bool) -> String {
-        let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
-        let stretched = |rtt: Span| time(rtt.as_secs_f64() * self.stretch);
-        let rtt = Ends { least: stretched(question.rtt.least), most: stretched(question.rtt.most) };
-        let (segment, limit) = (question.packet, self.limit(packets));
-        let rate = if self.is_whole() {
-            question.rate.to_string()
-        } else {
-            format!("{:.0}bit/s", self.rate() * segment.bits_f64())
-        };
-        let mut text = format!(
-            "title = \"{} flows over {}, {} of base RTT, behind {packets} packets\"\nseed = {seed}\nduration = \"{}\"\nwarmup = \"{}\"\n\n\
-             [link]\nrate = \"{rate}\"\ndelay = \"{}\"\nqueue = {{ kind = \"{queue}\", limit = \"{limit} packets\" }}\n\n\
-             [record]\ncolumns = []\n",
-            self.stands_for,
-            question.rate,
-            question.rtt,
-            time(self.warmup + self.later + self.measured),
-            time(self.warmup + self.later),
-            Span::from_nanos(rtt.least.as_nanos() / 2),
-        );
-        // After slow start each has about its share, so that no overflow is to be waited for.
-        let window = self.window * question.reach(self.flows);
-        let share = Bytes::new(segment.get().saturating_sub(52) * (window.ceil() as u64).max(2));
-        let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
-        for (control, count) in question.mix.counts(self.flows) {
-            let _ = write!(
-                text,
-                "\n[[flow]]\nname = \"{control}\"\nhost = \"linux\"\ncontrol = \"{control}\"\ncount = {count}\nsegment = \"{segment}\"\n"
-            );
-            let _ = match rtt.is_one() {
-                true => writeln!(text, "rtt = \"{}\"", rtt.least),
-                false if count <= FEW => {
-                    let each: Vec<String> = rtt.spread(count).map(|rtt| format!("\"{rtt}\"")).collect();
-                    writeln!(text, "rtt = [{}]", each.join(", "))
-                }
-                false => writeln!(text, "rtt = {{ uniform = [\"{}\", \"{}\"] }}", rtt.least, rtt.most),
-            };
-            let unbounded = "socket_buffer = \"max\"\nsend_buffer = \"unlimited\"\n";
-            if simulated {
-                // It begins where windows have grown.
-                let _ = writeln!(text, "{unbounded}quick_growth = false\ninitial_ssthresh = \"{share}\"");
-            } else if share * 2 > transport::LARGEST_SEND_BUFFER {
-                text += unbounded;
-            }
-            if self.flows > 1 {
-                let _ = writeln!(
-                    text,
-                    "start = {{ uniform = [\"0s\", \"{}\"] }}",
-                    time(cycle.clamp(0.0, STARTS))
-                );
-            }
-        }
-        text
+    fn variants(&self, question: &Question, _full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)> {
+        variants(question)
+            .into_iter()
+            .map(|(what, question)| (what, cases(&question, PACKETS / 2.0)))
+            .collect()
     }
 
-    /// What is taken for granted where it is not the path itself.
-    pub(super) fn assumption(&self) -> Option<String> {
+    fn assumption(&self) -> Option<String> {
         if self.is_whole() {
             return None;
         }
@@ -318,7 +314,7 @@ mod tests {
     fn what_is_affordable_is_simulated_itself() {
         let twin = Twin::of(&question("10Mbit/s", "20ms", 2, "cubic"), 2, PACKETS);
         assert_eq!((twin.is_whole(), twin.limit(17), twin.assumption()), (true, 17, None));
-        let resolved = twin.task(17, "drop-tail", 1).unwrap().resolved;
+        let resolved = twin.task(Room::Packets(17), "drop-tail", 1).unwrap().resolved;
         assert_eq!((resolved.flows.len(), resolved.limit_bytes()), (2, Bytes::new(17 * 1500)));
     }
 
@@ -328,7 +324,7 @@ mod tests {
         let twin = Twin::of(&question, 10_000, PACKETS);
         assert!(twin.flows < 10_000 && twin.flows >= LEAST_FLOWS, "{twin:?}");
         assert_eq!((twin.window, twin.stretch), (question.window(10_000), 1.0));
-        let resolved = twin.task(4167, "drop-tail", 1).unwrap().resolved;
+        let resolved = twin.task(Room::Packets(4167), "drop-tail", 1).unwrap().resolved;
         // 4167 packets are BDP/sqrt(n), and the twin's are that of its own.
         let bdp = resolved.link.rate.as_bps_f64() * 0.05 / 12_000.0;
         let own = bdp / (twin.flows as f64).sqrt();

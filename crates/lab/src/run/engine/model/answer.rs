@@ -8,7 +8,7 @@ use crate::run::record::{
 };
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
 use crate::run::statistics::jain_index;
-use units::{Rate, Span};
+use units::{Rate, Span, Time};
 
 /// Packets that the tight link sent, and that were dropped there, over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
 /// How long a flow is there in the measured interval, seconds; of a sized one, at most.
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
-    (stop - of.start.max(resolved.warmup).as_secs_f64()).max(0.0)
+    (stop - of.start.max(Time::ZERO + resolved.warmup).as_secs_f64()).max(0.0)
 }
 
 /// How long the handshake of a flow takes over an empty path, seconds; zero without one.
@@ -228,7 +228,7 @@ pub(super) fn handshake(of: &ResolvedFlow) -> f64 {
 fn as_file(flow: &mut FlowSummary, of: &ResolvedFlow) {
     let Some(size) = of.size.filter(|_| flow.goodput_bps > 0.0) else { return };
     let segments = size.get().div_ceil(of.payload.get().max(1)).max(1) as f64;
-    let rounds = (segments / of.initial_window.max(1) as f64 + 1.0).log2().ceil().max(1.0);
+    let rounds = (segments / of.initial_window().max(1) as f64 + 1.0).log2().ceil().max(1.0);
     let seconds = flow.completion_s.unwrap_or(size.bits_f64() / flow.goodput_bps);
     let seconds = seconds.max(rounds * of.base_rtt.as_secs_f64());
     (flow.completion_s, flow.goodput_bps) = (Some(seconds), size.bits_f64() / seconds);
@@ -254,7 +254,7 @@ pub(super) fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]
     let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
     let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());
     let goodput = Rate::from_bps_f64(wire * flow.payload.get() as f64 / flow.segment().get() as f64);
-    let held = flow.socket_buffer.map_or(goodput, |buffer| goodput.min(Rate::of(buffer, flow.base_rtt)));
+    let held = flow.per_round_trip().map_or(goodput, |buffer| goodput.min(Rate::of(buffer, flow.base_rtt)));
     let rtt = flow.base_rtt.as_secs_f64();
     FlowSummary {
         name: flow.name.clone(),

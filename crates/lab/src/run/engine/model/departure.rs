@@ -5,7 +5,7 @@ use super::tight::red;
 use crate::run::engine::{no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use units::{Complaint, Fraction, Span};
+use units::{Complaint, Fraction, Span, Time};
 
 /// What a control is taken for where a theory knows Reno only.
 pub(super) const RENO: &str = "Reno, which adds a segment per round trip and halves at a loss";
@@ -127,9 +127,10 @@ pub(super) fn held_back<'a>(
     enough: f64,
     accepted: &str,
 ) -> Option<Departure> {
-    let segments = |flow: &ResolvedFlow| Some(flow.socket_buffer?.get() as f64 / flow.payload.get() as f64);
+    let segments =
+        |flow: &ResolvedFlow| Some(flow.per_round_trip()?.get() as f64 / flow.payload.get() as f64);
     let is_held = |flow: &&ResolvedFlow| {
-        segments(flow).is_some_and(|segments| segments < enough) || flow.sizer.is_some()
+        segments(flow).is_some_and(|segments| segments < enough) || flow.asked_sizer().is_some()
     };
     let flow = flows.into_iter().find(is_held)?;
     let complaint = Complaint::new(flow.key("socket_buffer"), "the receiver may hold the window back")
@@ -191,9 +192,10 @@ pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
 
 /// A flow that comes or leaves while the run is measured. A file begins when it likes: it has no steady state anyway.
 fn comes_or_leaves(resolved: &Resolved) -> Option<Departure> {
-    let leaves =
-        |flow: &&ResolvedFlow| flow.stop.is_some_and(|stop| resolved.end.is_none_or(|end| stop < end));
-    let comes = |flow: &&ResolvedFlow| flow.size.is_none() && flow.start > resolved.warmup;
+    let leaves = |flow: &&ResolvedFlow| {
+        flow.stop.is_some_and(|stop| resolved.end.is_none_or(|end| stop < Time::ZERO + end))
+    };
+    let comes = |flow: &&ResolvedFlow| flow.size.is_none() && flow.start > Time::ZERO + resolved.warmup;
     let leaver = resolved.flows.iter().find(leaves).map(|flow| {
         (
             flow.key("stop"),
@@ -218,14 +220,14 @@ pub(super) fn control<'a>(
     taken_for: &str,
 ) -> Option<Departure> {
     let mut others: Vec<&ResolvedFlow> =
-        flows.into_iter().filter(|flow| !known.contains(&flow.control.as_str())).collect();
+        flows.into_iter().filter(|flow| !known.contains(&flow.control.name.as_str())).collect();
     let first = *others.first()?;
-    others.sort_by_key(|flow| &flow.control);
-    others.dedup_by_key(|flow| &flow.control);
-    let names: Vec<&str> = others.iter().map(|flow| flow.control.as_str()).collect();
+    others.sort_by_key(|flow| &flow.control.name);
+    others.dedup_by_key(|flow| &flow.control.name);
+    let names: Vec<&str> = others.iter().map(|flow| flow.control.name.as_str()).collect();
     let complaint = Complaint::new(
         first.key("control"),
-        format!("no closed form for control \"{}\" here", first.control),
+        format!("no closed form for control \"{}\" here", first.control.name),
     )
     .accepted(known.join(", "))
     .help("choose another control or another engine");

@@ -142,7 +142,7 @@ pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Dep
         "the start of the flows is not measured",
     );
     depart(
-        crossing.iter().any(|flow| flow.control == "cubic"),
+        crossing.iter().any(|flow| flow.control.name == "cubic"),
         crossing[0].key("control"),
         "cubic, whose windows vary more than its response function says".into(),
         "reno, highspeed, or scalable",
@@ -169,10 +169,14 @@ fn described(resolved: &Resolved, flow: &ResolvedFlow) -> Flow {
     let segment = flow.segment();
     Flow {
         count: 1,
-        protocol: Protocol::named(&flow.control).filter(|known| known.laws().is_some()).unwrap_or(OTHERWISE),
+        protocol: Protocol::named(&flow.control.name)
+            .filter(|known| known.laws().is_some())
+            .unwrap_or(OTHERWISE),
         base_rtt: empty_rtt(resolved, flow),
         packet: segment,
-        max_window: flow.socket_buffer.map_or(f64::INFINITY, |buffer| (buffer / flow.payload).max(1) as f64),
+        max_window: flow
+            .per_round_trip()
+            .map_or(f64::INFINITY, |buffer| (buffer / flow.payload).max(1) as f64),
     }
 }
 

@@ -101,7 +101,7 @@ fn placed(error: OutOfRange) -> Complaint {
 }
 
 fn protocol(flow: &ResolvedFlow) -> Protocol {
-    Protocol::named(&flow.control).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
+    Protocol::named(&flow.control.name).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
 }
 
 /// The flows of each class, by their places in the scenario: of one protocol, of neighbouring round-trip times. All

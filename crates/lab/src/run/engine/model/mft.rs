@@ -57,7 +57,7 @@ impl Theory for Mft {
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let mut seen = seen(resolved)?;
         // Asked last, as it takes the prediction.
-        if let Some(flow) = seen.targets.iter().find(|flow| flow.control == "fixed")
+        if let Some(flow) = seen.targets.iter().find(|flow| flow.control.name == "fixed")
             && predicted(resolved, &seen).regime == Regime::SelfInducedLoss
         {
             let complaint = Complaint::new(
@@ -118,12 +118,12 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
         loss: resolved.link.loss,
     };
     let target = Target {
-        window: sum(|flow| flow.socket_buffer.unwrap_or(Bytes::MAX)),
+        window: sum(|flow| flow.per_round_trip().unwrap_or(Bytes::MAX)),
         payload: sum(|flow| flow.payload),
         segment: sum(ResolvedFlow::segment),
         // Simulator and kernel count bytes in congestion avoidance (RFC 5681): however many segments an
         // acknowledgement covers, the window grows by one per round trip. Unless acknowledgements are counted.
-        delayed_ack: if first.tuning.byte_counting == 0 {
+        delayed_ack: if first.control.tuning.byte_counting == 0 {
             u32::try_from(first.delayed_ack).unwrap_or(u32::MAX)
         } else {
             1
@@ -153,7 +153,7 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
     }
     let mut window = Bytes::ZERO;
     for flow in others {
-        let buffer = flow.socket_buffer.ok_or_else(|| misfit(flow.key("socket_buffer")))?;
+        let buffer = flow.per_round_trip().ok_or_else(|| misfit(flow.key("socket_buffer")))?;
         window += flow.segment() * (buffer / flow.payload);
     }
     // More than the path and the queue have room for: these windows overflow the queue, and are not limited by the buffers.
@@ -224,7 +224,7 @@ impl Seen<'_> {
             loss_rate: Some(loss),
             retransmits: if loss == 0.0 { Some(0) } else { None },
             rtt_s: Some(RttStatistics { min: least.as_secs_f64(), mean: mean.as_secs_f64(), p95: None }),
-            window_bytes: (alone && flow.sizer.is_some())
+            window_bytes: (alone && flow.asked_sizer().is_some())
                 .then(|| mft::saturating_window(&self.path, &self.target).get() as f64),
             ..FlowSummary::default()
         }
@@ -234,7 +234,7 @@ impl Seen<'_> {
         let Self { path, target, targets, .. } = self;
         let mut notes = vec![note(prediction.regime).into()];
         if let Some((sizer, largest)) =
-            targets.iter().find_map(|flow| Some((flow.sizer.as_ref()?, flow.socket_buffer?)))
+            targets.iter().find_map(|flow| Some((&flow.asked_sizer()?.name, flow.per_round_trip()?)))
         {
             notes.push(
                 format!(
@@ -263,7 +263,7 @@ fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
         CrossTraffic::Unresponsive { .. } => flow.base_rtt + queueing,
     };
-    let window = flow.payload * (flow.socket_buffer.unwrap_or_default() / flow.payload);
+    let window = flow.payload * (flow.per_round_trip().unwrap_or_default() / flow.payload);
     FlowSummary {
         name: flow.name.clone(),
         goodput_bps: window.bits_f64() / rtt.as_secs_f64(),

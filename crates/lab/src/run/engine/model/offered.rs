@@ -5,9 +5,10 @@
 //! [`Offered::departure`] is there where the parts differ by so much that no steady state stands for them.
 
 use super::departure::{Departure, Weight};
-use crate::run::resolve::{Resolved, ResolvedTraffic, packet_bits};
+use crate::run::resolve::{Resolved, packet_bits};
 use link::Limit;
 use link::traffic::{Pattern, Source, TrafficConfig};
+use sim::TrafficPlan;
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span, Time};
 
@@ -38,7 +39,7 @@ struct Part {
 impl Offered {
     /// The traffic of `resolved` at its tight link.
     pub(super) fn new(resolved: &Resolved) -> Self {
-        let crossing: Vec<&ResolvedTraffic> =
+        let crossing: Vec<&TrafficPlan> =
             resolved.traffic.iter().filter(|traffic| traffic.route.contains(&resolved.tight)).collect();
         let steady = Self { rate: resolved.unresponsive(), room: resolved.limit_bytes(), departure: None };
         if crossing.iter().all(|traffic| lasts(&traffic.config)) {
@@ -171,7 +172,7 @@ fn seconds(time: Time) -> f64 {
     if time == Time::NEVER { f64::INFINITY } else { time.since(Time::ZERO).as_secs_f64() }
 }
 
-fn departure(crossing: &[&ResolvedTraffic]) -> Departure {
+fn departure(crossing: &[&TrafficPlan]) -> Departure {
     let names: Vec<&str> = crossing
         .iter()
         .filter(|traffic| !lasts(&traffic.config))

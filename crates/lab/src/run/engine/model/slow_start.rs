@@ -18,7 +18,7 @@ use departures::departures;
 use model::OutOfRange;
 use model::slow_start::{self, Connection, Growth, Path, Repair, Transfer, overflow_window};
 use transport::Recovery;
-use units::{Bytes, Complaint, Span};
+use units::{Bytes, Complaint, Span, Time};
 
 /// The theory of one file's transfer.
 pub(super) struct SlowStart;
@@ -102,12 +102,12 @@ fn connection(flow: &ResolvedFlow) -> Connection {
     let most = |buffer: Bytes| ((buffer / flow.payload) as f64).max(1.0);
     Connection {
         segments: flow.size.map_or(1, segments).max(1),
-        growth: Growth { delayed_ack, byte_counting: flow.tuning.byte_counting },
+        growth: Growth { delayed_ack, byte_counting: flow.control.tuning.byte_counting },
         delayed_ack_timeout: flow.delayed_ack_timeout,
-        initial_window: flow.initial_window,
-        most: flow.socket_buffer.map_or(f64::INFINITY, most),
-        threshold: flow
-            .initial_ssthresh
+        initial_window: flow.initial_window(),
+        most: flow.per_round_trip().map_or(f64::INFINITY, most),
+        threshold: Some(flow.control.start.threshold)
+            .filter(|threshold| *threshold < Bytes::MAX)
             .map_or(f64::INFINITY, |threshold| (threshold.get() as f64 / flow.payload.get() as f64).max(1.0)),
         repair: match (transport.sack, transport.recovery) {
             (false, Recovery::Reno) => Repair::Reno,
@@ -132,7 +132,7 @@ fn answer(
     let size = flow.size.map_or(0.0, |size| size.get() as f64);
     let sent = (connection.segments + found.resent) as f64;
     let loss_rate = (found.lost as f64 / sent).min(1.0);
-    let begun = flow.start.max(resolved.warmup).saturating_sub(resolved.warmup).as_secs_f64();
+    let begun = flow.start.since(Time::ZERO).saturating_sub(resolved.warmup).as_secs_f64();
     let end = resolved.end.map(|end| end.saturating_sub(resolved.warmup).as_secs_f64());
     let measured = end.unwrap_or(0.0).max(begun + handshake(flow) + seconds);
     // What the link sends: of the last segment what there is of it.

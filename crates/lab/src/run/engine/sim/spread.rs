@@ -43,8 +43,8 @@ impl SpreadRecorder {
         let [rate, rtt, window, data] = [Column::Rate, Column::Rtt, Column::Window, Column::Data].map(asked);
         rate.as_ref().or(rtt.as_ref()).or(window.as_ref()).or(data.as_ref())?;
         let watched = |flow: &ResolvedFlow| Watched {
-            start: Time::ZERO + flow.start,
-            stop: flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            start: flow.start,
+            stop: flow.stop.unwrap_or(Time::NEVER),
             size: flow.size.unwrap_or(Bytes::MAX),
             delivered: Bytes::ZERO,
         };

@@ -126,7 +126,7 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::resolve::resolve;
+    use crate::run::resolve::resolve_document;
     use scenario::Document;
 
     /// The cautions of a cell with a download and these further tables, where runs vary by `apart`.
@@ -136,7 +136,7 @@ mod tests {
              backhaul = {{ rate = '90Mbit/s', delay = '15ms', queue.limit = '500 packets' }}\n\
              [[station]]\n[[flow]]\nstation = 'station-1'\n{tables}"
         );
-        let resolved = resolve(&Document::parse("x.toml", &text).unwrap()).unwrap();
+        let resolved = resolve_document(&Document::parse("x.toml", &text).unwrap()).unwrap();
         let asked = question(&resolved, resolved.cell.as_ref().unwrap()).unwrap();
         cautions(&resolved, &Point { utilization_ci95: Some(apart), ..Point::at(&asked, 21) })
     }

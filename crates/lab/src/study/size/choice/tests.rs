@@ -132,3 +132,22 @@ fn the_knee_is_where_the_curve_bends() {
     assert_eq!(knee(&curve(&RISING)), Some(80));
     assert_eq!(knee(&curve(&[(10, 1.0, 0.0), (100, 1.0, 0.0)])), None);
 }
+
+#[test]
+fn what_another_point_excels_in_both_is_not_best() {
+    let question = Question::of(Rate::from_bps(10_000_000));
+    let point = |utilization, p95| Point {
+        utilization,
+        queueing_delay_s: Delay { mean: p95, p95 },
+        ..Point::at(&question, 10)
+    };
+    let slow = Point { unsettled: true, ..point(0.999, 0.001) };
+    let found = pareto(vec![
+        ("a", point(0.9, 0.01)),
+        ("b", point(0.95, 0.005)),
+        ("c", point(0.99, 0.02)),
+        ("d", slow),
+    ]);
+    let best: Vec<bool> = found.iter().map(|policy| policy.best).collect();
+    assert_eq!(best, [false, true, true, false]);
+}

@@ -31,9 +31,9 @@ impl Mix {
     pub(in crate::study::size) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
         let mut counts: Vec<(String, u64)> = Vec::new();
         for flow in flows {
-            match counts.iter_mut().find(|(control, _)| *control == flow.control) {
+            match counts.iter_mut().find(|(control, _)| *control == flow.control.name) {
                 Some((_, count)) => *count += 1,
-                None => counts.push((flow.control.clone(), 1)),
+                None => counts.push((flow.control.name.clone(), 1)),
             }
         }
         Self::counted(&counts)

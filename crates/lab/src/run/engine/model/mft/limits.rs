@@ -165,7 +165,7 @@ fn path_and_queue(seen: &Seen<'_>) -> f64 {
 
 /// Whether the socket buffer of `flow` has so few segments that its acknowledgements are held up.
 fn is_small(flow: &ResolvedFlow) -> bool {
-    let segments = flow.socket_buffer.map_or(u64::MAX, |buffer| buffer / flow.payload);
+    let segments = flow.per_round_trip().map_or(u64::MAX, |buffer| buffer / flow.payload);
     let least = match (flow.transport.host.gathers(), flow.delayed_ack > 1) {
         (true, _) => GATHERED,
         (false, true) => DELAYED,

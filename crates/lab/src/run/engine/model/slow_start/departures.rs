@@ -8,7 +8,7 @@ use super::path;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::slow_start::Transfer;
 use transport::{Host, LossDetection, Recovery, Transport};
-use units::{Complaint, Span};
+use units::{Complaint, Span, Time};
 
 /// Controls whose slow start, up to its first loss, is that of RFC 5681.
 const ALIKE: [&str; 8] = ["reno", "newreno", "cubic", "highspeed", "scalable", "bic", "westwood", "africa"];
@@ -81,14 +81,14 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
         }
     };
     depart(
-        flow.slow_start != "standard" && !is_before_its_end(resolved, flow, found),
+        flow.control.slow_start != "standard" && !is_before_its_end(resolved, flow, found),
         flow.key("slow_start"),
         "another slow start than RFC 5681's",
         "standard",
         "slow start is RFC 5681's",
     );
     // A pace holds the second and third windows back by a part of a round trip.
-    let few = found.peak_window > flow.initial_window as f64 && found.completion < flow.base_rtt * SEVERAL;
+    let few = found.peak_window > flow.initial_window() as f64 && found.completion < flow.base_rtt * SEVERAL;
     depart(
         flow.transport.pacing && (!found.in_slow_start || few),
         flow.key("pacing"),
@@ -114,7 +114,7 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
         "the sender's own line and the link are one queue",
     );
     depart(
-        resolved.warmup > flow.start,
+        Time::ZERO + resolved.warmup > flow.start,
         "warmup".into(),
         "a transfer whose start is not measured",
         "0s",
@@ -126,8 +126,8 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
 /// Whether the file ends before its slow start would do otherwise than RFC 5681's.
 fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> bool {
     found.in_slow_start
-        && match flow.slow_start.as_str() {
-            "limited" => found.peak_window <= flow.tuning.max_ssthresh as f64,
+        && match flow.control.slow_start.as_str() {
+            "limited" => found.peak_window <= flow.control.tuning.max_ssthresh as f64,
             // Both wait for a full path, which HyStart sees in half of it.
             "hystart" | "hystart++" => found.peak_window <= path(resolved, flow).pipe() / 2.0,
             _ => false,
@@ -152,7 +152,7 @@ fn timer(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
 /// no longer at some time, which is not followed.
 fn held_up(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let host = flow.transport.host;
-    let few = flow.socket_buffer.is_some_and(|buffer| buffer / flow.payload < GATHERED);
+    let few = flow.per_round_trip().is_some_and(|buffer| buffer / flow.payload < GATHERED);
     let late = flow.delayed_ack_timeout.as_secs_f64() > HELD_UP * found.completion.as_secs_f64();
     let segments = flow.size.unwrap_or_default().get().div_ceil(flow.payload.get().max(1));
     let is_so = host.gathers() && flow.delayed_ack > 1 && (few || (late && segments > host.quick_ack));
@@ -177,7 +177,7 @@ fn losses(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<
 /// A window that its hosts limit. The theory follows a fixed one, up to the first loss, and the kernel's own sizing, which
 /// keeps ahead of a slow start.
 fn held_back(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
-    let follows = flow.sizer.as_deref().is_none_or(|sizer| sizer == "drs");
+    let follows = flow.asked_sizer().is_none_or(|sizer| sizer.name == "drs");
     if found.in_slow_start && follows {
         return None;
     }
@@ -188,12 +188,14 @@ fn held_back(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Opti
 
 /// A run, or a flow, that ends before the file does.
 fn cut_short(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
-    let end = resolved.end.unwrap_or(Span::MAX).min(flow.stop.unwrap_or(Span::MAX));
+    let stop = flow.stop.map_or(Span::MAX, |stop| stop.since(Time::ZERO));
+    let end = resolved.end.unwrap_or(Span::MAX).min(stop);
     let complaint = Complaint::new("duration", format!("{end}: the file takes longer"))
         .accepted("none, or what the file takes")
         .help("ask the simulator");
     let assumption = "the file is followed to its end, which comes after that of the run";
-    (flow.start + found.completion > end).then(|| Departure::new(Weight::Part, complaint, assumption))
+    (flow.start.since(Time::ZERO) + found.completion > end)
+        .then(|| Departure::new(Weight::Part, complaint, assumption))
 }
 
 /// What the two hosts do beyond the RFCs.

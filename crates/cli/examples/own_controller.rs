@@ -1,0 +1,61 @@
+//! A congestion control of one's own beside Reno: cargo run --release --example own_controller
+//!
+//! SQRT adds 1/sqrt(w) segments per round trip and gives up sqrt(w)/2 on loss (Bansal, Balakrishnan, INFOCOM 2001). A
+//! loss-based controller is a slow start times a growth: the growth is all there is to write. Others implement
+//! `cc::CongestionControl`.
+
+use tightlink::cc::growth::Growth;
+use tightlink::cc::growth::share::{Remainder, in_use, part, segments};
+use tightlink::cc::registry::{Control, PAPER, add};
+use tightlink::cc::{Ack, Congestion};
+use tightlink::units::Bytes;
+use tightlink::{Engine, Error, Flow, Run, Scenario};
+
+#[derive(Clone, Copy, Debug)]
+struct Sqrt {
+    segment: Bytes,
+    rest: Remainder,
+}
+
+impl Sqrt {
+    fn new(segment: Bytes) -> Self {
+        Self { segment, rest: Remainder::default() }
+    }
+}
+
+impl Growth for Sqrt {
+    fn increase(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
+        let step = self.segment.get() as f64 / segments(window, self.segment).sqrt();
+        self.rest.give(step * part(counted, window), counted)
+    }
+
+    fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
+        let used = in_use(event, window);
+        let taken = 0.5 * segments(used, self.segment).sqrt() * self.segment.get() as f64;
+        used.saturating_sub(Bytes::new(taken as u64))
+    }
+}
+
+pub(crate) fn main() -> Result<(), Error> {
+    add(Control {
+        name: "sqrt",
+        summary: "grows by 1/sqrt(w) per round trip, gives up sqrt(w)/2 on loss",
+        source: "Bansal, Balakrishnan 2001",
+        status: PAPER,
+        build: |recipe| recipe.loss_based(Sqrt::new),
+    })?;
+
+    let scenario = Scenario::link("20Mbit/s", "20ms")
+        .limit("0.5 bdp")
+        .flow(Flow::new("sqrt"))
+        .flow(Flow::reno())
+        .duration("60s")
+        .warmup("20s")
+        .build()?;
+    let record = scenario.run(Engine::Sim)?;
+    for (flow, name) in record.summary.flows.iter().zip(["sqrt", "reno"]) {
+        println!("{name}  {:5.2} Mbit/s", flow.goodput_bps / 1e6);
+        assert!(flow.goodput_bps > 1e6, "both get a part of the link");
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Makes the buffers on a TCP path the right size. Theory, simulation and the real kernel answer the same question
+//! about one description of the path.
+//!
+//! ```
+//! use tightlink::{Engine, Error, Flow, Run, Scenario};
+//!
+//! fn main() -> Result<(), Error> {
+//!     let path = Scenario::link("20Mbit/s", "10ms").limit("0.5 bdp").duration("20s");
+//!     let scenario = path.flow(Flow::cubic().rtt("40ms")).build()?;
+//!     let record = scenario.run(Engine::Sim)?;
+//!     println!("{:.2} Mbit/s of goodput", record.summary.goodput_bps() / 1e6);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`].
+//! - [`Run`] has the questions: one run, a comparison of engines, a sweep over a key, the size of a buffer. Nothing is
+//!   written to disk.
+//! - An [`Experiment`] has the rest: several keys, repetitions, claims, a results folder, and a [`Watch`] that sees the
+//!   progress and can stop the work.
+//! - A [`Record`] has a run's numbers and series. [`metric`] lists the numbers with their units and words.
+//! - An [`Error`] has a kind, and complaints with the paths of keys, such as `flow[2].control`.
+//! - A controller or a sizer of a program's own is added to [`cc::registry`] or [`sizing::registry`]; scenarios can then
+//!   name it.
+//!
+//! `examples/` has a program for each of these. The command `tightlink` is in the same package (feature `program`, on by
+//! default). A program that calls the library leaves it out: `default-features = false`, with the feature `kernel` for
+//! runs on the Linux kernel.
+
+mod ask;
+
+pub use ask::Run;
+/// Controllers: their trait, what they are made from, and the registry of their names.
+pub use cc;
+pub use lab::run::metric;
+pub use lab::run::record::{Engine, Record, Series, Summary};
+pub use lab::run::resolve::{Files, Folder, InMemory};
+pub use lab::study::experiment::{Compared, Experiment, ExperimentError, Swept};
+pub use lab::study::size::{Sizing, Study};
+pub use lab::study::sweep::PointResult;
+pub use lab::study::task::Answer;
+pub use lab::study::watch::{Event, Unwatched, Watch};
+pub use lab::{Error, ErrorKind};
+/// The description of a scenario in full.
+pub use scenario::spec;
+pub use scenario::{Complaints, Document, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written};
+/// Sizers of the receive window: their trait and the registry of their names.
+pub use sizing;
+/// Exact quantities: time, bytes, rates, and the texts for them.
+pub use units;
+pub use units::Complaint;

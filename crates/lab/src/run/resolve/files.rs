@@ -1,0 +1,92 @@
+//! Where the files that a scenario names are read from: a folder, or memory.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The files that a scenario may name, such as traces.
+pub trait Files {
+    /// Opens the file that the scenario calls `name`.
+    ///
+    /// # Errors
+    /// If there is no such file, or it cannot be read.
+    fn open(&self, name: &str) -> io::Result<Opened<'_>>;
+
+    /// Returns the name by which a person finds the file.
+    fn shown(&self, name: &str) -> String {
+        name.to_owned()
+    }
+}
+
+/// An open file.
+#[expect(missing_debug_implementations, reason = "its content cannot be shown without being read")]
+pub struct Opened<'a> {
+    /// Its bytes.
+    pub content: Box<dyn Read + 'a>,
+    /// Two files with the same identity have the same content.
+    pub identity: String,
+    /// It may go on forever, such as a pipe or a device.
+    pub is_endless: bool,
+}
+
+/// Files by their paths, relative to a folder.
+#[derive(Clone, Debug, Default)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// The files relative to `folder`; an empty path is the current one.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The files relative to the folder of the scenario file `name`.
+    #[must_use]
+    pub fn of_file(name: &str) -> Self {
+        Self::new(Path::new(name).parent().unwrap_or(Path::new("")))
+    }
+}
+
+impl Files for Folder {
+    fn open(&self, name: &str) -> io::Result<Opened<'_>> {
+        let path = self.0.join(name);
+        let file = File::open(&path)?;
+        let about = file.metadata()?;
+        let identity = format!("{path:?} {:?} {}", about.modified().ok(), about.len());
+        Ok(Opened { content: Box::new(file), identity, is_endless: !about.is_file() })
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+/// Files by their names, in memory.
+///
+/// ```
+/// use tightlink_lab::run::resolve::{Files, InMemory};
+/// let files = InMemory::default().with("trace.csv", b"time_ms,size\n0,1500\n1,1500\n");
+/// assert!(files.open("trace.csv").is_ok());
+/// assert!(files.open("other.csv").is_err());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct InMemory(BTreeMap<String, Vec<u8>>);
+
+impl InMemory {
+    /// Adds the file `name`.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.0.insert(name.into(), content.into());
+        self
+    }
+}
+
+impl Files for InMemory {
+    fn open(&self, name: &str) -> io::Result<Opened<'_>> {
+        let content =
+            self.0.get(name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
+        let identity = format!("{} {}", blake3::hash(content), content.len());
+        Ok(Opened { content: Box::new(content.as_slice()), identity, is_endless: false })
+    }
+}

@@ -1,0 +1,162 @@
+//! A transfer in numbers.
+
+use super::place;
+use super::spread::values;
+use super::ways::Directions;
+use cc::Start;
+use cc::registry::Tuning;
+use scenario::{Scenario, SocketBuffer, spec};
+use sim::{ControlPlan, FlowPlan, SizerPlan};
+use std::ops::Deref;
+use transport::{BbrVariant, CubicVariant, WindowVariant};
+use units::random::Stream;
+use units::{Bytes, Fraction, Span, Time};
+
+/// One transfer in numbers: the plan of its simulation, and where the scenario says so.
+#[derive(Clone, Debug)]
+pub struct ResolvedFlow {
+    /// The transfer itself. In a cell its route is the air, which all flows share.
+    pub plan: FlowPlan,
+    /// The table of the scenario it is from: `flow`, or `traffic` for a user's connections.
+    pub section: &'static str,
+    /// The number of that table among those of its name.
+    pub entry: usize,
+    /// True if the kernel sizes the receive window unasked: the plan's sizer stands for the kernel's rules.
+    pub autotuned: bool,
+}
+
+impl Deref for ResolvedFlow {
+    type Target = FlowPlan;
+
+    fn deref(&self) -> &FlowPlan {
+        &self.plan
+    }
+}
+
+impl ResolvedFlow {
+    /// Returns the path of `key` in the flow's table of the scenario: `flow[0].control`.
+    #[must_use]
+    pub fn key(&self, key: &str) -> String {
+        format!("{}[{}].{key}", self.section, self.entry)
+    }
+
+    /// Returns the length of a full segment on the wire.
+    #[must_use]
+    pub fn segment(&self) -> Bytes {
+        self.payload + self.header
+    }
+
+    /// Returns the congestion window at the start, in segments.
+    #[must_use]
+    pub fn initial_window(&self) -> u64 {
+        self.control.start.window / self.payload
+    }
+
+    /// Returns the largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
+    #[must_use]
+    pub fn receive_window(&self) -> Option<Bytes> {
+        Some(self.socket_buffer).filter(|window| *window < Bytes::MAX)
+    }
+
+    /// Returns the bytes that the buffers of both ends let through in a round trip, as a theory takes it: the lesser
+    /// of the receive window and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`: never
+    /// the limit.
+    #[must_use]
+    pub fn per_round_trip(&self) -> Option<Bytes> {
+        let sent = self.transport.host.send_buffer.per_round_trip();
+        self.receive_window().into_iter().chain(sent).min()
+    }
+
+    /// Returns the sizer that the scenario asks for; `None` also if the kernel sizes the window unasked.
+    #[must_use]
+    pub fn asked_sizer(&self) -> Option<&SizerPlan> {
+        self.sizer.as_ref().filter(|_| !self.autotuned)
+    }
+}
+
+/// Every transfer of the scenario, distributions drawn.
+pub(super) fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
+    scenario
+        .flows
+        .iter()
+        .enumerate()
+        .flat_map(|(entry, flow)| transfers(scenario, flow, "flow", entry, directions))
+        .collect()
+}
+
+/// The transfers of one table, distributions drawn.
+pub(super) fn transfers(
+    scenario: &Scenario,
+    flow: &spec::Flow,
+    section: &'static str,
+    entry: usize,
+    directions: &Directions<'_>,
+) -> Vec<ResolvedFlow> {
+    let wlan = scenario.wlan.as_ref();
+    let least = wlan.map_or_else(|| directions.round(&flow.path), |wlan| place::delay(wlan) * 2);
+    // In a cell all flows share the air, which is the only link.
+    let route = wlan.map_or_else(|| directions.there(&flow.path, flow.direction), |_| vec![0]);
+    let return_route = directions.back(&flow.path, flow.direction);
+    let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
+    let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
+    let starts = values(&flow.start, flow.count, stream("start"));
+    let (window, sizer) = match &flow.socket_buffer {
+        SocketBuffer::Max => (Bytes::MAX, None),
+        // What the kernel does unasked is what the sizer of its rules does.
+        SocketBuffer::Autotuned => (scenario::AUTOTUNED, Some(("drs", None))),
+        SocketBuffer::Fixed(bytes) => (*bytes, None),
+        SocketBuffer::Sized { sizer, max, regret } => (*max, Some((sizer.as_str(), *regret))),
+    };
+    // Both ends are ours, so the sender can be paced.
+    let sizer = sizer.map(|(name, regret)| SizerPlan {
+        name: name.into(),
+        can_pace: true,
+        regret: regret.map(Fraction::get),
+    });
+    let (payload, host) = (flow.payload(), &flow.transport.host);
+    let control = ControlPlan {
+        name: flow.control.clone(),
+        slow_start: flow.slow_start.clone(),
+        start: Start {
+            segment: payload,
+            window: payload * flow.initial_window,
+            threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
+        },
+        tuning: Tuning {
+            byte_counting: flow.byte_counting,
+            max_ssthresh: flow.max_ssthresh,
+            fast_alpha: flow.fast_alpha,
+            offload: host.tso,
+            linux_bbr: host.bbr_variant == BbrVariant::Linux,
+            linux_cubic: host.cubic_variant == CubicVariant::Linux,
+            linux_window: host.window_variant == WindowVariant::Linux,
+        },
+    };
+    let transfer = |(index, start): (usize, Span)| {
+        let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
+        let plan = FlowPlan {
+            name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
+            control: control.clone(),
+            payload,
+            header: spec::Flow::header(flow.transport.timestamps),
+            // A drawn RTT below what the links take is theirs.
+            base_rtt: rtt.max(least),
+            route: route.clone(),
+            return_route: return_route.clone(),
+            place: wlan.and_then(|wlan| place::place(wlan, flow, index)),
+            size: flow.size,
+            start: Time::ZERO + start,
+            stop: flow.stop.map(|stop| Time::ZERO + stop),
+            delayed_ack: flow.delayed_ack,
+            delayed_ack_timeout: flow.delayed_ack_timeout,
+            socket_buffer: window,
+            sizer: sizer.clone(),
+            send_jitter: flow.send_jitter,
+            handshake: flow.handshake,
+            transport: flow.transport,
+            access_rate: flow.access_rate,
+        };
+        ResolvedFlow { plan, section, entry, autotuned: flow.socket_buffer == SocketBuffer::Autotuned }
+    };
+    (0..).zip(starts).map(transfer).collect()
+}

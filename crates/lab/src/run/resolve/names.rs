@@ -1,0 +1,90 @@
+//! Names that must be in a registry.
+
+use super::assist;
+use super::complaint::complaint;
+use scenario::{Scenario, SocketBuffer, did_you_mean};
+use units::Complaint;
+
+/// Congestion controls of the kernels the live engine meets.
+pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+
+/// Whether a queue policy is called `name`.
+///
+/// # Errors
+/// The names of those there are.
+pub fn is_policy(name: &str) -> Result<(), Complaint> {
+    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let help = did_you_mean(name, known.clone());
+    let complaint = Complaint::new("", format!("unknown queue \"{name}\"")).accepted(known.join(", "));
+    Err(Complaint { help, ..complaint })
+}
+
+/// Checks every name of the scenario.
+///
+/// # Errors
+/// Those that no registry has.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
+    let mut faults = Vec::new();
+    let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
+    let users =
+        scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
+    for (table, flow) in flows.chain(users) {
+        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
+        if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
+            let accepted =
+                format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
+            let found = format!("unknown congestion control \"{}\"", flow.control);
+            let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
+            faults.push(complaint(format!("{table}.control"), found, accepted, help));
+        }
+        if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
+            let help = "write socket_buffer = \"400kB\"".to_owned();
+            let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
+            faults.push(complaint(format!("{table}.socket_buffer"), found, "a size", Some(help)));
+        }
+        if let SocketBuffer::Sized { sizer, regret: Some(_), .. } = &flow.socket_buffer
+            && sizer != "sobas"
+        {
+            let found = format!("a bound on what the sizer \"{sizer}\" may give up");
+            let key = format!("{table}.socket_buffer.regret");
+            faults.push(complaint(key, found, "regret with the sizer \"sobas\"", None));
+        }
+        if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
+            && !sizing::registry::has(sizer)
+        {
+            let known: Vec<&str> = sizing::registry::sizers().iter().map(|sizer| sizer.name).collect();
+            let found = format!("unknown sizer \"{sizer}\"");
+            let key = format!("{table}.socket_buffer.sizer");
+            faults.push(complaint(key, found, known.join(", "), None));
+        }
+        if !cc::registry::has_slow_start(&flow.slow_start) {
+            let known: Vec<&str> =
+                cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
+            let found = format!("unknown slow start \"{}\"", flow.slow_start);
+            let (key, help) = (format!("{table}.slow_start"), did_you_mean(&flow.slow_start, known.clone()));
+            faults.push(complaint(key, found, known.join(", "), help));
+        }
+    }
+    assist::check(scenario, &mut faults);
+    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+    let cell = scenario.wlan.iter().flat_map(|wlan| {
+        let wire = wlan.backhaul.as_ref().map(|wire| ("wlan.backhaul".to_owned(), &wire.queue));
+        std::iter::once(("wlan".to_owned(), &wlan.queue.queue)).chain(wire)
+    });
+    let links = scenario.links.iter().enumerate().flat_map(|(index, link)| {
+        let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
+        let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
+        std::iter::once((table, &link.queue)).chain(back)
+    });
+    for (table, queue) in links.chain(cell) {
+        if !known.contains(&queue.kind.as_str()) {
+            let found = format!("unknown queue \"{}\"", queue.kind);
+            let help = did_you_mean(&queue.kind, known.clone());
+            faults.push(complaint(format!("{table}.queue.kind"), found, known.join(", "), help));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}

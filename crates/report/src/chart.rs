@@ -1,0 +1,168 @@
+//! The data that a page's script draws. Each chart has traces, level lines and a y range, already thinned and in the
+//! units a reader sees.
+
+use super::decimate::Thinned;
+use super::flows::Role;
+use super::text::{decimals_for, rounded, short};
+use lab::run::record::{Engine, Summary};
+use serde::Serialize;
+
+/// Flows drawn one by one; the others are drawn as their mean.
+pub const MAX_FLOWS: usize = 12;
+/// Points per curve of an instant quantity.
+pub const MAX_POINTS: usize = 1500;
+/// Points per goodput curve, each a mean over an interval.
+pub(super) const MAX_RATE_POINTS: usize = 600;
+/// A level this many times above the data would flatten them: it is named at the chart's edge instead.
+const OFF_SCALE: f64 = 3.0;
+
+/// The whole page's data, the content of its JSON element.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageData {
+    /// One per case.
+    pub cases: Vec<CaseData>,
+}
+
+/// One case's numbers and charts.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CaseData {
+    /// The case's label, as it came: not escaped.
+    pub label: String,
+    /// Available bandwidth, Mbit/s, and base RTT, ms: the marks of the overview.
+    pub available_mbps: f64,
+    /// See `available_mbps`.
+    pub base_rtt_ms: f64,
+    /// Time the metrics leave out, seconds.
+    pub warmup_s: f64,
+    /// Last sample of any engine, seconds.
+    pub end_s: f64,
+    /// How many flows have a colour each; 0 where colours tell engines apart.
+    pub colored_flows: usize,
+    /// The engines' numbers.
+    pub summaries: Vec<Summary>,
+    /// The charts against time, top to bottom.
+    pub charts: Vec<Chart>,
+}
+
+/// One chart against time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chart {
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name
+    /// of what controllers measure. Of a panel with its engine behind it: `rate-sim`.
+    pub kind: String,
+    /// The engine that the panel is of, where a few flows have a panel for each engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub panel: Option<Engine>,
+    /// The greatest value, where it is above the range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// What is drawn: "Goodput".
+    pub title: String,
+    /// Its unit: "Mbit/s".
+    pub unit: String,
+    /// What a reader should know: what the word means, what a point stands for.
+    pub note: String,
+    /// Decimals in hover texts.
+    pub decimals: usize,
+    /// Lower and upper end of the y axis.
+    pub range: [f64; 2],
+    /// Upper end of the x axis where it is not the case's, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_s: Option<f64>,
+    /// Curves or bars.
+    pub traces: Vec<Trace>,
+    /// Horizontal lines with a name.
+    pub levels: Vec<Level>,
+}
+
+/// One curve, or one engine's bars.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trace {
+    /// Who says so.
+    pub engine: Engine,
+    /// Which flow; `None` for the link.
+    pub role: Option<Role>,
+    /// What the legend and hover call it, as it came: not escaped.
+    pub name: String,
+    /// Times, seconds.
+    pub x: Vec<f64>,
+    /// Values, in the chart's unit.
+    pub y: Vec<f64>,
+    /// Seconds a bar covers; 0 for a curve.
+    pub bar_s: f64,
+}
+
+/// A horizontal line, or only its name where the line is already drawn by the model's curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    /// "capacity 100 Mbit/s".
+    pub text: String,
+    /// Where, in the chart's unit.
+    pub value: f64,
+    /// The model's own curve is there.
+    pub model: bool,
+    /// Above the chart: only named, with an arrow.
+    pub off_scale: bool,
+}
+
+/// What the legend calls an engine's curve of a flow, or of several.
+pub(super) fn curve_name(flow: &str, engine: Engine) -> String {
+    if flow.is_empty() { engine.to_string() } else { format!("{flow}, {engine}") }
+}
+
+pub(super) fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
+    let x = thin.t.iter().map(|&t| (t * 1e4).round() / 1e4).collect();
+    let y = thin.y.iter().map(|&v| rounded(v * scale)).collect();
+    Trace { engine, role, name, x, y, bar_s: 0.0 }
+}
+
+/// Adds the level lines and the y range.
+pub(super) fn finish(
+    kind: &str,
+    title: &str,
+    unit: &str,
+    note: String,
+    traces: Vec<Trace>,
+    references: &[(&str, f64)],
+) -> Chart {
+    let finite = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| v.is_finite());
+    let data_max = finite().fold(0.0, f64::max);
+    let data_min = finite().fold(data_max, f64::min);
+    let named = references.iter().filter(|(_, value)| value.is_finite() && *value > 0.0);
+    let mut levels: Vec<Level> = named
+        .map(|&(name, value)| Level {
+            text: format!("{name} {} {unit}", short(value)),
+            value: rounded(value),
+            model: false,
+            off_scale: data_max > 0.0 && value > OFF_SCALE * data_max,
+        })
+        .collect();
+    let models: Vec<&Trace> = traces.iter().filter(|t| t.engine == Engine::Model).collect();
+    let told = models.iter().filter(|t| models.len() == 1 || t.role == Some(Role::All));
+    for (model, last) in told.filter_map(|t| t.y.last().map(|&y| (t, y))) {
+        let all = if model.role == Some(Role::All) { "model, all" } else { "model" };
+        let text = format!("{all} {} {unit}", short(last));
+        levels.push(Level { text, value: last, model: true, off_scale: false });
+    }
+    let drawn = || levels.iter().filter(|l| !l.off_scale).map(|l| l.value);
+    let most = drawn().fold(data_max, f64::max);
+    let least = drawn().fold(data_min, f64::min);
+    // A round-trip time never starts at nothing: zoom in on where it moves, unless that is most of the axis.
+    let lower =
+        if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
+    let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
+    let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
+    Chart {
+        kind: kind.into(),
+        panel: None,
+        above: None,
+        title: title.into(),
+        unit: unit.into(),
+        note,
+        decimals,
+        range: [rounded(lower), rounded(upper)],
+        end_s: None,
+        traces,
+        levels,
+    }
+}

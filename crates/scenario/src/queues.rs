@@ -1,0 +1,56 @@
+//! Which queues a key sets the limit of.
+
+use crate::document::Document;
+use crate::path::{Step, split};
+use crate::places::targets;
+use crate::schema::{self, ROOM};
+use crate::tables::ROOT;
+use crate::tree::Value;
+
+impl Document {
+    /// Returns the tables of the links whose queue's limit `key` sets, such as `link`, `link[1].reverse` or `wlan`;
+    /// none if `key` is another one.
+    ///
+    /// ```
+    /// use tightlink_scenario::Document;
+    /// let document = Document::parse("x.toml", "[[link]]\nname = 'a'\n[[link]]\nname = 'b'\n")?;
+    /// assert_eq!(document.tables_limited_by("link.queue.limit"), ["link[0]", "link[1]"]);
+    /// assert_eq!(document.tables_limited_by("link.b.reverse.queue.limit"), ["link[1].reverse"]);
+    /// assert!(document.tables_limited_by("link.rate").is_empty());
+    /// # Ok::<(), tightlink_scenario::Faults>(())
+    /// ```
+    #[must_use]
+    pub fn tables_limited_by(&self, key: &str) -> Vec<String> {
+        let Ok(targets) = split(key).and_then(|segments| targets(ROOT, self.root(), &segments)) else {
+            return Vec::new();
+        };
+        let several = self.top("link").is_some_and(|link| match &link.value {
+            Value::List(links) => links.len() > 1,
+            _ => false,
+        });
+        targets.iter().filter_map(|steps| table(steps, several)).collect()
+    }
+}
+
+/// Returns the path of the table whose `queue` the last steps limit.
+fn table(steps: &[Step], several: bool) -> Option<String> {
+    let names = steps.iter().filter_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Index(_) => None,
+    });
+    let names: Vec<&str> = names.collect();
+    let [.., "queue", _] = names[..] else { return None };
+    if schema::follow(ROOT, names).ok()??.kind != ROOM {
+        return None;
+    }
+    let mut path = String::new();
+    for step in &steps[..steps.len() - 2] {
+        match step {
+            Step::Key(key) if path.is_empty() => path.clone_from(key),
+            Step::Key(key) => path = format!("{path}.{key}"),
+            Step::Index(index) if several => path = format!("{path}[{index}]"),
+            Step::Index(_) => {}
+        }
+    }
+    Some(path)
+}

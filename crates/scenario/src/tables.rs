@@ -1,0 +1,29 @@
+//! The keys of the file, one table of it in each file: their meaning, their fields, and how they are read.
+//!
+//! This is the only place that says so. `tightlink keys` prints it, and `reference.rs` makes `docs/reference/scenario.md`
+//! of it. `ends.rs` is the part of `[[flow]]` that a [`Host`](crate::Host) turns on, `words.rs` has the words for keys
+//! on axes.
+
+pub(crate) mod buffer;
+pub(crate) mod cell_queue;
+pub(crate) mod draft;
+pub(crate) mod ends;
+pub(crate) mod figure;
+pub(crate) mod flow;
+pub(crate) mod link;
+pub(crate) mod spread;
+pub(crate) mod top;
+pub(crate) mod traffic;
+pub(crate) mod wlan;
+mod words;
+
+pub(crate) use buffer::SIZER;
+pub(crate) use cell_queue::{AIRTIME, SIZING};
+pub(crate) use figure::{FIGURE, REFERENCE, SMALLEST};
+pub(crate) use flow::FLOW;
+pub(crate) use link::{LINK, QUEUE, REVERSE};
+pub(crate) use spread::{PARETO, SPREAD};
+pub(crate) use top::{LIVE, MODEL, RECORD, ROOT};
+pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
+pub(crate) use wlan::{ACCESS, ACCESS_POINT, BACKHAUL, CATEGORIES, STATION, STATION_QUEUE, WLAN};
+pub use words::{key_words, unit_words};

@@ -1,0 +1,161 @@
+//! `[figure]`: what a published figure draws from a sweep, instead of curves against time.
+
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{KEY, OWN};
+use crate::table::keys;
+use crate::values::FigureEngine;
+
+/// A figure over the points of the scenario's `[sweep]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureSpec {
+    /// The horizontal axis: a swept key, every other of which tells curves apart; or, where `along` is one, a number
+    /// of the summary.
+    pub x: String,
+    /// The swept key along which a curve goes from point to point, where `x` is a number of the summary.
+    pub along: Option<String>,
+    /// Another swept key. Each `y` is then drawn as a heat map, with a row per value of this key and a column per
+    /// value of `x`. There is a map for each combination of the other swept keys.
+    pub rows: Option<String>,
+    /// What is drawn.
+    pub y: Drawn,
+    /// Who is asked, once each.
+    pub engines: Vec<FigureEngine>,
+    /// How often each point is run: what is drawn is the median, from the least to the most.
+    pub repeat: u64,
+    /// What the source says of it, in its words or ours.
+    pub published: Option<String>,
+    /// What another program found at the points.
+    pub reference: Option<FigureReference>,
+}
+
+/// `reference = { name = "ns-2", file = "ns2.csv" }`: results that are drawn beside those of the engines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureReference {
+    /// What found them.
+    pub name: String,
+    /// Their table, relative to the folder of the scenario.
+    pub file: String,
+}
+
+/// No point is run more often.
+pub const MOST_REPEATS: u64 = 99;
+
+/// What a figure draws at each point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    /// `y = ["loss_rate"]`: numbers of the summary, a chart each.
+    Numbers(Vec<String>),
+    /// `smallest = { … }`: the smallest value of a key that meets a target, a curve per target.
+    Smallest(Smallest),
+}
+
+/// `smallest = { over = "link.queue.limit", metric = "idle_fraction", at_most = ["1%", "5%"] }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Smallest {
+    /// The key that is searched.
+    pub over: String,
+    /// The number of the summary that must not exceed the target.
+    pub metric: String,
+    /// The targets: as typed, and as numbers.
+    pub at_most: Vec<(String, f64)>,
+}
+
+impl FigureSpec {
+    /// The swept key whose values are the points of a curve.
+    #[must_use]
+    pub fn swept_key(&self) -> &str {
+        self.along.as_ref().unwrap_or(&self.x)
+    }
+}
+
+keys! {
+    /// `[figure]`.
+    pub(crate) table FIGURE from KEY;
+
+    /// the horizontal axis. Each combination of the other swept keys is a curve. A key of the summary, such
+    /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only
+    key x => {
+        kind: "key path that `[sweep]` varies, spelled as there, or key of the [summary](commands.md#run)",
+        default: Required("what is on the horizontal axis"),
+    }
+    /// where `x` is a key of the summary: a curve goes along the values of this key, in the sweep's order
+    key along => {
+        kind: "key path that `[sweep]` varies", default: Words("the last of `[sweep]`"),
+        why: "the last key of a sweep varies first", from: OWN,
+    }
+    /// draws each `y` as a heat map ([ADR 12](../adr/0012-heat-maps-are-figures-with-rows.md)): a row per
+    /// value of this key, and a column per value of `x`. Each combination of the other swept keys has a map.
+    /// With `y` only
+    key rows => {
+        kind: "another key path that `[sweep]` varies", default: Words("none"),
+    }
+    /// a chart for each, with the 95 % interval where the summary has one. A nested key is written with a
+    /// dot, a flow's with its name: `"queueing_delay_s.p95"`, `"flows.target.goodput_bps"`
+    key y => {
+        kind: "list of keys of the [summary](commands.md#run)", default: Words("this or `smallest`"),
+    }
+    /// one chart: at each point the smallest value of a key that meets a target, a curve for each target
+    key smallest => {
+        kind: "table with `over`, `metric`, `at_most`", default: Words("this or `y`"),
+        within: SMALLEST,
+    }
+    /// who is asked, with `y` only. A point that an engine is not made for is left out of its curves; kernel
+    /// runs go one after the other
+    key engines => {
+        kind: r#"list of `"model"`, `"sim"`, `"live"`"#, default: Written(r#"["sim"]"#),
+        why: "a simulated point takes milliseconds, a kernel's its own duration", from: OWN,
+    }
+    /// how often each point is run, with seeds that follow each other, with `y` only: drawn is the median,
+    /// from the least to the greatest
+    key repeat => {
+        kind: "whole number, 1 to 99", default: Written("1"),
+        why: "the simulator repeats itself; spread over seeds is asked for", from: OWN,
+    }
+    /// what the source says; it stands in the report beside the charts
+    key published => {
+        kind: "text", default: Words("none"),
+    }
+    /// what another program found at the points, drawn beside the engines' curves; with `y` and without
+    /// `rows`
+    key reference => {
+        kind: "table with `name`, `file`", default: Words("none"),
+        within: REFERENCE,
+    }
+}
+
+keys! {
+    /// `reference = { … }`.
+    pub(crate) table REFERENCE from KEY;
+
+    /// what found them, such as `"ns-2"`
+    key name => {
+        kind: "text", default: Required(r#"what found the results, such as "ns-2""#),
+    }
+    /// their table, relative to the folder of the scenario. The first line names the columns: each swept key
+    /// and each `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary (seconds,
+    /// bit/s, shares from 0 to 1). An empty cell is not known; other columns are not read. Of several rows of
+    /// a point the median is drawn, from the least to the greatest. With `--set` of another key than a swept
+    /// one and `seed` the table is left out
+    key file => {
+        kind: "path of a CSV file", default: Required("a CSV file, relative to the folder of the scenario"),
+    }
+}
+
+keys! {
+    /// `smallest = { … }`.
+    pub(crate) table SMALLEST from KEY;
+
+    /// the key that is searched. The search begins with the scenario's own value, in its unit
+    key over => {
+        kind: "key path that `[sweep]` does not vary",
+        default: Required(r#"the key that is searched, such as "link.queue.limit""#),
+    }
+    /// what must not exceed the target. It must fall as `over` grows
+    key metric => {
+        kind: "key of the summary", default: Required(r#"a key of the summary, such as "idle_fraction""#),
+    }
+    /// the targets, such as `["1%", "5%"]`
+    key at_most => {
+        kind: "list of shares, times or numbers", default: Required(r#"targets such as ["1%", "5%"]"#),
+    }
+}

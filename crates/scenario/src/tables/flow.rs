@@ -1,0 +1,424 @@
+//! `[[flow]]`. `tables/ends.rs` has the keys of the two ends, `tables/spread.rs` and `tables/buffer.rs` the tables that a
+//! value may be.
+
+use super::buffer::{SIZER, send_buffer, socket_buffer};
+use super::draft::FlowDraft;
+use super::ends::ENDS;
+use super::spread::{SPREAD, spread};
+use super::wlan::CellWay;
+use crate::cursor::At;
+use crate::schema::DefaultValue::{Hosts, Words, Written};
+use crate::schema::{KEY, Keys, OWN, by_host};
+use crate::table::table;
+use crate::values::{Direction, LossDetection, Recovery, SocketBuffer, Spread};
+use transport::Transport;
+use units::{Bytes, Rate, Span};
+
+table! {
+    /// One `[[flow]]`: `count` transfers alike.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Flow {
+        /// How its two ends send, acknowledge and repair losses.
+        pub transport: Transport = Transport::default(),
+        /// The rate of the sender's own line, on the wire; absent: without limit.
+        pub access_rate: Option<Rate>,
+        /// Its way in a cell, in the place of `path` and `direction`.
+        pub cell: Option<CellWay>,
+    }
+    read FlowRead |at, read, context: &FlowContext|;
+    draft FlowDraft;
+    keys FLOW = [NAME, AMOUNT, PATH, CELL_WAY, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+
+    /// The name of the flow.
+    group NAME from KEY;
+
+    /// names the flow in results and its random streams. With `count` over 1: `name-1`, `name-2`, …
+    pub name: String => {
+        kind: "text", default: Words(r#"`"flow"`, then `"flow-2"`, …"#),
+        why: "a single flow needs no name", from: OWN,
+    }
+    /// What only a transfer has, and a user of a population does not.
+    group AMOUNT from KEY;
+
+    /// number of transfers alike; 0, for sweeps, where another `[[flow]]` has some
+    pub count: u64 = at.integer(0..=MOST_FLOWS) => {
+        kind: "whole number, 0 to 1000000", default: Written("1"),
+        why: "one table is one transfer", from: OWN,
+    }
+    /// payload to move
+    opt size: Bytes = at.above_zero("B", "a size of zero: nothing to send") => {
+        kind: "size above zero", default: Words("none: greedy"),
+        why: "the question is about the steady state", from: OWN,
+    }
+    /// a SYN of 40 bytes and its answer cross the path, with its queues, before the data. They give the first
+    /// round-trip sample. A lost SYN is sent again after `initial_rto`, then twice that, and so on (RFC
+    /// 6298). `false`: the connection is there at `start`, as in sources without a handshake (ns-2's one-way
+    /// TCP, fluid models). `completion_s` leaves the handshake out, and `handshake_s` has its time. `live`:
+    /// the kernel's connections always have one
+    pub handshake: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Written("true"),
+        engines: "sim",
+        why: "every TCP connection begins with one", from: "RFC 9293 (3.5)",
+    }
+    /// when the transfer leaves: it sends nothing new from then on. What it has sent is still delivered, and
+    /// repaired where it was lost; its goodput is over the time until all of it is acknowledged
+    opt stop: Span = at.quantity("s") => {
+        kind: "time after every `start`", default: Words("stays"),
+        engines: "sim", refused_by: "model live",
+        why: "a transfer stays to the end", from: OWN,
+    }
+    /// When it starts, and its base RTT.
+    group PATH from KEY;
+
+    /// when the transfer starts; `model` has its steady state
+    pub start: Spread<Span> = spread(at, "s", context.count) => {
+        kind: "[spread](../guide/scenario.md#spreads) of times", default: Written(r#""0s""#),
+        engines: "sim live", within: SPREAD,
+        why: "all transfers start together", from: OWN,
+    }
+    /// the whole base RTT. What the links' delay does not cover lies on the flow's own access lines. Less
+    /// than twice the links' delay is an error. `live`: the least base RTT is the emulated path's; what a
+    /// flow has beyond it is added on its way back
+    opt rtt: Spread<Span> = spread(at, "ms", context.count) => {
+        kind: "[spread](../guide/scenario.md#spreads) of times",
+        default: Words("twice the `delay` of its links"),
+        within: SPREAD,
+        why: "acknowledgements take as long as data", from: OWN,
+    }
+    /// The way of a flow in a cell.
+    group CELL_WAY from KEY;
+
+    /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose
+    /// names begin so. Of a list all that it names. The transfers of `count` are dealt out to them in turn
+    key station => {
+        kind: "text, or a list of them", default: Words("required in a cell"),
+        engines: "model sim", refused_by: "live",
+    }
+    /// which way its data go. `reverse` needs links that have one; `down` is to the station
+    row direction => {
+        kind: r#"`"forward"`, `"reverse"`, or in a cell `"down"`, `"up"`"#,
+        default: Words(r#"`"forward"`; in a cell `"down"`"#),
+        engines: "sim",
+        why: "a transfer is sent over the link that is described; most transfers in a cell are downloads",
+        from: OWN,
+    }
+    /// access category of its data
+    key category => {
+        kind: r#"`"be"`, `"bk"`, `"vi"`, `"vo"`, in a cell"#, default: Words(r#"`"be"`"#),
+        engines: "model sim", refused_by: "live",
+        why: "applications that say nothing have best effort", from: "IEEE 802.11-2020 (10.2.3.2)",
+    }
+    /// access category of its acknowledgements
+    key ack_category => {
+        kind: r#"`"be"`, `"bk"`, `"vi"`, `"vo"`, in a cell"#, default: Words("that of its data"),
+        engines: "model sim", refused_by: "live",
+        why: "hosts copy the category of a connection", from: OWN,
+    }
+    /// The links that packets cross.
+    group WAY from KEY;
+
+    /// what it crosses, in the order of the file; see [several links](../guide/scenario.md#several-links)
+    pub path: Vec<String> => {
+        kind: "list of link names", default: Words("all links"),
+        why: "a single link is the whole path", from: OWN,
+    }
+    /// which way its data go. `reverse` needs links that have one
+    pub direction: Direction => {
+        kind: r#"`"forward"`, `"reverse"`"#, default: Written(r#""forward""#),
+        engines: "sim",
+        why: "traffic shares the link with the transfers", from: OWN,
+    }
+    /// Segments and the receiver.
+    group SEGMENTS from KEY;
+
+    /// a full segment on the wire; 52 bytes of it are headers (IPv4 20, TCP 20, time stamps 12). `live`: 576
+    /// B or more, the same for all flows
+    pub segment: Bytes = segment(at, context.header) => {
+        kind: "size, 53 B to 65535 B", default: Written(r#""1500B""#),
+        why: "Ethernet's MTU", from: "IEEE 802.3",
+    }
+    /// segments carry TCP time stamps, so that every acknowledgement gives a round-trip sample. Without them
+    /// headers take 40 bytes, and the least `segment` is 41 B. `live`: the same for all flows
+    in transport: timestamps = at.boolean() => {
+        kind: "`true`, `false`", default: Written("true"),
+        why: "Linux has them", from: "RFC 7323, Linux `tcp_timestamps`",
+    }
+    /// acknowledgements name what arrived out of order (RFC 2018); without, NewReno repairs losses (RFC
+    /// 6582), one per round trip; [what that costs](../guide/scenario.md#without-selective-acknowledgements).
+    /// `live`: the same for all flows; `live.stack = "classic"` turns it off, too
+    in transport: sack = at.boolean() => {
+        kind: "`true`, `false`", default: Written("true"),
+        engines: "sim live",
+        why: "every host of today has it", from: "RFC 2018, Linux `tcp_sack`",
+    }
+    /// number of segments per acknowledgement. RFC 5681 allows 2. Linux has 2 in the long run, and 1 while
+    /// the receive window still grows ([Simulation and kernel](../papers/kernel.md)). The kernel has its own
+    /// rule, and `model` needs one only with `byte_counting = 0` ([ADR
+    /// 7](../adr/0007-pftk-full-and-byte-counting.md))
+    pub delayed_ack: u64 = at.count("an acknowledgement for every zero segments") => {
+        kind: "whole number, 1 to 1000000",
+        default: by_host("1", "2", "`__tcp_ack_snd_check`"),
+        engines: "model sim",
+        why: "each segment acknowledged: the window grows as the theories have it",
+        from: "RFC 5681 (4.2) allows 2",
+    }
+    /// a withheld acknowledgement leaves after this at the latest
+    pub delayed_ack_timeout: Span = at.quantity("ms") => {
+        kind: "time",
+        default: by_host(r#""100ms""#, r#""40ms""#, "`TCP_DELACK_MIN`"),
+        engines: "sim",
+        why: "RFC 5681 allows 500 ms; hosts wait for less", from: "RFC 5681 (4.2)",
+    }
+    /// the receive window: at most this much payload unacknowledged. `"autotuned"`: the kernel's own sizing.
+    /// In `sim` that is the sizer `drs` up to 22282240 B: 170/256 of the 32 MiB of `tcp_rmem` (Linux 6.16 and
+    /// later). Behind a TUN device, as `live` has it, that part of the memory is payload; behind a network
+    /// card it is 229/256. A sizer moves the receive window while the flow runs
+    pub socket_buffer: SocketBuffer = socket_buffer(at, read.segment, context.header) => {
+        kind: r#"`"max"`, `"autotuned"`, a size of at least one payload, or a [sizer](../guide/scenario.md#sizers)"#,
+        default: by_host(r#""max""#, r#""autotuned""#, "`tcp_rmem`"),
+        within: SIZER,
+        why: "the congestion window is the limit, as theories have it", from: OWN,
+    }
+    /// memory for what the sending program has written and the receiver has not acknowledged. `"autotuned"`
+    /// is 4194304 B, where Linux's `tcp_wmem` ends; a size is another end. 98.2 % of it are payload. The
+    /// program fills it, and fills it again when a third is free, as a burst (`sk_stream_is_writeable`). So
+    /// two thirds to all of it are in flight, in bursts. Two bursts leave in a round trip, so `model` takes
+    /// two thirds as the window. A program that writes small blocks after `poll` stays near two thirds, too
+    in transport.host: send_buffer = send_buffer(at, read.segment, context.header) => {
+        kind: r#"`"unlimited"`, `"autotuned"`, or a size of at least one payload"#,
+        default: by_host(r#""unlimited""#, r#""autotuned""#, "`tcp_wmem`"),
+        why: "the congestion window is the limit, as theories have it", from: OWN,
+    }
+    /// The control and the windows.
+    group WINDOWS from KEY;
+
+    /// congestion control, one of `tightlink list controls`. `model` has `fixed` and `reno`, and for ten
+    /// flows or more `highspeed`, `scalable` and `cubic`. `sim` has all of them ([how each was
+    /// checked](../papers/controllers.md)). `live` has the kernel's `reno`, `cubic`, `bbr`. `fixed` needs a
+    /// `socket_buffer`
+    pub control: String => {
+        kind: "text", default: Written(r#""reno""#),
+        why: "the reference of the standards, and of most theories", from: "RFC 5681",
+    }
+    /// congestion window at the start, in segments; the kernel's is 10
+    pub initial_window: u64 = at.count("an initial window of zero: nothing could start") => {
+        kind: "whole number, 1 to 1000000", default: Written("10"),
+        engines: "sim",
+        why: "the experimental standard that hosts have", from: "RFC 6928, Linux `TCP_INIT_CWND`",
+    }
+    /// slow-start threshold at the start
+    pub initial_ssthresh: Option<Bytes> = ssthresh(at) => {
+        kind: r#"`"unlimited"` or a size"#, default: Written(r#""unlimited""#),
+        engines: "sim",
+        why: "arbitrarily high", from: "RFC 5681 (3.1)",
+    }
+    /// slow-start variant. `standard` is that of RFC 5681. `hystart` (Ha and Rhee 2011, Linux's CUBIC) ends
+    /// when a round's acknowledgements span half the RTT, or the delay rises. `limited` (RFC 3742) adds no
+    /// more than half of `max_ssthresh` per round trip above it. `hystart++` (RFC 9406) slows down when the
+    /// delay rises, and leaves slow start if the rise lasts. `live` refuses all but `standard` and, with
+    /// `cubic`, `hystart`: the kernel has its own. `model` describes what comes after
+    pub slow_start: String = at.text() => {
+        kind: "text",
+        default: Hosts { rfc: r#""standard""#, linux: r#""hystart""#, with: Some("cubic"), source: "`tcp_cubic.c`" },
+        engines: "sim", refused_by: "live",
+        why: "one segment per acknowledged segment", from: "RFC 5681 (3.1)",
+    }
+    /// where `slow_start = "limited"` begins to be slower, in segments; an error with any other
+    pub max_ssthresh: u64 = max_ssthresh(at, read.slow_start.as_deref()) => {
+        kind: "whole number, 1 to 1000000", default: Written("100"),
+        engines: "sim",
+        why: "the recommended value", from: "RFC 3742 (2)",
+    }
+    /// packets that `control = "fast"` keeps in the queue; no other control reads it. P3 sets it for a path:
+    /// twice the largest throughput there in packets per millisecond, 8 at least. Flows with different values
+    /// have unequal shares
+    opt fast_alpha: u64 = at.count("a backlog of zero packets: no throughput at all") => {
+        kind: "whole number, 1 to 1000000", default: Words("by the flow's own throughput"),
+        engines: "sim",
+        why: "the rule that the comparison with Madison uses", from: "madison 5.1",
+    }
+    /// how many segments one acknowledgement may count for in slow start, the L of RFC 3465; after a timeout
+    /// it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with `delayed_ack` above
+    /// 1. With 0, acknowledgements are counted instead of bytes, in slow start and in congestion avoidance
+    /// (RFC 2581, ns-2). `model` then takes `delayed_ack` into account. `live` refuses all but 1 and the
+    /// value of `host = "linux"`
+    pub byte_counting: u64 = at.integer(0..=MOST_COUNTED) => {
+        kind: "whole number, 0 to 1000",
+        default: by_host("1", "1000", "`tcp_slow_start` counts all that is acknowledged"),
+        engines: "model sim", refused_by: "live",
+        why: "as RFC 5681 recommends", from: "RFC 3465 (2.2), RFC 5681 (3.1)",
+    }
+    /// packets leave spaced, at the controller's rate if it has one. Otherwise the rate is `ratio` x window /
+    /// smoothed RTT. The ratio is 2 below half the slow-start threshold and 1.2 above, as in Linux. Before
+    /// the first RTT sample nothing is held back. A controller with a rate is always paced. Two packets leave
+    /// together, or one below 1.2 Mbit/s: the least of BBR's drafts and of Linux. A controller or a sizer
+    /// that places departures sends single packets
+    in transport: pacing = at.boolean() => {
+        kind: "`true`, `false`", default: Written("false"),
+        engines: "sim", refused_by: "live",
+        why: "RFC 5681 sends as acknowledgements come", from: "RFC 5681",
+    }
+    /// each packet leaves later by a uniform random share of this; breaks phase effects. `live` refuses all
+    /// values but zero and that of `host = "linux"`
+    pub send_jitter: Span = at.quantity("us") => {
+        kind: "time",
+        default: by_host(r#""0s""#, r#""50us""#, "ours to choose"),
+        engines: "sim", refused_by: "live",
+        why: "the same plan gives the same packets without noise", from: OWN,
+    }
+    /// Losses and timeouts.
+    group LOSSES from KEY;
+
+    /// how much fast recovery sends. `rfc6675` sends as much as the window has room for. `prr` sends in
+    /// proportion to delivered data (RFC 9937). `sack1` is ns-2's Sack1: lost segments count as in flight
+    /// until they are acknowledged. That one is for comparisons with ns-2, and needs `sack`; where more than
+    /// a window is lost it waits for a timeout. `reno` needs `sack = false`. Its recovery ends with the first
+    /// acknowledgement of new data (RFC 2581), with no second one for the same window, as in ns-2's Reno. So
+    /// two losses of a window mostly wait for a timeout. Linux always has `"prr"`
+    in transport: recovery = recovery(at, context.sack) => {
+        kind: r#"`"rfc6675"`, `"prr"`, `"sack1"`, `"reno"`"#,
+        default: by_host(r#""rfc6675""#, r#""prr""#, "RFC 9937; `tcp_input.c` has no other"),
+        engines: "sim",
+        why: "the standard with selective acknowledgements", from: "RFC 6675",
+    }
+    /// how losses are found. `dupack` waits for three duplicate or selective acknowledgements. `rack` goes by
+    /// time (RACK-TLP, RFC 8985), and finds lost retransmissions and lost tails without a timeout. `"rack"`
+    /// needs `sack`. The kernel has RACK unless `live.stack = "classic"`, which refuses `"rack"`. Best with
+    /// `recovery = "prr"`: alone it may reduce the window twice after an overshoot
+    in transport: loss_detection = loss_detection(at, context.sack) => {
+        kind: r#"`"dupack"`, `"rack"`"#,
+        default: by_host(r#""dupack""#, r#""rack""#, "RFC 8985; `tcp_recovery` = 1"),
+        engines: "sim",
+        why: "three duplicates, as RFC 5681 and RFC 6675 have it", from: "RFC 5681 (3.2)",
+    }
+    /// queues that can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the flow's
+    /// packets instead of dropping them (RFC 3168). The sender reduces its window once per round trip.
+    /// Retransmissions cannot be marked
+    in transport: ecn = at.boolean() => {
+        kind: "`true`, `false`", default: Written("false"),
+        engines: "sim", refused_by: "live",
+        why: "Linux clients do not ask for it", from: "Linux `tcp_ecn`",
+    }
+    /// least retransmission timeout. `model` and `sim`; the kernel's is 200 ms
+    in transport: min_rto = at.quantity("ms") => {
+        kind: "time", default: Written(r#""200ms""#),
+        engines: "model sim",
+        why: "hosts wait for less than the 1 s of RFC 6298", from: "Linux `TCP_RTO_MIN`",
+    }
+    /// retransmission timeout before the first round-trip sample (RFC 6298; RFC 2988 had 3 s)
+    in transport: initial_rto = at.above_zero("s", "a timeout of zero: every segment would be sent twice") => {
+        kind: "time above zero", default: Written(r#""1s""#),
+        engines: "sim",
+        why: "the standard's", from: "RFC 6298 (2.1)",
+    }
+}
+
+/// What a flow moves, and where.
+pub(crate) const MOVES: Keys = &[NAME, AMOUNT, PATH, CELL_WAY, WAY];
+
+/// What reading a flow needs to know before.
+pub(crate) struct FlowContext {
+    /// The number of transfers, if it could be read.
+    pub(crate) count: Option<u64>,
+    /// Whether acknowledgements name what arrived.
+    pub(crate) sack: bool,
+    /// Headers around a segment's payload.
+    pub(crate) header: Bytes,
+}
+
+impl Flow {
+    /// What TCP/IP takes of each segment: IPv4 20, TCP 20, time stamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
+    #[must_use]
+    pub const fn header(timestamps: bool) -> Bytes {
+        Bytes::new(if timestamps { 52 } else { 40 })
+    }
+
+    /// Useful data in a full segment.
+    #[must_use]
+    pub const fn payload(&self) -> Bytes {
+        self.segment.saturating_sub(Self::header(self.transport.timestamps))
+    }
+}
+
+/// More segments than an acknowledgement covers. A stretch acknowledgement after a repaired hole may cover any
+/// number. Counting for more than this at once is a burst that nobody means.
+const MOST_COUNTED: u64 = 1000;
+
+/// The longest IPv4 packet [rfc791:3.1].
+const LONGEST: Bytes = Bytes::new(65_535);
+
+/// Flows and users beyond this are mistakes, in one table and in all.
+pub(crate) const MOST_FLOWS: u64 = 1_000_000;
+
+fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
+    let recovery = at.word()?;
+    if recovery == Recovery::Reno && sack {
+        let help = "write sack = false, too, or another recovery".to_owned();
+        at.fault(
+            "recovery \"reno\" with selective acknowledgements: it repairs one loss of a window and knows of no other [rfc2581]",
+            "\"reno\" with sack = false, or \"rfc6675\", \"prr\", \"sack1\"",
+            Some(help),
+        );
+        return None;
+    }
+    Some(recovery)
+}
+
+fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
+    let detection = at.word()?;
+    if detection == LossDetection::Rack && !sack {
+        // Without selective acknowledgements no host has RACK.
+        if at.key.is_none() {
+            return Some(LossDetection::DupAck);
+        }
+        let help = "leave sack at true, or write loss_detection = \"dupack\"".to_owned();
+        at.fault(
+            "loss_detection \"rack\" with sack = false: RACK needs to know which segment arrived [rfc8985:5]",
+            "\"rack\" with selective acknowledgements, or \"dupack\"",
+            Some(help),
+        );
+        return None;
+    }
+    Some(detection)
+}
+
+fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
+    let segment: Bytes = at.quantity("B")?;
+    let least = header.get() + 1;
+    if segment <= header {
+        let found = format!("a segment of {segment}, which its {header} of headers fill");
+        at.fault(found, format!("a size on the wire from \"{least}B\" to \"65535B\""), None);
+        return None;
+    }
+    if segment > LONGEST {
+        at.fault(
+            format!("a segment of {segment}"),
+            format!("a size on the wire from \"{least}B\" to \"65535B\""),
+            None,
+        );
+        return None;
+    }
+    Some(segment)
+}
+
+fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
+    if at.node.typed() == "unlimited" {
+        return Some(None);
+    }
+    at.sized("\"unlimited\", or a size such as \"64kB\"").map(Some)
+}
+
+/// Reads where limited slow start begins to be slower; no other slow start has such a place.
+fn max_ssthresh(at: &At<'_>, slow_start: Option<&str>) -> Option<u64> {
+    let read = at.count("a max_ssthresh of zero: no growth at all")?;
+    match (at.key, slow_start) {
+        (Some(key), Some(slow_start)) if slow_start != "limited" => {
+            let found = format!("this key belongs to slow_start = \"limited\", not to \"{slow_start}\"");
+            let help = "leave it out, or write slow_start = \"limited\"".to_owned();
+            at.fault_from(key, found, "no max_ssthresh here", Some(help));
+            None
+        }
+        _ => Some(read),
+    }
+}

@@ -1,0 +1,328 @@
+//! `[link]`, its queue, and its other direction.
+
+use crate::cursor::{At, Keys};
+use crate::schema::DefaultValue::{Required, Words, Written};
+use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
+use crate::table::table;
+use crate::tree::Value;
+use crate::values::{Limit, Threshold};
+use serde::Serialize;
+use units::{Bytes, Fraction, Rate, Span};
+
+pub(super) const QUEUE_WRITTEN: &str = r#"a queue such as { kind = "drop-tail", limit = "0.25 bdp" }"#;
+
+table! {
+    /// `[link]` or one `[[link]]`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[non_exhaustive]
+    pub struct Link {}
+    read LinkRead |at, read, _context: ()|;
+    keys LINK = [LINKS];
+
+    group LINKS from KEY;
+
+    /// names the link in paths and results
+    pub name: String => {
+        kind: "text", default: Words(r#"`"link-1"`, `"link-2"`, …"#),
+        why: "a single link needs no name", from: OWN,
+    }
+    /// capacity, at the IP layer. `live`: up to 7 Gbit/s with 1500-byte packets
+    pub rate: Rate = rate(at) => {
+        kind: "rate above zero", default: Required(RATE),
+    }
+    /// one-way propagation delay
+    pub delay: Span = at.quantity("ms") => {
+        kind: "time", default: Written(r#""0s""#),
+        why: "a link has no delay unless one is written; a flow's `rtt` can hold all of it", from: OWN,
+    }
+    /// the queue in front of the link, see [queues](../guide/scenario.md#queues)
+    pub queue: Queue = queue(at) => {
+        kind: "table", default: Required(QUEUE_WRITTEN),
+        within: QUEUE,
+    }
+    /// each arriving packet is lost with this probability, whatever the queue holds
+    pub loss: Fraction = loss(at) => {
+        kind: "share below 1", default: Written("0"),
+        why: "losses come from the queue", from: OWN,
+    }
+    /// each packet takes up to this much longer than `delay`, by a uniform distribution of its own, and may
+    /// overtake others: reordering
+    pub jitter: Span [serde(skip_serializing_if = "Span::is_zero")] = at.quantity("ms") => {
+        kind: "time", default: Written(r#""0s""#),
+        engines: "sim live", refused_by: "model",
+        why: "packets stay in order on one wire", from: OWN,
+    }
+    /// the router's feedback to senders. Flows with the `control` of that name need the router and send it a
+    /// header with every packet. The router counts other flows. One link without `reverse` only, behind any
+    /// queue. Only `sim` has such controls
+    opt assist: String [serde(skip_serializing_if = "Option::is_none")] = at.text() => {
+        kind: r#"`"xcp"`, `"rcp"`"#, default: Words("none"),
+        engines: "sim",
+    }
+    /// the link's other direction, with the same delay. `reverse.queue` is as `queue`, and required;
+    /// `reverse.rate` is the link's own if absent, `reverse.loss` is 0
+    pub reverse: Option<Reverse> => {
+        kind: "table with `rate`, `queue`, `loss`", default: Words("none"),
+        engines: "sim", refused_by: "model live", within: REVERSE,
+    }
+}
+
+table! {
+    /// `reverse = { … }` of a link: its other direction, with the same delay.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[non_exhaustive]
+    pub struct Reverse {}
+    read ReverseRead |at, read, _context: ()|;
+    keys REVERSE = [REVERSED];
+
+    group REVERSED from KEY;
+
+    /// capacity of the other direction
+    pub rate: Rate => {
+        kind: "rate above zero", default: Words("the link's own"),
+        engines: "sim", refused_by: "model live",
+        why: "most links are symmetric", from: OWN,
+    }
+    /// the queue in front of the other direction
+    pub queue: Queue = queue(at) => {
+        kind: "table", default: Required(QUEUE_WRITTEN),
+        engines: "sim", refused_by: "model live", within: QUEUE,
+    }
+    /// each packet that arrives for the other direction is lost with this probability
+    pub loss: Fraction = loss(at) => {
+        kind: "share below 1", default: Written("0"),
+        engines: "sim", refused_by: "model live",
+        why: "losses come from the queue", from: OWN,
+    }
+}
+
+/// `queue = { kind = …, limit = … }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Queue {
+    /// The policy's name in `link`'s registry, such as `drop-tail`.
+    pub kind: String,
+    /// How much may wait.
+    pub limit: Limit,
+    /// What is turned on the policy.
+    #[serde(skip_serializing_if = "is_default")]
+    pub settings: QueueSettings,
+}
+
+table! {
+    /// The settings of all queue policies; what is absent has the policy's default. Which policy has which is said by
+    /// `link`'s registry.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct QueueSettings {}
+    read QueueSettingsRead |at, read, room: ReadRoom|;
+    keys QUEUE = [POLICY];
+
+    group POLICY from KEY;
+
+    /// the queue policy, one of `tightlink list queues`. `model` has theories of `drop-tail`, `red` and
+    /// `adaptive-red`
+    key kind => {
+        kind: "text", default: Written(r#""drop-tail""#),
+        engines: "sim live", refused_by: "model",
+        why: "most interfaces drop arrivals when the queue is full", from: "RFC 2309 (2)",
+    }
+    /// how much may wait. It counts waiting data; the packet being sent is not in it. It must hold one
+    /// segment
+    key limit => {
+        kind: ROOM,
+        default: Required(r#"the room for waiting packets, such as "250 packets", "512kB", "40ms" or "0.25 bdp""#),
+    }
+    /// queueing delay aimed at
+    opt target: Span = at.above_zero("ms", "a target of zero: every packet would come too late") => {
+        kind: "time above zero", default: Words("5 ms; `pie` 15 ms"),
+        engines: "sim live", kinds: "codel fq-codel pie adaptive-red",
+        why: "`codel`: 5 % of the interval keeps the link busy. `pie`: the RFC's. `adaptive-red`: ns-2's",
+        from: "RFC 8289 (4.3), RFC 8033 (4.2), ns-2 `red.cc`",
+    }
+    /// `codel`, `fq-codel`: how long the target may be exceeded; else the time between updates
+    opt interval: Span = at.above_zero("ms", "an interval of zero") => {
+        kind: "time, 1 us or more", default: Words("100 ms; `pie` 15 ms, `adaptive-red` 500 ms"),
+        engines: "sim live", kinds: "codel fq-codel pie adaptive-red",
+        why: "`codel`: a base RTT of 100 ms, which most paths keep below. `pie`, `red`: the sources' times between updates",
+        from: "RFC 8289 (4.2), RFC 8033 (4.2), Floyd, Gummadi and Shenker 2001",
+    }
+    /// how long after a time without congestion nothing is dropped
+    opt burst: Span = at.quantity("ms") => {
+        kind: "time", default: Words("150 ms"),
+        engines: "sim live", kinds: "pie",
+        why: "bursts of 150 ms pass without drops", from: "RFC 8033 (4.4)",
+    }
+    /// drops are kept from clustering
+    opt derandomize: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`true`"),
+        engines: "sim live", kinds: "pie",
+        why: "drops that cluster cost a flow a timeout", from: "RFC 8033 (5.4), Linux `sch_pie`",
+    }
+    /// average queue from which packets are dropped
+    opt min_threshold: Threshold = threshold(at, room) => {
+        kind: "threshold",
+        default: Words("`red`: 0.4 of `max_threshold`; `adaptive-red`: what goes through in half the target, 5 packets at least, and a third of `limit` at most"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "`red`: a range wide enough that windows do not synchronize. `adaptive-red`: half the target's packets",
+        from: "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001",
+    }
+    /// average queue at which the probability is `max_probability`. Given alone, either threshold keeps the
+    /// default's ratio to the other
+    opt max_threshold: Threshold = threshold(at, room) => {
+        kind: "threshold above `min_threshold`",
+        default: Words("`red`: the lesser of `limit` and what goes through in 100 ms; `adaptive-red`: 3 `min_threshold`"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "`red`: a base RTT of 100 ms, as for CoDel. `adaptive-red`: three times the lower threshold",
+        from: "RFC 8289 (4.2); Floyd, Gummadi and Shenker 2001",
+    }
+    /// probability at `max_threshold`; `adaptive-red`: where it starts
+    opt max_probability: Fraction = at.share_above_zero() => {
+        kind: "share above zero", default: Words("`0.1`"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "the later recommendation of RED's author", from: "Floyd 2000, gentle RED",
+    }
+    /// weight of one arrival in the average
+    opt weight: Fraction = at.share_above_zero() => {
+        kind: "share above zero",
+        default: Words("`red`: 0.002; `adaptive-red`: 1 - exp(-1/C), C in packets/s"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "`red`: an average over 500 packets. `adaptive-red`: over one second",
+        from: "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001",
+    }
+    /// beyond `max_threshold` the probability climbs to 1 at twice that, rather than jump
+    opt gentle: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`true`"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "without it a small excess drops every packet", from: "Floyd 2000, gentle RED",
+    }
+    /// drops keep a distance
+    opt wait: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`false`"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "the algorithm of 1993 without ns-2's change", from: "Floyd and Jacobson 1993",
+    }
+    /// queue and probability go by bytes
+    opt by_bytes: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`false`"),
+        engines: "sim live", kinds: "red adaptive-red",
+        why: "packets have one size in most scenarios", from: "Floyd and Jacobson 1993",
+    }
+    /// what a flow sends in a turn
+    opt quantum: Bytes = at.above_zero("B", "a turn of zero bytes") => {
+        kind: "size above zero", default: Words("1514 B"),
+        engines: "sim live", kinds: "fq-codel",
+        why: "one frame of Ethernet", from: "RFC 8290 (5.2.4)",
+    }
+    /// number of queues
+    opt flows: u64 = at.positive("zero queues") => {
+        kind: "whole number, 1 to 65536", default: Words("1024"),
+        engines: "sim live", kinds: "fq-codel",
+        why: "few flows share a queue", from: "RFC 8290 (5.2.5)",
+    }
+    /// packets of flows with `ecn` are marked rather than dropped
+    opt ecn: bool = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`true`"),
+        engines: "sim live", kinds: "red adaptive-red codel pie fq-codel",
+        why: "a flow without `ecn` is not touched by it", from: "RFC 3168 (5), Linux `sch_fq_codel`",
+    }
+    /// step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if
+    /// its flow has `ecn`. With 0 that is every packet that has to wait; one that finds the link idle does
+    /// not wait and is not marked. These two have no other early sign, so without it they never mark. `model`
+    /// refuses it where a flow has `ecn`
+    opt mark_above: Threshold = threshold(at, room) => {
+        kind: "threshold", default: Words("never"),
+        engines: "sim live", refused_by: "model", kinds: "drop-tail drop-head",
+        why: "drop-tail and drop-head know no marks", from: OWN,
+    }
+}
+
+/// Reads a rate. A list, a table or a file of rates is what other tools have for a rate that changes.
+pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+    let changes = match &at.node.value {
+        Value::List(_) | Value::Table(_) => true,
+        Value::String(text) => {
+            let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+            let is_unit = ["bit", "bps"].iter().any(|unit| ending.to_ascii_lowercase().contains(unit));
+            ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_unit
+        }
+        _ => false,
+    };
+    if changes {
+        let help = "a rate that changes is the highest one here, and [[traffic]] of kind \"cbr\" that takes the \
+                    difference from its start to its stop: docs/guide/scenario.md";
+        at.fault(at.node.described(), "one rate for the whole run, such as \"16Mbit/s\"", Some(help.into()));
+        return None;
+    }
+    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
+}
+
+fn loss(at: &At<'_>) -> Option<Fraction> {
+    let loss = at.fraction()?;
+    if loss == Fraction::ONE {
+        at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
+        return None;
+    }
+    Some(loss)
+}
+
+/// Reads a queue in front of a link.
+pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
+    let (keys, kind, settings) = policy(at, QUEUE, |at| at.quantity(" packets"))?;
+    let limit = keys.read("limit", limit);
+    Some(Queue { kind: kind?, limit: limit?, settings: settings? })
+}
+
+/// What a limit of zero would be.
+pub(crate) const NO_ROOM: &str = "a buffer of zero: it needs room for one packet";
+
+/// Reads the room in a queue.
+pub(crate) fn limit(at: &At<'_>) -> Option<Limit> {
+    at.above_zero(" packets", NO_ROOM)
+}
+
+/// Reads a queue's table of the keys `known`: its policy and what is set of it, thresholds by `room`. The limit is
+/// left to others.
+pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
+    if let Value::String(limit) = &at.node.value {
+        let (path, word) = (&at.path, limit.trim());
+        // A policy begins with a letter, a limit with a digit.
+        let (key, table) = match word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => ("kind", format!("{{ kind = \"{word}\", limit = \"1 bdp\" }}")),
+            false => ("limit", format!("{{ kind = \"drop-tail\", limit = \"{word}\" }}")),
+        };
+        let help = match at.node.origin.file() {
+            Some(_) => format!("write {table}"),
+            None => format!("write {path}.{key}={word}"),
+        };
+        at.fault(at.node.described(), "a table with kind, limit", Some(help));
+        return None;
+    }
+    let keys = at.keys(known)?;
+    let kind = keys.read("kind", At::text);
+    let settings = QueueSettingsRead::read(&keys, room).whole();
+    Some((keys, kind, settings))
+}
+
+/// A queue's table, its kind, and what is set of it.
+type Policy<'a> = (Keys<'a>, Option<String>, Option<QueueSettings>);
+
+/// How a room in a queue is read: what is accepted depends on what carries the packets.
+pub(crate) type ReadRoom = fn(&At<'_>) -> Option<Limit>;
+
+/// A number of mean packets, a share of the limit, or a text as a limit has it.
+fn threshold(at: &At<'_>, room: ReadRoom) -> Option<Threshold> {
+    match &at.node.value {
+        Value::Integer(_) | Value::Float(_) => {}
+        Value::String(text) if text.trim_end().ends_with('%') => {
+            return at.fraction().map(Threshold::OfLimit);
+        }
+        _ => return room(at).map(Threshold::Room),
+    }
+    let packets = at.number()?;
+    if packets < 0.0 {
+        let accepted =
+            "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\" or \"40%\"";
+        at.fault(format!("a threshold of {packets} packets"), accepted, None);
+        return None;
+    }
+    Some(Threshold::MeanPackets(packets))
+}

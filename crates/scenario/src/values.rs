@@ -1,0 +1,262 @@
+//! The values of keys: words, rooms, spreads.
+
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::fmt;
+pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, WindowVariant};
+use units::{Bytes, Fraction, Span};
+
+/// `direction = …` of a flow or traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// As the links are listed.
+    #[default]
+    Forward,
+    /// Against it, through the links' `reverse`.
+    Reverse,
+}
+
+/// The room in a queue. The packet being sent does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// "250 packets".
+    Packets(u64),
+    /// "512kB".
+    Bytes(Bytes),
+    /// "40ms": what the link sends in that time.
+    Time(Span),
+    /// "0.25 bdp": a share of the link's rate times the flows' mean base RTT.
+    Bdp(f64),
+}
+
+impl Limit {
+    /// No room at all.
+    pub(crate) const ZERO: Self = Self::Packets(0);
+}
+
+/// `socket_buffer = "max"`, a size, or a sizer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketBuffer {
+    /// Never the limit.
+    Max,
+    /// As the kernel sizes it unasked.
+    Autotuned,
+    /// This many bytes of payload may be unacknowledged.
+    Fixed(Bytes),
+    /// `{ sizer = "drs", max = "6MB" }`: decided while the flow runs.
+    Sized {
+        /// The sizer's name in the registry of `sizing`.
+        sizer: String,
+        /// The largest window.
+        max: Bytes,
+        /// The share of goodput that it may give up against a window without limit; `None`: no bound.
+        regret: Option<Fraction>,
+    },
+}
+
+/// One value for every flow, a list with one per flow, or a distribution drawn from once per flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread<T> {
+    /// The same for each flow.
+    All(T),
+    /// One per flow, in order.
+    List(Vec<T>),
+    /// `{ uniform = [low, high] }`.
+    Uniform(T, T),
+    /// `{ pareto = { shape, mean } }`.
+    Pareto {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean of the distribution.
+        mean: T,
+    },
+    /// `{ pareto = { shape, mean, draw = "quantiles" } }`: evenly spaced quantiles, ascending, scaled to the mean.
+    ParetoQuantiles {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean of the flows' values.
+        mean: T,
+    },
+    /// `{ exponential = mean }`.
+    Exponential(T),
+}
+
+/// `theory = …`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theory {
+    /// The one that the scenario fits best.
+    #[default]
+    Nearest,
+    /// One file: its first slow start, the repair of what that loses, congestion avoidance.
+    SlowStart,
+    /// One transfer's steady state.
+    Mft,
+    /// Many flows: load, loss and round-trip times at one queue.
+    FixedPoint,
+    /// Many flows: windows and the queue against time.
+    Fluid,
+}
+
+/// `stack = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stack {
+    /// SACK and RACK as the kernel ships them.
+    Modern,
+    /// SACK and RACK off: the recovery of 2004.
+    Classic,
+}
+
+/// Which flows have series of their own, where a scenario has many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordedFlows {
+    /// A sample; percentiles over all flows stand for the others.
+    #[default]
+    Sample,
+    /// All of them.
+    All,
+}
+
+/// A column of the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Column {
+    /// Goodput over the interval.
+    Rate,
+    /// Smoothed round-trip time.
+    Rtt,
+    /// Send window: the least of congestion window, receive window and send buffer.
+    Window,
+    /// Data waiting at the tight link.
+    Backlog,
+    /// Drops at the tight link during the interval.
+    Drops,
+    /// What a flow's controller measures or decides by, each quantity under its own name.
+    Measures,
+    /// Payload received since the start; only where it is asked for.
+    Data,
+}
+
+/// A length of the average queue.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// A bare number: mean packets, not only whole ones.
+    MeanPackets(f64),
+    /// A text, read as a queue's limit is.
+    Room(Limit),
+    /// A share such as "40%", of the limit.
+    OfLimit(Fraction),
+}
+
+/// An amount of data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Volume {
+    /// "200 packets": full segments.
+    Packets(u64),
+    /// "100kB" of payload.
+    Bytes(Bytes),
+}
+
+impl Volume {
+    /// The number, whatever it counts.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Packets(packets) => *packets,
+            Self::Bytes(bytes) => bytes.get(),
+        }
+    }
+}
+
+impl PartialOrd for Volume {
+    /// Packets and bytes do not compare.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Packets(one), Self::Packets(other)) => Some(one.cmp(other)),
+            (Self::Bytes(one), Self::Bytes(other)) => Some(one.cmp(other)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Volume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+/// `access = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessRule {
+    /// Categories, and counters that go down at every boundary.
+    Edca,
+    /// Best effort alone, and counters that go down in idle slots.
+    Dcf,
+}
+
+/// `after_collision = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AfterCollision {
+    /// EIFS.
+    Eifs,
+    /// DIFS.
+    Difs,
+}
+
+/// An access category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Category {
+    /// Best effort.
+    Be,
+    /// Background.
+    Bk,
+    /// Video.
+    Vi,
+    /// Voice.
+    Vo,
+}
+
+/// The way of a flow in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellDirection {
+    /// From the wire to the station.
+    Down,
+    /// From the station to the wire.
+    Up,
+}
+
+/// An engine that a figure may be drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureEngine {
+    /// Closed forms.
+    Model,
+    /// Simulation, on all cores.
+    Sim,
+    /// The real kernel, one run at a time.
+    Live,
+}
+
+/// `host = …`: sets the defaults of other keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Host {
+    /// The RFCs without any of a host's own doings: what the papers' simulations have.
+    #[default]
+    Rfc,
+    /// Linux 6.18 with the settings that it ships with.
+    Linux,
+}

@@ -1,0 +1,45 @@
+//! [`Word`]: values that are one of a few words, in the order in which a fault lists them.
+
+use crate::values::Host;
+use crate::values::{
+    AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction,
+    FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
+};
+
+/// A value that is written as a word.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    /// All words and their values.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+macro_rules! words {
+    ($($of:ident: $($word:literal $value:ident),+;)+) => {
+        $(impl Word for $of {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
+        })+
+    };
+}
+
+words! {
+    Host: "rfc" Rfc, "linux" Linux;
+    Theory: "nearest" Nearest, "slow start" SlowStart, "mft" Mft, "fixed point" FixedPoint, "fluid" Fluid;
+    Stack: "modern" Modern, "classic" Classic;
+    Column: "rate" Rate, "rtt" Rtt, "window" Window, "backlog" Backlog, "drops" Drops, "measures" Measures, "data" Data;
+    RecordedFlows: "sample" Sample, "all" All;
+    Direction: "forward" Forward, "reverse" Reverse;
+    Recovery: "rfc6675" Rfc6675, "prr" Prr, "sack1" Sack1, "reno" Reno;
+    LossDetection: "dupack" DupAck, "rack" Rack;
+    BbrVariant: "draft" Draft, "linux" Linux;
+    CubicVariant: "rfc" Rfc, "linux" Linux;
+    WindowVariant: "rfc" Rfc, "linux" Linux;
+    AccessRule: "edca" Edca, "dcf" Dcf;
+    AfterCollision: "eifs" Eifs, "difs" Difs;
+    Category: "be" Be, "bk" Bk, "vi" Vi, "vo" Vo;
+    CellDirection: "down" Down, "up" Up;
+    FigureEngine: "model" Model, "sim" Sim, "live" Live;
+}
+
+/// Returns the word for a value.
+pub(crate) fn word_of<T: Word>(value: T) -> &'static str {
+    T::WORDS.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
+}
