@@ -18,8 +18,8 @@ use units::{Bytes, Complaint, Rate, Span};
 pub const EVERY: Span = Span::from_millis(20);
 
 /// Makes the path of `resolved` for a program that takes the place of its flows. Both directions have a link. The link
-/// back is that of `link.reverse`, or otherwise like the forward one. With `one_way` the direction back has a delay
-/// only.
+/// back is that of `link.reverse`, or like the forward one if the scenario has none. With `one_way` the direction back
+/// has a delay only.
 ///
 /// # Errors
 /// If the scenario has a wireless cell, a second link, users, or traffic on the way back.

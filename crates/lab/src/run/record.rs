@@ -100,7 +100,7 @@ pub struct SpreadSeries {
 }
 
 impl SpreadSeries {
-    /// Returns true without samples.
+    /// Returns true if it has no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.t_s.is_empty()
@@ -142,7 +142,7 @@ pub struct FlowSeries {
     /// Payload received in order since the start, bytes.
     #[serde(default)]
     pub data_bytes: Vec<f64>,
-    /// The socket buffer that the scenario asks for, and the window that came of it; only the live engine fills it.
+    /// The socket buffer that the scenario asks for, and the kernel's response; only the live engine fills it.
     pub socket_buffer: SocketBufferSeries,
     /// The quantities that its controller measures; only the simulator fills them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

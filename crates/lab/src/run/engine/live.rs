@@ -24,8 +24,7 @@ use units::{Bytes, Complaint, Span, Time};
 /// The interval at which the waiting thread checks the progress, unless a transfer's end wakes it.
 const PROGRESS_CHECK: Duration = Duration::from_millis(100);
 
-/// The port from which flow number 0 sends, followed by one port for each other flow: the first that needs no
-/// privilege.
+/// The first port that needs no privilege. Flow number 0 sends from it, each other flow from the next port.
 const FIRST_PORT: u16 = 1024;
 
 /// The largest number of flows: one for each port from `FIRST_PORT` on.
@@ -227,7 +226,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let place = scenario_key(setting).to_owned();
             Err(Misfit { engine: Engine::Live, complaint: Complaint { place, found, ..refused } })
         }
-        // The path only compares numbers here; any other error recurs when the path starts.
+        // This check only compares numbers; any other error recurs when the path starts.
         _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! **How to add a theory.**
 //! 1. The equations are pure functions in room `model`, with their source id and tests.
-//! 2. `model/NAME.rs` has a unit struct that implements [`Theory`]. Four functions:
+//! 2. `model/NAME.rs` has a unit struct that implements [`Theory`], with four functions:
 //!    - `name` and `source`: the name in assumptions and notes, and the source;
 //!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for
 //!      each part that it treats otherwise. Those that theories share are functions of `departure.rs`, other shared

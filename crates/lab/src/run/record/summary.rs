@@ -19,9 +19,9 @@ pub struct Summary {
     pub scenario_hash: String,
     /// The seed of the run.
     pub seed: u64,
-    /// The assumptions of the theory that answered that the scenario breaks, one sentence each, with the theory's name.
-    /// Absent where the theory fits the scenario exactly; otherwise no claim judges these numbers. Only the model fills
-    /// it.
+    /// The assumptions that the scenario breaks, of the theory that answered: one sentence each, with the theory's
+    /// name. Absent where the theory fits the scenario exactly; otherwise no claim judges these numbers. Only the model
+    /// fills them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
     /// Length of the measured interval: duration less warm-up.
