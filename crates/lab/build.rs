@@ -1,8 +1,8 @@
-//! A hash of the sources that a run's numbers depend on: every crate that an engine uses, of this one the folder `run`, and
-//! the libraries' versions. A kept run outlives what is changed in claims, figures, reports and commands, and a comment that
-//! is reworded anywhere.
+//! A hash of the sources that determine a run's numbers: every crate that an engine uses, the folder `run` of this one,
+//! and the libraries' versions. A kept run stays valid when claims, figures, reports or commands change, and when a
+//! comment is reworded anywhere.
 //!
-//! It is made when the program is compiled, so a program that loads this crate as a library has it, too.
+//! The hash is made when the program is compiled, so that a program that loads this crate as a library has it, too.
 
 #[path = "build/tokens.rs"]
 mod tokens;
@@ -15,13 +15,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
-    // Not env!, which would keep the folder in which this script was compiled.
+    // env! would keep the folder in which this script was compiled.
     let folder = env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| io::Error::other("run by cargo"))?;
     let root = Path::new(&folder).join("../..");
     let mut read = vec![root.join("Cargo.lock")];
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();
-        // No engine uses these.
+        // No engine uses these crates.
         if !["cli", "report", "transfer"].iter().any(|name| krate.ends_with(name)) {
             let sources = krate.join(if krate.ends_with("lab") { "src/run" } else { "src" });
             println!("cargo::rerun-if-changed={}", sources.display());
@@ -29,7 +29,7 @@ fn main() -> io::Result<()> {
         }
     }
     println!("cargo::rerun-if-changed={}", read[0].display());
-    // The program carries these; a file that is new there would not be seen otherwise.
+    // The program embeds these folders; otherwise new files in them would go unnoticed.
     for carried in ["scenarios", "tests/claims"] {
         println!("cargo::rerun-if-changed={}", root.join(carried).display());
     }

@@ -1,7 +1,7 @@
-//! Rust source without what cannot change a number: comments, docs and layout.
+//! Rust source without the parts that cannot change a number: comments, docs and layout.
 
-/// Returns the source with each run of white space and comments as one space. Literals stay as they are, so two sources
-/// that differ in more than comments and layout stay different.
+/// Returns the source with each run of white space and comments as one space. Literals stay as they are, so that two
+/// sources with other differences stay different.
 pub fn without_comments(source: &str) -> String {
     let mut kept = String::with_capacity(source.len());
     let mut rest = source;
@@ -40,7 +40,7 @@ fn gap(rest: &str) -> usize {
     rest.chars().next().filter(|first| first.is_whitespace()).map_or(0, char::len_utf8)
 }
 
-/// Returns the length of a block comment, in which others may be nested.
+/// Returns the length of a block comment, which may contain others.
 fn block_comment(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let (mut depth, mut at) = (0, 0);
@@ -63,8 +63,8 @@ fn block_comment(rest: &str) -> usize {
     bytes.len()
 }
 
-/// Returns how many `#` end a raw string whose opening before the quote is the end of `kept`; `None` if the string is not
-/// raw.
+/// Returns the number of `#` that end a raw string whose opening before the quote is the end of `kept`; `None` if the
+/// string is not raw.
 fn hashes_of_raw(kept: &str) -> Option<usize> {
     let before = kept.trim_end_matches('#');
     let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(before);
@@ -80,7 +80,8 @@ fn string(rest: &str, hashes: Option<usize>) -> usize {
     escaped(rest, '"')
 }
 
-/// Returns the length of the character that begins with the quote at the start of `rest`; 1 if the quote begins a lifetime.
+/// Returns the length of the character that begins with the quote at the start of `rest`; 1 if the quote begins a
+/// lifetime.
 fn character(rest: &str) -> usize {
     let mut after = rest[1..].chars();
     match after.next() {

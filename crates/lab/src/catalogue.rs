@@ -1,25 +1,25 @@
-//! What the registries know, for listing.
+//! The content of the registries, for listing.
 
 use crate::run::resolve::KERNEL_CONTROLS;
 
-/// One thing that can be named in a scenario.
+/// One thing that a scenario can name.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name there.
+    /// Its name in a scenario.
     pub name: &'static str,
     /// The engines that have it: "sim", "live", "sim live".
     pub runs_on: &'static str,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The place of its definition.
     pub source: &'static str,
-    /// What that source is, where it tells: "standard", "experimental", "paper", "yardstick".
+    /// The status of that source, if it says something: "standard", "experimental", "paper", "yardstick".
     pub status: &'static str,
     /// The settings it accepts.
     pub settings: &'static [&'static str],
 }
 
-/// Congestion controls.
+/// Lists the congestion controls.
 #[must_use]
 pub fn controls() -> Vec<Entry> {
     let entry = |control: &cc::registry::Control| Entry {
@@ -33,7 +33,7 @@ pub fn controls() -> Vec<Entry> {
     cc::registry::controls().iter().map(entry).collect()
 }
 
-/// Slow starts.
+/// Lists the slow starts.
 #[must_use]
 pub fn slow_starts() -> Vec<Entry> {
     let entry = |slow_start: &cc::registry::SlowStartName| Entry {
@@ -47,7 +47,7 @@ pub fn slow_starts() -> Vec<Entry> {
     cc::registry::SLOW_STARTS.iter().map(entry).collect()
 }
 
-/// Sizers of the receive window.
+/// Lists the sizers of the receive window.
 #[must_use]
 pub fn sizers() -> Vec<Entry> {
     let entry = |sizer: &sizing::registry::Sizer| Entry {
@@ -61,7 +61,7 @@ pub fn sizers() -> Vec<Entry> {
     sizing::registry::sizers().iter().map(entry).collect()
 }
 
-/// Queue policies.
+/// Lists the queue policies.
 #[must_use]
 pub fn queues() -> Vec<Entry> {
     let entry = |policy: &link::queue::Policy| Entry {
@@ -75,7 +75,7 @@ pub fn queues() -> Vec<Entry> {
     link::queue::POLICIES.iter().map(entry).collect()
 }
 
-/// Engines.
+/// Lists the engines.
 #[must_use]
 pub fn engines() -> Vec<Entry> {
     let engines = [

@@ -1,4 +1,4 @@
-//! [`Error`]: the one error that programs get which call this library. Its kind says who can do something about it.
+//! [`Error`]: the one error that callers of this library get. Its kind says who can remove the cause.
 
 use crate::run::engine::{EngineError, Misfit};
 use crate::study::claims::ClaimError;
@@ -15,9 +15,9 @@ use units::Complaint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The scenario, an option or a file of the caller is not right.
+    /// The scenario, an option or a file of the caller is wrong.
     Usage,
-    /// The machine or the user's rights lack something, or a run broke.
+    /// The machine or the user lacks a right or a resource, or a run failed.
     Environment,
     /// A [`Watch`](crate::study::watch::Watch) stopped the work. Finished runs are kept, if there is a folder.
     Stopped,
@@ -25,17 +25,17 @@ pub enum ErrorKind {
     Engine,
 }
 
-/// Why there is no result.
+/// The reason for which a call gives no result.
 ///
-/// Its text form is for a person; of a scenario that came from text it shows the lines. Programs read `kind` and
+/// Its text form is for a person; if the scenario came from text, it shows the lines. Programs read `kind` and
 /// `complaints`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
     /// The kind.
     pub kind: ErrorKind,
-    /// Everything that is wrong, at least one complaint. The place of each is a key's path such as `flow[2].control`, a
-    /// file, or empty.
+    /// Everything that is wrong, at least one complaint. The place of each is the path of a key such as
+    /// `flow[2].control`, a file, or empty.
     pub complaints: Vec<Complaint>,
     /// The same with line and column, if the scenario came from text.
     pub faults: Option<Faults>,
@@ -49,7 +49,7 @@ impl Error {
         Self { kind, text: complaint.to_string(), complaints: vec![complaint], faults: None }
     }
 
-    /// Returns an error that has no more than words.
+    /// Returns an error that consists of words only.
     fn words(kind: ErrorKind, error: impl fmt::Display) -> Self {
         let text = error.to_string();
         Self { kind, complaints: vec![Complaint::new("", text.clone())], faults: None, text }
@@ -99,7 +99,7 @@ impl From<EngineError> for Error {
                 Self::new(ErrorKind::Engine, complaint)
             }
             EngineError::Stopped => Self::words(ErrorKind::Stopped, error),
-            // The scenario asks for what the emulator is not: the person chose both.
+            // The user chose both the scenario and the engine, and the emulator cannot do what the scenario asks for.
             #[cfg(feature = "kernel")]
             EngineError::Emulator(emu::EmuError::Refused(complaint)) => complaint.into(),
             #[cfg(feature = "kernel")]

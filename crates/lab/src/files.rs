@@ -1,8 +1,8 @@
-//! Files are whole or not there: each is written under a temporary name in the same folder, then renamed.
+//! Files that are either complete or absent: each is written under a temporary name in the same folder, then renamed.
 //!
-//! A file under way is locked by its maker for as long as it is at work, and so is a folder under way, by the file of
-//! the same name. The kernel gives the locks of a killed program up. So who finds one that is not locked may remove it.
-//! The numbers of processes would not do: programs in other containers or on other machines have the same ones.
+//! The maker of an unfinished file holds a lock on it as long as it works. An unfinished folder is locked by the file
+//! of the same name. The kernel releases the locks of a killed program, so that anybody who finds an unlocked one may
+//! remove it. Process numbers would not do: programs in other containers or on other machines have the same ones.
 //!
 //! `files/place.rs` opens the folders; `files/portable.rs` is its stand-in for systems other than Linux.
 
@@ -17,17 +17,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// Marks files and folders under way; what a killed run left under it is removed by the next.
+/// The mark in the names of unfinished files and folders; the next run removes those that a killed run left.
 pub(crate) const UNDER_WAY: &str = ".under-way-";
-/// Letters of a file's name that the temporary name shows: the rest leaves room for what is around them.
+/// The number of letters of a file's name in the temporary name; the rest leaves room for the other parts.
 const SHOWN: usize = 40;
-/// Behind a lock's name: the folder under way, and the one whose place it takes.
+/// The suffixes to a lock's name: the unfinished folder, and the folder that it replaces.
 const FOLDERS: [&str; 2] = [".new", ".old"];
 
-/// Tries that [`replace`] will be able to write `path`, so that a run does not fail after it.
+/// Checks that [`replace`] will be able to write `path`, so that a run does not fail after it.
 ///
 /// # Errors
-/// What the file system says; a link of another user on the way.
+/// If the file system reports an error, or if another user's link is on the path.
 pub fn try_replace(path: &Path) -> io::Result<()> {
     let (place, name) = parts(path)?;
     place.enter(|folder| {
@@ -40,33 +40,33 @@ pub fn try_replace(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Makes a folder, and those above it that are missing.
+/// Makes a folder, and the missing ones above it.
 ///
 /// # Errors
-/// What the file system says; a link of another user on the way.
+/// If the file system reports an error, or if another user's link is on the path.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     Place::of(path).make(|_| Ok(()))
 }
 
-/// Writes a file of ours for a person, under a temporary name first. A file that was there is replaced, a link too, and
-/// not what it points at; a folder stays.
+/// Writes a file of ours for a person, under a temporary name first. An existing file is replaced. If it is a link, the
+/// link is replaced and not its target. A folder stays.
 ///
 /// # Errors
-/// What the file system says; a link of another user on the way.
+/// If the file system reports an error, or if another user's link is on the path.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_by(path, |mut file| file.write_all(content))
 }
 
-/// As [`replace`], with the content written by `write` to the file it is given.
+/// Replaces a file as [`replace`] does, with content that `write` writes to the file that it receives.
 ///
 /// # Errors
-/// What `write` or the file system says.
+/// Returns an error of `write` or of the file system.
 pub(crate) fn replace_by(path: &Path, write: impl FnOnce(File) -> io::Result<()> + Send) -> io::Result<()> {
     let (place, name) = parts(path)?;
     place.enter(|folder| put(folder, name, write))
 }
 
-/// The folder of `path`, and the name in it.
+/// Splits `path` into its folder and the name in it.
 fn parts(path: &Path) -> io::Result<(Place, &Path)> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     Ok((Place::of(path.parent().unwrap_or(Path::new(""))), Path::new(name)))
@@ -78,45 +78,45 @@ pub(crate) fn put(
     name: impl AsRef<Path>,
     write: impl FnOnce(File) -> io::Result<()>,
 ) -> io::Result<()> {
-    // Removed again where one of these fails.
+    // The unfinished file is removed if one of these steps fails.
     let under_way = beside(folder, name.as_ref())?;
     write(under_way.as_file().try_clone()?)?;
     under_way.as_file().sync_all()?;
     under_way.persist(folder.join(name)).map(drop).map_err(|refused| refused.error)
 }
 
-/// A new file, locked, of a name that was free: no link is followed, and nothing of others is touched. Its mode is that
-/// of any new file.
+/// Creates a new file with an unused name and locks it. It follows no link and touches no file of others. The file's
+/// mode is that of any new file.
 fn beside(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
     let name = name.to_string_lossy();
     let shown: String = name.chars().take(SHOWN).collect();
     Builder::new().prefix(&format!("{UNDER_WAY}{shown}-")).rand_bytes(10).make_in(folder, |path| {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         match file.try_lock() {
-            // Who removes leftovers was faster: another name is tried.
+            // The process that removes leftovers was faster, so another name is tried.
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::AlreadyExists.into()),
-            // Without locks nothing is taken for a leftover.
+            // Where locks fail, no file counts as a leftover.
             _ if !is_named(&file.metadata()?) => Err(io::ErrorKind::AlreadyExists.into()),
             _ => Ok(file),
         }
     })
 }
 
-/// A folder under way, which goes with this unless it gets its place.
+/// An unfinished folder, which is removed with this value unless it has taken its place.
 #[derive(Debug)]
 pub(crate) struct FolderUnderWay {
     lock: NamedTempFile,
 }
 
 impl FolderUnderWay {
-    /// A new folder in an open one.
+    /// Creates a new folder in an open one.
     pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
         let under_way = Self { lock: beside(folder, Path::new(name))? };
         fs::create_dir(under_way.path())?;
         Ok(under_way)
     }
 
-    /// Its path.
+    /// Returns its path.
     pub(crate) fn path(&self) -> PathBuf {
         self.named(FOLDERS[0])
     }
@@ -127,8 +127,8 @@ impl FolderUnderWay {
         path.into()
     }
 
-    /// Puts it in the place of `kept`, which goes at once, not file by file. Another process may do the same at the same
-    /// time: the last one stays.
+    /// Puts the folder in the place of `kept`, which disappears at once and not file by file. If another process does
+    /// this at the same time, the last folder stays.
     pub(crate) fn take_the_place_of(self, kept: &Path) -> io::Result<()> {
         let old = self.named(FOLDERS[1]);
         for _ in 0..MOST_EXCHANGES {
@@ -148,7 +148,7 @@ impl FolderUnderWay {
     }
 }
 
-/// Other programs that may be faster, one after the other.
+/// The number of times that other programs may be faster before this one gives up.
 const MOST_EXCHANGES: usize = 100;
 
 impl Drop for FolderUnderWay {
@@ -167,7 +167,7 @@ fn remove(path: &Path) {
     let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
 }
 
-/// Removes what killed runs left in an open folder.
+/// Removes the leftovers of killed runs in an open folder.
 pub(crate) fn clear(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -177,12 +177,12 @@ pub(crate) fn clear(folder: &Path) {
         let lock = FOLDERS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         match open_plain(&folder.join(lock)) {
             Ok(file) if file.metadata().is_ok_and(|about| about.is_file()) => {
-                // It is kept locked until it is gone.
+                // The file stays locked until it is gone.
                 if file.try_lock().is_ok() {
                     remove(&entry.path());
                 }
             }
-            // It belongs to a user who does not show it.
+            // It belongs to a user who does not let others read it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             // No program makes such a lock, or it is gone.
             _ => remove(&entry.path()),
@@ -190,8 +190,8 @@ pub(crate) fn clear(folder: &Path) {
     }
 }
 
-/// Reads back a file of ours in an open folder. `None` for what is none: another user's, a link, a folder, a device, a
-/// pipe, or one of more than `most` bytes.
+/// Reads back a file of ours in an open folder. Returns `None` for anything else: another user's file, a link, a
+/// folder, a device, a pipe, or a file of more than `most` bytes.
 pub(crate) fn read_own(folder: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
     let file = open_plain(&folder.join(name)).ok()?;
     let about = file.metadata().ok()?;
@@ -203,10 +203,10 @@ pub(crate) fn read_own(folder: &Path, name: &str, most: u64) -> Option<Vec<u8>> 
     (content.len() as u64 <= most).then_some(content)
 }
 
-/// Reads a text that a scenario names, of at most `most` bytes, whatever lies there.
+/// Reads a text that a scenario names, of at most `most` bytes, whatever type of file it is.
 ///
 /// # Errors
-/// What the file system says; a text that is longer, or no UTF-8.
+/// If the file system reports an error, or if the text is longer or is not UTF-8.
 pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(most + 1).read_to_string(&mut text)?;

@@ -4,10 +4,10 @@
 //! Document ──► resolve ──► engine ──► Record ──► store, claims
 //!              run                    run        study
 //! ```
-//! What lives here: [`run`] resolves what a scenario leaves relative and runs it on an engine; [`study`] makes, keeps
-//! and judges many runs. What does not: algorithms, pages and the terminal.
+//! [`run`] resolves the relative values of a scenario and runs it on an engine; [`study`] makes, keeps and judges many
+//! runs. Algorithms, pages and the terminal are in other crates.
 //!
-//! `run` uses nothing else of this crate, `study` uses `run` and [`files`].
+//! `run` uses no other part of this crate, `study` uses `run` and [`files`].
 //!
 //! Reading order: `run.rs`, `study.rs`, `files.rs`, `catalogue.rs`.
 //!

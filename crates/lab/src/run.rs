@@ -1,6 +1,6 @@
-//! One run: a scenario is resolved, an engine runs it, a [`Record`](record::Record) is left.
+//! One run: a scenario is resolved, an engine runs it, and a [`Record`](record::Record) results.
 //!
-//! A run knows nothing of the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
+//! A run does not know the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
 //!
 //! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `cost.rs`,
 //! `memory.rs`, `batches.rs`, `fairness.rs`, `statistics.rs`.
@@ -18,6 +18,6 @@ pub mod record;
 pub mod resolve;
 pub mod statistics;
 
-/// What a run's numbers depend on beside its scenario: the version, and a hash of the engines' sources (`build.rs`).
-/// What another build has kept it may have computed otherwise.
+/// The version and a hash of the engines' sources (`build.rs`). Besides its scenario, a run's numbers depend on these.
+/// Another build may have computed the results that it kept differently.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_BUILD"));

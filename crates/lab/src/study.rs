@@ -1,8 +1,8 @@
-//! Studies: many runs that answer one question, kept and judged.
+//! Studies: many runs that answer one question, are kept and are judged.
 //!
 //! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `ratio.rs`,
-//! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together,
-//! and `size.rs`, which buffer a link needs.
+//! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together, and
+//! `size.rs`, which finds the buffer that a link needs.
 
 pub mod claims;
 pub mod curves;

@@ -1,4 +1,4 @@
-//! [`Place`]: a folder that somebody named, opened so that nobody else chooses which folder it is.
+//! [`Place`]: a folder that the user named, opened so that nobody else chooses which folder it is.
 
 use emu::User;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat, statvfs};
@@ -13,15 +13,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// As many links as the kernel follows on one way.
+/// The number of links that the kernel follows on one path.
 const MOST_LINKS: u32 = 40;
 
-/// A folder by the path that the user gave, and one below it whose names are this program's own.
+/// A folder by the path that the user gave, or one below it whose names are this program's own.
 ///
-/// Two rules hold for who else may change the folder. Links of other users on the way are not followed, and below what
-/// the user named none at all is. And root writes with no more rights than who can lead it there: those of the folder's
-/// owner, or of the owner of a link on the way. Under `sudo` those of the first owner on the way who is not root, since
-/// then a program of that user runs beside.
+/// Two rules apply because other users may change the folder. First, links of other users on the path are not followed,
+/// and below the folder that the user named no link is followed. Second, root writes only with the rights of the user
+/// who can lead it there: the owner of the folder, or of a link on the path. Under `sudo` it takes the rights of the
+/// first owner on the path who is not root, because a program of that user then runs at the same time.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     named: PathBuf,
@@ -29,36 +29,36 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The folder that the user named; an empty path is the current one.
+    /// Makes the place of a folder that the user named; an empty path is the current one.
     pub(crate) fn of(named: &Path) -> Self {
         Self { named: named.into(), below: Vec::new() }
     }
 
-    /// The folder `name` in this one.
+    /// Returns the folder `name` in this one.
     pub(crate) fn within(&self, name: impl AsRef<OsStr>) -> Self {
         let mut place = self.clone();
         place.below.push(name.as_ref().into());
         place
     }
 
-    /// Its path, to be shown.
+    /// Returns its path for display.
     pub(crate) fn path(&self) -> PathBuf {
         self.below.iter().fold(self.named.clone(), |path, name| path.join(name))
     }
 
-    /// Has `work` act in the folder, which is made if need be. `work` is given a path that leads to the folder that was
-    /// opened, whatever becomes of its name meanwhile.
+    /// Calls `work` in the folder, which is made if necessary. `work` gets a path that leads to the opened folder,
+    /// whatever happens to its name meanwhile.
     ///
     /// # Errors
-    /// What the file system says; a link of another user; what `work` says.
+    /// If the file system reports an error, if another user's link is on the path, or if `work` fails.
     pub(crate) fn make<T: Send>(&self, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
         self.act(true, work)
     }
 
-    /// As [`Self::make`], where the folder must be there.
+    /// Works like [`Self::make`], except that the folder must exist.
     ///
     /// # Errors
-    /// The same.
+    /// The same as those of [`Self::make`].
     pub(crate) fn enter<T: Send>(&self, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
         self.act(false, work)
     }
@@ -76,7 +76,7 @@ impl Place {
             },
         };
         let owner = User::of(by);
-        // Root of a container may not be allowed to be anybody else. It can do little harm outside of the container.
+        // Root in a container may not be allowed to act as another user. It can do little harm outside the container.
         if owner.lend(|| ()).is_err() {
             return work(&by_descriptor(&opened()?));
         }
@@ -128,14 +128,14 @@ impl Place {
     }
 }
 
-/// The users whose folders a way may pass.
+/// The users whose folders may be on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caution {
-    /// The process is not root, or has taken over the rights of the owner.
+    /// The process is not root, or has taken on the rights of the owner.
     Own,
-    /// Root, beside whom no program of another user is at work: folders of others on the way are passed.
+    /// The process is root, and no program of another user is involved: folders of others on the path are passed.
     Root,
-    /// Root for another user: the first that is that user's ends the way.
+    /// The process is root on behalf of another user: the path ends at the first folder of such a user.
     Sudo,
 }
 
@@ -151,29 +151,29 @@ impl Caution {
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The end of the way to a folder.
+/// The result of opening the path to a folder.
 enum Opened {
-    /// The folder, to be written to with the rights that this thread has.
+    /// The folder, to be written to with this thread's rights.
     Ours(OwnedFd),
-    /// What belongs to this user, who is not root: the folder, or something on the way to it.
+    /// A stop, because the folder or something on the path to it belongs to this user, who is not root.
     Others { by: u32, at: PathBuf, folder: Option<OwnedFd> },
 }
 
-/// A step on the way.
+/// A step on the path.
 enum Step {
     Root,
     Up,
     Into(OsString),
 }
 
-/// How far the way is gone.
+/// The progress on the path.
 struct Way {
     steps: VecDeque<Step>,
     folder: OwnedFd,
-    /// The folder's path, to be shown.
+    /// The folder's path for display.
     path: PathBuf,
     links: u32,
-    /// Folders that are missing are made.
+    /// True if missing folders are made.
     make: bool,
     caution: Caution,
 }
@@ -184,13 +184,13 @@ impl Way {
         Ok(Self { steps: steps(path), folder, path: PathBuf::new(), links: 0, make, caution })
     }
 
-    /// Goes on into `name`, or to where the link of that name points. The user who is not root and whose rights are
-    /// needed to go on, if so.
+    /// Goes on into `name`, or to the target of the link of that name. Returns the user whose rights are needed to go
+    /// on, if that is not root.
     fn follow(&mut self, name: &OsStr) -> io::Result<Option<u32>> {
         if let Some(owner) = self.made(name)? {
             return Ok(Some(owner));
         }
-        // What was found is what is looked at: another user may change the name at any time.
+        // The file that was opened is the one that is examined, because another user may change the name at any time.
         let found =
             openat(&self.folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         let about = fstat(&found)?;
@@ -230,7 +230,7 @@ impl Way {
         Ok(None)
     }
 
-    /// As [`Self::follow`], where no link is followed.
+    /// Goes on into `name` like [`Self::follow`], but follows no link.
     fn descend(&mut self, name: &OsStr) -> io::Result<Option<u32>> {
         if let Some(owner) = self.made(name)? {
             return Ok(Some(owner));
@@ -248,7 +248,7 @@ impl Way {
         Ok((self.caution == Caution::Sudo && owner != 0).then_some(owner))
     }
 
-    /// Makes the folder `name`, unless something has that name. The owner of the folder that it belongs in, if the owner
+    /// Makes the folder `name`, unless something has that name. Returns the owner of the parent folder, if the owner
     /// has to make it.
     fn made(&self, name: &OsStr) -> io::Result<Option<u32>> {
         let is_there = || statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
@@ -266,7 +266,7 @@ impl Way {
     }
 }
 
-/// The number that stands for root here: in a user namespace without root that of unmapped users.
+/// Returns the user number that stands for root here; in a user namespace without root it is that of unmapped users.
 fn apparent_root() -> u32 {
     statat(CWD, "/", AtFlags::empty()).map_or(0, |about| about.st_uid)
 }
@@ -285,12 +285,12 @@ fn steps(path: &Path) -> VecDeque<Step> {
     path.components().filter_map(step).collect()
 }
 
-/// A path that leads to an open folder for as long as it is open.
+/// Returns a path that leads to an open folder for as long as it is open.
 fn by_descriptor(folder: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
 }
 
-/// Opens a file that is to be read back: no link is followed, and nothing that is no file is waited for.
+/// Opens a file that is to be read back. It follows no link, and does not wait for a pipe or a device.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
     OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
@@ -306,7 +306,7 @@ pub(super) fn is_named(about: &Metadata) -> bool {
     about.nlink() > 0
 }
 
-/// Returns the bytes that are free for this user in the file system of `folder`; `None` if it does not say.
+/// Returns the bytes that are free for this user in the file system of `folder`; `None` if it does not report them.
 pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     statvfs(folder).ok().map(|system| system.f_bavail * system.f_frsize)
 }

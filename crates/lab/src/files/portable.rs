@@ -1,5 +1,5 @@
-//! [`Place`] for a build without the feature `kernel`: folders are opened by their paths. It has none of the precautions
-//! against other users of the machine, which need Linux.
+//! [`Place`] for a build without the feature `kernel`: folders are opened by their paths. It has no precautions against
+//! other users of the machine, because these need Linux.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -21,24 +21,24 @@ impl Place {
         Self(self.0.join(name.as_ref()))
     }
 
-    /// Returns its path, to be shown.
+    /// Returns its path for display.
     pub(crate) fn path(&self) -> PathBuf {
         self.0.clone()
     }
 
-    /// Has `work` act in the folder, which is made if need be.
+    /// Calls `work` in the folder, which is made if necessary.
     ///
     /// # Errors
-    /// What the file system or `work` says.
+    /// If the file system reports an error, or if `work` fails.
     pub(crate) fn make<T: Send>(&self, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
         fs::create_dir_all(&self.0)?;
         work(&self.0)
     }
 
-    /// As [`Self::make`], where the folder must be there.
+    /// Works like [`Self::make`], except that the folder must exist.
     ///
     /// # Errors
-    /// The same.
+    /// The same as those of [`Self::make`].
     pub(crate) fn enter<T: Send>(&self, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
         match fs::metadata(&self.0)?.is_dir() {
             true => work(&self.0),
@@ -55,17 +55,17 @@ pub(super) fn open_plain(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns true: whose file it is stays unknown.
+/// Returns true, because the owner of the file stays unknown.
 pub(super) const fn is_ours(_about: &Metadata) -> bool {
     true
 }
 
-/// Returns true: the number of names of an open file stays unknown.
+/// Returns true, because the number of names of an open file stays unknown.
 pub(super) const fn is_named(_about: &Metadata) -> bool {
     true
 }
 
-/// Returns `None`: the room in the file system stays unknown.
+/// Returns `None`, because the room in the file system stays unknown.
 pub(crate) const fn free_space(_folder: &Path) -> Option<u64> {
     None
 }

@@ -1,4 +1,5 @@
-//! Confidence intervals from batch means: the measured interval in ten equal parts, each part's mean a sample.
+//! Confidence intervals from batch means: the measured interval is divided into ten equal parts, and each part's mean
+//! is a sample.
 //!
 //! The parts of one run are not quite independent. They are nearly so once each is much longer than the memory of the
 //! traffic, a few of its oscillations. Repeated runs with other seeds say more and cost more.
@@ -8,39 +9,39 @@ use link::LinkState;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-/// How many parts.
+/// The number of parts.
 pub(crate) const BATCHES: u64 = sim::BATCHES;
 
 /// Half widths of 95 % confidence intervals (Student's t, nine degrees of freedom).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct HalfWidths {
-    /// Of the tight link's utilization.
+    /// Half width for the tight link's utilization.
     pub(crate) utilization: Option<f64>,
-    /// Of drops over arrivals; `None` if a part had no arrivals.
+    /// Half width for drops over arrivals; `None` if a part had no arrivals.
     pub(crate) loss_rate: Option<f64>,
-    /// What surely changed from the first half of the parts to the second, if anything did.
+    /// The significant change from the first half of the parts to the second, if any.
     pub(crate) trend: Option<Trend>,
 }
 
-/// The second half of the measured time less the first; `None` of what did not surely change.
+/// The second half of the measured time less the first; `None` for a quantity without a significant change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
-    /// Of the tight link's utilization.
+    /// Change of the tight link's utilization.
     pub utilization: Option<f64>,
-    /// Of drops over arrivals.
+    /// Change of drops over arrivals.
     pub loss_rate: Option<f64>,
 }
 
-/// Standard errors of a difference of two means of five that 0.1 % of steady runs exceed (Student's t, eight degrees
-/// of freedom).
+/// The number of standard errors of a difference of two means of five that 0.1 % of steady runs exceed (Student's t,
+/// eight degrees of freedom).
 const SURELY: f64 = 5.04;
-/// Smaller changes matter to nobody: of the utilization itself, and of the loss rate as a share of it.
+/// The smallest changes that matter: of the utilization itself, and of the loss rate as a share of it.
 const MATTERS: (f64, f64) = (0.001, 0.1);
 
-/// The second half's mean less the first one's, if that is more than chance and than `least`.
+/// Returns the second half's mean less the first half's, if the difference exceeds both chance and `least`.
 fn drift(batches: &[f64], least: f64) -> Option<f64> {
     let (first, second) = batches.split_at(batches.len() / 2);
-    // Half a width is 2.776 standard errors of a mean of five.
+    // Half the width is 2.776 standard errors of a mean of five.
     let error = |of: Estimate| of.half_width / 2.776;
     let (first, second) = (estimate(first), estimate(second));
     let change = second.mean - first.mean;
@@ -63,8 +64,8 @@ impl From<&(Time, LinkState)> for Reading {
     }
 }
 
-/// Half widths from the readings at the ends of the batches, the beginning of the first included; nothing if they are
-/// not as many.
+/// Computes half widths from the readings at the ends of the batches and at the beginning of the first. Returns no
+/// values if the number of readings is wrong.
 pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
     if readings.len() as u64 != BATCHES + 1 || readings.windows(2).any(|pair| pair[1].at <= pair[0].at) {
         return HalfWidths::default();
@@ -93,8 +94,8 @@ pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
     }
 }
 
-/// Of readings at fixed steps, those nearest to the ends of the batches of `from` to `end`. Nothing if a batch would
-/// be missed by more than a tenth of its length.
+/// Chooses, from readings at fixed steps, those nearest to the ends of the batches between `from` and `end`. Returns an
+/// empty list if a batch would be missed by more than a tenth of its length.
 #[cfg(feature = "kernel")]
 pub(crate) fn nearest(readings: &[Reading], from: Time, end: Time) -> Vec<Reading> {
     let batch = end.since(from) / BATCHES;
@@ -113,7 +114,8 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Ten batches of a second; batch i is busy for `busy[i]` ms and drops `drops[i]` of 100 packets.
+    /// Makes the readings of ten batches of a second each; batch i is busy for `busy[i]` ms and drops `drops[i]` of 100
+    /// packets.
     fn readings(busy: [u64; 10], drops: [u64; 10]) -> Vec<Reading> {
         let mut readings = vec![Reading { at: at(5000), busy: Span::ZERO, arrivals: 70, drops: 7 }];
         for (index, (busy, drops)) in (1..).zip(busy.iter().zip(drops)) {

@@ -1,27 +1,27 @@
-//! What a run costs: wall-clock time and memory.
+//! The cost of a run: wall-clock time and memory.
 
 use std::time::Instant;
 
-/// Wall-clock time since it was started: how long an engine took, never what it measures.
+/// Wall-clock time since a start: the time that an engine took, never the time that it measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts the stopwatch now.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "reports how long a run took; no result depends on it")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
 }
 
-/// Largest resident memory of this process so far, bytes; zero where the system does not say.
+/// Returns the largest resident memory of this process so far, bytes; zero where the system does not report it.
 #[must_use]
 pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The path of a scenario with any program at its ends, and what the links on it did: `tightlink emulate`.
+//! The path of a scenario with any program at its ends, and the work of the links on it: `tightlink emulate`.
 //!
 //! Here are the emulator's configuration and the numbers of each direction. The scenario's flows are left out of the
-//! configuration, since the program takes their place. What does not: how programs are started (`emu::shell`).
+//! configuration, since the program takes their place. Programs are started elsewhere (`emu::shell`).
 
 use super::engine::{Misfit, live, no_cell};
 use super::record::{DelayStatistics, Engine, Hosts};
@@ -14,14 +14,15 @@ use serde::Serialize;
 use std::fmt;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// How often the queue is looked at for a page.
+/// The interval at which the queue is sampled for a page.
 pub const EVERY: Span = Span::from_millis(20);
 
-/// The path of `resolved` for a program that takes the place of its flows. Both directions have a link. The one back
-/// is that of `link.reverse`, or like the one there. With `one_way` the direction back has a delay only.
+/// Makes the path of `resolved` for a program that takes the place of its flows. Both directions have a link. The link
+/// back is that of `link.reverse`, or like the forward one if the scenario has none. With `one_way` the direction back
+/// has a delay only.
 ///
 /// # Errors
-/// A wireless cell, a second link, users, or traffic on the way back.
+/// If the scenario has a wireless cell, a second link, users, or traffic on the way back.
 pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     no_cell(Engine::Live, resolved)?;
     let misfit = |key: String, found: String, accepted: &str, help: &str| {
@@ -68,13 +69,13 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     })
 }
 
-/// Propagation there and back for a program on the path.
+/// Returns the propagation delay there and back for a program on the path.
 #[must_use]
 pub fn base_rtt(path: &PathConfig) -> Span {
     path.link.delay + path.reverse_delay
 }
 
-/// Packets that a new TCP flow sends at once (RFC 6928). A queue with less room drops some of them.
+/// The number of packets that a new TCP flow sends at once (RFC 6928). A queue with less room drops some of them.
 pub const FIRST_WINDOW: u64 = 10;
 
 /// The name of the cross traffic that `--cross` asks for.
@@ -85,37 +86,37 @@ pub const UNNAMED: &str = "cross";
 pub struct Control {
     /// Its name.
     pub name: String,
-    /// Whether it was asked for; otherwise it is the machine's default.
+    /// True if the user asked for it; otherwise it is the machine's default.
     pub asked: bool,
 }
 
-/// What happened on the path while the program ran.
+/// The events on the path while the program ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct Emulated {
     /// The program's exit code.
     pub code: u8,
-    /// How long it ran.
+    /// The time for which the program ran.
     pub measured_s: f64,
     /// The congestion control of connections whose programs chose none.
     pub control: String,
-    /// Whether the user asked for it; otherwise it is the machine's default.
+    /// True if the user asked for that control; otherwise it is the machine's default.
     pub control_asked: bool,
-    /// From the near end, where the program runs, to the far end.
+    /// The direction from the near end, where the program runs, to the far end.
     pub to_far: Way,
     /// The direction back; absent where it has no link.
     pub from_far: Option<Way>,
-    /// Packets that came back, as the kernel handed them over.
+    /// Packets that came back, as counted when the kernel handed them over.
     pub packets_back: u64,
-    /// What the hosts at both ends lost, and how long they waited for a processor.
+    /// The losses of the hosts at both ends, and the time for which they waited for a processor.
     pub hosts: Hosts,
     /// Remarks.
     pub notes: Vec<String>,
 }
 
-/// What one direction's link did. The programs' packets are counted apart from those of cross traffic.
+/// The work of one direction's link. The programs' packets are counted apart from those of cross traffic.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// Bits per second of the programs that it sent, headers included.
+    /// Rate of the programs' packets that the link sent, headers included, bits per second.
     pub rate_bps: f64,
     /// Share of time it was sending, cross traffic included.
     pub utilization: f64,
@@ -129,7 +130,7 @@ pub struct Way {
     pub marks: u64,
     /// Time-average of the bytes waiting.
     pub mean_backlog_bytes: f64,
-    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
+    /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -144,7 +145,7 @@ pub struct Way {
 pub struct Cross {
     /// Its name in the scenario.
     pub name: String,
-    /// Bits per second of it that the link sent.
+    /// Rate of the source's packets that the link sent, bits per second.
     pub rate_bps: f64,
     /// Packets that arrived, those dropped included.
     pub packets: u64,
@@ -161,13 +162,13 @@ pub struct Cross {
 pub struct QueueSeries {
     /// The link's rate, bits per second.
     pub capacity_bps: f64,
-    /// How long a full queue takes to send, seconds.
+    /// The time to send a full queue, seconds.
     pub full_s: f64,
     /// Ends of the intervals, seconds from the program's start.
     pub t_s: Vec<f64>,
-    /// How long what waits at the end of the interval takes to send, seconds.
+    /// The time to send the data that waits at the end of the interval, seconds.
     pub delay_s: Vec<f64>,
-    /// Bits per second that the link sent, headers included.
+    /// Rate at which the link sent, headers included, bits per second.
     pub rate_bps: Vec<f64>,
     /// Packets dropped.
     pub drops: Vec<f64>,
@@ -201,7 +202,8 @@ fn time_of(rate: Rate, bytes: Bytes) -> f64 {
 }
 
 impl Emulated {
-    /// The closing lines: what each direction did, cross traffic apart, and which congestion control the programs had.
+    /// Returns the closing lines: the work of each direction, cross traffic apart, and the congestion control of the
+    /// programs.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let back = match &self.from_far {
@@ -216,7 +218,7 @@ impl Emulated {
         lines
     }
 
-    /// From the `report` of `path`, behind which a program ended with `code`.
+    /// Summarizes the `report` of `path`, on which a program ended with `code`.
     #[must_use]
     pub fn of(report: &PathReport, path: &PathConfig, control: Control, code: u8) -> Self {
         let doubts = report.doubts(base_rtt(path));
@@ -243,7 +245,7 @@ impl Emulated {
     }
 }
 
-/// A sentence about queues with less room than a new flow's first packets need.
+/// Returns a sentence about queues with less room than a new flow's first packets need.
 fn short_queues(path: &PathConfig) -> Option<String> {
     let back = path.back.as_ref().map(|back| ("from", back.limit));
     let short: Vec<String> = [("to", path.limit)]
@@ -294,7 +296,7 @@ impl fmt::Display for Cross {
     }
 }
 
-/// What became of so many packets, of which so many were dropped and so many marked.
+/// The fate of packets: the number of all, of those dropped and of those marked.
 struct Fate(u64, u64, u64);
 
 impl fmt::Display for Fate {

@@ -1,4 +1,4 @@
-//! The three engines behind one call: a resolved scenario in, a [`Record`] out.
+//! The three engines behind one call, which takes a resolved scenario and returns a [`Record`].
 
 #[cfg_attr(not(feature = "kernel"), path = "engine/no_kernel.rs")]
 pub(super) mod live;
@@ -18,7 +18,7 @@ use scenario::Direction;
 use std::ops::ControlFlow;
 use units::{Complaint, Span, Time};
 
-/// Why an engine gave no record.
+/// The reason for which an engine returned no record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -37,7 +37,7 @@ pub enum EngineError {
     #[cfg(feature = "kernel")]
     #[error(transparent)]
     Live(#[from] ::live::LiveError),
-    /// Every flow had ended before the warm-up had: nothing was measured.
+    /// Every flow had ended before the warm-up was over, so that nothing was measured.
     #[error(transparent)]
     NothingMeasured(Complaint),
     /// The run took more memory than it may.
@@ -51,27 +51,28 @@ pub enum EngineError {
     Broken(String),
 }
 
-/// What in a scenario an engine is not made for.
+/// The part of a scenario that an engine does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{engine}: {}; {}", complaint.found, complaint.help.as_deref().unwrap_or_default())]
 pub struct Misfit {
     /// The engine.
     pub engine: Engine,
-    /// The key of the scenario, such as `flow[0].control`; why its value does not fit, what would, and what to do.
+    /// The key of the scenario, such as `flow[0].control`, the reason for which its value does not fit, the accepted
+    /// values, and the remedy.
     pub complaint: Complaint,
 }
 
-/// Told now and then how far a run is: seconds of the scenario passed, of how many if known. [`ControlFlow::Break`]
-/// ends it.
+/// A callback that receives the progress of a run now and then: the seconds of the scenario that have passed, and the
+/// total if known. [`ControlFlow::Break`] ends the run.
 pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>) -> ControlFlow<()>;
 
-/// Lets a run come to its end unwatched.
+/// A [`Progress`] that ignores the reports and lets a run come to its end.
 pub const UNWATCHED: Progress<'static> = &|_, _| ControlFlow::Continue(());
 
-/// Gets the rights that runs of the kernel need. It has to be called while the process has one thread.
+/// Acquires the rights that runs of the kernel need. The process must have only one thread at that time.
 ///
 /// # Errors
-/// What the machine or the user's rights lack.
+/// If the machine or the user lacks something that these runs need.
 pub fn prepare_kernel() -> Result<(), EngineError> {
     live::prepare()
 }
@@ -79,8 +80,8 @@ pub fn prepare_kernel() -> Result<(), EngineError> {
 /// Runs `resolved` on `engine`.
 ///
 /// # Errors
-/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine can say nothing of such a scenario,
-/// [`EngineError::Stopped`] if `progress` ended the run.
+/// [`EngineError`]: [`EngineError::CannotAnswer`] if the engine cannot answer such a scenario, [`EngineError::Stopped`]
+/// if `progress` ended the run.
 pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     if progress(0.0, resolved.end.map(Span::as_secs_f64)).is_break() {
         return Err(EngineError::Stopped);
@@ -96,11 +97,11 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     Ok(record)
 }
 
-/// Whether `engine` is made for `resolved`; costs nothing and changes nothing. Figures and claims ask it; [`run`] asks
-/// [`can_answer`].
+/// Checks that `engine` supports `resolved`; costs nothing and changes nothing. Figures and claims call it; [`run`]
+/// calls [`can_answer`].
 ///
 /// # Errors
-/// What in the scenario does not fit.
+/// Returns the [`Misfit`] if a part of the scenario does not fit.
 pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     match engine {
         Engine::Model => model::check(resolved),
@@ -109,11 +110,11 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     }
 }
 
-/// Whether [`run`] answers with `engine`: where it is made for `resolved`, and of [`Engine::Model`] also where a
+/// Checks that [`run`] answers with `engine`: if the engine supports `resolved`, or, for [`Engine::Model`], also if a
 /// theory answers under assumptions that the scenario breaks.
 ///
 /// # Errors
-/// Why nothing can be said.
+/// Returns a [`Misfit`] with the reason if no answer is possible.
 pub fn can_answer(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     match engine {
         Engine::Model => model::can_answer(resolved),
@@ -121,7 +122,7 @@ pub fn can_answer(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     }
 }
 
-/// Refuses a network: several links, or a queue for what goes back.
+/// Refuses a network: several links, or a queue on the way back.
 fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     let Some(other) = resolved.links.get(1) else { return Ok(()) };
     let found = match other.direction {
@@ -166,7 +167,7 @@ fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfi
     })
 }
 
-/// An open-ended run must outlast its warm-up.
+/// Checks that an open-ended run outlasted its warm-up.
 fn outlasts_warmup(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
     let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
     if ended >= warmup {
@@ -177,7 +178,7 @@ fn outlasts_warmup(ended: Time, resolved: &Resolved) -> Result<(), EngineError> 
     Err(EngineError::NothingMeasured(complaint))
 }
 
-/// Which flows had ended when measurement began, so that their goodput says nothing.
+/// Lists the flows that had ended when measurement began, so that their goodput has no meaning.
 fn ended_early(summary: &Summary, resolved: &Resolved) -> Vec<String> {
     let early = summary.flows.iter().zip(&resolved.flows).filter_map(|(flow, plan)| {
         let ended = plan.start.as_secs_f64() + flow.completion_s?;
@@ -192,7 +193,7 @@ fn ended_early(summary: &Summary, resolved: &Resolved) -> Vec<String> {
     early.collect()
 }
 
-/// What a queue marked where it could have dropped.
+/// Describes the packets that a queue marked instead of dropping them.
 fn marked(link: &LinkReport) -> Option<String> {
     let (marks, packets) = (link.marks, link.arrivals);
     let share = 100.0 * marks as f64 / (packets as f64).max(1.0);

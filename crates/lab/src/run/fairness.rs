@@ -1,7 +1,7 @@
-//! Fairness: what each flow has beside the others, and how soon.
+//! Fairness: the share that each flow gets next to the others, and the time until it has its fair share.
 //!
-//! [`compare`] needs a run's goodputs only. [`FairnessWatch`] looks at the flows once per interval of
-//! `record.fairness`: Jain's index against time, and the time each flow takes to its fair share.
+//! [`compare`] needs a run's goodputs only. [`FairnessWatch`] examines the flows once per interval of
+//! `record.fairness`: it records Jain's index against time, and the time that each flow takes to reach its fair share.
 
 use crate::run::record::{FairnessSeries, FlowSummary, Summary};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -10,14 +10,15 @@ use link::LinkState;
 use sim::FlowView;
 use units::{Bytes, Span, Time};
 
-/// A flow has its share if its goodput is no further from it than this, relative to the share.
+/// The largest deviation of a goodput from the fair share, relative to that share, with which a flow counts as having
+/// it.
 const BAND: f64 = 0.2;
-/// It stays there if it has its share in this many consecutive intervals.
+/// The number of consecutive intervals in which a flow must have its share to count as converged.
 const STAYS: u32 = 5;
 
 /// Fills in each flow's share of the goodput, and its ratio to the run's other Reno flows.
 pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
-    // A share is one of what all delivered in the same time.
+    // A share is a part of what all flows delivered in the same time.
     let delivered = |flow: &FlowSummary| flow.delivered_bytes.unwrap_or(flow.goodput_bps);
     let total: f64 = flows.iter().map(delivered).sum();
     let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.name.as_str());
@@ -32,22 +33,23 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
     }
 }
 
-/// Looks at link and flows at the end of each interval.
+/// A watch that examines the link and the flows at the end of each interval.
 ///
 /// The fair share of an interval is the capacity less the rate of all other traffic, divided by the number of flows
-/// present throughout. A flow converges when its goodput was within 20 % of the fair share in each of five
-/// successive intervals. Its time of convergence is the end of the first of them.
+/// present throughout. A flow converges when its goodput was within 20 % of the fair share in each of five successive
+/// intervals. Its time of convergence is the end of the first of them.
 pub(crate) struct FairnessWatch {
     interval: Span,
     warmup: Time,
     flows: Vec<Watched>,
-    /// What the link can send in an interval, bytes; `None` in a wireless cell, whose flows have no share to come to.
+    /// The bytes that the link can send in an interval; `None` in a wireless cell, whose flows have no defined fair
+    /// share.
     capacity: Option<f64>,
-    /// Of the interval that ends: what the link sent, bytes; `None` if the meter was set back within.
+    /// The bytes that the link sent in the interval that ends; `None` if the meter was reset within it.
     sent: Option<f64>,
     busy: Span,
     series: FairnessSeries,
-    /// Over intervals within the measured time.
+    /// The sum of Jain's index over intervals within the measured time.
     sum: f64,
     count: u64,
 }
@@ -57,21 +59,21 @@ struct Watched {
     from: Time,
     until: Time,
     size: Bytes,
-    /// Whether it crosses the tight link.
+    /// True if the flow crosses the tight link.
     crosses: bool,
     /// Bytes on the wire per byte of payload.
     wire: f64,
     delivered: Bytes,
-    /// Payload within the interval that ends.
+    /// Payload delivered within the interval that ends.
     gained: f64,
     present: bool,
-    /// The first of the intervals in a row in which it had its share ended then, and how many there were.
+    /// The end of the first interval of the current row in which the flow had its share, and the length of the row.
     row: (Time, u32),
     converged: Option<Time>,
 }
 
 impl FairnessWatch {
-    /// `None` if the scenario does not ask.
+    /// Creates the watch; returns `None` if the scenario does not ask for it.
     pub(crate) fn new(resolved: &Resolved) -> Option<Self> {
         let interval = resolved.fairness?;
         let watched = |flow: &ResolvedFlow| Watched {
@@ -106,17 +108,17 @@ impl FairnessWatch {
         self.interval
     }
 
-    /// Whether an interval ends at this time.
+    /// Returns true if an interval ends at this time.
     pub(crate) fn ends(&self, at: Time) -> bool {
         at.as_nanos().is_multiple_of(self.interval.as_nanos())
     }
 
-    /// The tight link at `at`, before the flows.
+    /// Stores the state of the tight link at `at`; called before the flows.
     pub(crate) fn link(&mut self, at: Time, state: &LinkState) {
         if !self.ends(at) {
             return;
         }
-        // The link counts from the end of the warm-up anew.
+        // The link's counters restart at the end of the warm-up.
         let begin = at.since(Time::ZERO).saturating_sub(self.interval);
         let warmup = self.warmup.since(Time::ZERO);
         let before = if begin == warmup { Span::ZERO } else { self.busy };
@@ -126,7 +128,7 @@ impl FairnessWatch {
         self.busy = state.busy;
     }
 
-    /// Flow number `index` at `at`, each in turn.
+    /// Stores the state of flow number `index` at `at`; called for each flow in turn.
     pub(crate) fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
         if !self.ends(at) {
             return;
@@ -142,7 +144,7 @@ impl FairnessWatch {
         }
     }
 
-    /// The interval that began at `begin` has ended, and all flows are known.
+    /// Evaluates the interval that began at `begin` and has ended, once all flows are known.
     fn judge(&mut self, at: Time, begin: Span) {
         let present = || self.flows.iter().filter(|flow| flow.present);
         let gained: Vec<f64> = present().map(|flow| flow.gained).collect();
@@ -170,7 +172,7 @@ impl FairnessWatch {
         }
     }
 
-    /// Puts what was found into the summary; returns the series.
+    /// Puts the results into the summary and returns the series.
     pub(crate) fn tell(self, summary: &mut Summary) -> FairnessSeries {
         summary.jain_index_mean = (self.count > 0).then(|| self.sum / self.count as f64);
         for (told, flow) in summary.flows.iter_mut().zip(&self.flows) {

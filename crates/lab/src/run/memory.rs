@@ -1,11 +1,11 @@
-//! How much memory a run may take: a small scenario can ask for queues and windows of any size.
+//! The bound on the memory of a run, needed because a small scenario can ask for queues and windows of any size.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs::read_to_string;
 use std::sync::OnceLock;
 
-/// A process may take so much of what was free when its first run began, or of the address space that it is limited to.
-/// A buffer that is full takes twice as much at once.
+/// The share that a process may take of the memory that was free when its first run began, or of its limit on address
+/// space. A buffer that is full doubles in one step.
 const SHARE: f64 = 0.5;
 
 /// The memory that this process takes, and the bound that it exceeds, bytes.
@@ -15,8 +15,8 @@ pub(crate) struct Exceeded {
     pub(crate) allowed: u64,
 }
 
-/// Reads how much memory this process takes, which costs two microseconds; `None` while it is within bounds, or where
-/// the system does not say.
+/// Reads the memory that this process takes, which costs two microseconds. Returns `None` while it is within bounds, or
+/// where the system does not report it.
 pub(crate) fn exceeded() -> Option<Exceeded> {
     static ALLOWED: OnceLock<u64> = OnceLock::new();
     let [addresses, resident] = taken()?;
@@ -30,7 +30,7 @@ fn share(of: u64) -> u64 {
     (of as f64 * SHARE) as u64
 }
 
-/// The address space and the resident memory, bytes.
+/// Returns the address space and the resident memory, bytes.
 fn taken() -> Option<[u64; 2]> {
     let text = read_to_string("/proc/self/statm").ok()?;
     let mut pages = text.split_whitespace().map(|number| number.parse::<u64>().ok());
@@ -44,7 +44,7 @@ fn free() -> Option<u64> {
     Some(machine.min(in_group().unwrap_or(u64::MAX)))
 }
 
-/// Free memory and swap in the text of `/proc/meminfo`.
+/// Returns the free memory and swap in the text of `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;

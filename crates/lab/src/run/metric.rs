@@ -1,9 +1,9 @@
-//! Every number of a summary, once: its key, words, unit, digits, direction, and how it is read.
+//! Every number of a summary, once: its key, words, unit, digits, direction, and the function that reads it.
 //!
-//! What lives here: the lists [`RUN`], [`FLOW`], [`GROUP`], [`TRAFFIC`], [`LINK`], [`USERS`] and [`STATION`], and [`value`], which finds a number by its key.
-//! Tables, reports, CSV and Parquet files, axes, claims, targets of searches, `tightlink list metrics` and the guide read
-//! them. A new number is a field in `record.rs` and an entry here. What does not live here: series against time, whose
-//! columns say their unit in their name ([`Unit::of_name`]).
+//! Here are the lists [`RUN`], [`FLOW`], [`GROUP`], [`TRAFFIC`], [`LINK`], [`USERS`] and [`STATION`], and [`value`],
+//! which finds a number by its key. Tables, reports, CSV and Parquet files, axes, claims, targets of searches,
+//! `tightlink list metrics` and the guide read them. A new number is a field in `record.rs` and an entry here. Series
+//! against time are not here: their columns state their unit in their name ([`Unit::of_name`]).
 //!
 //! Reading order: [`Metric`], the lists, then `metric/unit.rs` and `metric/find.rs`.
 
@@ -21,28 +21,28 @@ use crate::run::record::{
 use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
 use std::fmt;
 
-/// How a number is named and shown.
+/// The name of a number and the way it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// Its path in the summary, and its column in a sweep's table.
     pub key: &'static str,
-    /// An older name of that column, which tables have as well; the key where there is none.
+    /// An older name of that column, which tables also have; otherwise equal to the key.
     pub column: &'static str,
-    /// What it is.
+    /// Its meaning in words.
     pub words: &'static str,
-    /// The same in as few words as a terminal's table has room for.
+    /// The same in the few words that a terminal's table has room for.
     pub short: &'static str,
-    /// Its unit in files, and the one readers are shown.
+    /// Its unit in files and its unit for readers.
     pub unit: Unit,
-    /// Whether it counts something.
+    /// True if it is a count.
     pub whole: bool,
-    /// Decimals in the unit that readers are shown.
+    /// Decimals in the unit for readers.
     pub digits: usize,
-    /// Which of two values is the better one.
+    /// The better one of two values.
     pub better: Better,
 }
 
-/// Which of two values is the better one.
+/// The better one of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The greater one.
@@ -63,10 +63,10 @@ impl fmt::Display for Better {
     }
 }
 
-/// A metric and how it is read from a `T`; `None` where that does not know it.
+/// A metric and the function that reads it from a `T`; the function returns `None` where `T` does not know the number.
 #[derive(Debug)]
 pub struct Known<T: 'static> {
-    /// How it is named and shown.
+    /// The name of the number and the way it is shown.
     pub metric: Metric,
     /// Reads it, in the unit of files.
     pub get: fn(&T) -> Option<f64>,
@@ -82,7 +82,7 @@ impl Metric {
         Self { whole: true, digits: 0, ..Self::new(key, words, unit) }
     }
 
-    /// The same under another key.
+    /// Returns the same metric under another key.
     const fn named(self, key: &'static str) -> Self {
         Self { key, column: key, ..self }
     }
@@ -95,7 +95,7 @@ impl Metric {
         Self { short, ..self }
     }
 
-    /// The same with other decimals.
+    /// Returns the same metric with another number of decimals.
     #[must_use]
     pub const fn digits(self, digits: usize) -> Self {
         Self { digits, ..self }
@@ -109,13 +109,13 @@ impl Metric {
         Self { better: Better::Lower, ..self }
     }
 
-    /// `value` in the unit that readers are shown, without it.
+    /// Formats `value` in the unit for readers, without naming the unit.
     #[must_use]
     pub fn shown(&self, value: f64) -> String {
         format!("{:.*}", self.digits, self.unit.to_shown(value))
     }
 
-    /// `value` in the unit that readers are shown, with it.
+    /// Formats `value` in the unit for readers, followed by the unit.
     #[must_use]
     pub fn with_unit(&self, value: f64) -> String {
         format!("{} {}", self.shown(value), self.unit.shown()).trim_end().to_owned()
@@ -126,7 +126,7 @@ const fn of<T>(metric: Metric, get: fn(&T) -> Option<f64>) -> Known<T> {
     Known { metric, get }
 }
 
-// Numbers that more than one of the lists has.
+// Numbers that occur in more than one of the lists.
 const GOODPUT: Metric = Metric::new("goodput_bps", "goodput", BitRate).higher();
 const RTT_MEAN: Metric = Metric::new("rtt_s.mean", "mean RTT", Delay).column("rtt_mean_s").lower();
 const RETRANSMITS: Metric = Metric::count("retransmits", "retransmits", Segments).lower();
@@ -255,7 +255,7 @@ pub const RUN: &[Known<Summary>] = &[
     }),
 ];
 
-/// Keys of [`RUN`] that `summary.json` does not have, as they are sums and means over what it has.
+/// Keys of [`RUN`] that `summary.json` does not have, because they are sums and means over its other numbers.
 pub const OVER_ALL: [&str; 9] = [
     "goodput_bps",
     "rtt_s.mean",

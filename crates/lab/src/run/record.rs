@@ -25,7 +25,7 @@ pub use wlan::{StationSummary, WlanSummary};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which engine answered.
+/// The engine that answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -66,15 +66,15 @@ impl fmt::Display for Engine {
 /// The run against time, in columns: index i of every column is sample i.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// One per flow, in the summary's order; of many flows a sample.
+    /// One entry per flow, in the summary's order; only a sample of them if there are many flows.
     pub flows: Vec<FlowSeries>,
     /// Percentiles over all flows, where `flows` is a sample of them.
     #[serde(default, skip_serializing_if = "SpreadSeries::is_empty")]
     pub spread: SpreadSeries,
     /// The tight link.
     pub link: LinkSeries,
-    /// Share of the measured interval with 0, 1, 2, … packets waiting at the tight link, up to the
-    /// longest queue. Empty where the engine cannot know. Kept whatever columns are asked for.
+    /// Share of the measured interval with 0, 1, 2, … packets waiting at the tight link, up to the longest queue. Empty
+    /// where the engine cannot know it. It is kept whatever columns the scenario asks for.
     #[serde(default)]
     pub queue_length: Vec<f64>,
     /// Fairness against time, where the scenario asks for it.
@@ -87,11 +87,11 @@ pub struct Series {
 pub struct SpreadSeries {
     /// Sample times, seconds from the start of the run: a part of those of the flows' series.
     pub t_s: Vec<f64>,
-    /// How many flows had started and not ended.
+    /// The number of flows that had started and not ended.
     pub flows: Vec<u64>,
-    /// Goodput of each of these since the sample before, bits per second.
+    /// Goodput of each of these flows since the previous sample, bits per second.
     pub rate_bps: Vec<Spread>,
-    /// Smoothed round-trip time, seconds, of those that have one.
+    /// Smoothed round-trip time, seconds, of the flows that have one.
     pub rtt_s: Vec<Spread>,
     /// Send window, bytes.
     pub window_bytes: Vec<Spread>,
@@ -100,14 +100,14 @@ pub struct SpreadSeries {
 }
 
 impl SpreadSeries {
-    /// Whether there is no sample.
+    /// Returns true if it has no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.t_s.is_empty()
     }
 }
 
-/// One quantity over many flows at one time; NaN over none.
+/// One quantity over many flows at one time; NaN without flows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Its mean.
@@ -122,16 +122,16 @@ pub struct Spread {
 pub struct FairnessSeries {
     /// Ends of the intervals, seconds from the start of the run.
     pub t_s: Vec<f64>,
-    /// Jain's index of the goodputs of the flows that were there throughout the interval; NaN for fewer than two.
+    /// Jain's index of the goodputs of the flows that were present throughout the interval; NaN for fewer than two.
     pub jain_index: Vec<f64>,
 }
 
-/// One flow against time. A column the scenario did not ask for, or the engine cannot know, is empty.
+/// One flow against time. A column that the scenario did not ask for, or that the engine cannot know, is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSeries {
     /// The flow's name.
     pub name: String,
-    /// Sample times, seconds from the start of the run; of flows that are sampled together the same.
+    /// Sample times, seconds from the start of the run; shared by flows that are sampled together.
     pub t_s: Times,
     /// Goodput over the last interval, bits per second.
     pub rate_bps: Vec<f64>,
@@ -142,9 +142,9 @@ pub struct FlowSeries {
     /// Payload received in order since the start, bytes.
     #[serde(default)]
     pub data_bytes: Vec<f64>,
-    /// What became of the socket buffer the scenario asks for; only the live engine fills it.
+    /// The socket buffer that the scenario asks for, and the kernel's response; only the live engine fills it.
     pub socket_buffer: SocketBufferSeries,
-    /// What its controller measures; only the simulator fills it.
+    /// The quantities that its controller measures; only the simulator fills them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureSeries>,
 }
@@ -152,21 +152,21 @@ pub struct FlowSeries {
 /// One quantity that a flow's controller measures or decides by, against the flow's times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasureSeries {
-    /// What it is, with its unit at the end: `backlog_packets`.
+    /// The name of the quantity, with its unit at the end: `backlog_packets`.
     pub name: String,
     /// Its values.
     pub values: Vec<f64>,
 }
 
-/// The socket buffer that was asked for and what the kernel made of it, in bytes against the flow's times. Empty
-/// where none was asked for.
+/// The socket buffer that was asked for and the limits that the kernel derived from it, in bytes against the flow's
+/// times. Empty where no buffer was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SocketBufferSeries {
-    /// What was asked for.
+    /// The size that was asked for.
     pub requested: Vec<f64>,
-    /// What the kernel keeps as its limit.
+    /// The limit that the kernel keeps.
     pub granted: Vec<f64>,
-    /// The receive window it offers.
+    /// The receive window that the kernel offers.
     pub observed: Vec<f64>,
 }
 
@@ -179,15 +179,16 @@ pub struct LinkSeries {
     pub backlog_bytes: Vec<f64>,
     /// Drops during the last interval.
     pub drops: Vec<u64>,
-    /// Limit of the queue where it moves, packets.
+    /// Limit of the queue, packets, if it changes over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limit_packets: Vec<u64>,
-    /// In a wireless cell, share of the last interval in which the air was busy; NaN where measuring began in it.
+    /// In a wireless cell, the share of the last interval in which the air was busy; NaN if measuring began within that
+    /// interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busy_share: Vec<f64>,
 }
 
-/// What one engine left behind for one scenario.
+/// The result of one scenario on one engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The numbers.
@@ -198,7 +199,7 @@ pub struct Record {
     pub notes: Vec<Note>,
 }
 
-/// The names of what any of `flows` measures, in the order in which they first come.
+/// Returns the names of all quantities that any of `flows` measures, in order of first appearance.
 #[must_use]
 pub fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
     let mut names = Vec::new();
@@ -210,7 +211,7 @@ pub fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
     names
 }
 
-/// What `flow` has measured under `name`; nothing if it does not measure it.
+/// Returns the values that `flow` measured under `name`; empty if it does not measure that quantity.
 #[must_use]
 pub fn measure_values<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
     flow.measures.iter().find(|measure| measure.name == name).map_or(&[], |measure| &measure.values)

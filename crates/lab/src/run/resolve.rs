@@ -1,4 +1,4 @@
-//! From a scenario as written to numbers: relative limits, distributions, names.
+//! Resolution: turns a scenario as written into numbers, with relative limits, distributions and names resolved.
 
 mod assist;
 mod cell;
@@ -35,29 +35,29 @@ use ways::Directions;
 /// A scenario in numbers, ready for any engine.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// What a report is headed with.
+    /// The title of a report.
     pub title: String,
     /// Id of the published result.
     pub source: Option<String>,
     /// Hash of the scenario, 16 hex digits.
     pub hash: String,
-    /// Seeds every random stream.
+    /// The seed of every random stream.
     pub seed: u64,
     /// The tight link.
     pub link: LinkConfig,
-    /// Its queue policy.
+    /// The tight link's queue policy.
     pub queue: PolicyConfig,
-    /// Its room.
+    /// The limit of the tight link's queue.
     pub limit: Limit,
     /// Every direction of every link that has a queue.
     pub links: Vec<ResolvedLink>,
-    /// Which of them is the tight link.
+    /// The index of the tight link in `links`.
     pub tight: usize,
     /// A wireless cell. `links` then has one entry, the air with the access point's queue in front of it, which all
     /// flows cross. Its rate is that of the cell's frames.
     pub cell: Option<CellPlan>,
-    /// Stations of the cell that are not saturated as the scenario has it, since a flow makes them send in the same
-    /// category.
+    /// Stations of the cell that the scenario calls saturated but that are not, because a flow makes them send in the
+    /// same category.
     pub unsaturated: Vec<String>,
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,
@@ -67,45 +67,45 @@ pub struct Resolved {
     pub notes: Vec<String>,
     /// Populations of users that come and go.
     pub sessions: Vec<ResolvedSessions>,
-    /// When the run stops; `None`: when every sized flow has ended.
+    /// The time at which the run stops; `None`: it stops when every sized flow has ended.
     pub end: Option<Span>,
-    /// Metrics leave out what happens before this.
+    /// The time before which metrics ignore everything.
     pub warmup: Span,
     /// Sampling interval of the series.
     pub every: Span,
-    /// Whether that is more than the default, to keep the series within memory.
+    /// True if `every` is longer than the default, which keeps the series within memory.
     pub thinned: bool,
     /// Columns to keep.
     pub columns: Vec<Column>,
     /// The flows that have series of their own, ascending; `None`: all of them.
     pub sample: Option<Vec<usize>>,
-    /// Length of the intervals over which fairness and convergence are measured; `None`: they are not.
+    /// Length of the intervals over which fairness and convergence are measured; `None`: they are not measured.
     pub fairness: Option<Span>,
-    /// Which theory the model answers by.
+    /// The theory by which the model answers.
     pub theory: Theory,
     /// The live engine's TCP profile.
     pub stack: Stack,
 }
 
 impl Resolved {
-    /// The transfers, and the connections of users.
+    /// Returns the transfers and the connections of users.
     pub fn connections(&self) -> impl Iterator<Item = &ResolvedFlow> {
         self.flows.iter().chain(self.sessions.iter().flat_map(|sessions| &sessions.connections))
     }
 
-    /// The transfers over the tight link that always have data to send.
+    /// Returns the transfers over the tight link that always have data to send.
     pub fn greedy(&self) -> impl Iterator<Item = &ResolvedFlow> {
         self.flows.iter().filter(|flow| flow.size.is_none() && flow.route.contains(&self.tight))
     }
 
-    /// Mean rate of the unresponsive cross traffic over the tight link.
+    /// Returns the mean rate of the unresponsive cross traffic over the tight link.
     #[must_use]
     pub fn unresponsive(&self) -> Rate {
         links::unresponsive(self.tight, &self.traffic)
     }
 
-    /// Returns true if a controller or a sizer is one that the program has added: the hash of the scenario does not
-    /// stand for their code.
+    /// Returns true if the program has added one of the controllers or sizers. The hash of the scenario does not stand
+    /// for their code.
     #[must_use]
     pub fn has_added_parts(&self) -> bool {
         let sizer = |flow: &ResolvedFlow| {
@@ -114,7 +114,8 @@ impl Resolved {
         self.connections().any(|flow| cc::registry::is_added(&flow.control.name) || sizer(flow))
     }
 
-    /// How much there is to hold in memory: transfers and users, links, traffic, and each link that one of them crosses.
+    /// Returns the number of things to hold in memory: transfers and users, links, traffic, and each link that one of
+    /// them crosses.
     #[must_use]
     pub fn parts(&self) -> usize {
         let crossings = |flow: &ResolvedFlow| 1 + flow.route.len() + flow.return_route.len();
@@ -122,19 +123,19 @@ impl Resolved {
         self.links.len() + self.connections().map(crossings).sum::<usize>() + traffic.sum::<usize>()
     }
 
-    /// Whether there is more than one queue.
+    /// Returns true if there is more than one queue.
     #[must_use]
     pub fn is_network(&self) -> bool {
         self.links.len() > 1
     }
 
-    /// Available bandwidth before the transfers start, A = C - unresponsive traffic.
+    /// Returns the available bandwidth before the transfers start, A = C - unresponsive traffic.
     #[must_use]
     pub fn available(&self) -> Rate {
         self.link.rate.saturating_sub(self.unresponsive())
     }
 
-    /// A full segment on the wire, the largest of any flow.
+    /// Returns the size of a full segment on the wire, the largest of any flow.
     #[must_use]
     pub fn segment(&self) -> Bytes {
         self.connections().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
@@ -147,7 +148,7 @@ impl Resolved {
     }
 }
 
-/// Reads, checks and resolves the text of a scenario, which names files relative to its own folder.
+/// Reads, checks and resolves the text of a scenario,which may name files relative to its own folder.
 ///
 /// # Errors
 /// Everything wrong with it, each with its line and column: what [`Document::scenario`] finds, then what [`resolve`]
@@ -157,11 +158,12 @@ pub fn resolve_document(document: &Document) -> Result<Resolved, Faults> {
     resolved.map_err(|complaints| document.faults(complaints.into()))
 }
 
-/// Resolves a scenario. The files that it names are read from `files`.
+/// Resolves a scenario and reads the files that it names from `files`.
 ///
 /// # Errors
-/// Everything wrong with it, each with the path of its key, such as `flow[2].control`: what [`Scenario::checked`]
-/// finds, then names that no registry has, files that cannot be read, and what no engine can run.
+/// Returns everything wrong with it, each with the path of its key, such as `flow[2].control`. First come the faults
+/// that [`Scenario::checked`] finds, then names that no registry has, unreadable files, and parts that no engine can
+/// run.
 pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Complaints> {
     Ok(resolve_checked(&scenario.checked()?, files)?)
 }

@@ -1,6 +1,6 @@
 //! Statistics of a few samples: the mean with its confidence interval, and Jain's fairness index.
 
-/// A mean and how sure it is.
+/// A mean and its uncertainty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
     /// The mean of the samples.
@@ -9,7 +9,7 @@ pub(crate) struct Estimate {
     pub(crate) half_width: f64,
 }
 
-/// Mean and half width of the 95 % confidence interval of a few samples (Student's t).
+/// Computes the mean and the half width of the 95 % confidence interval of a few samples (Student's t).
 pub(crate) fn estimate(samples: &[f64]) -> Estimate {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -17,9 +17,9 @@ pub(crate) fn estimate(samples: &[f64]) -> Estimate {
     Estimate { mean, half_width: student_t(samples.len()) * (variance / n).sqrt() }
 }
 
-/// The two-sided 95 % quantile of Student's t with `samples - 1` degrees of freedom.
+/// Returns the two-sided 95 % quantile of Student's t with `samples - 1` degrees of freedom.
 fn student_t(samples: usize) -> f64 {
-    // Tabulated where it matters; the normal quantile beyond, to within 2 %.
+    // A table where the values differ much; beyond it the normal quantile, to within 2 %.
     const T: [f64; 20] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
@@ -27,8 +27,8 @@ fn student_t(samples: usize) -> f64 {
     samples.checked_sub(2).map_or(f64::INFINITY, |index| T.get(index).copied().unwrap_or(1.98))
 }
 
-/// Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. `None` for fewer
-/// than two values or when all are zero.
+/// Computes Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. Returns `None`
+/// for fewer than two values or when all are zero.
 #[must_use]
 pub fn jain_index(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();

@@ -21,13 +21,13 @@ use std::time::Duration;
 use transport::LARGEST_WINDOW;
 use units::{Bytes, Complaint, Span, Time};
 
-/// How often the waiting thread checks the progress, unless a transfer's end wakes it.
+/// The interval at which the waiting thread checks the progress, unless a transfer's end wakes it.
 const PROGRESS_CHECK: Duration = Duration::from_millis(100);
 
-/// Flow number 0 sends from this port, each other one from the next: the first that needs no privilege.
+/// The first port that needs no privilege. Flow number 0 sends from it, each other flow from the next port.
 const FIRST_PORT: u16 = 1024;
 
-/// As many flows as there are ports from that one on.
+/// The largest number of flows: one for each port from `FIRST_PORT` on.
 const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
 pub(super) fn prepare() -> Result<(), EngineError> {
@@ -43,7 +43,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         Stack::Modern => host::Stack::Modern,
         Stack::Classic => host::Stack::Classic,
     };
-    // Buffers that the kernel sizes unasked keep its own limits.
+    // If the kernel sizes all buffers by itself, its own limits stay.
     let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
     let sent = send_memory(resolved);
     for namespace in [path.sender(), path.receiver()] {
@@ -103,7 +103,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let mut stopped = false;
     loop {
         let done = receiving.is_finished() && sending.is_finished();
-        // A run with a duration is measured to its end, although every flow may have ended before.
+        // A run with a duration is measured to its end, even if every flow has ended before.
         let over = resolved.end.is_none_or(|end| clock.now() >= Time::ZERO + end);
         if done && (over || stopped || path.failure().is_some()) {
             break;
@@ -172,7 +172,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "true or false for all flows".into(), help);
             }
         }
-        // What the preset of this kernel says of itself is no wish.
+        // A value that the preset of this kernel sets by itself is not a request.
         let (own, control) = (Host::Linux, flow.control.name.as_str());
         let slow_start = own.default_of::<String>("slow_start", control);
         if flow.control.slow_start != "standard" && Some(&flow.control.slow_start) != slow_start.as_ref() {
@@ -226,12 +226,12 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let place = scenario_key(setting).to_owned();
             Err(Misfit { engine: Engine::Live, complaint: Complaint { place, found, ..refused } })
         }
-        // It only compares numbers; whatever else may come of it comes again when the path starts.
+        // This check only compares numbers; any other error recurs when the path starts.
         _ => Ok(()),
     }
 }
 
-/// Where a scenario says what the emulator calls `setting`.
+/// Returns the scenario's key for the emulator's `setting`.
 fn scenario_key(setting: &str) -> &'static str {
     match setting {
         "mtu" => "flow[0].segment",
@@ -243,7 +243,7 @@ fn scenario_key(setting: &str) -> &'static str {
     }
 }
 
-/// The least base RTT: the path's own. What a flow has beyond it is that flow's extra delay.
+/// Returns the least base RTT, which is the path's own. The rest of a flow's base RTT is that flow's extra delay.
 pub(crate) fn least_rtt(resolved: &Resolved) -> Span {
     resolved.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default()
 }
@@ -254,7 +254,7 @@ pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
     PathConfig {
         link: resolved.link,
         limit: resolved.limit,
-        // A router that tells senders is the simulator's.
+        // Only the simulator has routers that send feedback.
         queue: PolicyConfig { assist: None, ..resolved.queue.clone() },
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
         extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
@@ -301,13 +301,13 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
     }
 }
 
-/// The memory of send buffers, which is one limit for all flows; `None`: without one.
+/// Returns the memory of send buffers, which is one limit for all flows; `None` if it is unlimited.
 pub(super) fn send_memory(resolved: &Resolved) -> Option<Bytes> {
     let each = resolved.flows.iter().map(|flow| flow.transport.host.send_buffer.memory());
     each.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// Flows whose send buffers are to be smaller than that.
+/// Returns a note if some flows should have smaller send buffers than that limit.
 fn send_memory_note(resolved: &Resolved) -> Option<String> {
     let most = send_memory(resolved);
     let all = |flow: &ResolvedFlow| flow.transport.host.send_buffer.memory() == most;

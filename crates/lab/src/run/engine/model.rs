@@ -1,26 +1,26 @@
-//! Theory as an engine: a list of theories, of which the one that fits a scenario best answers.
+//! Theory as an engine: a list of theories, of which the one that best fits a scenario answers.
 //!
-//! What lives here: the list, what a [`Theory`] is, and how one is chosen. What does not: equations (room `model`).
-//! One file per theory in `model/`. `model/departure.rs` says how a scenario may differ from the assumptions of a
-//! theory. `model/answer.rs` makes the record of a theory's findings.
+//! Here are the list, the trait [`Theory`], and the choice of a theory. Equations are in the room `model`. One file per
+//! theory is in `model/`. `model/departure.rs` says how a scenario may differ from the assumptions of a theory.
+//! `model/answer.rs` makes the record of a theory's findings.
 //!
-//! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it takes otherwise than
+//! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it treats otherwise than
 //! they are. The theory with the least weight of departures answers, the first of the list in a tie. Without any
-//! departure it fits: the engine is made for the scenario, and claims judge the answer. Otherwise each departure is
-//! an assumption that the scenario breaks. The summary lists these, and no claim judges the answer. With
-//! `model.theory` a scenario names the theory itself.
+//! departure it fits: the engine is made for the scenario, and claims judge the answer. Otherwise each departure is an
+//! assumption that the scenario breaks. The summary lists these, and no claim judges the answer. With `model.theory` a
+//! scenario names the theory itself.
 //!
 //! **How to add a theory.**
 //! 1. The equations are pure functions in room `model`, with their source id and tests.
-//! 2. `model/NAME.rs` has a unit struct that implements [`Theory`]. Four functions:
-//!    - `name` and `source`: what assumptions and notes call it, and where it is from;
+//! 2. `model/NAME.rs` has a unit struct that implements [`Theory`], with four functions:
+//!    - `name` and `source`: the name in assumptions and notes, and the source;
 //!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for
-//!      each part that it takes otherwise. Those that theories share are functions of `departure.rs`, what they share
-//!      otherwise is in `tight.rs`. An error only where nothing can be said. It must be cheap: every engine is asked
+//!      each part that it treats otherwise. Those that theories share are functions of `departure.rs`, other shared
+//!      code is in `tight.rs`. An error only where no answer is possible. It must be cheap: every engine is checked
 //!      before anything runs;
-//!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something
-//!      in the place of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with
-//!      the reason.
+//!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must assume something
+//!      in the place of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing returns an error
+//!      with the reason.
 //! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in
 //!    [`OF_CELLS`]. The place decides ties only.
 //! 4. Tests: the answer where the theory fits, by a hand value; each departure, by a scenario that has it alone.
@@ -48,41 +48,42 @@ use crate::run::resolve::Resolved;
 use scenario::Theory as Asked;
 use units::Complaint;
 
-/// Every theory, and the name by which a scenario asks for it. In a tie the first answers. For a file that is its
-/// duration, rather than the steady state that the file may not reach. For a steady state the first are theories that
-/// do not compute the way to it.
+/// Every theory, and the name by which a scenario asks for it. In a tie the first answers. For a file this is the
+/// theory of its duration, and not that of the steady state, which the file may not reach. For a steady state, theories
+/// that do not compute the path to it come first.
 const THEORIES: &[(Asked, &dyn Theory)] = &[
     (Asked::SlowStart, &slow_start::SlowStart),
     (Asked::Mft, &mft::Mft),
     (Asked::FixedPoint, &fixed_point::FixedPoint),
     (Asked::Fluid, &fluid::Fluid),
 ];
-/// Every theory of a wireless cell. None has a word of its own.
+/// Every theory of a wireless cell. None has a name in `model.theory`.
 const OF_CELLS: &[(Asked, &dyn Theory)] =
     &[(Asked::Nearest, &saturation::Saturation), (Asked::Nearest, &downloads::Downloads)];
 
-/// A theory: what it is about, and what it says of a scenario.
+/// A theory: the scenarios that it is about, and its answer to one of them.
 trait Theory: Sync {
-    /// What assumptions call it, such as "mft".
+    /// Returns its name in assumptions, such as "mft".
     fn name(&self) -> &'static str;
 
-    /// The id of its source, such as "sobas:mft".
+    /// Returns the id of its source, such as "sobas:mft".
     fn source(&self) -> &'static str;
 
-    /// What of the scenario it takes otherwise than it is, the first thing to change first; nothing where it fits.
+    /// Lists the parts of the scenario that it treats otherwise than they are, the first one to change first. The list
+    /// is empty if the theory fits.
     ///
     /// # Errors
-    /// Why it can say nothing at all.
+    /// If the theory has no answer at all, with the reason.
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint>;
 
-    /// What it finds, with something assumed in the place of each departure.
+    /// Computes the answer, with something assumed in the place of each departure.
     ///
     /// # Errors
-    /// Why it finds nothing.
+    /// If it finds no answer, with the reason.
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint>;
 }
 
-/// A theory that can say something, and how far the scenario is from what it is about.
+/// A theory that can answer, and the distance of the scenario from the theory's assumptions.
 struct Choice {
     theory: &'static dyn Theory,
     departures: Vec<Departure>,
@@ -99,10 +100,10 @@ impl Choice {
     }
 }
 
-/// What the theory that fits best says.
+/// Returns the answer of the theory that fits best.
 ///
 /// # Errors
-/// [`EngineError::CannotAnswer`] if none can say anything.
+/// [`EngineError::CannotAnswer`] if no theory can answer.
 pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let watch = Stopwatch::start();
     let mut reason = None;
@@ -118,10 +119,10 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     Err(misfit(reason.unwrap_or_default()).into())
 }
 
-/// Whether a theory is about exactly such a scenario.
+/// Checks that a theory is about exactly such a scenario.
 ///
 /// # Errors
-/// What in the scenario the nearest theory is not about.
+/// Returns the first departure of the nearest theory.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     let nearest = choices(resolved)?.into_iter().next();
     match nearest.and_then(|choice| choice.departures.into_iter().next()) {
@@ -130,15 +131,15 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     }
 }
 
-/// Whether a theory can say anything.
+/// Checks that a theory can answer, even under assumptions.
 ///
 /// # Errors
-/// Why none can.
+/// If none can, with the reason.
 pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
     choices(resolved).map(drop)
 }
 
-/// The theories that can say something, of those that the scenario asks for, the nearest first: at least one.
+/// Returns the theories that can answer, of those that the scenario asks for, the nearest first. There is at least one.
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
     let theories = if resolved.cell.is_some() { OF_CELLS } else { THEORIES };
     if resolved.flows.is_empty() && resolved.cell.is_none() {
@@ -159,7 +160,7 @@ fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
         }
     }
     if resolved.cell.is_some() && choices.is_empty() {
-        // None is nearest, so what all of them cover is said.
+        // No cell theory is nearer than another, so the message names the scenarios that all of them cover.
         reason = reason.map(|complaint| complaint.accepted("saturated stations, or downloads alone"));
     }
     choices.sort_by_key(Choice::weight);

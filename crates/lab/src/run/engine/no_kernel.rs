@@ -1,4 +1,4 @@
-//! Stands for the kernel in a build without the feature `kernel`: it answers nothing.
+//! A stand-in for the kernel in a build without the feature `kernel`, which answers no scenario.
 
 use super::{EngineError, Misfit, Progress};
 use crate::run::record::{Engine, Record};

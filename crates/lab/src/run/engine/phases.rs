@@ -1,13 +1,13 @@
-//! What a sizer did, when and why, as notes of a record.
+//! The changes of a sizer, with their times and reasons, as notes of a record.
 
 use sizing::SizerState;
 use units::{Bytes, Time};
 
-/// So many changes of phase are told; a long transfer is decided on again and again.
+/// The largest number of phase changes in the notes; the sizer of a long transfer decides very often.
 const TOLD: usize = 12;
 
-/// Notes on the phases of the sizer of the flow called `name`. They say when the sizer entered each phase, with which
-/// window (`None`: the maximum), and its last window.
+/// Makes notes on the phases of the sizer of the flow called `name`. They say when the sizer entered each phase, with
+/// which window (`None`: the maximum), and its last window.
 pub(super) fn notes<'a>(
     name: &str,
     changes: impl Iterator<Item = (Time, &'a SizerState, Option<Bytes>)>,

@@ -1,4 +1,4 @@
-//! The simulator as an engine: builds its plan, runs it, sums it up. `recorder.rs` records the series.
+//! The simulator as an engine: builds its plan, runs it, and summarizes it. `recorder.rs` records the series.
 
 mod recorder;
 mod spread;
@@ -78,7 +78,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })
 }
 
-/// Returns the error of a run that ended at `at` for want of memory.
+/// Returns the error of a run that ended at `at` because it took too much memory.
 fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
     let megabytes = |bytes: u64| format!("{} MB", bytes / 1_000_000);
     let (taken, allowed) = exceeded.map_or((0, 0), |Exceeded { taken, allowed }| (taken, allowed));
@@ -89,7 +89,7 @@ fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
     EngineError::TooLarge(complaint)
 }
 
-/// What a flow's sizer did, when and why.
+/// Lists the changes of a flow's sizer, with their times and reasons.
 fn sizing_notes(flow: &FlowReport) -> Vec<String> {
     let changes = flow.sizing.iter().map(|change| (change.at, &change.state, change.window));
     phases::notes(&flow.name, changes, flow.sized)
@@ -198,14 +198,14 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
     }
 }
 
-/// When a flow could send data, seconds; `None` if it never could.
+/// Returns the time at which a flow could first send data, seconds; `None` if it never could.
 fn established((flow, of): (&FlowReport, &ResolvedFlow)) -> Option<f64> {
     let took = if of.handshake { flow.handshake? } else { Span::ZERO };
     Some((of.start + took).as_secs_f64())
 }
 
-/// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more
-/// than one queue in it, or an acknowledgement that waits.
+/// Estimates the waiting packets by Little's law: packets that got through per second, times the wait of each. Returns
+/// `None` if a round trip includes more than one queue, or an acknowledgement that waits.
 fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
     let alone =
         !resolved.is_network() && resolved.cell.is_none() && of.delayed_ack == 1 && of.transport.timestamps;
@@ -221,7 +221,7 @@ fn wlan_summary(cell: &CellReport) -> WlanSummary {
         category: function.category.name().to_owned(),
         throughput_bps: cell.throughput_of(function).as_bps_f64(),
         airtime_share: Some(cell.airtime_share(function)),
-        // Each failure was followed by another attempt, or by a drop.
+        // Each failure was followed by another attempt or by a drop.
         retries: Some(
             (function.access.collisions + function.access.internal_collisions)
                 .saturating_sub(function.access.dropped),

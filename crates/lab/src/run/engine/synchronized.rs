@@ -1,14 +1,14 @@
-//! A remark on simulated flows that lose together because nothing tells them apart.
+//! A remark on simulated flows that lose together because they are identical.
 
 use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use units::Span;
 
-/// From this share of common loss episodes on losses are called synchronized. Chosen on drawn paths;
-/// docs/reference/commands.md says how it did on others.
+/// The share of common loss episodes from which on losses are called synchronized. It was chosen on drawn paths;
+/// docs/reference/commands.md reports its accuracy on others.
 const SHARE: f64 = 0.9;
 
-/// What to know of a simulation whose losses are synchronized, if they are and its flows are alike.
+/// Returns a remark if the losses are synchronized and the flows are alike.
 pub(super) fn note(summary: &Summary, resolved: &Resolved) -> Option<String> {
     let share = summary.synchronized_loss_share.filter(|share| *share >= SHARE)?;
     are_alike(resolved).then(|| {
@@ -22,7 +22,7 @@ pub(super) fn note(summary: &Summary, resolved: &Resolved) -> Option<String> {
     })
 }
 
-/// Whether more than half of the greedy flows have the same base RTT and no jitter.
+/// Returns true if more than half of the greedy flows have the same base RTT and no jitter.
 fn are_alike(resolved: &Resolved) -> bool {
     let flows = resolved.greedy().count();
     let mut rtts: Vec<Span> =

@@ -1,7 +1,7 @@
-//! The columns `engines` and `refused_by` of the schema against the engines. An engine that follows a key asks for
-//! something else when the key is written. One that refuses a key says so. One in neither column asks for the same.
+//! Tests of the schema's columns `engines` and `refused_by` against the engines. An engine that follows a key does
+//! something else when the key is written. One that refuses a key says so. One in neither column does the same.
 //!
-//! A run on the kernel is judged by what it would set up; what comes of that needs the kernel.
+//! For a run on the kernel, the tests compare its settings; their effect needs the kernel.
 
 #[cfg(feature = "kernel")]
 use super::live;
@@ -12,7 +12,7 @@ use scenario::reference::{Row, rows};
 use scenario::{DefaultValue, Document};
 use std::path::Path;
 
-/// A scenario that every engine is made for.
+/// A scenario that every engine supports.
 const BASE: &str = "title = 't'\nduration = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '10ms'\nqueue = { limit = '50 packets' }\n\
                     [[flow]]\nname = 'a'\n";
 /// Its cross traffic, by kind.
@@ -22,7 +22,7 @@ const TRAFFIC: [(&str, &str); 4] = [
     ("replay", "kind = 'replay'\nfile = 'one.csv'"),
     ("engset", "kind = 'engset'\nusers = 3\nsession = '10 packets'\nthink = '1s'"),
 ];
-/// A wireless cell that the simulator and the model are made for.
+/// A wireless cell that the simulator and the model support.
 const DOWNLOAD: &str = "title = 't'\nduration = '2s'\n[wlan]\nphy = '802.11g'\nrate = '54Mbit/s'\nqueue.limit = '900 packets'\n\
                         ac.be.aifsn = 12\nbackhaul = { rate = '100Mbit/s', delay = '10ms', queue.limit = '90 packets' }\n\
                         [[station]]\nname = 's'\n[[station]]\nname = 'other'\n[[flow]]\nname = 'a'\nstation = 's'\nack_category = 'vo'\n";
@@ -51,8 +51,8 @@ const CODEL: (&str, &str) = ("link.queue.kind", "codel");
 const PIE: (&str, &str) = ("link.queue.kind", "pie");
 const FQ_CODEL: (&str, &str) = ("link.queue.kind", "fq-codel");
 
-/// Of each key what is set before, and a value that is not the default. A key may have several: an engine follows it
-/// if it does once. Switches need none: they are turned over.
+/// For each key, the settings before it, and a value that is not the default. A key may have several samples: an engine
+/// follows the key if it follows one of them. Switches need no samples, because they are inverted.
 type Sample = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 const SAMPLES: &[Sample] = &[
     ("seed", &[], "2"),
@@ -191,8 +191,8 @@ const SAMPLES: &[Sample] = &[
     ("record.fairness", &[], "100ms"),
 ];
 
-/// Keys that no engine is asked by: they name things, hold other keys, or say what of a file is read, or what becomes
-/// of the results.
+/// Keys that ask nothing of an engine: they name things, hold other keys, select the part of a file that is read, or
+/// control the output.
 const ASKS_NOTHING: &[&str] = &[
     "title",
     "source",
@@ -218,10 +218,10 @@ const ASKS_NOTHING: &[&str] = &[
     "traffic.from",
     "record.columns",
 ];
-/// Tables whose keys are forms of a value, or say what is drawn.
+/// Tables whose keys are forms of a value, or define a figure.
 const FORMS: &[&str] = &["flow.rtt.", "flow.socket_buffer.", "figure."];
 
-/// The scenario before the key is set; with the kind of traffic that has it.
+/// Makes the scenario without the key, with the kind of traffic that has the key.
 fn base(row: &Row, folder: &Path) -> Document {
     let in_cell = ["wlan", "station", "flow.station", "flow.category", "flow.ack_category"];
     let mut text = match row.path.as_str() {
@@ -240,7 +240,7 @@ fn base(row: &Row, folder: &Path) -> Document {
     Document::parse(&folder.join("t.toml").to_string_lossy(), &text).unwrap()
 }
 
-/// For each sample what is set before the key, and its value.
+/// Returns, for each sample, the settings before the key, and its value.
 fn samples(row: &Row) -> Vec<(&'static [(&'static str, &'static str)], &'static str)> {
     let own = SAMPLES.iter().filter(|(key, ..)| *key == row.path);
     let own: Vec<_> = own.map(|(_, before, value)| (*before, *value)).collect();
@@ -259,12 +259,12 @@ fn samples(row: &Row) -> Vec<(&'static [(&'static str, &'static str)], &'static 
     }
 }
 
-/// The key with the name of the table that it stands in.
+/// Returns the key with the name of the table in which it stands.
 fn placed(path: &str) -> String {
     path.replacen("flow.", "flow.a.", 1).replacen("traffic.", "traffic.x.", 1)
 }
 
-/// What `engine` is asked for by the scenario; `None` if it refuses.
+/// Returns the task that the scenario gives `engine`; `None` if the engine refuses.
 fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
     check(engine, resolved).ok()?;
     let watched = (&resolved.sample, resolved.fairness, resolved.every);
@@ -321,7 +321,7 @@ fn every_key_is_followed_refused_or_ignored_by_the_engines_that_the_schema_names
             |list: &str, engine: Engine| list.split_whitespace().any(|name| name == engine.to_string());
         for engine in Engine::ALL.into_iter().filter(|it| cfg!(feature = "kernel") || *it != Engine::Live) {
             let (follows, refuses) = (names(row.key.engines, engine), names(row.key.refused_by, engine));
-            // What is refused before the key is written cannot say more of it.
+            // A scenario that is refused before the key is written cannot show the key's effect.
             let asked = scenarios
                 .iter()
                 .filter_map(|(without, with)| Some((asked(engine, without)?, asked(engine, with))));

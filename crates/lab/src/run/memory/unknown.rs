@@ -1,4 +1,4 @@
-//! Stands for the bound of memory in a build without the feature `kernel`, which asks no system: there is none.
+//! The bound on memory in a build without the feature `kernel`, which does not query the system: memory is unbounded.
 
 /// The memory that this process takes, and the bound that it exceeds, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(crate) struct Exceeded {
     pub(crate) allowed: u64,
 }
 
-/// Returns `None`: nothing is known.
+/// Returns `None`, because the memory is unknown.
 pub(crate) const fn exceeded() -> Option<Exceeded> {
     None
 }

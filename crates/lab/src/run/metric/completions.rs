@@ -1,15 +1,16 @@
-//! How long the sized flows of a run, or of one `[[flow]]` with a `count`, took.
+//! The completion times of the sized flows of a run, or of one `[[flow]]` with a `count`.
 
 use crate::run::record::FlowSummary;
 
-/// The completion times of flows, ascending. A run in which one has not completed has no slowest, and no percentile.
+/// The completion times of flows, ascending. Without the time of one flow, the slowest one and the percentiles are
+/// unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completions {
     seconds: Option<Vec<f64>>,
 }
 
 impl Completions {
-    /// Those of the sized flows among `flows`; `None` if there is none.
+    /// Collects the times of the sized flows among `flows`; `None` without such flows.
     pub(super) fn of<'a>(flows: impl Iterator<Item = &'a FlowSummary>) -> Option<Self> {
         let sized = flows.filter(|flow| flow.size_bytes.is_some() || flow.completion_s.is_some());
         let found: Vec<Option<f64>> = sized.map(|flow| flow.completion_s).collect();
@@ -23,7 +24,7 @@ impl Completions {
         Some(Self { seconds })
     }
 
-    /// Those of the flows `name-1`, `name-2`, …
+    /// Collects the times of the flows `name-1`, `name-2`, …
     pub(super) fn of_group(flows: &[FlowSummary], name: &str) -> Option<Self> {
         let number = |flow: &&FlowSummary| {
             let number = flow.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
@@ -33,7 +34,7 @@ impl Completions {
         Self::of(flows.iter().filter(number))
     }
 
-    /// Whether one of the flows has not completed.
+    /// Returns true if one of the flows has not completed.
     pub(super) fn lack_one(&self) -> bool {
         self.seconds.is_none()
     }
@@ -43,7 +44,7 @@ impl Completions {
         Some(seconds.iter().sum::<f64>() / seconds.len() as f64)
     }
 
-    /// The least time that the share `q` of the flows does not exceed.
+    /// Returns the least time that the share `q` of the flows does not exceed.
     pub(super) fn quantile(&self, q: f64) -> Option<f64> {
         let seconds = self.seconds.as_ref()?;
         let rank = ((q * seconds.len() as f64).ceil() as usize).clamp(1, seconds.len());

@@ -1,13 +1,13 @@
-//! Finding a metric by its key.
+//! Lookup of a metric by its key.
 
 use super::{Completions, FLOW, GROUP, Known, LINK, Metric, RUN, STATION, TRAFFIC, USERS};
 use crate::run::record::{
     FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
 };
 
-/// What has numbers under a name of its own.
+/// A part of a summary that has numbers under a name of its own.
 trait Named {
-    /// The word before its name in a key.
+    /// The word before the name in a key.
     const LIST: &'static str;
     fn is_called(&self, name: &str) -> bool;
     fn name(&self) -> String;
@@ -63,13 +63,13 @@ impl Named for StationSummary {
     }
 }
 
-/// The stations of a wireless cell; none where there is no cell.
+/// Returns the stations of a wireless cell; empty if the run had no cell.
 fn stations(summary: &Summary) -> &[StationSummary] {
     summary.wlan.as_ref().map_or(&[], |wlan| &wlan.stations)
 }
 
-/// The number called `key`, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
-/// `flows.target.rtt_s.p95`. `None` where there is none, or where the run does not know it.
+/// Returns the number called `key`, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
+/// `flows.target.rtt_s.p95`. Returns `None` for an unknown key, or for a number that the run does not know.
 #[must_use]
 pub fn value(summary: &Summary, key: &str) -> Option<f64> {
     let found = match RUN.iter().find(|known| known.metric.key == key) {
@@ -84,7 +84,8 @@ pub fn value(summary: &Summary, key: &str) -> Option<f64> {
     found.filter(|value| value.is_finite())
 }
 
-/// Whether `key` is a completion time that the run lacks because a flow has not completed: no bound on it is met.
+/// Returns true if `key` is a completion time that the run lacks because a flow has not completed. Such a run meets no
+/// bound on it.
 #[must_use]
 pub fn is_missing(summary: &Summary, key: &str) -> bool {
     let sized = |flow: &FlowSummary| flow.size_bytes.is_some() && flow.completion_s.is_none();
@@ -101,7 +102,7 @@ pub fn is_missing(summary: &Summary, key: &str) -> bool {
     }
 }
 
-/// The name of the flows and the metric in `flows.NAME.completion_s.max`.
+/// Splits `flows.NAME.completion_s.max` into the name of the flows and the metric.
 fn group(key: &str) -> Option<(&str, &'static Known<Completions>)> {
     let rest = key.strip_prefix(FlowSummary::LIST)?;
     let named = |known: &'static Known<Completions>| {
@@ -120,13 +121,13 @@ fn of_one<T: Named>(list: &'static [Known<T>], all: &[T], key: &str) -> Option<f
     (known.get)(all.iter().find(|one| one.is_called(name))?)
 }
 
-/// The name and the metric in `flows.NAME.KEY`. Names and keys may both have dots in them.
+/// Splits `flows.NAME.KEY` into the name and the metric. Names and keys may both have dots in them.
 fn split<'a, T: Named>(list: &'static [Known<T>], key: &'a str) -> Option<(&'a str, &'static Known<T>)> {
     let rest = key.strip_prefix(T::LIST)?;
     list.iter().find_map(|known| Some((rest.strip_suffix(known.metric.key)?.strip_suffix('.')?, known)))
 }
 
-/// How the number called `key` is shown, and the name of its flow, link or users, if it is of one.
+/// Returns the metric called `key`, and the name of its flow, link or users if it belongs to one.
 #[must_use]
 pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
     fn named<'a, T: Named>(
@@ -141,7 +142,7 @@ pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
     of_run.or(one).or_else(|| named(USERS, key)).or_else(|| named(STATION, key))
 }
 
-/// Every metric with its full key: `utilization`, `flows.NAME.goodput_bps`.
+/// Returns every metric with its full key: `utilization`, `flows.NAME.goodput_bps`.
 pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
     fn named<T: Named>(list: &'static [Known<T>]) -> impl Iterator<Item = (String, &'static Metric)> {
         list.iter().map(|known| (format!("{}NAME.{}", T::LIST, known.metric.key), &known.metric))
@@ -155,16 +156,16 @@ pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
     run.chain(named(LINK)).chain(named(USERS)).chain(named(STATION))
 }
 
-/// The metric of a run called `key`.
+/// Returns the metric of a run called `key`.
 ///
 /// # Panics
-/// If [`RUN`] has no such key: the caller has it from there.
+/// If [`RUN`] has no such key: the caller must take it from there.
 #[must_use]
 pub fn of_run(key: &str) -> &'static Known<Summary> {
     RUN.iter().find(|known| known.metric.key == key).expect("a key of the list")
 }
 
-/// The keys of every number that `summary` knows; of flows, links and users those of the first.
+/// Returns the keys of every number that `summary` knows; of flows, links and users, those of the first.
 #[must_use]
 pub fn numbers(summary: &Summary) -> Vec<String> {
     fn named<T: Named>(list: &[Known<T>], first: Option<&T>) -> Vec<String> {

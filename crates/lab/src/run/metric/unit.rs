@@ -1,4 +1,4 @@
-//! Units: the one that records and files have, and the one that readers are shown.
+//! Units: those of records and files, and those for readers.
 
 /// A unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Unit {
     Number,
 }
 
-/// Ends of names and what they say; an end stands before one that it ends in.
+/// Endings of names and their units. A longer ending stands before a shorter one that it contains.
 const ENDS: [(&str, Unit); 6] = [
     ("_packets_per_s", Unit::PacketRate),
     ("_packets", Unit::Packets),
@@ -38,7 +38,7 @@ const ENDS: [(&str, Unit); 6] = [
 ];
 
 impl Unit {
-    /// In records and files; "1" for a number without a unit.
+    /// Returns the unit in records and files; "1" for a number without a unit.
     #[must_use]
     pub const fn in_files(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// As readers are shown it; empty for a number without a unit.
+    /// Returns the unit for readers; empty for a number without a unit.
     #[must_use]
     pub const fn shown(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Unit {
         }
     }
 
-    /// The factor from the unit of files to the one that readers are shown.
+    /// Returns the factor from the unit of files to the unit for readers.
     #[must_use]
     pub const fn scale(self) -> f64 {
         match self {
@@ -80,14 +80,14 @@ impl Unit {
         }
     }
 
-    /// `value`, which is in the unit of files, in the one that readers are shown.
+    /// Converts `value` from the unit of files to the unit for readers.
     #[must_use]
     pub fn to_shown(self, value: f64) -> f64 {
-        // Divided by a whole number, 11 966 B are 11.966 kB to the last digit.
+        // Dividing by a whole number keeps the last digit: 11 966 B are 11.966 kB.
         if self.scale() < 1.0 { value / (1.0 / self.scale()).round() } else { value * self.scale() }
     }
 
-    /// Decimals that most numbers are shown with.
+    /// Returns the number of decimals with which most numbers are shown.
     pub(super) const fn digits(self) -> usize {
         match self {
             Self::BitRate | Self::Delay | Self::Packets => 2,
@@ -98,7 +98,7 @@ impl Unit {
         }
     }
 
-    /// What the name of a series' column says at its end, and the name without it.
+    /// Splits the name of a series' column into the name without its ending and the unit that the ending states.
     #[must_use]
     pub fn of_name(name: &str) -> (&str, Self) {
         let known = ENDS.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));

@@ -1,23 +1,23 @@
-//! The hosts at the ends of an emulated path: what no queue dropped, and whether they had a processor.
+//! The hosts at the ends of an emulated path: packets lost outside the queues, and time spent waiting for a processor.
 
 #[cfg(feature = "kernel")]
 use emu::{HostReport, PathReport};
 use serde::{Deserialize, Serialize};
 
-/// Both ends.
+/// The hosts at both ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hosts {
-    /// Where the program of `emulate` runs, and the senders of `live`.
+    /// The host of the program of `emulate`, and of the senders of `live`.
     pub near: HostSummary,
-    /// Where the server of `emulate` runs, and the receivers of `live`.
+    /// The host of the server of `emulate`, and of the receivers of `live`.
     pub far: HostSummary,
 }
 
-/// One end over the whole run, warm-up included. The counters are the kernel's, of all programs there.
+/// One end over the whole run, warm-up included. The counters are the kernel's and cover all programs there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSummary {
-    /// The share of time for which the thread waited for a processor that waited longest; `None` where no program was
-    /// looked at.
+    /// The share of time for which the longest-waiting thread waited for a processor; `None` where no program was
+    /// watched.
     pub waited_share: Option<f64>,
     /// Datagrams lost in receiving sockets' buffers (`RcvbufErrors`).
     pub udp_rcvbuf_errors: u64,
@@ -37,7 +37,7 @@ pub struct HostSummary {
 
 #[cfg(feature = "kernel")]
 impl Hosts {
-    /// The ends of the path that reports itself.
+    /// Summarizes the ends of the path that made `report`.
     pub(crate) fn of(report: &PathReport) -> Self {
         let [near, far] = &report.hosts;
         Self { near: HostSummary::of(near), far: HostSummary::of(far) }
@@ -60,7 +60,7 @@ impl HostSummary {
         }
     }
 
-    /// Packets that the host lost, and no queue of the path.
+    /// Returns the number of packets that the host lost, as opposed to a queue of the path.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.udp_rcvbuf_errors + self.udp_other_errors + self.tcp_backlog_drops + self.tcp_rcvbuf_drops

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A remark on a run that a reader must know.
+/// A remark on a run that the reader must know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Note {
-    /// The result should not be trusted, as the machine was too busy for the emulator.
+    /// A warning that the result should not be trusted, because the machine was too busy for the emulator.
     Busy(String),
     /// Anything else: a privilege that was missing, a window that was not granted.
     Remark(String),
 }
 
 impl Note {
-    /// Its words.
+    /// Returns the text of the remark.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {

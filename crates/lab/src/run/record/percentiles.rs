@@ -1,11 +1,11 @@
-//! [`Percentiles`]: which percentiles a summary has, in one list.
+//! [`Percentiles`]: the percentiles of a summary, in one list.
 
 use serde::{Deserialize, Serialize};
 
-/// Makes [`Percentiles`] of a list of names, shares and what each says.
+/// Defines [`Percentiles`] from a list of names, shares and descriptions.
 macro_rules! percentiles {
     ($($name:ident = $share:literal, $says:literal;)+) => {
-        /// Percentiles of one distribution: of the queue's length and delay weighted by time, of sessions by their
+        /// Percentiles of one distribution. The queue's length and delay are weighted by time, sessions by their
         /// number.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct Percentiles<T> {
@@ -13,15 +13,15 @@ macro_rules! percentiles {
         }
 
         impl<T: Copy> Percentiles<T> {
-            /// The keys, ascending.
+            /// The names of all percentiles, ascending.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// Each by the quantile of its share, called with ascending shares.
+            /// Computes each percentile by calling `quantile` with its share, in ascending order.
             pub fn of(mut quantile: impl FnMut(f64) -> T) -> Self {
                 Self { $($name: quantile($share),)+ }
             }
 
-            /// In the order of [`Self::NAMES`].
+            /// Returns the values in the order of [`Self::NAMES`].
             #[must_use]
             pub fn values(&self) -> Vec<T> {
                 vec![$(self.$name),+]

@@ -1,4 +1,4 @@
-//! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
+//! The [`Summary`]: one row of numbers with the same keys from every engine, made of a link's report.
 
 use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
 use crate::run::batches::{HalfWidths, Trend};
@@ -19,42 +19,44 @@ pub struct Summary {
     pub scenario_hash: String,
     /// The seed of the run.
     pub seed: u64,
-    /// What the theory that answered assumes and the scenario breaks, a plain sentence each, with the theory's name. Absent where
-    /// it is about exactly such a scenario; otherwise no claim judges these numbers. Of the model only.
+    /// The assumptions that the scenario breaks, of the theory that answered: one sentence each, with the theory's
+    /// name. Absent where the theory fits the scenario exactly; otherwise no claim judges these numbers. Only the model
+    /// fills them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
     /// Length of the measured interval: duration less warm-up.
     pub measured_s: f64,
-    /// Length of the interval over which `goodput_bps` of all is counted, where that is not the measured one: in a run
-    /// without a duration it begins when the first connection is established.
+    /// Length of the interval over which the `goodput_bps` of all flows is counted, if it is not the measured interval.
+    /// In a run without a duration it begins when the first connection is established.
     #[serde(default)]
     pub delivering_s: Option<f64>,
     /// Packets the tight link sent over the whole run, warm-up included.
     pub packets_forwarded: Option<u64>,
     /// Packets that were dropped at the tight link, for any reason, over the whole run.
     pub packets_dropped: Option<u64>,
-    /// Wall-clock time the run took.
+    /// Wall-clock time that the run took.
     pub wall_s: f64,
     /// Largest resident memory of the process so far.
     pub peak_rss_bytes: u64,
-    /// Bytes the tight link sent over what it could have sent.
+    /// Bytes that the tight link sent over the bytes that it could have sent.
     pub utilization: Option<f64>,
-    /// Half the width of its 95 % confidence interval, from ten batch means; idle time has the same. `None` for a run
-    /// without a duration.
+    /// Half the width of the utilization's 95 % confidence interval, from ten batch means; idle time has the same.
+    /// `None` for a run without a duration.
     pub utilization_ci95: Option<f64>,
-    /// Share of time the queue is empty and the link not sending.
+    /// Share of time in which the queue is empty and the link is not sending.
     pub idle_fraction: Option<f64>,
-    /// Share of time no packet waits.
+    /// Share of time in which no packet waits.
     pub queue_empty_fraction: Option<f64>,
     /// Drops over arrivals at the tight link.
     pub loss_rate: Option<f64>,
-    /// Half the width of its 95 % confidence interval, from ten batch means.
+    /// Half the width of the loss rate's 95 % confidence interval, from ten batch means.
     pub loss_rate_ci95: Option<f64>,
-    /// What rose or fell from the first half of the measured time to the second by more than chance; absent where nothing did.
+    /// The changes from the first half of the measured time to the second that exceed chance; absent if nothing
+    /// changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
-    /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue included. `None`
-    /// with fewer than two such flows.
+    /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue
+    /// included. `None` with fewer than two such flows.
     pub loss_episodes: Option<u64>,
     /// Share of these in which more than half of the greedy flows lost packets; `None` with fewer than ten.
     pub synchronized_loss_share: Option<f64>,
@@ -64,39 +66,39 @@ pub struct Summary {
     pub mean_occupancy: Option<f64>,
     /// Packets waiting, the one being sent excluded, weighted by time.
     pub queue_length_packets: Option<QueueLength>,
-    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
+    /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
     /// Mean of Jain's index over intervals of `record.fairness` within the measured time.
     pub jain_index_mean: Option<f64>,
-    /// The longest time any flow took to come within 20 % of its fair share; `None` if one never did.
+    /// The longest time that any flow took to come within 20 % of its fair share; `None` if one never did.
     pub convergence_s: Option<f64>,
     /// One entry per flow.
     pub flows: Vec<FlowSummary>,
     /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
-    /// One entry per source of cross traffic; absent where there is none, and from a model.
+    /// One entry per source of cross traffic; absent without such traffic, and from a model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficSummary>,
-    /// One entry per population of users that come and go; absent where there is none.
+    /// One entry per population of users that come and go; absent without such users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionsSummary>,
-    /// What the air did, in a wireless cell; absent elsewhere. `utilization` is then the share of time the air is busy, and the queue is
-    /// the access point's, that of the first download.
+    /// The state of the air in a wireless cell; absent elsewhere. In a cell, `utilization` is the share of time in
+    /// which the air is busy, and the queue is the access point's, that of the first download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wlan: Option<WlanSummary>,
-    /// The hosts at both ends of the emulated path; absent of other engines.
+    /// The hosts at both ends of the emulated path; absent for other engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// What the other runs found, where this is the median of several; absent for a single run.
+    /// The results of the other runs, if this is the median of several; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
 }
 
 impl Summary {
-    /// The summary of a run whose tight link reports itself, with the numbers of its `flows`.
+    /// Summarizes a run whose tight link made `report`, with the numbers of its `flows`.
     pub(crate) fn of(
         engine: Engine,
         resolved: &Resolved,
@@ -129,7 +131,7 @@ impl Summary {
         }
     }
 
-    /// Puts loss episodes in, if there are flows that can lose together.
+    /// Adds the loss episodes, if there are flows that can lose together.
     pub(crate) fn tell_losses(&mut self, losses: SynchronizedLosses, resolved: &Resolved) {
         if resolved.greedy().count() > 1 {
             self.loss_episodes = Some(losses.episodes);
@@ -137,13 +139,14 @@ impl Summary {
         }
     }
 
-    /// Whether the scenario breaks no assumption of what answered.
+    /// Returns true if the scenario breaks no assumption of the engine or theory that answered.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.assumptions.is_empty()
     }
 
-    /// Payload that all flows and users had delivered within the measured interval over its length, bits per second.
+    /// Returns the payload that all flows and users delivered within the measured interval, over its length, bits per
+    /// second.
     #[must_use]
     pub fn goodput_bps(&self) -> f64 {
         let over = self.delivering_s.unwrap_or(self.measured_s);
@@ -154,7 +157,7 @@ impl Summary {
         flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
     }
 
-    /// Sets the time over which the goodput of all flows counts where that is not the measured time: a run without a
+    /// Sets the time over which the goodput of all flows counts, if it is not the measured time: a run without a
     /// duration counts from the first established connection.
     pub(crate) fn delivers_from(&mut self, established: impl Iterator<Item = f64>, resolved: &Resolved) {
         let warmup = resolved.warmup.as_secs_f64();
@@ -162,14 +165,14 @@ impl Summary {
         self.delivering_s = first.map(|first| (self.measured_s + warmup - first).max(0.0));
     }
 
-    /// Mean of the mean round-trip times of the flows that have one, seconds.
+    /// Returns the mean of the mean round-trip times of the flows that have one, seconds.
     #[must_use]
     pub fn rtt_mean_s(&self) -> Option<f64> {
         let known: Vec<f64> = self.flows.iter().filter_map(|flow| Some(flow.rtt_s?.mean)).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
-    /// Packets that flows and users sent again, if that is known of all.
+    /// Returns the number of packets that flows and users sent again, if it is known for all of them.
     #[must_use]
     pub fn retransmits(&self) -> Option<u64> {
         let flows = self.flows.iter().map(|flow| flow.retransmits);
@@ -177,15 +180,14 @@ impl Summary {
     }
 }
 
-/// Several runs of one scenario with seeds that follow each other, this one among them. The numbers are the first
-/// flow's.
+/// Several runs of one scenario with consecutive seeds, this one among them. The numbers are those of the first flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repeats {
-    /// How many.
+    /// The number of runs.
     pub runs: u64,
     /// Their seeds, ascending.
     pub seeds: Vec<u64>,
-    /// Runs in their place in which the machine was too busy: a figure runs these again.
+    /// The number of discarded runs in which the machine was too busy: a figure runs these again.
     pub run_again: u64,
     /// Goodput, bits per second.
     pub goodput_bps: Option<Extent>,
@@ -195,7 +197,7 @@ pub struct Repeats {
     pub retransmits: Option<Extent>,
 }
 
-/// The least and the greatest of several runs.
+/// The least and the greatest value of several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Extent {
     /// The least.
@@ -211,11 +213,11 @@ pub struct LinkSummary {
     pub name: String,
     /// `forward`, or `reverse`.
     pub direction: String,
-    /// Whether the summary's own numbers are about this one.
+    /// True if the summary's own numbers are about this direction.
     pub tight: bool,
-    /// Bytes it sent over what it could have sent.
+    /// Bytes that it sent over the bytes that it could have sent.
     pub utilization: f64,
-    /// Share of time its queue is empty and it is not sending.
+    /// Share of time in which its queue is empty and it is not sending.
     pub idle_fraction: f64,
     /// Drops over arrivals.
     pub loss_rate: Option<f64>,
@@ -223,12 +225,12 @@ pub struct LinkSummary {
     pub mean_backlog_bytes: Option<f64>,
     /// Mean backlog over the queue's limit.
     pub mean_occupancy: Option<f64>,
-    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
+    /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
 }
 
 impl LinkSummary {
-    /// One of several links; `tight` if it is the tight one.
+    /// Summarizes one of several links; `tight` if it is the tight one.
     pub(crate) fn of(link: &ResolvedLink, tight: bool, report: &LinkReport) -> Self {
         Self {
             utilization: report.utilization,
@@ -241,7 +243,7 @@ impl LinkSummary {
         }
     }
 
-    /// One of several links without numbers; `tight` if it is the tight one.
+    /// Makes the summary of one of several links without numbers; `tight` if it is the tight one.
     pub(crate) fn named(link: &ResolvedLink, tight: bool) -> Self {
         let direction = match link.direction {
             Direction::Forward => "forward".into(),
@@ -250,7 +252,7 @@ impl LinkSummary {
         Self { name: link.name.clone(), direction, tight, ..Self::default() }
     }
 
-    /// Its name in keys and columns; the way back has `.reverse` behind it, as in a scenario's keys.
+    /// Returns its name in keys and columns; the way back has the suffix `.reverse`, as in a scenario's keys.
     #[must_use]
     pub fn key(&self) -> String {
         if self.direction == "reverse" { format!("{}.reverse", self.name) } else { self.name.clone() }
@@ -262,7 +264,7 @@ impl LinkSummary {
 pub struct QueueLength {
     /// Time average.
     pub mean: f64,
-    /// The length that the queue does not exceed for a share of the time, one for each share; beside `mean` in the summary.
+    /// For each share of the time, the length that the queue does not exceed; next to `mean` in the summary.
     #[serde(flatten)]
     pub percentiles: Percentiles<u64>,
     /// The longest queue.
@@ -274,7 +276,7 @@ pub struct QueueLength {
 pub struct SessionsSummary {
     /// Its name in the scenario.
     pub name: String,
-    /// How many users.
+    /// The number of users.
     pub users: u64,
     /// Sessions that ended within the measured interval.
     pub completed: u64,
@@ -282,7 +284,7 @@ pub struct SessionsSummary {
     pub mean_active: f64,
     /// Payload delivered to all users per second, bits per second.
     pub goodput_bps: f64,
-    /// From a session's beginning to its last byte's acknowledgement, of those that ended.
+    /// The time from a session's beginning to its last byte's acknowledgement, of the sessions that ended.
     pub completion_s: Option<DelayStatistics>,
     /// Packets sent again.
     pub retransmits: u64,
@@ -295,7 +297,8 @@ pub struct SessionsSummary {
 pub struct DelayStatistics {
     /// Mean.
     pub mean: f64,
-    /// Of the time for a queueing delay, of sessions for their completion: beside `mean` in the summary.
+    /// Percentiles over time for a queueing delay, and over sessions for their completion; next to `mean` in the
+    /// summary.
     #[serde(flatten)]
     pub percentiles: Percentiles<Option<f64>>,
     /// The longest.
@@ -303,12 +306,12 @@ pub struct DelayStatistics {
 }
 
 impl DelayStatistics {
-    /// Mean and quantiles of a histogram; `None` without samples.
+    /// Computes the mean and quantiles of a histogram; `None` without samples.
     pub(crate) fn of(delays: &Histogram) -> Option<Self> {
         Some(statistics(delays.mean()?, |q| delays.quantile(q), delays.max()))
     }
 
-    /// Mean and quantiles of a queueing delay over time; `None` if no time was measured.
+    /// Computes the mean and quantiles of a queueing delay over time; `None` if no time was measured.
     pub(crate) fn of_queue(delay: &QueueingDelay) -> Option<Self> {
         Some(statistics(delay.mean()?, |q| delay.quantile(q), delay.max()))
     }
@@ -319,18 +322,18 @@ impl DelayStatistics {
 pub struct FlowSummary {
     /// The flow's name in the scenario.
     pub name: String,
-    /// Of a sized flow that completed, its size over `completion_s`. Of any other, payload delivered within the measured
-    /// interval per second that it was there. Bits per second.
+    /// Goodput, bits per second. For a sized flow that completed, it is the size over `completion_s`. For any other, it
+    /// is the payload delivered within the measured interval over the time for which the flow was present.
     pub goodput_bps: f64,
     /// The flow's packets dropped over its packets sent.
     pub loss_rate: Option<f64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
-    /// How often its retransmission timer expired.
+    /// The number of times its retransmission timer expired.
     pub timeouts: Option<u64>,
-    /// Its send window when its first packet was dropped, segments; `None` if none was.
+    /// Its send window when its first packet was dropped, segments; `None` if no packet was dropped.
     pub first_loss_window_segments: Option<f64>,
-    /// Its slow-start threshold in the end, segments; `None` if it has none.
+    /// Its slow-start threshold in the end, segments; `None` if it has no threshold.
     pub threshold_segments: Option<f64>,
     /// The receive window that a sizer set in the end, bytes. A model has the least window that takes all the available
     /// bandwidth, `A Te` [sobas:mft].
@@ -340,19 +343,20 @@ pub struct FlowSummary {
     pub marks: Option<u64>,
     /// Round-trip time of the flow.
     pub rtt_s: Option<RttStatistics>,
-    /// From the instant at which the connection was established at the sender until a sized flow had all its data
+    /// The time from the instant at which the sender's connection was established until all data of a sized flow was
     /// acknowledged.
     pub completion_s: Option<f64>,
-    /// From the SYN until the connection was established at the sender; `None` where there is no handshake.
+    /// The time from the SYN until the connection was established at the sender; `None` if there was no handshake.
     #[serde(default)]
     pub handshake_s: Option<f64>,
-    /// Payload to move, bytes; `None` of a greedy flow.
+    /// Payload to move, bytes; `None` for a greedy flow.
     #[serde(default)]
     pub size_bytes: Option<f64>,
-    /// 99 % of round-trip samples are no longer.
+    /// The 99th percentile of the round-trip samples.
     #[serde(default)]
     pub rtt_p99_s: Option<f64>,
-    /// Mean absolute difference between consecutive round-trip samples, as RFC 3550 (6.4.1) has it for one-way delays.
+    /// Mean absolute difference between consecutive round-trip samples, as RFC 3550 (6.4.1) defines it for one-way
+    /// delays.
     #[serde(default)]
     pub jitter_s: Option<f64>,
     /// Payload delivered within the measured interval, bytes.
@@ -363,11 +367,11 @@ pub struct FlowSummary {
     pub reno_ratio: Option<f64>,
     /// Mean number of its packets waiting at the tight link, the one being sent excluded.
     pub backlog_packets: Option<f64>,
-    /// The greatest smoothed round-trip time; absent where all propagation is lumped behind one link, and of an engine that does
-    /// not know it.
+    /// The greatest smoothed round-trip time. Absent where all propagation is lumped behind one link, and from an
+    /// engine that does not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_smoothed_rtt_s: Option<f64>,
-    /// From its start until its goodput had come within 20 % of its fair share and stayed there.
+    /// The time from its start until its goodput had come within 20 % of its fair share and stayed there.
     pub convergence_s: Option<f64>,
 }
 
@@ -378,7 +382,7 @@ pub struct RttStatistics {
     pub min: f64,
     /// Mean over samples.
     pub mean: f64,
-    /// 95 % of samples are no longer.
+    /// The 95th percentile of the samples.
     pub p95: Option<f64>,
 }
 
@@ -390,17 +394,17 @@ fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> 
     }
 }
 
-/// Mean and quantiles of the queue's length; `None` if no time was measured.
+/// Computes the mean and quantiles of the queue's length; `None` if no time was measured.
 fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
     Some(QueueLength {
         mean: occupancy.mean()?,
-        // Where there is a mean there are quantiles.
+        // Quantiles exist wherever a mean exists.
         percentiles: Percentiles::of(|share| occupancy.quantile(share).unwrap_or_default()),
         max: occupancy.max(),
     })
 }
 
-/// The mean share of a queue's room that is taken.
+/// Computes the mean share of a queue's room that is taken.
 fn occupancy(link: &LinkReport, limit: Limit) -> f64 {
     match limit {
         Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,

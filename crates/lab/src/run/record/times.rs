@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Sample times in seconds, ascending. A copy is the same times, not others that are equal.
+/// Sample times in seconds, ascending. A copy shares the memory of the original.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Times(Arc<Vec<f64>>);

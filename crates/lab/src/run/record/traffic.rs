@@ -13,19 +13,19 @@ pub struct TrafficSummary {
     pub name: String,
     /// Packets sent.
     pub packets: u64,
-    /// Bytes delivered per second, headers included, bits per second, while the source was there.
+    /// Bytes delivered per second, headers included, as bits per second, while the source was present.
     pub throughput_bps: f64,
     /// Packets dropped over packets sent; `None` without packets.
     pub loss_rate: Option<f64>,
     /// One-way delay of the packets delivered: waiting, transmission and propagation (RFC 7679).
     pub delay_s: Option<DelayStatistics>,
-    /// How long they waited in queues.
+    /// The time for which the delivered packets waited in queues.
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Mean absolute difference between the one-way delays of consecutive packets, |D(i-1, i)| of RFC 3550 (6.4.1).
     pub jitter_s: Option<f64>,
 }
 
-/// The numbers of each source, of which `reports` has one in the scenario's order.
+/// Makes the numbers of each source from `reports`, which has one for each source in the scenario's order.
 pub(crate) fn traffic(resolved: &Resolved, reports: &[SourceReport], end: Time) -> Vec<TrafficSummary> {
     let warmup = Time::ZERO + resolved.warmup;
     let one = |(source, report): (&sim::TrafficPlan, &SourceReport)| {

@@ -1,33 +1,33 @@
-//! What a summary says of a wireless cell.
+//! The part of a summary about a wireless cell.
 
 use serde::{Deserialize, Serialize};
 
 /// A wireless cell over the measured time. Rates are bits per second, shares in [0, 1].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WlanSummary {
-    /// Payload of the frames that were delivered over the air, by anybody: IP packets, whatever they carry.
+    /// Payload of the frames that any sender delivered over the air: IP packets, whatever they carry.
     pub throughput_bps: f64,
-    /// Transmissions that collided, over all; `None` where nobody transmitted, or where it is not known.
+    /// Collided transmissions over all transmissions; `None` where nobody transmitted, or where it is not known.
     pub collision_probability: Option<f64>,
     /// Share of time without a transmission: nothing to send, interframe spaces, backoff.
     pub idle_share: f64,
-    /// Limit of the queue that the summary is about, packets, as a mean over time; absent where it does not move.
+    /// Time-average limit of the queue that the summary is about, packets; absent where the limit does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_limit_packets: Option<f64>,
     /// One entry for each station and category in which it sends, the access point among them.
     pub stations: Vec<StationSummary>,
 }
 
-/// What one station does in one category.
+/// The work of one station in one category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StationSummary {
     /// The station's name; `access-point` for the access point.
     pub name: String,
     /// `be`, `bk`, `vi` or `vo`.
     pub category: String,
-    /// Payload of the frames of it that were delivered.
+    /// Payload of the station's frames that were delivered.
     pub throughput_bps: f64,
-    /// Share of time that its exchanges take, those that end with an acknowledgement.
+    /// Share of time that the station's acknowledged exchanges take.
     pub airtime_share: Option<f64>,
     /// Attempts that failed and were followed by another.
     pub retries: Option<u64>,
@@ -36,7 +36,7 @@ pub struct StationSummary {
 }
 
 impl StationSummary {
-    /// How it is called in keys: `station-1.be`.
+    /// Returns the name of the station in keys: `station-1.be`.
     #[must_use]
     pub fn key(&self) -> String {
         format!("{}.{}", self.name, self.category)

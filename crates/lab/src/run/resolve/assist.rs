@@ -39,7 +39,7 @@ pub(super) fn check(scenario: &Scenario, faults: &mut Vec<Complaint>) {
     }
 }
 
-/// The first link on a flow's path without the assist `needed`.
+/// Returns the first link on a flow's path without the assist `needed`.
 fn silent<'a>(scenario: &'a Scenario, flow: &Flow, needed: &str) -> Option<&'a str> {
     let crossed = scenario.links.iter().filter(|link| flow.path.contains(&link.name));
     crossed.into_iter().find(|link| link.assist.as_deref() != Some(needed)).map(|link| link.name.as_str())

@@ -1,4 +1,4 @@
-//! A wireless cell in numbers: what the PHY's standard fills in, access functions, queues, where each flow is.
+//! A wireless cell in numbers: the values that the PHY's standard fills in, access functions, queues, places of flows.
 
 use super::flow::ResolvedFlow;
 use super::links::ResolvedLink;
@@ -27,7 +27,7 @@ const CATEGORIES: [(&str, spec::Category); 4] = [
     ("vo", spec::Category::Vo),
 ];
 
-/// What the PHY makes of the cell's parameters.
+/// The cell's parameters together with the PHY that completes them.
 struct Rules<'a> {
     wlan: &'a Wlan,
     phy: Phy,
@@ -41,12 +41,12 @@ impl Rules<'_> {
         }
     }
 
-    /// How a station contends.
+    /// Returns the access parameters of a station.
     fn station(&self, of: spec::Category) -> Access {
         written(self.standard(category(of)), self.wlan.ac.of(of))
     }
 
-    /// How the access point contends.
+    /// Returns the access parameters of the access point.
     fn access_point(&self, of: spec::Category) -> Access {
         written(self.station(of), self.wlan.access_point.of(of))
     }
@@ -63,8 +63,8 @@ fn written(usual: Access, own: spec::Access) -> Access {
     }
 }
 
-/// The cell as the air and the access point's queue: what shares, tables and pages take for the tight link. Its rate
-/// is that of the cell's frames, which is more than it can carry.
+/// Describes the cell as a link, made of the air and the access point's queue. Shares, tables and pages take it for the
+/// tight link. Its rate is that of the cell's frames, which is more than the cell can carry.
 pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
     let down =
         || flows.iter().filter(|flow| flow.place.is_some_and(|place| place.direction == Direction::Down));
@@ -86,10 +86,10 @@ fn rtts(flows: &[&ResolvedFlow]) -> impl Iterator<Item = Span> {
     flows.iter().map(|flow| flow.base_rtt)
 }
 
-/// The cell in numbers; `air` is what [`link`] makes of its queue.
+/// Resolves the cell into numbers; `air` is the result of [`link`].
 ///
 /// # Errors
-/// A PHY that does not exist, rates that it does not have, access parameters out of range.
+/// If the PHY does not exist, if it does not have the given rates, or if access parameters are out of range.
 pub(super) fn plan(
     scenario: &Scenario,
     wlan: &Wlan,
@@ -127,7 +127,7 @@ pub(super) fn plan(
         control_rate,
         after_collision: match wlan.after_collision {
             spec::AfterCollision::Eifs => {
-                // Without a rate: the acknowledgement that did not come.
+                // The rate of the acknowledgement that did not come, if the scenario gives none.
                 let missed = || phy.acknowledgement_rate(wlan.rate, control_rate);
                 AfterCollision::Wait(phy.eifs_less_difs_at(wlan.ack, wlan.eifs_rate.unwrap_or_else(missed)))
             }
@@ -145,7 +145,7 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// The access point's functions, and which of them the data of the first download wait for.
+/// Returns the access point's functions, and the index of the one that the data of the first download waits for.
 fn downlinks(rules: &Rules<'_>, air: &ResolvedLink, flows: &[&ResolvedFlow]) -> (Vec<DownlinkPlan>, usize) {
     let places = || flows.iter().filter_map(|flow| flow.place);
     let sent = |place: CellPlace| match place.direction {
@@ -162,7 +162,7 @@ fn downlinks(rules: &Rules<'_>, air: &ResolvedLink, flows: &[&ResolvedFlow]) -> 
     if used.is_empty() {
         used.push(Category::BestEffort);
     }
-    // In the order of `CATEGORIES`, whichever flow comes first.
+    // The order is that of `CATEGORIES`, whichever flow comes first.
     let of = |wanted: spec::Category| used.contains(&category(wanted));
     let kept = CATEGORIES.into_iter().map(|(_, category)| category).filter(|category| of(*category));
     let downlink = |wanted: spec::Category| DownlinkPlan {
@@ -181,9 +181,9 @@ fn downlinks(rules: &Rules<'_>, air: &ResolvedLink, flows: &[&ResolvedFlow]) -> 
     (plans, watched)
 }
 
-/// What moves the limit of the access point's queue, up to that limit.
+/// Returns the algorithm that moves the limit of the access point's queue, at most up to that limit.
 fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
-    // A limit in bytes does not move: the reader refuses it.
+    // A limit in bytes does not move, because the reader refuses it.
     let Limit::Packets(most) = limit else { return None };
     let ebdp = |ebdp: spec::Ebdp| EbdpParameters {
         target: ebdp.target,
@@ -198,7 +198,7 @@ fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
         fewest: alt.fewest.min(most),
         most,
     };
-    // ALT begins with its fewest packets.
+    // ALT begins with its least number of packets.
     Some(match wlan.queue.sizing? {
         Sizing::Ebdp(own) => MovingLimitConfig::Ebdp(ebdp(own)),
         Sizing::Alt(own) => MovingLimitConfig::Alt(alt(own), own.fewest),
@@ -206,7 +206,8 @@ fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
     })
 }
 
-/// The stations that a flow makes send in the category in which they would be saturated: they are not.
+/// Lists the stations that are not saturated although the scenario says so, because a flow makes them send in that
+/// category.
 pub(super) fn unsaturated(scenario: &Scenario, plan: &CellPlan) -> Vec<String> {
     let tables = scenario.wlan.iter().flat_map(|wlan| &wlan.stations);
     let saturated = tables.flat_map(|table| table.names.iter().map(|_| table.saturated));
@@ -220,7 +221,8 @@ pub(super) fn unsaturated(scenario: &Scenario, plan: &CellPlan) -> Vec<String> {
     saturated.zip(&plan.stations).filter(busy).map(|(_, station)| station.name.clone()).collect()
 }
 
-/// Every station, with a function for each category that it sends in: what flows hand it, or else what it always has.
+/// Makes every station, with a function for each category that it sends in. A function sends either the packets of
+/// flows or, if there are none, the saturated station's own frames.
 fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
     let all = rules.wlan.stations.iter().flat_map(|table| table.names.iter().map(move |name| (table, name)));
     let station = |(index, (table, name)): (usize, (&spec::Station, &String))| {
@@ -253,7 +255,7 @@ fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
     all.enumerate().map(station).collect()
 }
 
-/// The wire to the access point and the wire from it. Without flows nothing goes over it.
+/// Makes the wire to the access point and the wire from it. Without flows nothing crosses them.
 fn backhaul(wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result<[LinkPlan; 2], Vec<Complaint>> {
     let unused = spec::Backhaul {
         rate: Rate::from_bps(1_000_000_000),

@@ -2,7 +2,7 @@
 
 use units::Complaint;
 
-/// Makes a complaint of its parts, of which some come from tables.
+/// Makes a complaint from its parts, some of which come from tables.
 pub(super) fn complaint(
     key: impl Into<String>,
     found: impl Into<String>,

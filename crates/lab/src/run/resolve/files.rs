@@ -1,4 +1,4 @@
-//! Where the files that a scenario names are read from: a folder, or memory.
+//! The source of the files that a scenario names: a folder, or memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ pub trait Files {
     /// Opens the file that the scenario calls `name`.
     ///
     /// # Errors
-    /// If there is no such file, or it cannot be read.
+    /// If the file does not exist or cannot be read.
     fn open(&self, name: &str) -> io::Result<Opened<'_>>;
 
     /// Returns the name by which a person finds the file.
@@ -24,9 +24,9 @@ pub trait Files {
 pub struct Opened<'a> {
     /// Its bytes.
     pub content: Box<dyn Read + 'a>,
-    /// Two files with the same identity have the same content.
+    /// An identity of the content: two files with the same identity have the same content.
     pub identity: String,
-    /// It may go on forever, such as a pipe or a device.
+    /// True if it may go on forever, such as a pipe or a device.
     pub is_endless: bool,
 }
 
@@ -35,13 +35,13 @@ pub struct Opened<'a> {
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The files relative to `folder`; an empty path is the current one.
+    /// Makes the files relative to `folder`; an empty path is the current one.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The files relative to the folder of the scenario file `name`.
+    /// Makes the files relative to the folder of the scenario file `name`.
     #[must_use]
     pub fn of_file(name: &str) -> Self {
         Self::new(Path::new(name).parent().unwrap_or(Path::new("")))

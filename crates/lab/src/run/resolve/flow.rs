@@ -12,16 +12,16 @@ use transport::{BbrVariant, CubicVariant, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Fraction, Span, Time};
 
-/// One transfer in numbers: the plan of its simulation, and where the scenario says so.
+/// One transfer in numbers: the plan of its simulation, and its place in the scenario.
 #[derive(Clone, Debug)]
 pub struct ResolvedFlow {
     /// The transfer itself. In a cell its route is the air, which all flows share.
     pub plan: FlowPlan,
-    /// The table of the scenario it is from: `flow`, or `traffic` for a user's connections.
+    /// The name of the scenario's table that it comes from: `flow`, or `traffic` for a user's connections.
     pub section: &'static str,
-    /// The number of that table among those of its name.
+    /// The index of that table among those of its name.
     pub entry: usize,
-    /// True if the kernel sizes the receive window unasked: the plan's sizer stands for the kernel's rules.
+    /// True if the kernel sizes the receive window by itself; the plan's sizer then stands for the kernel's rules.
     pub autotuned: bool,
 }
 
@@ -52,29 +52,29 @@ impl ResolvedFlow {
         self.control.start.window / self.payload
     }
 
-    /// Returns the largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
+    /// Returns the largest receive window, or the largest that the sizer may set; `None` if it never limits the flow.
     #[must_use]
     pub fn receive_window(&self) -> Option<Bytes> {
         Some(self.socket_buffer).filter(|window| *window < Bytes::MAX)
     }
 
-    /// Returns the bytes that the buffers of both ends let through in a round trip, as a theory takes it: the lesser
-    /// of the receive window and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`: never
-    /// the limit.
+    /// Returns the bytes that the buffers of both ends let through in a round trip, as a theory takes it. This is the
+    /// lesser of the receive window and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`
+    /// if neither limits the flow.
     #[must_use]
     pub fn per_round_trip(&self) -> Option<Bytes> {
         let sent = self.transport.host.send_buffer.per_round_trip();
         self.receive_window().into_iter().chain(sent).min()
     }
 
-    /// Returns the sizer that the scenario asks for; `None` also if the kernel sizes the window unasked.
+    /// Returns the sizer that the scenario asks for; `None` also if the kernel sizes the window by itself.
     #[must_use]
     pub fn asked_sizer(&self) -> Option<&SizerPlan> {
         self.sizer.as_ref().filter(|_| !self.autotuned)
     }
 }
 
-/// Every transfer of the scenario, distributions drawn.
+/// Makes every transfer of the scenario, with distributions drawn.
 pub(super) fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
     scenario
         .flows
@@ -84,7 +84,7 @@ pub(super) fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<Res
         .collect()
 }
 
-/// The transfers of one table, distributions drawn.
+/// Makes the transfers of one table, with distributions drawn.
 pub(super) fn transfers(
     scenario: &Scenario,
     flow: &spec::Flow,
@@ -102,12 +102,12 @@ pub(super) fn transfers(
     let starts = values(&flow.start, flow.count, stream("start"));
     let (window, sizer) = match &flow.socket_buffer {
         SocketBuffer::Max => (Bytes::MAX, None),
-        // What the kernel does unasked is what the sizer of its rules does.
+        // The sizer `drs` follows the rules by which the kernel sizes the window by itself.
         SocketBuffer::Autotuned => (scenario::AUTOTUNED, Some(("drs", None))),
         SocketBuffer::Fixed(bytes) => (*bytes, None),
         SocketBuffer::Sized { sizer, max, regret } => (*max, Some((sizer.as_str(), *regret))),
     };
-    // Both ends are ours, so the sender can be paced.
+    // Both ends are ours, so that the sender can be paced.
     let sizer = sizer.map(|(name, regret)| SizerPlan {
         name: name.into(),
         can_pace: true,
@@ -139,7 +139,7 @@ pub(super) fn transfers(
             control: control.clone(),
             payload,
             header: spec::Flow::header(flow.transport.timestamps),
-            // A drawn RTT below what the links take is theirs.
+            // An RTT drawn below the links' own round trip is raised to it.
             base_rtt: rtt.max(least),
             route: route.clone(),
             return_route: return_route.clone(),

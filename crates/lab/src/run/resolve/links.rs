@@ -1,4 +1,4 @@
-//! Links and ways in numbers: a queue per direction, and the routes of flows and traffic over them.
+//! Links and routes in numbers: a queue per direction, and the routes of flows and traffic over them.
 
 use super::flow::ResolvedFlow;
 use super::queue;
@@ -15,7 +15,7 @@ use units::{Bytes, Complaint, Rate, Span};
 pub struct ResolvedLink {
     /// The link's name.
     pub name: String,
-    /// Which of its directions.
+    /// The direction of the link.
     pub direction: Direction,
     /// Rate, delay, random loss.
     pub config: LinkConfig,
@@ -25,19 +25,19 @@ pub struct ResolvedLink {
     pub limit: Limit,
     /// Mean base RTT of the flows that cross the link either way.
     pub mean_rtt: Span,
-    /// The table of the scenario that says so: `link[1].reverse`.
+    /// The key of the scenario's table that defines it: `link[1].reverse`.
     pub table: String,
 }
 
 impl ResolvedLink {
-    /// Returns the scale by which the room of its queue is counted in every unit.
+    /// Returns the scale that converts the room of its queue between units.
     #[must_use]
     pub const fn room_scale(&self) -> RoomScale {
         RoomScale { rate: self.config.rate, mean_rtt: self.mean_rtt, packet: self.queue.mean_packet }
     }
 }
 
-/// Every direction in numbers.
+/// Resolves every direction into numbers.
 pub(super) fn resolve(
     ways: &Directions<'_>,
     flows: &[&ResolvedFlow],
@@ -72,8 +72,8 @@ pub(super) fn resolve(
     forward.chain(reverse).collect()
 }
 
-/// Returns the scale of a direction of `rate`, by what it carries: the mean base RTT of the flows that cross its link
-/// either way, and the mean packet.
+/// Returns the scale of a direction of `rate`, from the traffic that it carries. The scale has the mean base RTT of the
+/// flows that cross its link either way, and the mean packet.
 fn carried(
     direction: usize,
     other: Option<usize>,
@@ -96,8 +96,8 @@ fn carried(
     RoomScale { rate, mean_rtt, packet: queue::mean_packet(rate, &packets, &crossing) }
 }
 
-/// The direction a summary is about. Of those that carry the flows' data, forward ones if there are any, it is the
-/// one with the least available rate. In a tie it is the first.
+/// Returns the direction that a summary is about. Of the directions that carry the flows' data, forward ones if there
+/// are any, it is the one with the least available rate. In a tie it is the first.
 pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[TrafficPlan]) -> usize {
     let mut carrying = vec![false; links.len()];
     flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);
@@ -108,21 +108,21 @@ pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[
     candidates.min_by_key(|index| available(*index, links[*index].config.rate, traffic)).unwrap_or(0)
 }
 
-/// What unresponsive traffic leaves of a direction's rate.
+/// Returns the part of a direction's rate that unresponsive traffic leaves.
 pub(super) fn available(index: usize, rate: Rate, traffic: &[TrafficPlan]) -> Rate {
     rate.saturating_sub(unresponsive(index, traffic))
 }
 
-/// Mean rate of the unresponsive traffic over a direction.
+/// Returns the mean rate of the unresponsive traffic over a direction.
 pub(super) fn unresponsive(index: usize, traffic: &[TrafficPlan]) -> Rate {
     let crossing = traffic.iter().filter(|traffic| traffic.route.contains(&index));
     crossing.fold(Rate::ZERO, |sum, traffic| sum + traffic.config.rate)
 }
 
-/// Whether every queue has room for what crosses it and the settings its policy accepts.
+/// Checks that every queue has room for the packets that cross it, and has settings that its policy accepts.
 ///
 /// # Errors
-/// The first that does not.
+/// Returns the complaints about the first queue that fails.
 pub(super) fn check(links: &[ResolvedLink], flows: &[&ResolvedFlow]) -> Result<(), Vec<Complaint>> {
     for (index, link) in links.iter().enumerate() {
         let sending = flows.iter().filter(|flow| flow.route.contains(&index));

@@ -1,17 +1,17 @@
-//! Names that must be in a registry.
+//! Checks of names that must be in a registry.
 
 use super::assist;
 use super::complaint::complaint;
 use scenario::{Scenario, SocketBuffer, did_you_mean};
 use units::Complaint;
 
-/// Congestion controls of the kernels the live engine meets.
+/// Congestion controls of the kernels that the live engine runs on.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
 
-/// Whether a queue policy is called `name`.
+/// Checks that a queue policy called `name` exists.
 ///
 /// # Errors
-/// The names of those there are.
+/// If not, the complaint lists the names of all policies.
 pub fn is_policy(name: &str) -> Result<(), Complaint> {
     let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
     if known.contains(&name) {
@@ -25,7 +25,7 @@ pub fn is_policy(name: &str) -> Result<(), Complaint> {
 /// Checks every name of the scenario.
 ///
 /// # Errors
-/// Those that no registry has.
+/// Returns the names that no registry has.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
     let mut faults = Vec::new();
     let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));

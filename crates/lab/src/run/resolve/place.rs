@@ -1,11 +1,11 @@
-//! Where the transfers of a flow are in a wireless cell.
+//! The places of a flow's transfers in a wireless cell.
 
 use air::access::Category;
 use scenario::spec::{self, CellDirection, Wlan};
 use sim::{CellPlace, Direction};
 use units::Span;
 
-/// Where the transfers of a flow's table are in the cell: number `index` of them.
+/// Returns the place in the cell of transfer number `index` of a flow's table.
 pub(super) fn place(wlan: &Wlan, flow: &spec::Flow, index: usize) -> Option<CellPlace> {
     let way = flow.cell.as_ref()?;
     let name = &way.stations[index % way.stations.len()];
@@ -30,7 +30,7 @@ pub(super) const fn category(category: spec::Category) -> Category {
     }
 }
 
-/// One-way delay of the backhaul.
+/// Returns the one-way delay of the backhaul.
 pub(super) fn delay(wlan: &Wlan) -> Span {
     wlan.backhaul.as_ref().map_or(Span::ZERO, |backhaul| backhaul.delay)
 }

@@ -1,4 +1,4 @@
-//! A queue as written to numbers: its room, its thresholds in packets, and whether its policy has what is set.
+//! A queue in numbers: its room, its thresholds in packets, and the check of its policy's settings.
 
 use super::complaint::complaint;
 use super::room::RoomScale;
@@ -9,9 +9,9 @@ use scenario::spec::{self, Threshold};
 use sim::TrafficPlan;
 use units::{Bytes, Complaint, Rate};
 
-/// Mean wire length of the packets that will come over a link of `rate`. The unresponsive traffic's packets weigh by
-/// its rates. The flows' packets, one of each in `packets`, have equal parts of the remaining rate, at least a
-/// hundredth of `rate`.
+/// Computes the mean wire length of the packets that will come over a link of `rate`. The unresponsive traffic's
+/// packets are weighted by its rates. The flows' packets, one of each in `packets`, have equal parts of the remaining
+/// rate, at least a hundredth of `rate`.
 pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&TrafficPlan]) -> Bytes {
     if packets.is_empty() && traffic.is_empty() {
         return Context::MEAN_PACKET;
@@ -27,12 +27,12 @@ pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&TrafficPlan
     Bytes::new((bits / packets / 8.0).round().max(1.0) as u64)
 }
 
-/// Mean length of the packets of `traffic`, bits.
+/// Computes the mean length of the packets of `traffic`, bits.
 pub(crate) fn packet_bits(traffic: &TrafficConfig) -> f64 {
     match &traffic.pattern {
         Pattern::Replay { trace, .. } => {
             let packets = trace.len().max(1) as f64;
-            // From the mean rate, which counts a mean gap after the last packet.
+            // The mean rate counts a mean gap after the last packet.
             let seconds = trace.duration().as_secs_f64() * packets / (packets - 1.0).max(1.0);
             let mean = trace.mean_rate().as_bps_f64() * seconds / packets;
             if mean > 0.0 { mean } else { traffic.packet.bits_f64() }
@@ -41,7 +41,7 @@ pub(crate) fn packet_bits(traffic: &TrafficConfig) -> f64 {
     }
 }
 
-/// The policy and its settings in numbers.
+/// Resolves the policy and its settings into numbers.
 pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
     let set = queue.settings;
     let packets = |threshold| match threshold {
@@ -69,10 +69,10 @@ pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
     PolicyConfig { policy: queue.kind.clone(), settings, mean_packet: scale.packet, assist: None }
 }
 
-/// Whether the queue of the link `table` has room for a packet of the length `segment`.
+/// Checks that the queue of the link `table` has room for a packet of the length `segment`.
 ///
 /// # Errors
-/// If it has not.
+/// If it has no room.
 pub(super) fn holds(table: &str, limit: Limit, segment: Bytes) -> Result<(), Vec<Complaint>> {
     match limit {
         Limit::Bytes(room) if room < segment => {
@@ -85,10 +85,11 @@ pub(super) fn holds(table: &str, limit: Limit, segment: Bytes) -> Result<(), Vec
     }
 }
 
-/// Whether the registry has the policy with these settings. `table` is the key of the link it belongs to.
+/// Checks that the registry has the policy with these settings. `table` is the key of the link that the queue belongs
+/// to.
 ///
 /// # Errors
-/// Every setting the policy does not have; then the first that is out of its range.
+/// Returns every setting that the policy does not have, or else the first that is out of its range.
 pub(super) fn check(
     table: &str,
     queue: &PolicyConfig,

@@ -1,5 +1,5 @@
-//! A queue's room in packets, bytes, time and bandwidth-delay products. This is the only conversion between them, and
-//! [`mean_rtt`] the only mean round-trip time.
+//! A queue's room in packets, bytes, time and bandwidth-delay products. All conversions between them are here, and
+//! [`mean_rtt`] is the only mean round-trip time.
 
 use link::Limit;
 use scenario::spec;
@@ -7,10 +7,10 @@ use serde::Serialize;
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
-/// A queue's surroundings, by which one unit of its room becomes another.
+/// The surroundings of a queue, which determine the conversion between units of its room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoomScale {
-    /// Rate of the link behind the queue; zero: unknown, as in a wireless cell.
+    /// Rate of the link behind the queue; zero if unknown, as in a wireless cell.
     pub rate: Rate,
     /// Mean base RTT of the flows that cross the link; zero without such flows.
     pub mean_rtt: Span,
@@ -43,7 +43,7 @@ impl RoomScale {
         }
     }
 
-    /// Returns the bytes of `limit`; each of its packets, if it counts packets, has the mean length.
+    /// Returns the bytes of `limit`. If it counts packets, each has the mean length.
     #[must_use]
     pub fn bytes(&self, limit: Limit) -> Bytes {
         match limit {
@@ -72,7 +72,7 @@ impl RoomScale {
         (product > 0.0).then(|| bytes / product)
     }
 
-    /// Returns the room of so many packets of mean length in every unit.
+    /// Returns the room of this number of packets of mean length in every unit.
     #[must_use]
     pub fn room(&self, packets: u64) -> Room {
         let bytes = self.packet * packets;
@@ -86,17 +86,17 @@ impl RoomScale {
     }
 }
 
-/// A queue's room in packets, bytes, the time that the link takes to send as much, and bandwidth-delay products.
+/// A queue's room in packets, bytes, the time that the link takes to send them, and bandwidth-delay products.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Room {
     /// Whole packets of the mean length.
     pub packets: u64,
-    /// As many bytes.
+    /// The same in bytes.
     pub bytes: u64,
     /// The time to send them, seconds.
     pub seconds: f64,
-    /// Shares of the link's rate times the mean base RTT of the flows that cross it, drawn RTTs as they were drawn.
-    /// `None` without such flows.
+    /// The same as a share of the link's rate times the mean base RTT of the flows that cross it; drawn RTTs count as
+    /// drawn. `None` without such flows.
     pub bdp: Option<f64>,
 }
 

@@ -1,16 +1,16 @@
-//! Which flows have series, and how densely these are sampled: they are held in memory until a run ends.
+//! The choice of flows that have series, and of the sampling interval: series are held in memory until a run ends.
 
 use super::flow::ResolvedFlow;
 use scenario::{Record, RecordedFlows, Scenario};
 use units::{Complaint, Span};
 
-/// Numbers that the series of one run may hold, some 8 bytes each.
+/// The number of values that the series of one run may hold, some 8 bytes each.
 const MOST: u64 = 30_000_000;
-/// Flows that have series of their own where a scenario has more and does not ask for all.
+/// The number of flows that have series of their own if a scenario has more and does not ask for all.
 pub(crate) const SAMPLE: usize = 32;
 
-/// The flows with series, ascending: the first of each table as far as there is room, then others at equal distances.
-/// `None`: all.
+/// Chooses the flows with series, ascending: the first of each table as far as there is room, then others at equal
+/// distances. `None` means all flows.
 pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<usize>> {
     if flows.len() <= SAMPLE || scenario.record.flows == RecordedFlows::All {
         return None;
@@ -26,11 +26,11 @@ pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<
     Some(sample)
 }
 
-/// Returns the sampling interval: the scenario's, or in place of the default one the least multiple that keeps the
-/// series within bounds.
+/// Returns the sampling interval: the scenario's, or, in place of the default interval, the least multiple that keeps
+/// the series within bounds.
 ///
 /// # Errors
-/// If another interval than the default would not.
+/// If an interval other than the default would exceed the bounds.
 pub(super) fn every(scenario: &Scenario, flows: usize) -> Result<Span, Vec<Complaint>> {
     let every = scenario.record.every;
     let columns = scenario.record.columns.len() as u64;

@@ -1,10 +1,10 @@
-//! A [`Spread`] as one value for each flow.
+//! Conversion of a [`Spread`] into one value for each flow.
 
 use scenario::Spread;
 use units::Span;
 use units::random::{Stream, pareto_quantiles};
 
-/// The values of `count` flows; a list must have as many.
+/// Draws the values of `count` flows; a list must have as many values.
 pub(super) fn values(spread: &Spread<Span>, count: u64, mut stream: Stream) -> Vec<Span> {
     let mut drawn = |draw: &dyn Fn(&mut Stream) -> f64| {
         (0..count).map(|_| Span::from_secs_f64(draw(&mut stream))).collect()
@@ -28,7 +28,7 @@ pub(super) fn values(spread: &Spread<Span>, count: u64, mut stream: Stream) -> V
 mod tests {
     use super::*;
 
-    /// tests/reference/README.md: the lists that the comparison with ns-2 used, shuffled.
+    /// Compares with the lists that the ns-2 comparison used, shuffled (tests/reference/README.md).
     #[test]
     fn pareto_quantiles_are_the_reference_lists() {
         for count in [5, 25, 100] {

@@ -9,18 +9,19 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use units::{Complaint, one_line};
 
-/// The content that a trace was read from ([`Opened::identity`]), and which of its packets were taken.
+/// The content that a trace was read from ([`Opened::identity`]), and the packets taken from it.
 type Version = (String, Wanted);
 
-/// A trace that was read: it, and the remarks on its file.
+/// A trace that was read, and the remarks on its file.
 pub(super) type Known = (Arc<Trace>, Vec<String>);
 
 /// A file, its trace while a scenario has it, and the remarks on it.
 type Held = (Version, Weak<Trace>, Vec<String>);
 
-/// What is no file, such as a pipe or a device, may have no end: so many bytes are read of it.
+/// The number of bytes read from a source that may have no end, such as a pipe or a device.
 const MOST_PIPED: u64 = 4 << 30;
-/// The traces of all points of a scenario together, bytes in memory: the largest single one, and as much again.
+/// The bound on the traces of all points of a scenario together, bytes in memory: the largest single one, and as much
+/// again.
 const MOST_HELD: u64 = 1_200_000_000;
 
 /// Traces in use.
@@ -29,7 +30,7 @@ static KNOWN: Mutex<Vec<Held>> = Mutex::new(Vec::new());
 /// Reads the trace that `replay` names.
 ///
 /// # Errors
-/// If it cannot be read, or is no trace.
+/// If the file cannot be read, or is not a trace.
 pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complaint> {
     let shown = files.shown(&replay.file);
     let fault = |found: String, accepted: &str, help: Option<String>| {
@@ -56,7 +57,7 @@ pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complain
             (Arc::new(recording.trace), notes)
         }
     };
-    // A trace without length cannot repeat: it would never end.
+    // A trace without length cannot repeat, because it would never end.
     if replay.repeat && trace.duration() == units::Span::ZERO {
         let found = format!("{}: all packets at one instant, to be repeated", replay.file);
         return Err(fault(found, "a trace with time between its packets, or repeat = false", None));
@@ -75,10 +76,10 @@ pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complain
     Ok((trace, notes))
 }
 
-/// A source that fails where it goes on for too long, rather than seem to end there.
+/// A source that fails if it goes on for too long, instead of appearing to end there.
 struct Bounded<R> {
     source: R,
-    /// Bytes that may still come; `None`: any number.
+    /// The number of bytes that may still come; `None`: any number.
     left: Option<u64>,
 }
 

@@ -14,21 +14,21 @@ use units::{Complaint, Span, Time};
 /// A population of users in numbers.
 #[derive(Clone, Debug)]
 pub struct ResolvedSessions {
-    /// Which `[[traffic]]` of the scenario it is.
+    /// The index of its `[[traffic]]` table in the scenario.
     pub entry: usize,
     /// Its name.
     pub name: String,
-    /// What a session sends.
+    /// The size of a session.
     pub size: SessionSize,
     /// Seconds between the end of a session and the beginning of the user's next.
     pub think: Distribution,
-    /// Whether a SYN passes the link before the data.
+    /// True if a SYN passes the link before the data.
     pub handshake: bool,
-    /// What the connections of each user are like.
+    /// The parameters of each user's connection.
     pub connections: Vec<ResolvedFlow>,
 }
 
-/// The populations of a scenario.
+/// Resolves the populations of a scenario.
 pub(super) fn sessions(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedSessions> {
     let population = |sessions: &spec::Sessions| ResolvedSessions {
         entry: sessions.entry,
@@ -54,7 +54,7 @@ fn size(session: &Spread<Volume>) -> SessionSize {
     }
 }
 
-/// A spread that is drawn from time and again: the reader refuses lists and quantiles there.
+/// Converts a spread from which values are drawn repeatedly; the reader refuses lists and quantiles there.
 fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distribution {
     match spread {
         Spread::All(value) => Distribution::Constant(number(*value)),
@@ -73,7 +73,7 @@ pub(super) struct Unresponsive {
     pub(super) traffic: Vec<TrafficPlan>,
     /// The fingerprints of the traces.
     pub(super) contents: Vec<u64>,
-    /// Remarks on their files.
+    /// Remarks on the files of the traces.
     pub(super) notes: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn traffic(
 }
 
 impl Resolved {
-    /// Remarks on the traces: on their files, and on those that end before a run that lasts until `end`.
+    /// Returns remarks on the traces: on their files, and on those that end before a run that lasts until `end`.
     #[must_use]
     pub fn trace_notes(&self, end: Option<Span>) -> Vec<String> {
         let ends = self.traffic.iter().filter_map(|traffic| {
@@ -110,7 +110,7 @@ impl Resolved {
             let Pattern::Replay { trace, repeat: false } = &traffic.config.pattern else { return None };
             let last = start + trace.duration();
             let end = (Time::ZERO + end?).min(stop);
-            // A capture that was made to fit ends a little before.
+            // A capture that was cut to the duration of the run ends a little before it.
             let left = end.as_secs_f64() - last.as_secs_f64();
             (left > 0.01 * end.as_secs_f64()).then(|| {
                 let (name, last, end) = (&traffic.name, seconds(last), seconds(end));
@@ -121,7 +121,7 @@ impl Resolved {
     }
 }
 
-/// "4", "12.25": seconds with two decimals at most.
+/// Returns seconds with two decimals at most, such as 4 or 12.25.
 fn seconds(time: Time) -> f64 {
     (time.as_secs_f64() * 100.0).round() / 100.0
 }

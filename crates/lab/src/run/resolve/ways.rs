@@ -1,18 +1,18 @@
-//! The ways of packets over links, and back: a direction of each link that has a queue.
+//! The routes of packets over links and back, as directions of the links that have a queue.
 
 use scenario::spec::{self, Direction};
 use std::collections::HashMap;
 use units::Span;
 
-/// Where a packet goes and what answers it comes back by: indices of directions.
+/// The route of a packet, or of its acknowledgement: indices of directions.
 pub(super) type Route = Vec<usize>;
 
 /// The directions of a scenario's links: first each link's forward one, then those reverse ones that have a queue.
 pub(super) struct Directions<'a> {
     pub(super) links: &'a [spec::Link],
-    /// By name.
+    /// The index of each link by its name.
     places: HashMap<&'a str, usize>,
-    /// Of each link that has one.
+    /// For each link, the index of its reverse direction if it has one.
     pub(super) reverse: Vec<Option<usize>>,
 }
 
@@ -36,12 +36,12 @@ impl<'a> Directions<'a> {
         path.iter().filter_map(|name| self.places.get(name.as_str()).copied())
     }
 
-    /// Twice the one-way delay of a path.
+    /// Returns twice the one-way delay of a path.
     pub(super) fn round(&self, path: &[String]) -> Span {
         self.places(path).map(|place| self.links[place].delay * 2).sum()
     }
 
-    /// The way over a path in a direction.
+    /// Returns the route over a path in a direction.
     pub(super) fn there(&self, path: &[String], direction: Direction) -> Route {
         match direction {
             Direction::Forward => self.places(path).collect(),
@@ -49,7 +49,7 @@ impl<'a> Directions<'a> {
         }
     }
 
-    /// The way back: over what has a queue in the other direction.
+    /// Returns the route back, over the links that have a queue in the other direction.
     pub(super) fn back(&self, path: &[String], direction: Direction) -> Route {
         self.there(
             path,

@@ -1,4 +1,4 @@
-//! The record of a run on the kernel: from what the path, the senders and the receivers report.
+//! The record of a run on the kernel, made from the reports of the path, the senders and the receivers.
 
 use super::{least_rtt, send_memory_note};
 use crate::run::batches::{Reading, half_widths, nearest};
@@ -39,7 +39,7 @@ pub(super) fn record(
     let established =
         sent.iter().filter_map(|sent| sent.connected).map(|at| at.since(Time::ZERO).as_secs_f64());
     summary.delivers_from(established, resolved);
-    // The emulated link knows neither which of the flows end nor when.
+    // The emulated link does not know which of the flows end, nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
         summary.tell_losses(report.losses, resolved);
     }
@@ -61,11 +61,11 @@ pub(super) fn record(
     Record { summary, series: series(resolved, report, sent, received), notes }
 }
 
-/// The tight link's counters at the ends of batches, as near as its samples come to them.
+/// Returns the tight link's counters at the ends of batches, from the samples nearest to them.
 fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
     let Some(end) = resolved.end else { return Vec::new() };
     let (from, end) = (Time::ZERO + resolved.warmup, Time::ZERO + end);
-    // The counters of a sample before the beginning of measurement are of another interval.
+    // The counters of a sample before the beginning of measurement belong to another interval.
     let measured = report.samples.iter().filter(|sample| sample.at >= from);
     let readings: Vec<Reading> = measured
         .map(|sample| Reading {
@@ -78,7 +78,7 @@ fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
     nearest(&readings, from, end)
 }
 
-/// Requested, granted and observed window after the warm-up, where one was asked for.
+/// Describes the requested, granted and observed window after the warm-up, if the scenario asks for one.
 fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
     let last = received.samples.last()?.window;
     let requested = last.requested?;
@@ -93,7 +93,7 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
     ))
 }
 
-/// What a sizer did, when and why.
+/// Lists the changes of a sizer, with their times and reasons.
 fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
     let changes = received.phases.iter().map(|change| (change.at, &change.state, change.window));
     phases::notes(&received.name, changes, received.final_window)
@@ -132,7 +132,7 @@ fn flow_summary(
     }
 }
 
-/// The kernel's samples and the link's in the columns a scenario asks for.
+/// Makes the series from the samples of the kernel and the link, in the columns that the scenario asks for.
 fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received: &[ReceivedFlow]) -> Series {
     let keeps = |column| resolved.columns.contains(&column);
     let times = report.samples.iter().map(|sample| sample.at.as_secs_f64());
@@ -148,7 +148,7 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
         }
     }
     let flows = sent.iter().zip(received).map(|(sent, received)| {
-        // Both sides sample with one period; the shorter series decides.
+        // Both sides sample with one period; the shorter series sets the length.
         let samples = || sent.samples.iter().zip(&received.samples);
         let times = samples().map(|(ours, _)| ours.at.as_secs_f64());
         let mut flow = FlowSeries { name: sent.name.clone(), t_s: times.collect(), ..FlowSeries::default() };

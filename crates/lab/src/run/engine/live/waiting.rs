@@ -1,4 +1,4 @@
-//! Whether the sender's and the receiver's thread had a processor when they wanted one.
+//! The times for which the sender's and the receiver's thread waited for a processor.
 
 use emu::HostReport;
 use host::waiting::Thread;
@@ -6,33 +6,34 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use units::Span;
 
-/// What ends are called in sentences.
+/// The names of the ends in sentences.
 const PLACES: [&str; 2] = ["the sender", "the receiver"];
 
-/// Where a thread says which it is.
+/// The slot in which a thread registers itself.
 pub(super) struct Name(Arc<OnceLock<Thread>>);
 
 impl Name {
-    /// The calling thread is meant.
+    /// Registers the calling thread.
     pub(super) fn take(self) {
         if let Some(thread) = Thread::current() {
-            // Set once: this takes the only value.
+            // The slot is set once, because `take` consumes the only `Name`.
             let _ = self.0.set(thread);
         }
     }
 }
 
-/// The threads at both ends, the sender's first, as they are looked at from outside.
+/// The threads at both ends, the sender's first, as seen from outside.
 pub(super) struct Ends([End; 2]);
 
 struct End {
     thread: Arc<OnceLock<Thread>>,
-    /// When the measured time began, and when the thread was last looked at; what it had waited by then.
+    /// The time at which measurement began and the thread's wait until then; `last` has the same for the latest
+    /// reading.
     first: Option<(Instant, Span)>,
     last: Option<(Instant, Span)>,
 }
 
-/// Two threads to watch, and where each says which it is.
+/// Makes two threads to watch, and the slots in which they register themselves.
 pub(super) fn watched() -> (Ends, [Name; 2]) {
     let threads: [Arc<OnceLock<Thread>>; 2] = Default::default();
     let names = threads.clone().map(Name);
@@ -40,7 +41,7 @@ pub(super) fn watched() -> (Ends, [Name; 2]) {
 }
 
 impl Ends {
-    /// Looks at both threads. What they have waited counts from the first time on that the warm-up is `over`.
+    /// Reads the waits of both threads. They count from the first call for which the warm-up is `over`.
     pub(super) fn look(&mut self, over: bool) {
         for end in &mut self.0 {
             let waited = end.thread.get().and_then(|thread| thread.waited());
@@ -51,7 +52,7 @@ impl Ends {
         }
     }
 
-    /// Puts what was seen into a path's report.
+    /// Puts the waits into a path's report.
     pub(super) fn tell(&self, hosts: &mut [HostReport; 2]) {
         for ((host, end), place) in hosts.iter_mut().zip(&self.0).zip(PLACES) {
             host.place = place;

@@ -1,4 +1,4 @@
-//! What a theory finds, and the record made of it.
+//! The answer of a theory, and the record made from it.
 
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
@@ -17,38 +17,38 @@ pub(super) struct Packets {
     pub(super) dropped: u64,
 }
 
-/// What a theory says of a scenario. Times are in seconds, shares from 0 to 1, everything finite.
+/// A theory's answer for a scenario. Times are in seconds, shares from 0 to 1, everything finite.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
-    /// What the tight link sends over what it could.
+    /// Bytes that the tight link sends over the bytes that it could send.
     pub(super) utilization: f64,
     /// Drops over arrivals at the tight link.
     pub(super) loss_rate: Option<f64>,
     /// Mean of the bytes waiting at the tight link.
     pub(super) backlog_bytes: Option<f64>,
-    /// Packets that the tight link sent and dropped, where the theory counts them; `None`: what its rates come to
-    /// over the run.
+    /// Packets that the tight link sent and dropped, if the theory counts them; `None`: the counts follow from its
+    /// rates over the run.
     pub(super) packets: Option<Packets>,
-    /// Share of time no packet waits there.
+    /// Share of time in which no packet waits there.
     pub(super) queue_empty: Option<f64>,
-    /// Packets waiting there, where the theory knows their distribution.
+    /// Packets waiting there, if the theory knows their distribution.
     pub(super) queue_length: Option<QueueLength>,
-    /// How long packets wait there.
+    /// The time for which packets wait there.
     pub(super) queueing_delay: Option<DelayStatistics>,
     /// One for each flow of the scenario, in its order. Shares and ratios between flows are filled in later.
     pub(super) flows: Vec<FlowSummary>,
-    /// Mean send window of the flows, bytes, in the same order; of those that are not there nothing is drawn.
+    /// Mean send window of the flows, bytes, in the same order; `None` for absent flows, for which no line is drawn.
     pub(super) windows: Vec<Option<f64>>,
-    /// What the theory knows against time; `None`: it knows a steady state, which is drawn as such.
+    /// The theory's answer against time; `None`: it has a steady state, which is drawn as such.
     pub(super) series: Option<Series>,
-    /// What the air does, in a wireless cell.
+    /// The state of the air, in a wireless cell.
     pub(super) wlan: Option<WlanSummary>,
     /// Remarks on the answer.
     pub(super) notes: Vec<Note>,
 }
 
 impl Answer {
-    /// The record of this answer by `theory`, with the assumptions that the scenario breaks.
+    /// Makes the record of this answer by `theory`, with the assumptions that the scenario breaks.
     pub(super) fn record(
         mut self,
         resolved: &Resolved,
@@ -68,7 +68,7 @@ impl Answer {
         let room = resolved.limit_bytes().get() as f64;
         let measured = (end - resolved.warmup.as_secs_f64()).max(0.0);
         let occupancy = self.backlog_bytes.filter(|_| room > 0.0).map(|backlog| backlog / room);
-        // The frames of a cell are counted by what sends them.
+        // In a cell, the senders of frames count them.
         let of_links = || resolved.cell.is_none().then(|| self.counted(resolved, end));
         let packets = self.packets.or_else(of_links);
         let links = self.links(resolved, occupancy);
@@ -114,7 +114,7 @@ impl Answer {
         Record { summary, series, notes: self.notes }
     }
 
-    /// What the rates come to over a run of `seconds`: as if the steady state held from its start.
+    /// Converts the rates into counts over a run of `seconds`, as if the steady state held from its start.
     fn counted(&self, resolved: &Resolved, seconds: f64) -> Packets {
         let over = |flow: &&(&FlowSummary, &ResolvedFlow)| flow.1.route.contains(&resolved.tight);
         let flows: Vec<(&FlowSummary, &ResolvedFlow)> = self.flows.iter().zip(&resolved.flows).collect();
@@ -124,7 +124,7 @@ impl Answer {
             packets += segments;
             bytes += segments * of.segment().get() as f64;
         }
-        // What else the link sends is cross traffic.
+        // The rest that the link sends is cross traffic.
         let sent = self.utilization * resolved.link.rate.as_bps_f64() / 8.0 * seconds;
         let traffic = resolved.traffic.iter().filter(|traffic| traffic.route.contains(&resolved.tight));
         let (rates, counts) = traffic.fold((0.0, 0.0), |(rates, counts), traffic| {
@@ -138,8 +138,9 @@ impl Answer {
         Packets { forwarded: packets.round() as u64, dropped: (packets * loss / (1.0 - loss)).round() as u64 }
     }
 
-    /// Every direction of every link that has a queue, where there are several. The tight link has its own numbers.
-    /// The queues of the others are taken to be empty, and their load is that of the flows and the cross traffic.
+    /// Summarizes every direction of every link that has a queue, if there are several. The tight link has its own
+    /// numbers. The queues of the others are taken to be empty, and their load is that of the flows and the cross
+    /// traffic.
     fn links(&self, resolved: &Resolved, occupancy: Option<f64>) -> Vec<LinkSummary> {
         let links = resolved.links.iter().enumerate().filter(|_| resolved.is_network());
         let one = |(place, link): (usize, &ResolvedLink)| {
@@ -179,7 +180,7 @@ impl Answer {
         links.map(one).collect()
     }
 
-    /// The steady state as two samples, so that a chart can draw it.
+    /// Makes the steady state into two samples, so that a chart can draw it.
     fn steady(&self, resolved: &Resolved, end: f64) -> Series {
         let t_s = Times::from(vec![0.0, end]);
         let twice = |value: f64| vec![value, value];
@@ -207,24 +208,24 @@ impl Answer {
     }
 }
 
-/// A flow that a theory leaves out.
+/// Returns the summary of a flow that a theory leaves out.
 pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
     FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
 }
 
-/// How long a flow is there in the measured interval, seconds; of a sized one, at most.
+/// Returns the seconds for which a flow is present in the measured interval; for a sized flow, at most.
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
     (stop - of.start.max(Time::ZERO + resolved.warmup).as_secs_f64()).max(0.0)
 }
 
-/// How long the handshake of a flow takes over an empty path, seconds; zero without one.
+/// Returns the seconds that the handshake of a flow takes over an empty path; zero without a handshake.
 pub(super) fn handshake(of: &ResolvedFlow) -> f64 {
     if of.handshake { of.base_rtt.as_secs_f64() } else { 0.0 }
 }
 
-/// The duration of a flow that has a size, and its goodput over that time. No file is quicker than a slow start whose
-/// window doubles in each round trip.
+/// Sets the duration of a flow that has a size, and its goodput over that time. No file is quicker than a slow start
+/// whose window doubles in each round trip.
 fn as_file(flow: &mut FlowSummary, of: &ResolvedFlow) {
     let Some(size) = of.size.filter(|_| flow.goodput_bps > 0.0) else { return };
     let segments = size.get().div_ceil(of.payload.get().max(1)).max(1) as f64;
@@ -234,13 +235,13 @@ fn as_file(flow: &mut FlowSummary, of: &ResolvedFlow) {
     (flow.completion_s, flow.goodput_bps) = (Some(seconds), size.bits_f64() / seconds);
 }
 
-/// The payload that a flow moves in `seconds`, bytes: no more than it has.
+/// Returns the payload that a flow moves in `seconds`, bytes, at most its size.
 fn delivered(flow: &FlowSummary, of: &ResolvedFlow, seconds: f64) -> f64 {
     let most = of.size.map_or(f64::INFINITY, |size| size.get() as f64);
     (flow.goodput_bps / 8.0 * seconds).min(most)
 }
 
-/// Of each link an equal share for the flows that cross it, bit/s.
+/// Returns, for each link, an equal share for the flows that cross it, bit/s.
 pub(super) fn shares(resolved: &Resolved) -> Vec<f64> {
     let mut sharing = vec![0.0_f64; resolved.links.len()];
     resolved.flows.iter().flat_map(|flow| &flow.route).for_each(|link| sharing[*link] += 1.0);
@@ -248,8 +249,8 @@ pub(super) fn shares(resolved: &Resolved) -> Vec<f64> {
     rates.zip(sharing).map(|(rate, sharing)| rate / sharing.max(1.0)).collect()
 }
 
-/// The rate of a flow that does not cross the tight link. It is an equal share of the least link on its way, as far
-/// as its window carries it.
+/// Summarizes a flow that does not cross the tight link. Its rate is an equal share of the slowest link on its route,
+/// unless its window limits it.
 pub(super) fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]) -> FlowSummary {
     let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
     let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());

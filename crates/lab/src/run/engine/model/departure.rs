@@ -1,4 +1,4 @@
-//! How a scenario differs from what a theory is about.
+//! The differences between a scenario and the subject of a theory.
 
 use super::offered::Offered;
 use super::tight::red;
@@ -7,36 +7,36 @@ use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use units::{Complaint, Fraction, Span, Time};
 
-/// What a control is taken for where a theory knows Reno only.
+/// The words for the control that a theory assumes if it knows Reno only.
 pub(super) const RENO: &str = "Reno, which adds a segment per round trip and halves at a loss";
 
-/// As many flows as the fixed point's source has. Fewer lose together, and are no random process of arrivals.
+/// The number of flows in the fixed point's source. Fewer flows lose together and are not a random process of arrivals.
 pub(super) const ENOUGH: usize = 10;
 
-/// One part of a scenario that a theory takes otherwise than it is.
+/// One part of a scenario that a theory treats otherwise than it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Departure {
-    /// The key and why its value does not fit; what would, and what to do.
+    /// The key and the reason for which its value does not fit, the values that would, and the remedy.
     pub(super) complaint: Complaint,
-    /// What is assumed in its place: a plain sentence without a full stop.
+    /// The assumption in its place: a plain sentence without a full stop.
     pub(super) assumption: String,
-    /// How much it can move the answer.
+    /// The extent to which it can change the answer.
     pub(super) weight: Weight,
 }
 
-/// How much a departure can move an answer.
+/// The extent to which a departure can change an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     /// A part of the traffic or of the path is left out.
     Part,
     /// The theory is about something else: another control, another queue policy.
     Core,
-    /// The theory has no part that is in the scenario: a steady state, where every flow is a file.
+    /// The theory lacks the whole subject of the scenario: a steady state, where every flow is a file.
     All,
 }
 
 impl Weight {
-    /// Of a sum in which one core outweighs two parts, and all of it whatever else there is.
+    /// Returns its value in a sum: one `Core` outweighs two `Part`s, and `All` outweighs any other departures.
     pub(super) const fn value(self) -> u32 {
         match self {
             Self::Part => 3,
@@ -52,8 +52,8 @@ impl Departure {
     }
 }
 
-/// What every theory of links takes otherwise, but for queue policies, of which some know several: `flows` have
-/// another control than those that are `known`.
+/// Lists the departures that all theories of links share, such as controls of `flows` that are not `known`. Each theory
+/// passes its own departure for the queue `policy`, because some know several policies.
 pub(super) fn of_links<'a>(
     resolved: &Resolved,
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
@@ -74,7 +74,7 @@ pub(super) fn of_links<'a>(
     departures.into_iter().flatten().collect()
 }
 
-/// What theories of many flows take otherwise: too few of `crossing`, at the weight of `found`, or flows that end;
+/// Lists the departures of theories of many flows: too few of `crossing`, at the weight of `found`, or flows that end;
 /// and marks of RED.
 pub(super) fn of_many(
     resolved: &Resolved,
@@ -92,8 +92,8 @@ pub(super) fn of_many(
     [sized(crossing), early_marks(resolved), few, together(resolved)].into_iter().flatten().collect()
 }
 
-/// Flows that lose together, as they do behind drop-tail: each loses by itself. A published result is judged by its
-/// claims, which say how far the theory is off there.
+/// Describes flows that lose together, as they do behind drop-tail, where the theory lets each lose by itself. A
+/// published result is exempt, because its claims state the theory's error there.
 fn together(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
         .accepted("red")
@@ -102,7 +102,7 @@ fn together(resolved: &Resolved) -> Option<Departure> {
     is_so.then(|| Departure::new(Weight::Part, complaint, "flows are taken to lose one by one, at random"))
 }
 
-/// Losses of the link's own: there are none.
+/// Describes losses of the link's own, which are taken as zero.
 pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.loss", "losses that the queue has no part in")
         .accepted("0")
@@ -111,7 +111,7 @@ pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
         .then(|| Departure::new(Weight::Part, complaint, "the link loses nothing by itself"))
 }
 
-/// Cross traffic: its packets do not wait.
+/// Describes cross traffic, whose packets are taken not to wait.
 pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("traffic", "cross traffic that the equations have no queue for")
         .accepted("none")
@@ -120,7 +120,8 @@ pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
     (!resolved.traffic.is_empty()).then(|| Departure::new(Weight::Part, complaint, assumption))
 }
 
-/// A socket buffer of fewer than `enough` segments, or one that a sizer moves: it is never the limit.
+/// Describes a socket buffer of fewer than `enough` segments, or one that a sizer moves; it is taken never to limit the
+/// flow.
 pub(super) fn held_back<'a>(
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
     weight: Weight,
@@ -139,7 +140,7 @@ pub(super) fn held_back<'a>(
     Some(Departure::new(weight, complaint, "the receive window is never the limit"))
 }
 
-/// More than one queue: the tight link's is the only one looked at.
+/// Describes further queues: only the tight link's is considered.
 fn network(resolved: &Resolved) -> Option<Departure> {
     let misfit = one_queue(Engine::Model, resolved).err()?;
     let tight = &resolved.links[resolved.tight].name;
@@ -148,7 +149,7 @@ fn network(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Weight::Part, misfit.complaint, assumption))
 }
 
-/// Packets that overtake others, on any link of the scenario: they are taken to keep their order.
+/// Describes packets that overtake others on any link of the scenario; they are taken to keep their order.
 fn jitter(resolved: &Resolved) -> Option<Departure> {
     let link = resolved.links.iter().find(|link| link.config.jitter > Span::ZERO)?;
     let complaint =
@@ -159,7 +160,7 @@ fn jitter(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Weight::Part, complaint, assumption))
 }
 
-/// Users that come and go: they are left out.
+/// Describes users that come and go, who are left out.
 pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
     let misfit = no_users(Engine::Model, resolved, "ask the simulator").err()?;
     let names: Vec<&str> = resolved.sessions.iter().map(|users| users.name.as_str()).collect();
@@ -167,7 +168,7 @@ pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Weight::Part, misfit.complaint, assumption))
 }
 
-/// A queue that marks before it drops, and flows that answer marks.
+/// Describes a queue that marks before it drops, and flows that answer marks.
 fn marks(resolved: &Resolved) -> Option<Departure> {
     let marked =
         resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.transport.ecn);
@@ -180,7 +181,7 @@ fn marks(resolved: &Resolved) -> Option<Departure> {
     })
 }
 
-/// A queue policy other than drop-tail.
+/// Describes a queue policy other than drop-tail.
 pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
     let policy = &resolved.queue.policy;
     let complaint = Complaint::new("link.queue.kind", format!("no closed form for queue \"{policy}\" here"))
@@ -190,7 +191,8 @@ pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
     (policy != link::queue::DROP_TAIL).then(|| Departure::new(Weight::Core, complaint, assumption))
 }
 
-/// A flow that comes or leaves while the run is measured. A file begins when it likes: it has no steady state anyway.
+/// Describes a flow that comes or leaves while the run is measured. A file may begin at any time, because it has no
+/// steady state anyway.
 fn comes_or_leaves(resolved: &Resolved) -> Option<Departure> {
     let leaves = |flow: &&ResolvedFlow| {
         flow.stop.is_some_and(|stop| resolved.end.is_none_or(|end| stop < Time::ZERO + end))
@@ -213,7 +215,7 @@ fn comes_or_leaves(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Weight::Part, complaint, "every flow is taken to be there all the time"))
 }
 
-/// A control that none of `known` is, among `flows`.
+/// Describes a control among `flows` that is not in `known`.
 pub(super) fn control<'a>(
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
     known: &[&str],
@@ -236,12 +238,12 @@ pub(super) fn control<'a>(
     Some(Departure::new(Weight::Core, complaint, assumption))
 }
 
-/// A queue that is neither drop-tail nor RED.
+/// Describes a queue that is neither drop-tail nor RED.
 pub(super) fn not_drop_tail_or_red(resolved: &Resolved) -> Option<Departure> {
     if red(resolved).is_some() { None } else { not_drop_tail(resolved) }
 }
 
-/// Flows that end, where a theory has a steady state.
+/// Describes flows that end, where a theory has a steady state.
 pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     let flow = crossing.iter().find(|flow| flow.size.is_some())?;
     let complaint = Complaint::new(
@@ -254,7 +256,7 @@ pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     Some(Departure::new(weight, complaint, "every flow is taken to have data all the time"))
 }
 
-/// RED that marks instead of dropping.
+/// Describes RED that marks instead of dropping.
 fn early_marks(resolved: &Resolved) -> Option<Departure> {
     let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
     let complaint =

@@ -19,15 +19,15 @@ use link::moving_limit::MovingLimitConfig;
 use sim::{CellPlan, Direction, UplinkSource};
 use units::{Bytes, Complaint, Rate, Span};
 
-/// Downloads, and nothing else in the air.
+/// Downloads, without other traffic in the air.
 #[derive(Debug)]
 pub(super) struct Downloads;
 
-/// What one direction of a download takes of the air, on average per segment.
+/// The airtime of one direction of a download, on average per segment.
 struct Cost {
-    /// From the end of the exchange before to the end of this one.
+    /// The time from the end of the previous exchange to the end of this one.
     whole: f64,
-    /// Of it, frames and acknowledgements.
+    /// The part of that time for frames and acknowledgements.
     airtime: f64,
 }
 
@@ -92,7 +92,7 @@ impl Theory for Downloads {
     }
 }
 
-/// The first of the downloads, if there is nothing else.
+/// Returns the first of the downloads, if the cell has no other traffic.
 fn downloads<'a>(resolved: &'a Resolved, cell: &CellPlan) -> Result<&'a ResolvedFlow, Complaint> {
     let other =
         resolved.flows.iter().find(|flow| flow.place.is_none_or(|place| place.direction != Direction::Down));
@@ -114,7 +114,7 @@ fn downloads<'a>(resolved: &'a Resolved, cell: &CellPlan) -> Result<&'a Resolved
     first.ok_or_else(|| Complaint::new("flow", "zero flows").accepted("a download, or saturated stations"))
 }
 
-/// The most packets that the access point's queue may hold, if it counts packets.
+/// Returns the largest number of packets that the access point's queue may hold, if it counts packets.
 fn room(resolved: &Resolved) -> Option<u64> {
     match resolved.limit {
         Limit::Packets(packets) => Some(packets),
@@ -122,18 +122,18 @@ fn room(resolved: &Resolved) -> Option<u64> {
     }
 }
 
-/// How the access point and a station serve a download.
+/// The service of a download by the access point and a station.
 struct Served {
     data: Cost,
     acknowledgement: Cost,
     /// Segments per acknowledgement.
     covered: f64,
     payload: Bytes,
-    /// Acknowledgements are sent before the access point may count down.
+    /// True if acknowledgements are sent before the access point may count down.
     apart: bool,
 }
 
-/// How often a segment of `flow`, a download, would be served if there were nothing else in the air, seconds.
+/// Returns the time between two segments of `flow`, a download, without other traffic in the air, seconds.
 pub(crate) fn served_every(cell: &CellPlan, flow: &ResolvedFlow) -> f64 {
     Served::new(cell, flow).segment()
 }
@@ -148,7 +148,7 @@ impl Served {
         let data = access_point.expect("a function for its data").access;
         let answer = answering.expect("a function for its acknowledgements").access;
         let covered = flow.delayed_ack;
-        // Frames of one access; acknowledgements are no more than the segments before them ask for.
+        // The number of frames of one access; there are no more acknowledgements than the segments before them require.
         let frames = Burst::new(cell, &data, flow.segment(), station.rate, u64::MAX).frames;
         Self {
             data: cost(cell, &data, flow.segment(), station.rate, frames),
@@ -159,7 +159,7 @@ impl Served {
         }
     }
 
-    /// Seconds from one segment to the next.
+    /// Returns the seconds from one segment to the next.
     fn segment(&self) -> f64 {
         self.data.whole + self.acknowledgement.whole / self.covered
     }
@@ -213,7 +213,7 @@ impl Served {
         }
     }
 
-    /// Between an empty queue and a full one, which Reno visits in turn.
+    /// Estimates the RTT between that of an empty queue and that of a full one, which Reno visits in turn.
     fn rtt(&self, resolved: &Resolved, flow: &ResolvedFlow) -> RttStatistics {
         let least = flow.base_rtt.as_secs_f64() + self.data.whole + self.acknowledgement.whole;
         let waiting = room(resolved).map_or(0.0, |room| room as f64 * self.segment());
@@ -234,7 +234,8 @@ impl Served {
     }
 }
 
-/// What a frame of `payload` costs a function that has the medium to itself, with at most so many per access.
+/// Computes the cost of a frame of `payload` for a function that has the medium to itself, with at most `most` frames
+/// per access.
 fn cost(cell: &CellPlan, access: &Access, payload: Bytes, rate: Rate, most: u64) -> Cost {
     let burst = Burst::new(cell, access, payload, rate, most);
     let waits = (cell.phy.sifs + cell.phy.slot * u64::from(access.aifsn)).as_secs_f64()

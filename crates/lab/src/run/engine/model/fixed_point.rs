@@ -1,7 +1,7 @@
 //! Many greedy flows at one queue: the fixed point of load, loss and round-trip times (`model::fixed_point`).
 //!
-//! It fits ten greedy flows or more that have response functions, whatever their round-trip times, behind drop-tail
-//! or RED. As in its source adaptive RED is taken for simple RED, with the thresholds and the probability that it
+//! It covers ten or more greedy flows that have response functions, whatever their round-trip times, behind drop-tail
+//! or RED. As in its source, adaptive RED is treated as simple RED, with the thresholds and the probability that it
 //! starts with; a note says so.
 
 use super::Theory;
@@ -15,13 +15,13 @@ use model::fixed_point::{self as theory, Bottleneck, Flow, Queue};
 use model::response::{MOST_LOSS, Protocol};
 use units::{Complaint, Fraction};
 
-/// What the protocol of a control without a response function is taken for.
+/// The protocol that stands for a control without a response function.
 const OTHERWISE: Protocol = Protocol::Reno;
 
-/// At more loss than this timers expire, behind the queues of drawn scenarios.
+/// The loss rate above which timers expire, behind the queues of drawn scenarios.
 const LITTLE_LOSS: f64 = 0.01;
 
-/// So many round trips are the start of the flows.
+/// The number of round trips that the start of the flows takes.
 const START: f64 = 20.0;
 
 /// The theory of the fixed point.
@@ -111,8 +111,8 @@ fn bottleneck(resolved: &Resolved) -> Bottleneck {
     }
 }
 
-/// Where the point is no longer near what packets do, found by simulation of drawn scenarios (`lab/tests/bands.rs`). A
-/// published result is judged by its claims instead.
+/// Lists the limits beyond which the fixed point departs from the behaviour of packets, found by simulation of drawn
+/// scenarios (`lab/tests/bands.rs`). A published result is judged by its claims instead.
 pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
     let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
     let found = theory::fixed_point(&bottleneck(resolved), &flows).ok().filter(|_| resolved.source.is_none());
@@ -199,7 +199,7 @@ fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoin
     }
 }
 
-/// What the theory cannot know of any scenario, where it matters.
+/// Lists the effects that the theory cannot know in any scenario, if they matter.
 fn notes(resolved: &Resolved, found: &theory::FixedPoint) -> Vec<Note> {
     let mut notes: Vec<Note> = vec![
         format!(

@@ -1,8 +1,8 @@
 //! Windows and the queue as fluids against time (`model::fluid`).
 //!
-//! It fits as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does. The queue is drop-tail or
+//! It covers as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does. The queue is drop-tail or
 //! RED, and the start of the run is not measured. It takes longer than any other theory and says no more of a steady
-//! state. So it answers where a scenario asks for it by name, because its answer has series.
+//! state. So it answers only if a scenario asks for it by name, because its answer has series.
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
@@ -20,13 +20,13 @@ use model::response::Protocol;
 use scenario::Column;
 use units::{Complaint, Span};
 
-/// The protocols that the equations have.
+/// The protocols that the equations cover.
 const KNOWN: [Protocol; 3] = [Protocol::Reno, Protocol::Cubic, Protocol::HighSpeed];
 
-/// At least so many samples of the measured time, whatever the sampling interval.
+/// The least number of samples of the measured time, whatever the sampling interval.
 const SAMPLES: f64 = 1000.0;
 
-/// A window below this loses by timeouts, which the equations leave out.
+/// The window, segments, below which timeouts occur, which the equations leave out.
 const SMALL_WINDOW: f64 = 4.0;
 
 /// The theory of fluids.
@@ -36,14 +36,14 @@ pub(super) struct Fluid;
 struct Seen {
     bottleneck: Bottleneck,
     classes: Vec<Class>,
-    /// How many round-trip times the flows have, over all protocols.
+    /// The number of distinct round-trip times of the flows, over all protocols.
     rtts: usize,
-    /// Of each flow of the scenario its class; `None`: it does not cross the tight link.
+    /// The class of each flow of the scenario; `None` if it does not cross the tight link.
     class_of: Vec<Option<usize>>,
     /// A packet on the wire, bytes.
     packet: f64,
     end: f64,
-    /// Between two samples, and between two of the series: a multiple.
+    /// The time between two samples; `times` such intervals lie between two samples of the series.
     every: f64,
     times: usize,
 }
@@ -71,7 +71,7 @@ impl Theory for Fluid {
         departures.extend(departure::of_many(resolved, &crossing, &found, mean));
         departures.extend(beyond(resolved, &crossing, &seen));
         if departures.is_empty() {
-            // Its equations are of the same senders.
+            // The fixed point has the same limits, since its equations are about the same senders.
             departures.extend(super::fixed_point::limits(resolved, &crossing));
         }
         Ok(departures)
@@ -86,7 +86,7 @@ impl Theory for Fluid {
     }
 }
 
-/// The key of the scenario in the place of what the model calls it.
+/// Replaces the model's name of a quantity by the key of the scenario.
 fn placed(error: OutOfRange) -> Complaint {
     let place = match error.what {
         "capacity" => "link.rate",
@@ -104,8 +104,8 @@ fn protocol(flow: &ResolvedFlow) -> Protocol {
     Protocol::named(&flow.control.name).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
 }
 
-/// The flows of each class, by their places in the scenario: of one protocol, of neighbouring round-trip times. All
-/// classes that there are, if there may be so many.
+/// Groups the crossing flows into classes of one protocol and one round-trip time, as places in the scenario. If these
+/// classes are too many, flows of neighbouring round-trip times share one.
 fn members(resolved: &Resolved) -> Vec<Vec<usize>> {
     let flow = |place: usize| &resolved.flows[place];
     let mut members = Vec::new();
@@ -162,7 +162,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
         let flow = |place: usize| &resolved.flows[place];
         let own = |place: &usize| empty_rtt(resolved, flow(*place)).as_secs_f64();
         let base_rtt = places.iter().map(own).sum::<f64>() / places.len() as f64;
-        // Its share of the path, so that the link is full and the queue empty.
+        // The flow's share of the path, so that the link is full and the queue empty.
         let window = (capacity * base_rtt / count).max(1.0);
         Class { protocol: protocol(flow(places[0])), flows: places.len() as f64, base_rtt, window }
     };
@@ -170,7 +170,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     let (end, asked) = (end.as_secs_f64(), resolved.every.as_secs_f64());
     let measured = end - resolved.warmup.as_secs_f64();
     let least = theory::step(&classes);
-    // As many samples between two of the series as the numbers of the summary need and the equations have steps for.
+    // The number of samples between two of the series: as many as the summary needs and the equations have steps for.
     let asked = if resolved.columns.is_empty() { measured / SAMPLES } else { asked };
     let times = (asked * SAMPLES / measured).ceil().min((asked / least).floor()).max(1.0);
     let every = (asked / times).max(least);
@@ -186,7 +186,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     })
 }
 
-/// What else the equations leave out.
+/// Lists the other departures, which the equations leave out.
 fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<Departure> {
     let mut departures = Vec::new();
     let mut depart =
@@ -242,7 +242,7 @@ struct Means {
     /// Packets that arrived, and those of them that were dropped.
     arrived: f64,
     dropped: f64,
-    /// Of each class the packets of a flow that were not dropped, and its window times the seconds.
+    /// For each class, the packets of a flow that were not dropped, and its window times the seconds.
     taken: Vec<f64>,
     window: Vec<f64>,
 }
@@ -252,7 +252,7 @@ impl Seen {
         theory::check(&self.bottleneck, &self.classes, self.end, self.every)
     }
 
-    /// By trapezoids, from the end of the warm-up on.
+    /// Integrates by trapezoids from the end of the warm-up on.
     fn means(&self, warmup: f64, found: &Trajectory) -> Means {
         let count = self.classes.len();
         let mut sums = Means {
@@ -292,7 +292,8 @@ impl Seen {
         let waiting = means.backlog / seconds;
         let delay = waiting / self.bottleneck.capacity;
         let loss = if means.arrived > 0.0 { (means.dropped / means.arrived).clamp(0.0, 1.0) } else { 0.0 };
-        // What was taken leaves, but for what the queue holds in the end: so flows share what the link sends.
+        // Accepted packets leave, except those in the queue at the end, so that flows share the bytes that the link
+        // sends.
         let taken: f64 =
             self.classes.iter().zip(&means.taken).map(|(class, taken)| class.flows * taken).sum();
         let sent = utilization * self.bottleneck.capacity;
@@ -336,7 +337,7 @@ impl Seen {
         }
     }
 
-    /// The columns that the scenario asks for, of the flows that have series.
+    /// Returns the columns that the scenario asks for, for the flows that have series.
     fn series(&self, resolved: &Resolved, found: &Trajectory) -> Series {
         let has = |column| resolved.columns.contains(&column);
         let thin = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
@@ -375,7 +376,7 @@ impl Seen {
         }
     }
 
-    /// What the theory cannot know of any scenario, where it matters.
+    /// Lists the effects that the theory cannot know in any scenario, if they matter.
     fn notes(&self, resolved: &Resolved, means: &Means, seconds: f64) -> Vec<Note> {
         let mut notes: Vec<Note> = vec![
             "each flow is the mean of many: it begins with its share of the path, without slow start, and its window has no sawtooth"

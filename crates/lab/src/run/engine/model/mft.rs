@@ -1,9 +1,9 @@
 //! One transfer's steady state on one path: the picture of the Maximum Feasible Throughput (`model::mft`).
 //!
-//! It fits one Reno flow at a drop-tail queue, or one with a fixed window that does not overflow the queue. The flow is alone,
-//! beside unresponsive traffic, or beside flows of one RTT that their socket buffers limit. Several flows without such a limit are
-//! taken for one flow whose segment is the sum of theirs. This is exact for flows of one RTT that all lose at each overflow
-//! `[villamizar:ccr94]`.
+//! It covers one Reno flow at a drop-tail queue, or one with a fixed window that does not overflow the queue. The flow
+//! is alone, or shares the link with unresponsive traffic or with flows of one RTT that their socket buffers limit.
+//! Several flows without such a limit are treated as one flow whose segment is the sum of theirs. This is exact for
+//! flows of one RTT that all lose at each overflow `[villamizar:ccr94]`.
 
 mod limits;
 
@@ -21,13 +21,13 @@ use units::{Bytes, Complaint, Span};
 /// Congestion controls with a closed form.
 const CONTROLS: [&str; 2] = ["reno", "fixed"];
 
-/// Below this many segments of room a window cannot saw: every burst overflows the queue.
+/// The number of segments of room below which a window has no sawtooth, because every burst overflows the queue.
 const SMALL_QUEUE: u64 = 10;
 
 /// The theory of one transfer's four regimes.
 pub(super) struct Mft;
 
-/// What becomes of the target.
+/// Predicts the target's steady state.
 fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
     let room = match resolved.limit {
         Limit::Bytes(_) => Room::Bytes,
@@ -56,7 +56,7 @@ impl Theory for Mft {
 
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let mut seen = seen(resolved)?;
-        // Asked last, as it takes the prediction.
+        // This check comes last, because it needs the prediction.
         if let Some(flow) = seen.targets.iter().find(|flow| flow.control.name == "fixed")
             && predicted(resolved, &seen).regime == Regime::SelfInducedLoss
         {
@@ -107,7 +107,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
     departures.extend(departure::sized(&crossing));
     let sum = |of: fn(&ResolvedFlow) -> Bytes| targets.iter().map(|flow| of(flow)).sum::<Bytes>();
     let round: Span = targets.iter().map(|flow| flow.base_rtt).sum();
-    // Of one flow its own segment, of several the largest.
+    // One flow has its own segment, several have the largest.
     let segment = targets.iter().map(|flow| flow.segment()).max().unwrap_or(Bytes::ZERO);
     let base_rtt = round / targets.len() as u64 + resolved.link.rate.serialization(segment);
     let path = Path {
@@ -121,20 +121,20 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
         window: sum(|flow| flow.per_round_trip().unwrap_or(Bytes::MAX)),
         payload: sum(|flow| flow.payload),
         segment: sum(ResolvedFlow::segment),
-        // Simulator and kernel count bytes in congestion avoidance (RFC 5681): however many segments an
-        // acknowledgement covers, the window grows by one per round trip. Unless acknowledgements are counted.
+        // Simulator and kernel count bytes in congestion avoidance (RFC 5681). However many segments an acknowledgement
+        // covers, the window grows by one per round trip, unless acknowledgements are counted.
         delayed_ack: if first.control.tuning.byte_counting == 0 {
             u32::try_from(first.delayed_ack).unwrap_or(u32::MAX)
         } else {
             1
         },
-        // RFC 6298 on a steady path: a little above the RTT, at least the floor.
+        // RFC 6298 on a steady path gives a little more than the RTT, and at least the floor.
         timeout: first.transport.min_rto.max(base_rtt),
     };
     Ok(Seen { path, target, targets, departures })
 }
 
-/// The other flows as one cross traffic limited by its window.
+/// Describes the other flows as one cross traffic limited by its window.
 fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<CrossTraffic, Complaint> {
     let base_rtt = others[0].base_rtt;
     let misfit = |key: String| {
@@ -156,7 +156,8 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
         let buffer = flow.per_round_trip().ok_or_else(|| misfit(flow.key("socket_buffer")))?;
         window += flow.segment() * (buffer / flow.payload);
     }
-    // More than the path and the queue have room for: these windows overflow the queue, and are not limited by the buffers.
+    // Larger windows than the path and the queue have room for overflow the queue, so that the buffers do not limit
+    // them.
     if window > resolved.link.rate.volume(base_rtt) + resolved.limit_bytes() {
         return Err(misfit(others[0].key("socket_buffer")));
     }
@@ -180,7 +181,7 @@ impl Seen<'_> {
         let (mut flows, mut windows) = (Vec::new(), Vec::new());
         for flow in &resolved.flows {
             let crosses = flow.route.contains(&resolved.tight);
-            // Of several targets each flow that crosses the tight link is one.
+            // If there are several targets, each flow that crosses the tight link is one.
             let is_target = crosses && (targets.len() > 1 || std::ptr::eq(targets[0], flow));
             windows.push(is_target.then(|| prediction.window.get() as f64 / count));
             flows.push(if is_target {
@@ -191,7 +192,7 @@ impl Seen<'_> {
                 elsewhere(resolved, flow, &shares)
             });
         }
-        // Losses of the target alone; random loss strikes all alike.
+        // `loss` counts the target's losses only; random loss strikes all flows alike.
         let is_alone = targets.len() == resolved.flows.len() && resolved.traffic.is_empty();
         Answer {
             utilization,
@@ -209,9 +210,9 @@ impl Seen<'_> {
         }
     }
 
-    /// One of the flows that the prediction is about.
+    /// Summarizes one of the flows that the prediction is about.
     fn target(&self, flow: &ResolvedFlow, prediction: &Prediction, goodput: f64, loss: f64) -> FlowSummary {
-        // Of several flows the prediction has the mean RTT.
+        // For several flows the prediction has the mean RTT.
         let (alone, base) = (self.targets.len() == 1, self.path.base_rtt);
         let (least, mean) = if alone {
             (base, prediction.rtt)
@@ -257,7 +258,7 @@ impl Seen<'_> {
     }
 }
 
-/// The summary of a flow beside the target. Its socket buffer limits it.
+/// Summarizes a flow other than the target, which its socket buffer limits.
 fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
     let rtt = match path.cross {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,

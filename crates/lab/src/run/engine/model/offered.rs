@@ -1,8 +1,8 @@
-//! What unresponsive traffic offers to the tight link in the measured time, and how even that is.
+//! The load that unresponsive traffic offers to the tight link in the measured time, and its evenness.
 //!
-//! The measured time is cut into [`PARTS`]. In each the traffic that is there takes its rate from the link, and a limit
-//! in packets is so many of the packets that wait then. The means over the parts are what theories take for the whole.
-//! [`Offered::departure`] is there where the parts differ by so much that no steady state stands for them.
+//! The measured time is cut into [`PARTS`]. In each part, the traffic that is present takes its rate from the link, and
+//! a limit in packets counts packets of the mean size at that time. Theories take the means over the parts for the
+//! whole. [`Offered::departure`] is set if the parts differ so much that no steady state stands for them.
 
 use super::departure::{Departure, Weight};
 use crate::run::resolve::{Resolved, packet_bits};
@@ -12,7 +12,7 @@ use sim::TrafficPlan;
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span, Time};
 
-/// So many parts of the measured time are looked at.
+/// The number of parts into which the measured time is cut.
 const PARTS: u32 = 20;
 
 /// The mean deviation of the parts from their mean, as a share of it, up to which the mean stands for all.
@@ -21,15 +21,15 @@ const EVEN: f64 = 0.1;
 /// The traffic at the tight link as a steady state.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
-    /// What it takes of the link's capacity, the mean.
+    /// The mean rate that it takes from the link's capacity.
     pub(super) rate: Rate,
-    /// The queue's room, the mean: of a limit in packets so many mean packets.
+    /// The mean room of the queue; a limit in packets counts packets of the mean size.
     pub(super) room: Bytes,
-    /// The traffic comes and goes.
+    /// The departure for traffic that comes and goes.
     pub(super) departure: Option<Departure>,
 }
 
-/// What a part of the measured time has.
+/// The available rate and the room in a part of the measured time.
 #[derive(Clone, Copy)]
 struct Part {
     available: f64,
@@ -37,7 +37,7 @@ struct Part {
 }
 
 impl Offered {
-    /// The traffic of `resolved` at its tight link.
+    /// Measures the traffic of `resolved` at its tight link.
     pub(super) fn new(resolved: &Resolved) -> Self {
         let crossing: Vec<&TrafficPlan> =
             resolved.traffic.iter().filter(|traffic| traffic.route.contains(&resolved.tight)).collect();
@@ -46,7 +46,7 @@ impl Offered {
             return steady;
         }
         let Some(end) = resolved.end.filter(|end| *end > resolved.warmup) else {
-            // Nobody knows when the run will end.
+            // The end of the run is unknown.
             return Self { departure: Some(departure(&crossing)), ..steady };
         };
         let cuts: Vec<Vec<f64>> =
@@ -71,7 +71,7 @@ impl Offered {
         }
     }
 
-    /// The room in segments of the flows, for theories that know one kind of packet.
+    /// Returns the room in segments of the flows, for theories that know one kind of packet.
     pub(super) fn segments(&self, resolved: &Resolved) -> f64 {
         if resolved.traffic.is_empty() {
             resolved.limit.in_packets(resolved.queue.mean_packet)
@@ -81,7 +81,7 @@ impl Offered {
     }
 }
 
-/// The link and the queue while traffic of these rates and packets, in bits, is there.
+/// Computes the available rate and the room while traffic of these rates and packets, in bits, is present.
 fn of_part(resolved: &Resolved, now: &[(f64, f64)]) -> Part {
     let capacity = resolved.link.rate.as_bps_f64();
     let rate: f64 = now.iter().map(|(rate, _)| rate).sum();
@@ -90,7 +90,7 @@ fn of_part(resolved: &Resolved, now: &[(f64, f64)]) -> Part {
         Limit::Bytes(bytes) => bytes.get() as f64,
         Limit::Packets(packets) => {
             let segment = mean_segment(resolved);
-            // As `mean_packet` has it: flows take the rest of the capacity.
+            // As in `mean_packet`, flows take the rest of the capacity.
             let rest = (capacity - rate).max(0.01 * capacity);
             let mean = (rate + rest) / (count + rest / segment);
             packets as f64 * mean / 8.0
@@ -99,7 +99,7 @@ fn of_part(resolved: &Resolved, now: &[(f64, f64)]) -> Part {
     Part { available: (capacity - rate).max(0.0), room }
 }
 
-/// Bits of a flow's segment, the mean by packets where flows have equal parts of the capacity.
+/// Returns the bits of a flow's segment: the mean by packets if flows have equal parts of the capacity.
 fn mean_segment(resolved: &Resolved) -> f64 {
     let segments = resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight));
     let (flows, packets) = segments.fold((0.0, 0.0), |(flows, packets), flow| {
@@ -108,7 +108,7 @@ fn mean_segment(resolved: &Resolved) -> f64 {
     if flows > 0.0 { flows / packets } else { resolved.segment().bits_f64() }
 }
 
-/// The mean over the parts, and how far they are from it on average, as a share of it.
+/// Returns the mean over the parts, and their mean deviation from it as a share of it.
 fn mean(parts: &[Part], of: fn(&Part) -> f64) -> (f64, f64) {
     let count = parts.len() as f64;
     let mean = parts.iter().map(of).sum::<f64>() / count;
@@ -116,13 +116,13 @@ fn mean(parts: &[Part], of: fn(&Part) -> f64) -> (f64, f64) {
     (mean, if away > 0.0 { away / mean.max(f64::MIN_POSITIVE) } else { 0.0 })
 }
 
-/// Whether traffic is there from the start of the run, and for ever.
+/// Returns true if the traffic is present from the start of the run and forever.
 fn lasts(traffic: &TrafficConfig) -> bool {
     let for_ever = traffic.start == Time::ZERO && traffic.stop == Time::NEVER;
     for_ever && !matches!(traffic.pattern, Pattern::Replay { .. })
 }
 
-/// The mean rate of `traffic` in each part of the time from `warmup` to `end`, bit/s.
+/// Computes the mean rate of `traffic` in each part of the time from `warmup` to `end`, bit/s.
 fn rates(traffic: &TrafficConfig, warmup: Span, end: Span) -> Vec<f64> {
     let (from, whole) = (warmup.as_secs_f64(), (end - warmup).as_secs_f64());
     let long = whole / f64::from(PARTS);
@@ -137,7 +137,7 @@ fn rates(traffic: &TrafficConfig, warmup: Span, end: Span) -> Vec<f64> {
     (0..PARTS).map(|part| traffic.rate.as_bps_f64() * there(part)).collect()
 }
 
-/// The same of a trace, by its packets: as many as the run has, or as the trace has once if it repeats.
+/// Sums the packets of a trace instead: those within the run, or, if the trace repeats, those of one pass.
 fn replayed(traffic: &TrafficConfig, from: f64, long: f64, end: Span) -> Vec<f64> {
     let mut bits = vec![0.0; PARTS as usize];
     let mut source = Source::new(traffic.clone(), Stream::new(0, "offered"));
@@ -151,11 +151,11 @@ fn replayed(traffic: &TrafficConfig, from: f64, long: f64, end: Span) -> Vec<f64
         last = seconds(at);
         let packet = source.emit().bits_f64();
         if last >= from {
-            // At the end itself rounding may reach beyond the last part.
+            // At the very end, rounding may reach beyond the last part.
             bits[(((last - from) / long) as usize).min(PARTS as usize - 1)] += packet;
         }
     }
-    // A whole trace is over: from here on its mean.
+    // After one pass of the trace, its mean rate stands for the rest.
     let stop = seconds(traffic.stop);
     for (part, bits) in bits.iter_mut().enumerate() {
         let begin = from + long * part as f64;

@@ -21,7 +21,7 @@ struct Kind {
     category: &'static str,
     access: Access,
     class: Class,
-    /// What an access that does not collide transmits.
+    /// The number of frames that an access without a collision transmits.
     frames: u64,
     names: Vec<String>,
 }
@@ -90,7 +90,7 @@ impl Theory for Saturation {
     }
 }
 
-/// The cell of a scenario that has one.
+/// Returns the cell of the scenario, or an error if it has none.
 pub(super) fn cell(resolved: &Resolved) -> Result<&CellPlan, Complaint> {
     resolved.cell.as_ref().ok_or_else(|| Complaint::new("wlan", "no wireless cell").accepted("[wlan]"))
 }
@@ -112,19 +112,19 @@ fn channel(cell: &CellPlan) -> Channel {
     Channel { slot: cell.phy.slot, sifs: cell.phy.sifs, after_collision }
 }
 
-/// What a function with `access` sends when it wins the medium: how many frames of `payload` fit into its TXOP, and
-/// how long they take.
+/// The transmission of a function with `access` that wins the medium: the number of frames of `payload` that fit into
+/// its TXOP, and the time for them.
 pub(super) struct Burst {
-    /// Exchanges, SIFS apart; one at least.
+    /// Exchanges, separated by SIFS; at least one.
     pub(super) frames: u64,
-    /// From the first frame to the last acknowledgement.
+    /// The time from the first frame to the last acknowledgement.
     pub(super) whole: Span,
-    /// The first data frame.
+    /// The time of the first data frame.
     pub(super) data: Span,
 }
 
 impl Burst {
-    /// At most `most` frames.
+    /// Computes the burst, of at most `most` frames.
     pub(super) fn new(cell: &CellPlan, access: &Access, payload: Bytes, rate: Rate, most: u64) -> Self {
         let time = ExchangeTime::new(&cell.phy, &cell.sizes, payload, rate, cell.control_rate);
         let sifs = cell.phy.sifs;
@@ -134,7 +134,7 @@ impl Burst {
     }
 }
 
-/// The saturated stations, those with equal parameters together, in the order of the file.
+/// Groups the saturated stations by equal parameters, in the order of the file.
 fn kinds(cell: &CellPlan) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for station in &cell.stations {
@@ -146,7 +146,7 @@ fn kinds(cell: &CellPlan) -> Vec<Kind> {
                 aifsn: function.access.aifsn,
                 cw_min: function.access.cw_min,
                 cw_max: function.access.cw_max,
-                // So many attempts are never used up.
+                // A limit of more attempts is never reached.
                 attempts: Some(function.access.retry_limit).filter(|attempts| *attempts <= 255),
                 payload: payload * burst.frames,
                 exchange: burst.whole,
@@ -186,7 +186,7 @@ fn answer(resolved: &Resolved, kinds: &[Kind], found: &[bianchi::Saturation]) ->
     };
     let stations: Vec<StationSummary> = kinds.iter().zip(found).flat_map(of).collect();
     let idle_share = found.first().map_or(1.0, |one| one.idle_share);
-    // Of all transmissions: those that collide, and the frames of an access that does not.
+    // Of all transmissions: those that collide, and the frames of accesses that do not.
     let (mut all, mut collided) = (0.0, 0.0);
     for (kind, found) in kinds.iter().zip(found) {
         let won = found.throughput.as_bps_f64() / kind.class.payload.bits_f64();

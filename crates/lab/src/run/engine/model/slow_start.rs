@@ -1,9 +1,9 @@
-//! One file on one path: its first slow start, the repair of what that loses, and congestion avoidance
+//! One file on one path: its first slow start, the repair of its losses, and congestion avoidance
 //! (`model::slow_start`).
 //!
-//! It fits a flow with a size, alone at a drop-tail queue. A file that ends in its slow start without a loss is much the
-//! same for most controls and hosts: `slow_start/departures.rs` says for which. Beyond that the flow is Reno's, with RFC
-//! 5681's slow start, and its hosts send and acknowledge segment by segment.
+//! It covers a flow with a size, alone at a drop-tail queue. A file that ends in its slow start without a loss takes
+//! much the same time with most controls and hosts; `slow_start/departures.rs` lists them. Beyond that the flow is
+//! Reno's, with RFC 5681's slow start, and its hosts send and acknowledge segment by segment.
 
 mod departures;
 
@@ -34,7 +34,7 @@ impl Theory for SlowStart {
 
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let flow = file(resolved)?;
-        // What is out of range has no answer.
+        // Values out of range have no answer.
         path(resolved, flow).check().map_err(|error| placed(error, flow))?;
         let found = found(resolved, flow)?;
         Ok(departures(resolved, flow, &found))
@@ -47,7 +47,7 @@ impl Theory for SlowStart {
     }
 }
 
-/// What the theory finds, with a last segment of its own length.
+/// Computes the transfer, with the actual length of the last segment.
 fn found(resolved: &Resolved, flow: &ResolvedFlow) -> Result<Transfer, Complaint> {
     let (path, connection) = (path(resolved, flow), connection(flow));
     let found = slow_start::transfer(&path, &connection).map_err(|error| placed(error, flow))?;
@@ -57,7 +57,7 @@ fn found(resolved: &Resolved, flow: &ResolvedFlow) -> Result<Transfer, Complaint
     Ok(Transfer { completion, ..found })
 }
 
-/// The flow that has a size.
+/// Returns the flow that has a size.
 fn file(resolved: &Resolved) -> Result<&ResolvedFlow, Complaint> {
     let first = resolved.flows.first().filter(|flow| flow.route.contains(&resolved.tight));
     first.filter(|flow| flow.size.is_some()).ok_or_else(|| {
@@ -66,7 +66,7 @@ fn file(resolved: &Resolved) -> Result<&ResolvedFlow, Complaint> {
     })
 }
 
-/// The key of the scenario in the place of what the model calls it.
+/// Replaces the model's name of a quantity by the key of the scenario.
 fn placed(error: OutOfRange, flow: &ResolvedFlow) -> Complaint {
     let place = match error.what {
         "capacity" => "link.rate".into(),
@@ -84,7 +84,7 @@ fn path(resolved: &Resolved, flow: &ResolvedFlow) -> Path {
     let offered = Offered::new(resolved);
     let capacity = resolved.link.rate.saturating_sub(offered.rate);
     Path {
-        // As fast as the slower of the link and the sender's own line.
+        // The capacity is that of the slower of the link and the sender's own line.
         capacity: flow.access_rate.map_or(capacity, |own| own.min(capacity)),
         segment,
         rtt: empty_rtt(resolved, flow),
@@ -96,7 +96,7 @@ fn path(resolved: &Resolved, flow: &ResolvedFlow) -> Path {
 fn connection(flow: &ResolvedFlow) -> Connection {
     let segments = |bytes: Bytes| bytes.get().div_ceil(flow.payload.get().max(1));
     let transport = &flow.transport;
-    // Hosts that acknowledge each segment at the start of a connection hold no acknowledgement up.
+    // Hosts that acknowledge each segment at the start of a connection delay no acknowledgement.
     let quick = transport.host.quick_ack > 0 || transport.host.quick_growth;
     let delayed_ack = if quick { 1 } else { flow.delayed_ack };
     let most = |buffer: Bytes| ((buffer / flow.payload) as f64).max(1.0);
@@ -135,7 +135,7 @@ fn answer(
     let begun = flow.start.since(Time::ZERO).saturating_sub(resolved.warmup).as_secs_f64();
     let end = resolved.end.map(|end| end.saturating_sub(resolved.warmup).as_secs_f64());
     let measured = end.unwrap_or(0.0).max(begun + handshake(flow) + seconds);
-    // What the link sends: of the last segment what there is of it.
+    // Bytes that the link sends; the last segment counts with its actual length.
     let header = flow.header.get() as f64;
     let wire = size
         + connection.segments as f64 * header

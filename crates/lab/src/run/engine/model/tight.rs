@@ -1,14 +1,11 @@
-//! What several theories take from a scenario: the flows at the tight link, their round trips, RED.
+//! Helpers that several theories share: the flows at the tight link, their round trips, RED.
 
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::queue::RedParameters;
 use model::red::Red;
 use units::{Complaint, Span};
 
-/// The flows that share the queue, at least one.
-///
-/// # Errors
-/// If no flow crosses the tight link.
+/// Returns the flows that share the queue, at least one.
 pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Complaint> {
     let crossing: Vec<&ResolvedFlow> =
         resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
@@ -19,15 +16,15 @@ pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Compla
     Ok(crossing)
 }
 
-/// The round trip of a flow with an empty queue, the transmission of a segment at the tight link included.
+/// Returns the round trip of a flow with an empty queue, including the transmission of a segment at the tight link.
 pub(super) fn empty_rtt(resolved: &Resolved, flow: &ResolvedFlow) -> Span {
     flow.base_rtt + resolved.link.rate.serialization(flow.segment())
 }
 
-/// RED as the theory sees it, and all of its knobs.
+/// Returns RED as the theory sees it, and all of its parameters.
 pub(super) fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
     let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;
-    // Thresholds count waiting packets, and lengths of the theory the one being sent, too.
+    // Thresholds count waiting packets; lengths in the theory include the packet being sent.
     let red = Red {
         min_threshold: knobs.min_threshold + 1.0,
         max_threshold: knobs.max_threshold + 1.0,

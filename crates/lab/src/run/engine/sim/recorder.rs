@@ -1,4 +1,4 @@
-//! Records the series of a simulated run, and says how far the run is.
+//! Recording of the series of a simulated run, and reports of its progress.
 
 use super::spread::SpreadRecorder;
 use crate::run::cost::Stopwatch;
@@ -13,7 +13,7 @@ use sim::{FlowView, Recorder};
 use std::ops::ControlFlow;
 use units::{Bytes, Span, Time};
 
-/// The longest time of which both are multiples.
+/// Returns the longest time of which both are multiples.
 fn common_measure(one: Span, other: Span) -> Span {
     let (mut larger, mut smaller) = (one.as_nanos(), other.as_nanos());
     while smaller > 0 {
@@ -22,33 +22,33 @@ fn common_measure(one: Span, other: Span) -> Span {
     Span::from_nanos(larger)
 }
 
-/// Between two words about how far a run is, by the clock.
+/// The least wall-clock time between two reports of progress.
 const PAUSE_S: f64 = 0.1;
 
-/// Fills the columns that a scenario asks for with the flows and the link as the simulator shows them. Says how far
-/// the run is.
+/// A recorder that fills the columns that a scenario asks for with the states of flows and link that the simulator
+/// shows. It also reports the progress of the run.
 pub(super) struct SeriesRecorder<'a> {
     progress: Progress<'a>,
     end: Option<Span>,
     watch: Stopwatch,
-    /// When progress was told last, seconds.
+    /// The time of the last report of progress, seconds.
     told: f64,
     stopped: bool,
     too_large: Option<Exceeded>,
     every: Span,
     keeps: Keeps,
-    /// Whether the series have a sample at the time that is shown.
+    /// True if the series have a sample at the time that is shown.
     samples: bool,
-    /// When the series were sampled.
+    /// The times at which the series were sampled.
     times: Vec<f64>,
     fairness: Option<FairnessWatch>,
-    /// The flows with series of their own, ascending; `None`: all.
+    /// The flows with series of their own, ascending; `None`: all flows.
     sample: Option<Vec<usize>>,
-    /// Percentiles over all flows, where these are not all.
+    /// Percentiles over all flows, if only some have series.
     spread: Option<SpreadRecorder>,
     delivered: Vec<Bytes>,
     drops: u64,
-    /// In a wireless cell, how long the air had been busy at the sample before; `None` elsewhere.
+    /// In a wireless cell, the time for which the air had been busy at the previous sample; `None` elsewhere.
     busy: Option<Span>,
     series: Series,
 }
@@ -79,7 +79,7 @@ impl Keeps {
         }
     }
 
-    /// Whether flows have series.
+    /// Returns true if flows have series.
     const fn flows(self) -> bool {
         self.rate || self.rtt || self.window || self.data || self.measures
     }
@@ -136,17 +136,17 @@ impl<'a> SeriesRecorder<'a> {
         }
     }
 
-    /// Whether progress ended the run.
+    /// Returns true if [`Progress`] ended the run.
     pub(super) const fn was_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The memory that ended the run, if that did.
+    /// Returns the memory that ended the run; `None` if it ended otherwise.
     pub(super) const fn was_too_large(&self) -> Option<Exceeded> {
         self.too_large
     }
 
-    /// The series, those of fairness left out, and what these are made from.
+    /// Returns the series without those of fairness, and the watch from which fairness is computed.
     pub(super) fn into_series(mut self) -> (Series, Option<FairnessWatch>) {
         let times = Times::from(self.times);
         if self.keeps.link() {
@@ -159,12 +159,12 @@ impl<'a> SeriesRecorder<'a> {
         (Series { spread, ..self.series }, self.fairness)
     }
 
-    /// Where the series of a flow are, if it has some.
+    /// Returns the index of a flow's series, if it has some.
     fn place(&self, index: usize) -> Option<usize> {
         self.sample.as_ref().map_or(Some(index), |sample| sample.binary_search(&index).ok())
     }
 
-    /// Whether all flows are to be seen at this time.
+    /// Returns true if all flows must be shown at this time.
     fn wants_all(&self, at: Time) -> bool {
         self.sample.is_none()
             || self.spread.as_ref().is_some_and(|spread| spread.samples(at))
@@ -173,7 +173,7 @@ impl<'a> SeriesRecorder<'a> {
 }
 
 impl Recorder for SeriesRecorder<'_> {
-    /// Often enough for a smooth bar and to stop soon, seldom enough to cost nothing.
+    /// Returns an interval short enough for a smooth bar and a quick stop, and long enough to cost nothing.
     fn pulse(&self) -> Option<Span> {
         Some(self.end.map_or(Span::from_millis(100), |end| (end / 1000).min(Span::from_secs(1))))
     }
@@ -227,7 +227,7 @@ impl Recorder for SeriesRecorder<'_> {
             self.drops = state.drops;
         }
         if let Some(before) = self.busy.filter(|_| self.keeps.backlog) {
-            // The medium counts from the end of the warm-up anew.
+            // The medium's counters restart at the end of the warm-up.
             let busy = state.busy.as_secs_f64() - before.as_secs_f64();
             self.series.link.busy_share.push(if busy < 0.0 {
                 f64::NAN
@@ -279,7 +279,8 @@ impl Recorder for SeriesRecorder<'_> {
     fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
         let Some(place) = self.place(index) else { return };
         let flow = &mut self.series.flows[place];
-        // A controller shows the same quantities in the same order each time; what comes later has nothing before.
+        // A controller shows the same quantities in the same order each time. A quantity that appears later has no
+        // values before.
         let place = match flow.measures.iter().position(|measure| measure.name == name) {
             Some(place) => place,
             None => {

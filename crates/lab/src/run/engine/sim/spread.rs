@@ -1,5 +1,4 @@
-//! Mean and percentiles over all flows against time, for runs in which only a sample of the flows has series of its
-//! own.
+//! Mean and percentiles over all flows against time, for runs in which only a sample of the flows has its own series.
 
 use crate::run::record::{Percentiles, Spread, SpreadSeries};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -7,15 +6,15 @@ use scenario::Column;
 use sim::FlowView;
 use units::{Bytes, Span, Time};
 
-/// Looks at flows that a run has at most, unless it has fewer than [`FEWEST`] samples. A look at every flow costs as
-/// much as some packets.
+/// The largest number of visits to flows in a run, unless this leaves fewer than [`FEWEST`] samples. A visit to every
+/// flow costs as much as some packets.
 const MOST_LOOKS: u64 = 200_000;
-/// Samples of a run at least, if the flows' series have as many.
+/// The least number of samples of a run, if the flows' series have that many.
 const FEWEST: u64 = 100;
-/// How long a run without a duration is taken to be.
+/// The assumed length of a run without a duration.
 const USUAL: Span = Span::from_secs(60);
 
-/// Looks at all flows at intervals.
+/// A recorder that visits all flows at intervals.
 pub(super) struct SpreadRecorder {
     every: Span,
     flows: Vec<Watched>,
@@ -23,7 +22,7 @@ pub(super) struct SpreadRecorder {
     rtt: Option<Vec<f64>>,
     window: Option<Vec<f64>>,
     data: Option<Vec<f64>>,
-    /// Flows of the sample that is under way.
+    /// The number of flows in the current sample.
     present: u64,
     series: SpreadSeries,
 }
@@ -37,7 +36,7 @@ struct Watched {
 }
 
 impl SpreadRecorder {
-    /// `None` if the scenario asks for none of the flows' columns.
+    /// Creates the recorder; returns `None` if the scenario asks for none of the flows' columns.
     pub(super) fn new(resolved: &Resolved) -> Option<Self> {
         let asked = |column| resolved.columns.contains(&column).then(Vec::new);
         let [rate, rtt, window, data] = [Column::Rate, Column::Rtt, Column::Window, Column::Data].map(asked);
@@ -63,12 +62,12 @@ impl SpreadRecorder {
         })
     }
 
-    /// Whether there is a sample at this time.
+    /// Returns true if there is a sample at this time.
     pub(super) fn samples(&self, at: Time) -> bool {
         at.as_nanos().is_multiple_of(self.every.as_nanos())
     }
 
-    /// Flow number `index` at `at`; the last one ends the sample.
+    /// Adds flow number `index` at `at` to the sample; the last flow ends the sample.
     pub(super) fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
         if !self.samples(at) {
             return;
@@ -119,7 +118,7 @@ impl SpreadRecorder {
     }
 }
 
-/// Mean and percentiles by nearest rank; changes the order of the values.
+/// Computes the mean and percentiles by nearest rank; changes the order of the values.
 fn spread(values: &mut [f64]) -> Spread {
     let count = values.len();
     if count == 0 {

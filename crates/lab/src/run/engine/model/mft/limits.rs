@@ -1,7 +1,8 @@
-//! Where the picture of one transfer's steady state is no longer near what a packet does: found by simulation of drawn
-//! scenarios (`lab/tests/bands.rs`).
+//! The limits beyond which the picture of one transfer's steady state departs from the behaviour of packets. They were
+//! found by simulation of drawn scenarios (`lab/tests/bands.rs`).
 //!
-//! A published result is judged by its claims, which say how far the theory is off there. So nothing here is about one.
+//! A published result is judged by its claims, which state the theory's error there. So no departure here applies to
+//! one.
 
 use super::super::departure::{Departure, Weight};
 use super::{SMALL_QUEUE, Seen};
@@ -10,29 +11,29 @@ use link::traffic::Pattern;
 use model::mft::{Prediction, Regime, available_bandwidth};
 use units::{Bytes, Complaint, Span};
 
-/// A path and a queue of fewer segments are too small for a window that saws.
+/// The least number of segments of path and queue with which a window has a sawtooth.
 const SMALL_PATH: f64 = 12.0;
 
 /// With fewer segments of a socket buffer, hosts that gather segments or delay acknowledgements stop at times.
 const GATHERED: u64 = 20;
 const DELAYED: u64 = 10;
 
-/// A standing queue fuller than this overflows at times.
+/// The occupancy above which a standing queue overflows at times.
 const FULL: f64 = 0.9;
 
-/// A mean over fewer cycles of the sawtooth than these depends on where in the cycle it begins.
+/// The number of sawtooth cycles below which a mean depends on the phase at which it begins.
 const CYCLES: f64 = 3.0;
 
-/// The part of the measured time that the start of the flows may be.
+/// The largest part of the measured time that the start of the flows may take.
 const START: f64 = 0.05;
 
-/// Beyond this share of the link random traffic overflows the queue by itself.
+/// The share of the link beyond which random traffic overflows the queue by itself.
 const MOST_RANDOM: f64 = 0.6;
 
-/// A delay that is left out if it is shorter than this.
+/// The delay below which a wait is left out, seconds.
 const NO_DELAY: f64 = 0.5e-3;
 
-/// What of `resolved` is beyond the picture, where it predicts `found`.
+/// Lists the parts of `resolved` that are beyond the picture, given its prediction `found`.
 pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> Vec<Departure> {
     if resolved.source.is_some() {
         return Vec::new();
@@ -131,13 +132,13 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
     departures
 }
 
-/// From one loss to the next, seconds.
+/// Returns the time from one loss to the next, seconds.
 fn cycle(seen: &Seen<'_>, found: &Prediction) -> f64 {
     let packets = 1.0 / found.loss.max(f64::MIN_POSITIVE);
     packets * seen.target.payload.bits_f64() / found.goodput.as_bps_f64().max(1.0)
 }
 
-/// How long a slow start takes, the repair of what it loses, and the growth of the window after that, seconds.
+/// Returns the seconds that a slow start takes, with the repair of its losses and the growth of the window after that.
 fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
     let segments = |bytes: Bytes| bytes.get() as f64 / seen.target.segment.get().max(1) as f64;
     let window = found.window.get() as f64 / seen.target.payload.get().max(1) as f64;
@@ -145,25 +146,25 @@ fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
     let base = seen.path.base_rtt.as_secs_f64();
     let full = base + seen.path.buffer.bits_f64() / seen.path.capacity.as_bps_f64().max(1.0);
     let doubling = window.max(1.0).log2() * found.rtt.as_secs_f64();
-    // A burst of a slow start reaches the queue twice as fast as it leaves it (`model::slow_start`, Theorem 1).
+    // A burst of a slow start enters the queue twice as fast as it leaves (`model::slow_start`, Theorem 1).
     let overflow = (2.0 * room).min(all);
     if found.regime != Regime::SelfInducedLoss && window < overflow {
         return doubling;
     }
     let turns = (window - overflow / 2.0).max(0.0) * f64::from(seen.target.delayed_ack);
     let growth = turns * found.rtt.as_secs_f64();
-    // A window that saws grows for half of its cycle to its mean, also later.
+    // A sawtooth window always needs half of its cycle to grow to its mean.
     let usual = if found.regime == Regime::SelfInducedLoss { cycle(seen, found) / 2.0 } else { 0.0 };
     doubling + 4.0 * full + (growth - usual).max(0.0)
 }
 
-/// What the path and its queue hold, segments.
+/// Returns the number of segments that the path and its queue hold.
 fn path_and_queue(seen: &Seen<'_>) -> f64 {
     let held = available_bandwidth(&seen.path).volume(seen.path.base_rtt) + seen.path.buffer;
     held.get() as f64 / seen.target.segment.get().max(1) as f64
 }
 
-/// Whether the socket buffer of `flow` has so few segments that its acknowledgements are held up.
+/// Returns true if the socket buffer of `flow` has so few segments that its acknowledgements are held up.
 fn is_small(flow: &ResolvedFlow) -> bool {
     let segments = flow.per_round_trip().map_or(u64::MAX, |buffer| buffer / flow.payload);
     let least = match (flow.transport.host.gathers(), flow.delayed_ack > 1) {
@@ -174,7 +175,7 @@ fn is_small(flow: &ResolvedFlow) -> bool {
     segments < least
 }
 
-/// The wait at a queue that would be empty, if cross traffic did not come at random: that of M/D/1, seconds.
+/// Returns the wait, in seconds, at a queue that would be empty without the randomness of cross traffic: that of M/D/1.
 fn random_wait(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> f64 {
     let capacity = resolved.link.rate.as_bps_f64();
     let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);

@@ -1,7 +1,7 @@
-//! How a scenario differs from one file on one path.
+//! The differences between a scenario and one file on one path.
 //!
-//! In a slow start without a loss controls, hosts and detection of losses do the same, and the receive window is what
-//! the theory follows anyway. Each of these matters from the first loss on.
+//! In a slow start without a loss, controls, hosts and loss detection all behave alike, and the theory follows the
+//! receive window in any case. Each of these matters from the first loss on.
 
 use super::super::departure::{self, Departure, Weight};
 use super::path;
@@ -16,22 +16,22 @@ const ALIKE: [&str; 8] = ["reno", "newreno", "cubic", "highspeed", "scalable", "
 /// The only control that the theory follows beyond a loss.
 const RENO: [&str; 1] = ["reno"];
 
-/// A random delay up to this share of the round trip is left out.
+/// The share of the round trip up to which a random delay is left out.
 const SMALL: f64 = 0.03;
 
-/// With fewer segments of a socket buffer a host that gathers them stops at times.
+/// The number of segments of a socket buffer below which a host that gathers them stops at times.
 const GATHERED: u64 = 20;
 
-/// In so many round trips a sender's pace does not matter.
+/// The number of round trips from which on a sender's pacing does not matter.
 const SEVERAL: u64 = 4;
 
-/// A share of the duration that does not matter.
+/// The largest share of the duration that does not matter.
 const HELD_UP: f64 = 0.1;
 
-/// CoDel, and what has it, lets packets wait for this long (RFC 8289).
+/// The delay that CoDel, and policies based on it, tolerate (RFC 8289).
 const TARGET: Span = Span::from_millis(5);
 
-/// What of `resolved` the theory takes otherwise, where it found `found` for `flow`.
+/// Lists the parts of `resolved` that the theory treats otherwise, given its result `found` for `flow`.
 pub(super) fn departures(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Departure> {
     let known: &[&str] = if found.in_slow_start { &ALIKE } else { &RENO };
     let policy = departure::not_drop_tail(resolved).filter(|_| !is_short(resolved, found));
@@ -52,13 +52,13 @@ pub(super) fn departures(resolved: &Resolved, flow: &ResolvedFlow, found: &Trans
     departures
 }
 
-/// Whether the queue stays so short that its policy, which goes by delays, does nothing.
+/// Returns true if the queue stays so short that its policy, which reacts to delays, does nothing.
 fn is_short(resolved: &Resolved, found: &Transfer) -> bool {
     let by_delay = ["codel", "fq-codel", "pie"].contains(&resolved.queue.policy.as_str());
     by_delay && found.in_slow_start && found.longest_wait < resolved.queue.settings.target.unwrap_or(TARGET)
 }
 
-/// Other traffic.
+/// Lists the departures for other traffic.
 fn others(resolved: &Resolved) -> Vec<Departure> {
     let mut departures = Vec::new();
     if let Some(other) = resolved.flows.get(1) {
@@ -71,7 +71,7 @@ fn others(resolved: &Resolved) -> Vec<Departure> {
     departures
 }
 
-/// What else decides on the file's windows and times.
+/// Lists the other influences on the file's windows and times.
 fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Departure> {
     let mut departures = Vec::new();
     let mut depart = |is_so: bool, place: String, found: &str, accepted: &str, assumption: &str| {
@@ -87,7 +87,7 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
         "standard",
         "slow start is RFC 5681's",
     );
-    // A pace holds the second and third windows back by a part of a round trip.
+    // Pacing holds the second and third windows back by a part of a round trip.
     let few = found.peak_window > flow.initial_window() as f64 && found.completion < flow.base_rtt * SEVERAL;
     depart(
         flow.transport.pacing && (!found.in_slow_start || few),
@@ -123,18 +123,18 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
     departures
 }
 
-/// Whether the file ends before its slow start would do otherwise than RFC 5681's.
+/// Returns true if the file ends before its slow start would differ from RFC 5681's.
 fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> bool {
     found.in_slow_start
         && match flow.control.slow_start.as_str() {
             "limited" => found.peak_window <= flow.control.tuning.max_ssthresh as f64,
-            // Both wait for a full path, which HyStart sees in half of it.
+            // Both wait for a full path, which HyStart detects at half of it.
             "hystart" | "hystart++" => found.peak_window <= path(resolved, flow).pipe() / 2.0,
             _ => false,
         }
 }
 
-/// A queue, or a path, so long that the first timer expires before an acknowledgement comes.
+/// Describes a queue or a path so long that the first timer expires before an acknowledgement comes.
 fn timer(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let transport = &flow.transport;
     // RFC 6298 after a first sample, or before it.
@@ -148,8 +148,8 @@ fn timer(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     (turn >= first && found.in_slow_start).then(|| Departure::new(Weight::Part, complaint, assumption))
 }
 
-/// Acknowledgements that a host holds up for a time that matters. A host that acknowledges each segment at first does so
-/// no longer at some time, which is not followed.
+/// Describes acknowledgements that a host holds up for a time that matters. A host that acknowledges each segment at
+/// first stops doing so at some time, which the theory does not follow.
 fn held_up(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let host = flow.transport.host;
     let few = flow.per_round_trip().is_some_and(|buffer| buffer / flow.payload < GATHERED);
@@ -162,8 +162,8 @@ fn held_up(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     is_so.then(|| Departure::new(Weight::Part, complaint, "no acknowledgement is held up"))
 }
 
-/// A slow start that loses. How it repairs that is near what packets do in published results, which claims judge, and
-/// not in all others.
+/// Describes a slow start with losses. The theory's repair of them is near the behaviour of packets in published
+/// results, which claims judge, but not in all others.
 fn losses(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let complaint = Complaint::new(flow.key("size"), "so large that the file meets losses")
         .accepted("a file that ends in its slow start")
@@ -174,8 +174,8 @@ fn losses(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<
     })
 }
 
-/// A window that its hosts limit. The theory follows a fixed one, up to the first loss, and the kernel's own sizing, which
-/// keeps ahead of a slow start.
+/// Describes a window that the hosts limit. Up to the first loss the theory follows a fixed window, and the kernel's
+/// own sizing, which stays ahead of a slow start.
 fn held_back(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let follows = flow.asked_sizer().is_none_or(|sizer| sizer.name == "drs");
     if found.in_slow_start && follows {
@@ -186,7 +186,7 @@ fn held_back(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Opti
     departure::held_back([flow], Weight::Core, enough, "\"max\", or twice what path and queue hold")
 }
 
-/// A run, or a flow, that ends before the file does.
+/// Describes a run, or a flow, that ends before the file does.
 fn cut_short(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let stop = flow.stop.map_or(Span::MAX, |stop| stop.since(Time::ZERO));
     let end = resolved.end.unwrap_or(Span::MAX).min(stop);
@@ -198,7 +198,7 @@ fn cut_short(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Opti
         .then(|| Departure::new(Weight::Part, complaint, assumption))
 }
 
-/// What the two hosts do beyond the RFCs.
+/// Describes the behaviour of the two hosts beyond the RFCs.
 fn of_host(flow: &ResolvedFlow) -> Vec<Departure> {
     let mut departures = Vec::new();
     let Transport { host, loss_detection, recovery, .. } = flow.transport;
