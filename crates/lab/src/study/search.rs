@@ -28,8 +28,8 @@ use units::Complaint;
 /// Repetitions per candidate: the least number, the most, and the number added at a time. The answer has the most of
 /// them.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
-/// If an answer misses the target with all repetitions, this many larger (or smaller) values are tried in its place,
-/// each further by this factor.
+/// The number of larger (or smaller) values that are tried, each further by this factor, if the answer misses the
+/// target with all repetitions.
 const FURTHER: (u32, f64) = (40, 1.1);
 /// The number of doublings in a row that end the search for a bracket, if they change nothing or lead away from the
 /// target.
