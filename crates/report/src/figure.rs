@@ -22,7 +22,7 @@ pub struct FigurePage {
     pub source: Option<String>,
     /// The charts.
     pub curves: Curves,
-    /// A sentence about the computed points.
+    /// The number of computed points, in a sentence.
     pub headline: String,
     /// The verdicts on published relations.
     pub verdicts: Vec<Verdict>,

@@ -38,7 +38,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use units::Fraction;
 
-/// One relation.
+/// A claim, which states one relation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -53,7 +53,7 @@ pub struct Claim {
     /// The engines that the claim is about.
     pub engines: Vec<Engine>,
     /// The cases: sweep keys (or their last part) and values, whose end may be `*`. `loss = "none"` or `"some"` selects
-    /// by the losses in every engine asked. Absent: all cases.
+    /// cases without or with losses in the engines asked. Absent: all cases.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
     /// The largest distance between the engines: "4% of capacity", "1.5ms", "5%".

@@ -179,7 +179,7 @@ fn assumptions(question: &Question) -> Vec<String> {
     told
 }
 
-/// The place and the way of the answer's simulations.
+/// A question and the settings of its simulations.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The question.

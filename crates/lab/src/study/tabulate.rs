@@ -126,7 +126,8 @@ fn numbers(key: &str, rows: &[&[Quantity]]) -> Vec<Field> {
     units.iter().map(column).collect()
 }
 
-/// Makes the columns of a list's metrics, counts as integers. Metrics with an older name follow again under that.
+/// Makes the columns of a list's metrics, counts as integers. Metrics with an older name follow once more, under that
+/// name.
 fn metrics<T>(place: &str, list: &[Known<T>], rows: &[Option<&T>]) -> Vec<Field> {
     let field = |known: &Known<T>, name: &str| {
         let values = rows.iter().map(|row| row.and_then(known.get));

@@ -1,4 +1,4 @@
-//! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
+//! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] has the engines' results there.
 
 use crate::run::engine::{self, Misfit};
 use crate::run::record::{Engine, Record, Summary};

@@ -1,5 +1,5 @@
-//! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging goes on where
-//! it was.
+//! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging can be
+//! resumed.
 //!
 //! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid: some papers
 //! repeat a series of measurements until its ends agree. A run that is not valid is then replaced by one with the next

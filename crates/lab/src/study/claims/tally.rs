@@ -1,4 +1,4 @@
-//! [`Tally`]: how many claims were judged, and how many were not, and why.
+//! [`Tally`]: the numbers of claims that were judged and that were not, with the reasons.
 
 use crate::run::record::Engine;
 use crate::study::claims::Verdict;

@@ -127,9 +127,9 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                             .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                     )
                 }
-                // Each of several flows measures a rate other than the link's less the others', so that their mean
-                // utilization is nearer to the least of one flow. A flow alone has a queue in one round trip of eight;
-                // many keep up to a product waiting.
+                // None of several flows measures exactly the rate that the others leave, so that their mean utilization
+                // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
+                // to a product waiting.
                 Behaviour::Bbr if flows == 1 => {
                     (said(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
                 }
@@ -348,8 +348,8 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     rules
 }
 
-/// Returns the least limit at which the fixed point of flows and queue has the target, if every control has a response
-/// function.
+/// Returns the rule of the fixed point of flows and queue, if every control has a response function. Its limit is the
+/// least at which the fixed point has the target.
 fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     let of_each = question.mix.counts(flows).into_iter().map(|(control, flows)| {
         let base_rtt = question.rtt.mean() + question.rate.serialization(question.packet);

@@ -2,8 +2,9 @@
 //!
 //! A twin keeps the ratios that decide. Where there are many flows, it has fewer, each with its window and RTT, at a
 //! lower rate, and the limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and
-//! the limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. So the RTT grows so that the number
-//! of round trips between losses over the window stays. docs/guide/size.md has the errors of twins.
+//! the limit keeps its ratio to the BDP. Because CUBIC's cubic does not scale with the RTT, the RTT then grows until
+//! the ratio of the round trips between losses to the window is that of the path. docs/guide/size.md has the errors of
+//! twins.
 
 use super::answer::{Delay, Point};
 use super::bench::{Room, delay};
@@ -337,7 +338,7 @@ mod tests {
             let twin = Twin::of(&question, 1, PACKETS);
             assert!(twin.flows == 1 && twin.window < 41_667.0 && twin.window >= LEAST_WINDOW, "{twin:?}");
             assert!(twin.packets() < 1.1 * PACKETS, "{}", twin.packets());
-            // The shape is the number of round trips between losses over the window.
+            // The shape is the ratio of the round trips between losses to the window.
             let shape = |window: f64, rtt: f64| period(mix, window, rtt) / rtt / window;
             let (large, small) = (shape(question.window(1), 0.05), shape(twin.window, twin.rtt()));
             assert!((large / small - 1.0).abs() < 1e-6, "{mix}: {large} {small}");

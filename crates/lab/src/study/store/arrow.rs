@@ -32,7 +32,7 @@ pub(super) fn schema(columns: &[(&str, &str, Kind)]) -> String {
     base64(&message)
 }
 
-/// Writes a field: its name, if it may be null, its type and that type's settings, no dictionary, no children,
+/// Writes a field: its name, whether it may be null, its type and that type's settings, no dictionary, no children,
 /// metadata.
 fn field(flat: &mut Flat, place: usize, name: &str, unit: &str, kind: Kind) {
     let nullable = match kind {

@@ -1,4 +1,4 @@
-//! [`Kept`]: a finished point on disk. A line in JSON says what was asked and has a digest of the rest, the result.
+//! [`Kept`]: a finished point on disk. A line in JSON has the question and a digest of the rest, the result.
 //!
 //! Other users may put anything into the folder, and disks fail. So a point is believed only if the file is the user's
 //! own, has the same question and the same build of the program, and the digest fits the result. Any other point is
