@@ -2,7 +2,7 @@
 //!
 //! A twin keeps the ratios that decide. Where there are many flows, it has fewer, each with its window and RTT, at a
 //! lower rate, and the limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and
-//! the limit keeps its ratio to the BDP. Because CUBIC's cubic does not scale with the RTT, the RTT then grows until
+//! the limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. Therefore the RTT then grows until
 //! the ratio of the round trips between losses to the window is that of the path. docs/guide/size.md has the errors of
 //! twins.
 
