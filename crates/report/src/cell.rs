@@ -1,4 +1,4 @@
-//! What a page shows of a wireless cell: the busy air and a limit that moves against time, the stations' airtime, a
+//! The parts of a page for a wireless cell: the busy air and a limit that moves against time, the stations' airtime, a
 //! sentence.
 
 use super::Case;
@@ -8,12 +8,12 @@ use super::table::rows_by_engine;
 use lab::run::metric::STATION;
 use lab::run::record::{LinkSeries, StationSummary, Summary};
 
-/// Points of the busy air's curve, each a mean over an interval.
+/// The most points of the busy air's curve, each a mean over an interval.
 const MAX_MEANS: usize = 600;
-/// Rows of the stations' table per engine.
+/// The most rows of the stations' table per engine.
 const MAX_STATIONS: usize = 40;
 
-/// The charts against time, each without a trace where no engine knows it.
+/// Returns the charts against time, each without a trace if no engine has the column.
 pub(super) fn charts(case: &Case) -> [Chart; 2] {
     let limit = |link: &LinkSeries| {
         let packets: Vec<f64> = link.limit_packets.iter().map(|packets| *packets as f64).collect();
@@ -35,7 +35,8 @@ fn traces(case: &Case, column: impl Fn(&LinkSeries) -> Thinned, scale: f64) -> V
     known.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, scale)).collect()
 }
 
-/// The stations as HTML, without a heading: a row for each and its category, under each engine; nothing without a cell.
+/// Writes the stations as HTML, without a heading: a row for each station and category, under each engine; `None`
+/// without a cell.
 pub(super) fn station_table(case: &Case) -> Option<String> {
     let cells =
         case.records.iter().filter_map(|record| Some((record.summary.engine, record.summary.wlan.as_ref()?)));
@@ -46,7 +47,7 @@ pub(super) fn station_table(case: &Case) -> Option<String> {
     rows_by_engine("station", &STATION.iter().collect::<Vec<_>>(), &rows.collect::<Vec<_>>())
 }
 
-/// What the air did, of the most real engine.
+/// Describes the use of the air in a sentence.
 pub(super) fn sentence(summary: &Summary) -> Option<String> {
     let wlan = summary.wlan.as_ref()?;
     let collide = wlan

@@ -1,5 +1,5 @@
 //! The data that a page's script draws. Each chart has traces, level lines and a y range, already thinned and in the
-//! units a reader sees.
+//! units that a reader sees.
 
 use super::decimate::Thinned;
 use super::flows::Role;
@@ -7,36 +7,37 @@ use super::text::{decimals_for, rounded, short};
 use lab::run::record::{Engine, Summary};
 use serde::Serialize;
 
-/// Flows drawn one by one; the others are drawn as their mean.
+/// The most flows drawn one by one; the others are drawn as their mean.
 pub const MAX_FLOWS: usize = 12;
-/// Points per curve of an instant quantity.
+/// The most points per curve of an instant quantity.
 pub const MAX_POINTS: usize = 1500;
-/// Points per goodput curve, each a mean over an interval.
+/// The most points per goodput curve, each a mean over an interval.
 pub(super) const MAX_RATE_POINTS: usize = 600;
-/// A level this many times above the data would flatten them: it is named at the chart's edge instead.
+/// The ratio of a level to the data above which the level would flatten them. It is then named at the chart's edge
+/// instead.
 const OFF_SCALE: f64 = 3.0;
 
 /// The whole page's data, the content of its JSON element.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageData {
-    /// One per case.
+    /// The data of each case.
     pub cases: Vec<CaseData>,
 }
 
 /// One case's numbers and charts.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CaseData {
-    /// The case's label, as it came: not escaped.
+    /// The case's label, not yet escaped.
     pub label: String,
     /// Available bandwidth, Mbit/s, and base RTT, ms: the marks of the overview.
     pub available_mbps: f64,
     /// See `available_mbps`.
     pub base_rtt_ms: f64,
-    /// Time the metrics leave out, seconds.
+    /// The time that the metrics leave out, seconds.
     pub warmup_s: f64,
-    /// Last sample of any engine, seconds.
+    /// The time of the last sample of any engine, seconds.
     pub end_s: f64,
-    /// How many flows have a colour each; 0 where colours tell engines apart.
+    /// The number of flows that have a colour each; 0 if colours distinguish engines.
     pub colored_flows: usize,
     /// The engines' numbers.
     pub summaries: Vec<Summary>,
@@ -47,65 +48,65 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name
-    /// of what controllers measure. Of a panel with its engine behind it: `rate-sim`.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name of
+    /// a controller's measurement. A panel has its engine behind it: `rate-sim`.
     pub kind: String,
-    /// The engine that the panel is of, where a few flows have a panel for each engine.
+    /// The engine of the panel, where a few flows have a panel for each engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub panel: Option<Engine>,
-    /// The greatest value, where it is above the range.
+    /// The greatest value, if it is above the range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// What is drawn: "Goodput".
+    /// The quantity that is drawn: "Goodput".
     pub title: String,
     /// Its unit: "Mbit/s".
     pub unit: String,
-    /// What a reader should know: what the word means, what a point stands for.
+    /// A note for the reader: the meaning of the word, or of a point.
     pub note: String,
-    /// Decimals in hover texts.
+    /// The number of decimals in hover texts.
     pub decimals: usize,
-    /// Lower and upper end of the y axis.
+    /// The lower and the upper end of the y axis.
     pub range: [f64; 2],
-    /// Upper end of the x axis where it is not the case's, seconds.
+    /// The upper end of the x axis, if it differs from the case's, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_s: Option<f64>,
-    /// Curves or bars.
+    /// The curves or bars.
     pub traces: Vec<Trace>,
-    /// Horizontal lines with a name.
+    /// The horizontal lines with a name.
     pub levels: Vec<Level>,
 }
 
 /// One curve, or one engine's bars.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
-    /// Who says so.
+    /// The engine that found the values.
     pub engine: Engine,
-    /// Which flow; `None` for the link.
+    /// The flow; `None` for the link.
     pub role: Option<Role>,
-    /// What the legend and hover call it, as it came: not escaped.
+    /// The name in the legend and in hover texts, not yet escaped.
     pub name: String,
-    /// Times, seconds.
+    /// The times, seconds.
     pub x: Vec<f64>,
-    /// Values, in the chart's unit.
+    /// The values, in the chart's unit.
     pub y: Vec<f64>,
-    /// Seconds a bar covers; 0 for a curve.
+    /// The seconds that a bar covers; 0 for a curve.
     pub bar_s: f64,
 }
 
-/// A horizontal line, or only its name where the line is already drawn by the model's curve.
+/// A horizontal line, or only its name if the model's curve already draws the line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
-    /// "capacity 100 Mbit/s".
+    /// The text: "capacity 100 Mbit/s".
     pub text: String,
-    /// Where, in the chart's unit.
+    /// The place of the line, in the chart's unit.
     pub value: f64,
-    /// The model's own curve is there.
+    /// True if the model's own curve is there.
     pub model: bool,
-    /// Above the chart: only named, with an arrow.
+    /// True if the level is above the chart, so that it is only named, with an arrow.
     pub off_scale: bool,
 }
 
-/// What the legend calls an engine's curve of a flow, or of several.
+/// Returns the name in the legend of an engine's curve of a flow, or of several.
 pub(super) fn curve_name(flow: &str, engine: Engine) -> String {
     if flow.is_empty() { engine.to_string() } else { format!("{flow}, {engine}") }
 }
@@ -116,7 +117,7 @@ pub(super) fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thi
     Trace { engine, role, name, x, y, bar_s: 0.0 }
 }
 
-/// Adds the level lines and the y range.
+/// Makes a chart of the traces, with the level lines and the y range.
 pub(super) fn finish(
     kind: &str,
     title: &str,
@@ -147,7 +148,7 @@ pub(super) fn finish(
     let drawn = || levels.iter().filter(|l| !l.off_scale).map(|l| l.value);
     let most = drawn().fold(data_max, f64::max);
     let least = drawn().fold(data_min, f64::min);
-    // A round-trip time never starts at nothing: zoom in on where it moves, unless that is most of the axis.
+    // A round-trip time is never near zero, so the axis is zoomed in on its range, unless that is most of the axis.
     let lower =
         if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
     let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };

@@ -1,4 +1,4 @@
-//! From records to the list of charts that the page's script draws.
+//! The way from records to the list of charts that the page's script draws.
 
 use super::cell;
 use super::chart::{
@@ -13,29 +13,30 @@ use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
 use lab::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Times};
 
-/// The same of one of several flows: repairs, which deliver in order, would hide who has how much.
+/// The most points per goodput curve of one of several flows. Repairs release data in bursts, which in finer curves
+/// would hide the shares of the flows.
 const MAX_FLOW_RATE_POINTS: usize = 120;
-/// Bars per engine in the drops chart.
+/// The most bars per engine in the drops chart.
 const MAX_BARS: usize = 120;
-/// Points per chart: with many flows each curve gets a smaller share of them.
+/// The most points per chart: with many flows each curve gets a smaller share of them.
 const MAX_CHART_POINTS: usize = 18_000;
-/// Goodput is drawn up to this many times the capacity. Above it are moments in which a repair releases what waited
-/// behind it.
+/// The ratio to the capacity up to which goodput is drawn. Above it are moments in which a repair releases the data
+/// that waited behind the hole.
 const MOST_OF_CAPACITY: f64 = 1.3;
-/// A few flows, each with a colour of its own.
+/// The numbers of flows that have a colour each.
 const FEW_FLOWS: std::ops::RangeInclusive<usize> = 2..=6;
 
-/// What sets one chart of flows apart from the next.
+/// The properties that distinguish one chart of flows from another.
 struct FlowChart {
     kind: &'static str,
     title: &'static str,
     unit: &'static str,
     meaning: &'static str,
-    /// From the record's unit to the page's.
+    /// The factor from the record's unit to the page's.
     scale: f64,
     column: fn(&FlowSeries) -> &[f64],
     spread: fn(&SpreadSeries) -> &[Spread],
-    /// Whether the flows' sum means something, and points are means over an interval.
+    /// True if the flows' sum has a meaning, and points are means over an interval.
     additive: bool,
 }
 
@@ -72,7 +73,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
     },
 ];
 
-/// All the page draws.
+/// Returns the data of everything that the page draws.
 #[must_use]
 pub fn page_data(report: &Report) -> PageData {
     PageData { cases: report.cases.iter().map(case_data).collect() }
@@ -90,7 +91,7 @@ fn case_data(case: &Case) -> CaseData {
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
     charts.push(completion_chart(case));
-    // A lone sample is no curve.
+    // A lone sample does not make a curve.
     charts.retain(|chart| chart.traces.iter().any(|trace| trace.bar_s > 0.0 || trace.x.len() > 1));
     charts.iter_mut().for_each(|chart| scale(chart, case));
     let last = |t: &Times| t.last().copied().unwrap_or(0.0);
@@ -120,7 +121,7 @@ fn panels(chart: &Chart) -> Vec<Chart> {
     let panel = |engine: Engine| {
         let own = |trace: &&Trace| trace.engine == engine || trace.engine == Engine::Model;
         let mut traces: Vec<Trace> = chart.traces.iter().filter(own).cloned().collect();
-        // A mean lies behind the flows that it is of.
+        // A mean is drawn behind the flows that it is of.
         if chart.kind != "rate" {
             traces.sort_by_key(|trace| trace.role != Some(Role::All));
         }
@@ -130,7 +131,7 @@ fn panels(chart: &Chart) -> Vec<Chart> {
 }
 
 /// Scales the axis to the measured part. Values before the warm-up ends may leave the chart, and so may a repair's
-/// moments of goodput above the capacity. The chart then says how far they go.
+/// moments of goodput above the capacity. The chart's note then has the greatest value.
 fn scale(chart: &mut Chart, case: &Case) {
     let from = if chart.end_s.is_some() { 0.0 } else { case.warmup_s };
     let values = |from: f64| {
@@ -193,7 +194,7 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         note += &format!("; each point is a mean over {} s", short(every));
     }
     let mut levels = match spec.kind {
-        // A cell has no rate of its own.
+        // A cell does not have a rate of its own.
         "rate" if case.is_cell() => Vec::new(),
         "rtt" if case.is_cell() => vec![("base RTT", case.base_rtt_s)],
         "rate" => {
@@ -251,7 +252,7 @@ fn drops_chart(case: &Case) -> Chart {
         trace
     })
     .collect();
-    // A model's few samples cover long intervals: drawn as a level per bar's time, not as a bar.
+    // The few samples of a model cover long intervals, so they are drawn as a level per bar's time, not as a bar.
     for model in traces.iter_mut().filter(|t| t.engine == Engine::Model) {
         if let (Some(record), true) =
             (case.records.iter().find(|r| r.summary.engine == Engine::Model), every > 0.0)

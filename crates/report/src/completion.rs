@@ -1,5 +1,5 @@
-//! How long transfers took: the share of the sized flows that were done so long after they could send, and a table of the
-//! users.
+//! Completion times of transfers: the share of the sized flows that have completed against the time since they could
+//! send, and a table of the users.
 
 use super::Case;
 use super::chart::{Chart, MAX_POINTS, Trace, finish};
@@ -8,7 +8,7 @@ use super::text::rounded;
 use lab::run::metric::{Known, USERS};
 use lab::run::record::SessionsSummary;
 
-/// Fewer flows stand in the table of flows, and need no curve.
+/// The least number of completed flows that get a curve; fewer stand in the table of flows.
 const LEAST_FLOWS: usize = 5;
 /// The columns of the users' table, by the keys of a population.
 const COLUMNS: [&str; 8] = [
@@ -22,7 +22,7 @@ const COLUMNS: [&str; 8] = [
     "completion_s.p99",
 ];
 
-/// The chart; without traces where few flows have a size.
+/// Returns the chart; it has no traces if few flows completed.
 pub(super) fn completion_chart(case: &Case) -> Chart {
     let mut traces = Vec::new();
     for run in case.records.iter().map(|record| &record.summary) {
@@ -35,7 +35,7 @@ pub(super) fn completion_chart(case: &Case) -> Chart {
         let every = times.len().div_ceil(MAX_POINTS / 2 - 1);
         let (mut x, mut y) = (vec![0.0], vec![0.0]);
         for (done, time) in times.iter().enumerate().filter(|(i, _)| i % every == 0 || i + 1 == times.len()) {
-            // A step: before it ended, and after.
+            // Two points make a step: the share before the flow ended, and after.
             x.extend([rounded(*time); 2]);
             y.extend([y.last().copied().unwrap_or_default(), share(done + 1)]);
         }
@@ -50,7 +50,7 @@ pub(super) fn completion_chart(case: &Case) -> Chart {
     chart
 }
 
-/// The populations of users as HTML, without a heading: a row for each under its engine; nothing without users.
+/// Writes the populations of users as HTML, without a heading: a row for each under its engine; `None` without users.
 pub(super) fn user_table(case: &Case) -> Option<String> {
     let columns = COLUMNS.iter().filter_map(|key| USERS.iter().find(|known| known.metric.key == *key));
     let columns: Vec<&Known<SessionsSummary>> = columns.collect();

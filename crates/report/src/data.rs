@@ -1,5 +1,5 @@
-//! The chart of data delivered against time, each transfer from its own start, beside what the available bandwidth
-//! would deliver. For transfers that come one after the other.
+//! The chart of data delivered against time, each transfer from its own start, with the data that the available
+//! bandwidth would deliver. It is for transfers that come one after the other.
 
 use super::Case;
 use super::chart::{Chart, MAX_POINTS, Trace, finish, trace};
@@ -8,10 +8,10 @@ use super::flows::Role;
 use super::text::rounded;
 use lab::run::record::{Engine, FlowSeries};
 
-/// Bytes to MB.
+/// The factor from bytes to MB.
 const SCALE: f64 = 1e-6;
 
-/// The chart; without traces where no run has the column.
+/// Returns the chart; it has no traces if no run has the column.
 pub(super) fn data_chart(case: &Case) -> Chart {
     let mut traces = Vec::new();
     for record in &case.records {
@@ -44,7 +44,7 @@ pub(super) fn data_chart(case: &Case) -> Chart {
     chart
 }
 
-/// Times from the last sample before the first byte, and data, up to the last byte.
+/// Returns the times since the last sample before the first byte, and the data, up to the last byte.
 fn from_its_start(flow: &FlowSeries) -> Option<(Vec<f64>, Vec<f64>)> {
     let data = &flow.data_bytes;
     let first = data.iter().position(|bytes| *bytes > 0.0)?.saturating_sub(1);

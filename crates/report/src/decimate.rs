@@ -1,21 +1,21 @@
-//! Fewer points, honestly: what a page may leave out of a long column, and what it must keep.
+//! Thinning: the points of a long column that a page may leave out, and those that it must keep.
 //!
 //! [`envelope`] for quantities sampled at an instant (RTT, window, backlog): every peak and trough survives.
 //! [`interval_means`] for quantities that are themselves means over an interval (goodput): the mean survives.
 //! [`interval_sums`] for counts (drops): the total survives.
 
-/// A thinned column: sample times, values, and the span one point stands for (0 where it stands for an instant).
+/// A thinned column: sample times, values, and the span that one point covers (0 for an instant).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thinned {
-    /// Sample times, seconds.
+    /// The sample times, seconds.
     pub t: Vec<f64>,
-    /// Values, in the unit of the column.
+    /// The values, in the unit of the column.
     pub y: Vec<f64>,
-    /// Seconds that one point stands for.
+    /// The seconds that one point covers.
     pub every: f64,
 }
 
-/// At most about `cap` points: the first, the last, and the least and greatest of every stretch between them.
+/// Keeps at most about `cap` points: the first, the last, and the least and greatest of every stretch between them.
 ///
 /// Columns of different length are cut to the shorter. A stretch without a finite value stays visible as a gap.
 #[must_use]
@@ -44,8 +44,8 @@ pub fn envelope(t: &[f64], y: &[f64], cap: usize) -> Thinned {
     Thinned { t: kept.iter().map(|&i| t[i]).collect(), y: kept.iter().map(|&i| y[i]).collect(), every: 0.0 }
 }
 
-/// At most `cap` points, each the mean of neighbours weighted by the interval each of them covers, at the end of
-/// the time it covers.
+/// Returns at most `cap` points. Each is the mean of neighbours, weighted by the interval that each of them covers, at
+/// the end of the time it covers.
 #[must_use]
 pub fn interval_means(t: &[f64], y: &[f64], cap: usize) -> Thinned {
     let n = t.len().min(y.len());
@@ -69,7 +69,7 @@ pub fn interval_means(t: &[f64], y: &[f64], cap: usize) -> Thinned {
     out
 }
 
-/// At most `cap` points, each the sum of neighbours, at the middle of the time it covers.
+/// Returns at most `cap` points, each the sum of neighbours, at the middle of the time it covers.
 #[must_use]
 pub fn interval_sums(t: &[f64], y: &[f64], cap: usize) -> Thinned {
     let n = t.len().min(y.len());
@@ -84,13 +84,13 @@ pub fn interval_sums(t: &[f64], y: &[f64], cap: usize) -> Thinned {
     out
 }
 
-/// The time sample `i` covers: since the sample before it. The first covers as much as the second.
+/// Returns the time that sample `i` covers: since the sample before it. The first covers as much as the second.
 fn interval(t: &[f64], i: usize) -> f64 {
     let i = i.max(1);
     if t.len() < 2 { 1.0 } else { (t[i] - t[i - 1]).max(0.0) }
 }
 
-/// Mean distance of the samples, seconds; 0 for fewer than two.
+/// Returns the mean distance of the samples, seconds; 0 for fewer than two.
 fn typical_interval(t: &[f64]) -> f64 {
     match (t.first(), t.last()) {
         (Some(a), Some(b)) if t.len() > 1 => (b - a) / (t.len() - 1) as f64,

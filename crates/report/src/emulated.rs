@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/emulated.html");
 const SCRIPT: &str = include_str!("../assets/report.js");
-/// Bars of one direction.
+/// The most bars of one direction.
 const MAX_BARS: usize = 120;
-/// Letters of the program in the headline.
+/// The most letters of the program in the headline.
 const TITLE: usize = 60;
 
-/// The page about `program`, run by `command` behind the link of the scenario `text`.
+/// Writes the page about `program`, run by `command` behind the link of the scenario `text`.
 #[must_use]
 pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> String {
     let data = CaseData {
@@ -54,13 +54,13 @@ pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> St
     })
 }
 
-/// Each direction with its name and its number in the charts.
+/// Returns each direction with its number in the charts and its name.
 fn ways(emulated: &Emulated) -> impl Iterator<Item = (usize, &'static str, &Way)> {
     let back = emulated.from_far.as_ref().map(|way| (1, "from the far end", way));
     [(0, "to the far end", &emulated.to_far)].into_iter().chain(back)
 }
 
-/// The closing lines, and how the program ended.
+/// Writes the closing lines, the time that the program ran, and its exit code unless that is 0.
 fn headline(emulated: &Emulated) -> String {
     let lines = emulated.lines();
     let mut out: String =
@@ -74,7 +74,7 @@ fn headline(emulated: &Emulated) -> String {
     out
 }
 
-/// "To the far end: 19.20 Mbit/s …" of a line that is aligned for a terminal.
+/// Makes a sentence, such as "To the far end: 19.20 Mbit/s …", of a line that is aligned for a terminal.
 fn sentence(line: &str) -> String {
     super::text::capitalized(&line.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -97,7 +97,7 @@ fn charts(emulated: &Emulated) -> Vec<Chart> {
     let rate =
         traces(&|way| (interval_means(&way.queue.t_s, &way.queue.rate_bps, MAX_RATE_POINTS), 1e-6), false);
     let drops = traces(&|way| (interval_sums(&way.queue.t_s, &way.queue.drops, MAX_BARS), 1.0), true);
-    // One line where both directions have the same.
+    // Both directions share one line if they have the same level.
     let levels = |name: &'static str, of: &dyn Fn(&Way) -> f64| {
         let mut levels: Vec<(&str, f64)> = ways(emulated).map(|(_, _, way)| (name, of(way))).collect();
         levels.dedup_by(|one, other| one.1 == other.1);
@@ -125,7 +125,7 @@ fn drawn(data: &CaseData) -> String {
     legend(data) + &charts_of(&data.charts, "0")
 }
 
-/// A row for each direction, and for each source of cross traffic on it.
+/// Writes a row for each direction, and for each source of cross traffic on it.
 fn table(emulated: &Emulated) -> String {
     const COLUMNS: [(&str, &str); 8] = [
         ("rate", "Mbit/s"),
@@ -191,7 +191,8 @@ fn table(emulated: &Emulated) -> String {
     out + "</tbody></table>" + &hosts(emulated)
 }
 
-/// A row for each end: what was lost there and not in a queue, and how long a program waited for a processor.
+/// Writes a row for each end: the packets lost there and not in a queue, and the share of time that a program waited
+/// for a processor.
 fn hosts(emulated: &Emulated) -> String {
     type Column = (&'static str, &'static str, fn(&HostSummary) -> Option<f64>);
     let columns: [Column; 7] = [

@@ -13,29 +13,29 @@ use std::fmt::Write as _;
 const BODY: &str = include_str!("../assets/figure.html");
 const SCRIPT: &str = include_str!("../assets/figure.js");
 
-/// All a figure's page shows.
+/// The content of a figure's page.
 #[derive(Clone, Debug)]
 pub struct FigurePage {
-    /// Headline.
+    /// The headline.
     pub title: String,
-    /// Id of the published result.
+    /// The id of the published result.
     pub source: Option<String>,
     /// The charts.
     pub curves: Curves,
-    /// How many points were computed, in a sentence.
+    /// The number of computed points, in a sentence.
     pub headline: String,
-    /// Verdicts on published relations.
+    /// The verdicts on published relations.
     pub verdicts: Vec<Verdict>,
-    /// The scenario file as the person wrote it, and its name.
+    /// The scenario file as the user wrote it.
     pub scenario_text: String,
-    /// See `scenario_text`.
+    /// The name of that file.
     pub scenario_name: String,
     /// The command that made the page.
     pub command: String,
 }
 
 impl FigurePage {
-    /// The page: one HTML document that opens from a file and asks the network for nothing. The same figure gives
+    /// Writes the page: one HTML document that opens from a file and does not use the network. The same figure gives
     /// the same bytes.
     #[must_use]
     pub fn html(&self) -> String {
@@ -76,7 +76,7 @@ impl FigurePage {
     }
 }
 
-/// What the chart shows, in words.
+/// Describes the chart in words.
 fn told(chart: &CurveChart) -> String {
     let story = story::story(chart);
     if story.is_empty() { story } else { format!("<p class=\"hint\">{}</p>", prose(&story)) }
@@ -105,7 +105,7 @@ pub(super) fn chart((index, chart): (usize, &CurveChart)) -> String {
     )
 }
 
-/// A row per x, a column per curve.
+/// Writes a row per x, a column per curve.
 fn table(chart: &CurveChart) -> String {
     let mut xs: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|p| p.x)).collect();
     xs.sort_by(f64::total_cmp);
@@ -143,7 +143,7 @@ fn table(chart: &CurveChart) -> String {
     out + "</tbody></table></div>"
 }
 
-/// One number against another: a row per point, under the name of its curve.
+/// Writes one number against another: a row per point, under the name of its curve.
 fn table_along(chart: &CurveChart, along: &str) -> String {
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let decimals =

@@ -8,7 +8,7 @@ use lab::run::metric::{FLOW, Known};
 use lab::run::record::{FlowSummary, Summary};
 use std::fmt::Write as _;
 
-/// The columns, by the keys of a flow. One that is known of no flow of the case is left out.
+/// The columns, by the keys of a flow. A column without a value for any flow of the case is left out.
 const COLUMNS: [&str; 6] =
     ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "backlog_packets", "completion_s"];
 
@@ -16,7 +16,7 @@ const COLUMNS: [&str; 6] =
 struct Column(&'static Known<FlowSummary>);
 
 impl Column {
-    /// A flow loses so few packets that a percentage would be all zeros.
+    /// Returns true for the loss rate: a flow loses so few packets that a percentage would be all zeros.
     fn per_ten_thousand(&self) -> bool {
         self.0.metric.key == "loss_rate"
     }
@@ -30,8 +30,8 @@ impl Column {
     }
 }
 
-/// The table as HTML, without a heading; nothing if no engine's run has two flows or more, or a lone one of a fixed
-/// size.
+/// Writes the table as HTML, without a heading. Returns `None` unless an engine's run has two flows or more, or a lone
+/// one of a fixed size.
 #[must_use]
 pub(super) fn flow_table(case: &Case) -> Option<String> {
     let several = || {
@@ -64,7 +64,7 @@ pub(super) fn flow_table(case: &Case) -> Option<String> {
     Some(out + "</table></div>")
 }
 
-/// The first flows of a run one by one, as the charts have them, and the mean of the others.
+/// Writes the first flows of a run one by one, as the charts have them, and the mean of the others.
 fn group(run: &Summary, columns: &[(Column, usize)]) -> String {
     let mut out = format!(
         "<tbody><tr class=\"case\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>",

@@ -1,9 +1,9 @@
-//! Which curves stand for a run's flows: each of the first few, the mean of the others, the sum or mean of all.
+//! The choice of curves for a run's flows: each of the first few, the mean of the others, the sum or mean of all.
 
 use lab::run::record::{FlowSeries, Series, Spread, SpreadSeries};
 use serde::Serialize;
 
-/// What a curve stands for.
+/// The flows that a curve is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -11,34 +11,34 @@ pub enum Role {
     Flow(usize),
     /// The flows that are not drawn one by one: their mean, or the median of all.
     Others,
-    /// All flows: their sum where that means something, otherwise their mean.
+    /// All flows: their sum if that has a meaning, otherwise their mean.
     All,
 }
 
 /// One curve before it is thinned.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What it stands for.
+    /// The flows that it is about.
     pub role: Role,
-    /// The flow's name, or what it sums up; empty for a lone flow.
+    /// The flow's name, or that of the sum or mean; empty for a lone flow.
     pub name: String,
-    /// Times, seconds.
+    /// The times, seconds.
     pub t: Vec<f64>,
-    /// Values, in the record's unit.
+    /// The values, in the record's unit.
     pub y: Vec<f64>,
 }
 
-/// A quantity of a flow, and of all flows where not each has a series.
+/// A quantity of a flow, and of all flows if not each of them has a series.
 pub struct Quantity<'a> {
-    /// Of a flow.
+    /// The quantity of a flow.
     pub of: &'a dyn Fn(&FlowSeries) -> &[f64],
-    /// Of all flows; `None` where that is not recorded.
+    /// The quantity of all flows; `None` if that is not recorded.
     pub spread: Option<fn(&SpreadSeries) -> &[Spread]>,
-    /// Whether the flows' sum means something.
+    /// True if the flows' sum has a meaning.
     pub additive: bool,
 }
 
-/// The curves of one engine's flows for one quantity, without those that are empty.
+/// Returns the curves of one engine's flows for one quantity, without those that are empty.
 #[must_use]
 pub fn curves(series: &Series, quantity: &Quantity<'_>, max_flows: usize) -> Vec<Column> {
     let (of, together) = (quantity.of, &series.spread);
@@ -67,7 +67,7 @@ pub fn curves(series: &Series, quantity: &Quantity<'_>, max_flows: usize) -> Vec
     out
 }
 
-/// The curves of flows that all have series, without those that are empty.
+/// Returns the curves of flows that all have series, without those that are empty.
 #[must_use]
 pub fn columns(
     flows: &[FlowSeries],
@@ -105,8 +105,8 @@ pub fn columns(
     out
 }
 
-/// The flows' values put together at the times of the flow with the most samples. A flow counts from its first
-/// to its last sample; between two samples its later one holds, as it describes the interval that ends there.
+/// Combines the flows' values at the times of the flow with the most samples. A flow counts from its first to its last
+/// sample. Between two samples the later one holds, because it describes the interval that ends there.
 fn combined(
     flows: &[FlowSeries],
     column: &impl Fn(&FlowSeries) -> &[f64],
@@ -123,7 +123,7 @@ fn combined(
         let n = flow.t_s.len().min(y.len());
         let mut next = 0;
         for (i, &at) in t.iter().enumerate() {
-            // Clocks of two flows differ by rounding only: half a microsecond is the same instant.
+            // The clocks of two flows differ by rounding only: times half a microsecond apart are the same instant.
             while next < n && flow.t_s[next] < at - 5e-7 {
                 next += 1;
             }

@@ -1,9 +1,9 @@
-//! What every page has around its charts: the same parts of a template, whatever the page is about.
+//! The frame around the charts of every page: the same parts of a template, whatever the page is about.
 
 use super::page::{fill, source};
 use super::text::escape_html;
 
-/// What stands around the body of every page.
+/// The template around the body of every page.
 const TEMPLATE: &str = include_str!("../assets/frame.html");
 const STYLE: &str = include_str!("../assets/report.css");
 const WORDS: &str = include_str!("../assets/words.html");
@@ -14,19 +14,19 @@ pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     pub(super) source: Option<&'a str>,
     pub(super) scenario_text: &'a str,
-    /// What `scenario_text` is, as HTML.
+    /// The heading above `scenario_text`, as HTML.
     pub(super) scenario_heading: String,
     pub(super) command: &'a str,
-    /// What the page draws, as JSON fit for a script, and the script that draws it.
+    /// The data that the page draws, as JSON fit for a script.
     pub(super) data: String,
     pub(super) script: &'a str,
 }
 
 impl Frame<'_> {
-    /// The page with `body` in the middle, whose parts are `own`.
+    /// Writes the page with `body` in the middle, whose parts are `own`.
     pub(super) fn fill(&self, body: &str, own: impl Fn(&str) -> Option<String>) -> String {
-        // The scripts' nonce depends on the page's content: the same page has the same bytes, and text in it cannot
-        // name its own nonce.
+        // The scripts' nonce depends on the page's content, so that the same page has the same bytes, and text in it
+        // cannot name its own nonce.
         let hash = blake3::Hasher::new()
             .update(self.scenario_text.as_bytes())
             .update(self.data.as_bytes())
@@ -54,12 +54,12 @@ impl Frame<'_> {
     }
 }
 
-/// The heading above the text of the scenario `name`.
+/// Writes the heading above the text of the scenario `name`.
 pub(super) fn scenario(name: &str) -> String {
     format!("Scenario <code>{}</code>", escape_html(name))
 }
 
-/// The words that the page uses, each explained: those of `body`, and of the lines in the charts of `data`.
+/// Writes the explanations of the words that the page uses: those of `body`, and of the lines in the charts of `data`.
 fn words(body: &str, data: &str) -> String {
     let lower = body.to_lowercase();
     let used = |term: &str| match term {

@@ -4,14 +4,14 @@ use super::text::{decimals_for, escape_html, number};
 use lab::study::curves::HeatMap;
 use std::fmt::Write as _;
 
-/// Blue below the middle, vermilion above it (Okabe-Ito, told apart by all); a single hue where there is no middle.
+/// Blue below the middle, vermilion above it (Okabe-Ito, distinguishable by all); a single hue without a middle.
 const BELOW: [f64; 3] = [0.0, 114.0, 178.0];
 const ABOVE: [f64; 3] = [213.0, 94.0, 0.0];
 const WHITE: f64 = 255.0;
-/// The strongest colour leaves black text readable.
+/// The strength of the strongest colour, which leaves black text readable.
 const STRONGEST: f64 = 0.62;
 
-/// The map as a figure. Rows have their mean beside them.
+/// Writes the map as a figure, with the mean of each row next to it.
 pub(super) fn heat_map((index, map): (usize, &HeatMap)) -> String {
     let most = map.values().fold(f64::MIN, f64::max);
     let least = map.values().fold(f64::MAX, f64::min);
@@ -47,7 +47,7 @@ pub(super) fn heat_map((index, map): (usize, &HeatMap)) -> String {
     out + "</tbody></table></div></figure>"
 }
 
-/// The cell's background.
+/// Returns the cell's background.
 fn color(value: f64, middle: bool, [least, most]: [f64; 2]) -> String {
     let (toward, strength) = if middle {
         (if value < 50.0 { BELOW } else { ABOVE }, (value - 50.0).abs() / 50.0)

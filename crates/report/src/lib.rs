@@ -1,14 +1,12 @@
-//! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a
-//! sweep ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfer`]), and of a
-//! program behind an emulated link ([`emulated`]). What is not here: how a result comes about, and where a page is
-//! kept.
+//! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a sweep
+//! ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfer`]), and of a program
+//! behind an emulated link ([`emulated`]). The crate neither computes results nor decides where a page is kept.
 //!
-//! Reading order: the structs here are all that a page shows. [`charts`] turns records into the curves of [`chart`]: [`flows`] chooses
-//! them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`. [`text`] escapes
-//! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took, `traffic` what
-//! cross traffic met.
-//! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js`
-//! (`assets/figure.js`) and `assets/report.css`.
+//! Reading order: the structs here are the content of a page. [`charts`] turns records into the curves of [`chart`]:
+//! [`flows`] chooses them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`.
+//! [`text`] escapes text and rounds numbers. `cell` has the parts for a wireless cell, `completion` the times of
+//! transfers, `traffic` the delays and losses of cross traffic. `sentences` describes a case's results in words. The
+//! look of a chart is decided in `assets/report.js` (`assets/figure.js`) and `assets/report.css`.
 //!
 //! ```
 //! use lab::{run::record::Engine, study::{experiment::Experiment, watch::Unwatched}};
@@ -61,27 +59,27 @@ use lab::study::claims::Verdict;
 use serde::Serialize;
 pub use study::page_of;
 
-/// All a page shows.
+/// The content of a page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Headline.
+    /// The headline.
     pub title: String,
-    /// Id of the published result, `sobas:fig1-4`.
+    /// The id of the published result, `sobas:fig1-4`.
     pub source: Option<String>,
-    /// The scenario file as the person wrote it.
+    /// The scenario file as the user wrote it.
     pub scenario_text: String,
     /// Its file name.
     pub scenario_name: String,
     /// The cases: one, or the points of a sweep.
     pub cases: Vec<Case>,
-    /// Verdicts on published relations, if any were checked.
+    /// The verdicts on published relations, if any were checked.
     pub verdicts: Vec<Verdict>,
     /// The command that made the page, and the version.
     pub command: String,
 }
 
 impl Report {
-    /// The page: one HTML document that opens from a file and asks the network for nothing. The same report gives
+    /// Writes the page: one HTML document that opens from a file and does not use the network. The same report gives
     /// the same bytes.
     #[must_use]
     pub fn html(&self) -> String {

@@ -1,5 +1,5 @@
-//! What controllers measure, each quantity a chart of its own. Its name says its unit, and it has no level lines:
-//! what it should be is one more quantity beside it.
+//! The measurements of controllers, each quantity a chart of its own. The unit is part of the quantity's name. The
+//! charts have no level lines: a set value is a further quantity in a chart of its own.
 
 use super::Case;
 use super::chart::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
@@ -8,7 +8,7 @@ use super::flows::{Quantity, curves};
 use lab::run::metric::Unit;
 use lab::run::record::{FlowSeries, measure_names, measure_values};
 
-/// Title and unit of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
+/// Returns title and unit of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
 fn words(name: &str) -> (String, Unit) {
     let (stem, unit) = Unit::of_name(name);
     let mut title = stem.replace('_', " ");
@@ -18,7 +18,7 @@ fn words(name: &str) -> (String, Unit) {
     (title, unit)
 }
 
-/// A chart per quantity.
+/// Makes a chart per quantity.
 pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
     let mut names: Vec<&str> = Vec::new();
     for name in case.records.iter().flat_map(|record| measure_names(&record.series.flows)) {

@@ -1,4 +1,4 @@
-//! The page around the charts: the template and what is filled into it.
+//! The page around the charts: the template and the parts that fill it.
 
 use super::cell::station_table;
 use super::chart::{CaseData, Chart, MAX_FLOWS, MAX_POINTS};
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 const BODY: &str = include_str!("../assets/report.html");
 const SCRIPT: &str = include_str!("../assets/report.js");
 
-/// The whole page.
+/// Writes the whole page.
 #[must_use]
 pub fn page(report: &Report) -> String {
     let data = page_data(report);
@@ -48,7 +48,7 @@ pub fn page(report: &Report) -> String {
     })
 }
 
-/// Replaces each `{{name}}` of the template once; what is filled in is not looked at again.
+/// Replaces each `{{name}}` of the template once; the text that is filled in is not searched again.
 pub(super) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     let mut pieces = template.split("{{");
     let mut out = pieces.next().unwrap_or_default().to_string();
@@ -64,7 +64,7 @@ pub(super) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// Scenarios of our own: their id is no published result.
+/// The beginnings of our own scenarios' ids, which do not name a published result.
 const OWN_SOURCES: [&str; 3] = ["compare:", "protocols:", "tightlink:"];
 
 pub(super) fn source(id: &str) -> String {
@@ -82,8 +82,8 @@ fn engines(report: &Report) -> Vec<Engine> {
     Engine::ALL.into_iter().filter(has).collect()
 }
 
-/// A lone case speaks for itself; of several the reader is told how many, between what, and how well the engines
-/// agree.
+/// Writes the headline. A lone case has its own sentences. Several get the changes between them, the range of each
+/// engine's goodputs, and the numbers of cases and of claims that held.
 fn headline(report: &Report) -> Vec<String> {
     if let [case] = report.cases.as_slice() {
         return case.sentences.clone();
@@ -99,14 +99,14 @@ fn headline(report: &Report) -> Vec<String> {
     out
 }
 
-/// How many claims held, of those that an engine judged.
+/// Counts the claims that held, of those that an engine judged.
 fn claims(verdicts: &[Verdict]) -> Option<String> {
     let judged = verdicts.iter().filter(|verdict| !verdict.is_left_out()).count();
     let held = verdicts.iter().filter(|verdict| verdict.held && !verdict.is_left_out()).count();
     (judged > 0).then(|| format!("{held} of {judged} checked claims held."))
 }
 
-/// "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
+/// Writes "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
 fn spread(report: &Report, engine: Engine) -> Option<String> {
     let of = |case: &Case, e: Engine| {
         let record = case.records.iter().find(|r| r.summary.engine == e && r.summary.is_exact());
@@ -133,7 +133,7 @@ fn spread(report: &Report, engine: Engine) -> Option<String> {
     Some(text + ".")
 }
 
-/// The claims and what became of them; nothing without claims.
+/// Writes the claims and their verdicts; empty without claims.
 pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
@@ -182,7 +182,7 @@ fn overview(report: &Report) -> String {
     )
 }
 
-/// `case` is the number of the case, or nothing for an overview.
+/// Writes the HTML figure for a chart. `case` is the number of the case; it is empty for an overview.
 pub(super) fn figure(title: &str, unit: &str, note: &str, kind: &str, case: &str) -> String {
     format!(
         "<figure><figcaption><b>{title}</b> <span class=\"unit\">{unit}</span> <span class=\"note\">{}</span>\
@@ -210,8 +210,8 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-/// The charts, then the tables of flows, stations, users and cross traffic. With several cases each section repeats its sentences; a
-/// single case shows them at the top.
+/// Writes the charts, then the tables of flows, stations, users and cross traffic. With several cases each section
+/// repeats its sentences; a single case shows them at the top.
 fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
     if several {
@@ -248,7 +248,7 @@ pub(super) fn charts_of(charts: &[Chart], case: &str) -> String {
     format!("<div class=\"charts\">{}</div>", figures.collect::<String>())
 }
 
-/// Switches for engines and, when there are several, for flows.
+/// Writes switches for engines and, if there are several, for flows.
 pub(super) fn legend(data: &CaseData) -> String {
     let mut engines: Vec<Engine> = Vec::new();
     let mut roles: Vec<(Role, String)> = Vec::new();
@@ -271,7 +271,7 @@ pub(super) fn legend(data: &CaseData) -> String {
     engines.sort_unstable();
     let colored = if data.colored_flows > 0 { " colored" } else { "" };
     let mut out = format!("<div class=\"legend{colored}\" role=\"group\" aria-label=\"Curves shown\">");
-    // A transfer and a program behind a link have no engine.
+    // Pages of a transfer and of a program behind a link do not have an engine.
     if data.summaries.is_empty() {
         engines.clear();
     }
@@ -292,7 +292,7 @@ pub(super) fn legend(data: &CaseData) -> String {
                 Role::All => "all".into(),
             };
             let name = escape_html(&name);
-            // The line that the flow has in every panel.
+            // The sample is the line that the flow has in every panel.
             let line = match role {
                 _ if data.colored_flows == 0 => String::new(),
                 Role::Flow(i) => format!("<i class=\"flow flow-{}\" aria-hidden=\"true\"></i>", i + 1),
@@ -307,7 +307,7 @@ pub(super) fn legend(data: &CaseData) -> String {
     out + "<button type=\"button\" class=\"reset\" hidden>Whole time</button></div>"
 }
 
-/// "sim: 50 s measured, seed 1, took 0.12 s."
+/// Writes "sim: 50 s measured, seed 1, took 0.12 s."
 fn runs(case: &Case) -> String {
     let told = case.records.iter().map(|r| &r.summary).filter(|s| s.engine != Engine::Model).map(|s| {
         let (measured, took) = (short(s.measured_s), short(s.wall_s));
@@ -318,7 +318,7 @@ fn runs(case: &Case) -> String {
     format!("<p class=\"runs\">{}</p>", told.join(" · "))
 }
 
-/// How the curves were made lighter than the records, and what the table counts.
+/// Explains the thinning of the curves, and the samples behind the table's numbers.
 fn thinning(report: &Report) -> String {
     let mut out = String::from("Numbers in the table come from all samples of the measured time");
     out += match report.cases.iter().any(|c| c.warmup_s > 0.0) {
@@ -353,13 +353,13 @@ fn thinning(report: &Report) -> String {
     out
 }
 
-/// Remarks of the records and engines that could not answer, each told once.
+/// Writes the remarks on the runs, each once with the cases that it is about.
 fn remarks(report: &Report) -> String {
     let mut told: BTreeMap<(Engine, &str), Vec<usize>> = BTreeMap::new();
     for (i, case) in report.cases.iter().enumerate() {
         for record in &case.records {
             for note in &record.notes {
-                // The engine's name stands before the note.
+                // The page shows the engine's name before the note.
                 let text = note.text();
                 let own = format!("{}: ", record.summary.engine);
                 let text = text.strip_prefix(own.as_str()).unwrap_or(text);

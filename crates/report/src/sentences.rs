@@ -1,8 +1,8 @@
-//! What a picture means, in plain sentences.
+//! The meaning of a picture, in plain sentences.
 //!
-//! Reading order: [`sentences`] is all that is said of one case. `sentences/outcome.rs` has each flow's share,
-//! `agreement.rs` whether the engines agree, `change.rs` the difference from one case to the next. How numbers are
-//! rounded is in `text.rs`.
+//! Reading order: [`sentences`] has all sentences about one case. `sentences/outcome.rs` has each flow's share,
+//! `agreement.rs` the agreement of the engines, `change.rs` the difference from one case to the next. Numbers are
+//! rounded by `text.rs`.
 
 mod agreement;
 mod change;
@@ -16,8 +16,8 @@ use lab::run::record::{Engine, SessionsSummary, Summary};
 use lab::run::resolve::{Resolved, ResolvedFlow};
 use lab::study::task::Answer;
 
-/// Sentences for the reader who asks "so what?". They say the outcome of the case, whether the engines agree, and how
-/// the path and the socket buffer explain the outcome.
+/// Writes sentences for the reader who asks "so what?". They give the outcome of the case and the agreement of the
+/// engines, and explain the outcome by the path and the socket buffer.
 pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     let resolved = &answer.task.resolved;
     if resolved.cell.is_some() {
@@ -35,7 +35,7 @@ pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     sentences
 }
 
-/// How a sentence begins that reports what an engine found.
+/// Returns the beginning of a sentence about an engine's result.
 fn by(engine: Engine) -> &'static str {
     match engine {
         Engine::Model => "By theory",
@@ -44,8 +44,8 @@ fn by(engine: Engine) -> &'static str {
     }
 }
 
-/// What an answer assumes and the scenario breaks. Each assumption begins with the name of its theory, which is said
-/// once.
+/// Describes the assumptions of an answer that the scenario breaks. Each assumption begins with the name of its theory,
+/// which the sentence has once.
 fn assumed(summary: &Summary) -> Option<String> {
     let (theory, _) = summary.assumptions.first()?.split_once(": ").unwrap_or_default();
     let plain = |text: &String| {
@@ -57,7 +57,7 @@ fn assumed(summary: &Summary) -> Option<String> {
         .then(|| format!("The scenario breaks assumptions of {}{theory}: {all}.", summary.engine))
 }
 
-/// How often most flows lost together.
+/// Describes the share of loss episodes in which most flows lost together.
 fn together(summary: &Summary) -> Option<String> {
     let (engine, episodes, share) =
         (summary.engine, summary.loss_episodes?, summary.synchronized_loss_share? * 100.0);
@@ -66,7 +66,7 @@ fn together(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// What the path holds, and what the socket buffer and the queue add to it.
+/// Describes the data that the path holds, and the effect of the socket buffer and the queue.
 fn standing(resolved: &Resolved) -> Option<String> {
     let first = resolved.flows.first()?;
     let loss = resolved.link.loss.get();
@@ -95,7 +95,7 @@ fn standing(resolved: &Resolved) -> Option<String> {
     })
 }
 
-/// What the socket buffer of a lone flow does, where the path holds `holds` bytes and the queue has `room`.
+/// Describes the effect of a lone flow's socket buffer, where the path holds `holds` bytes and the queue has `room`.
 fn limited(flow: &ResolvedFlow, holds: f64, room: f64) -> String {
     let largest = flow.per_round_trip().map(|bytes| bytes.get() as f64);
     if let Some(sizer) = flow.asked_sizer() {
@@ -120,7 +120,7 @@ fn limited(flow: &ResolvedFlow, holds: f64, room: f64) -> String {
     }
 }
 
-/// What became of a population of users.
+/// Describes the results of a population of users.
 fn users(sessions: &SessionsSummary) -> String {
     let took = sessions
         .completion_s

@@ -1,5 +1,5 @@
-//! The page of `tightlink size`: the limits, the curve around them, what rules say, other circumstances and policies,
-//! lines to paste.
+//! The page of `tightlink size`: the limits, the curve around them, the results of rules, other circumstances and
+//! policies, lines to paste.
 
 use super::figure::chart;
 use super::frame::Frame;
@@ -13,10 +13,10 @@ use std::fmt::Write as _;
 const BODY: &str = include_str!("../assets/size.html");
 const SCRIPT: &str = include_str!("../assets/figure.js");
 
-/// Idle time below this lies at the foot of its logarithmic axis, percent: simulations of seconds tell no less apart.
+/// The foot of the logarithmic axis of idle time, percent. Simulations of seconds do not resolve smaller values.
 const FOOT: f64 = 0.001;
 
-/// What the script draws.
+/// The data that the script draws.
 #[derive(Serialize)]
 struct Data {
     charts: Vec<Chart>,
@@ -27,11 +27,11 @@ struct Data {
 struct Chart {
     #[serde(flatten)]
     chart: CurveChart,
-    /// Limits, where the chart is over the limit.
+    /// The limits, if the chart is over the limit.
     marks: Vec<Mark>,
-    /// The least value of a logarithmic axis: what is less is drawn there. `None`: the axis is linear.
+    /// The least value of a logarithmic axis, at which smaller values are drawn, too. `None`: the axis is linear.
     foot: Option<f64>,
-    /// The values of x were measured, so that none of them is a round number to have a tick.
+    /// True if the values of x were measured: none of them is then a round number to have a tick.
     measured: bool,
 }
 
@@ -42,8 +42,8 @@ struct Mark {
     label: &'static str,
 }
 
-/// The page about `sizing`, which `command` made: one HTML document that opens from a file and asks the network for
-/// nothing. The same answer gives the same bytes.
+/// Writes the page about `sizing`, which `command` made: one HTML document that opens from a file and does not use the
+/// network. The same answer gives the same bytes.
 #[must_use]
 pub fn html(sizing: &Sizing, command: &str) -> String {
     let data = Data { charts: charts(sizing) };
@@ -63,7 +63,7 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
             asked.control
         ),
     };
-    // What was asked stands where other pages have their scenario.
+    // The question stands where other pages have their scenario.
     let question = serde_json::to_string_pretty(asked).unwrap_or_default();
     let frame = Frame {
         title: &title,
@@ -134,14 +134,14 @@ fn axis(label: &str, unit: &str) -> Axis {
     Axis { label: label.into(), unit: unit.into() }
 }
 
-/// Idle time, delay and loss against the limit, and idle time against delay. Idle time and not utilization, which is
-/// near one everywhere.
+/// Makes the charts of idle time, delay and loss against the limit, and of idle time against delay. They show idle time
+/// because utilization is near one everywhere.
 fn charts(sizing: &Sizing) -> Vec<Chart> {
     type Take = fn(&Point) -> (f64, Option<f64>);
     let idle: Take =
         |point| (100.0 * (1.0 - point.utilization), point.utilization_ci95.map(|half| 100.0 * half));
     let goodput: Take = |point| (100.0 * point.utilization, point.utilization_ci95.map(|half| 100.0 * half));
-    // In a cell nobody can say when the downloads could have had more: what they get, not what is left.
+    // In a cell the part that the downloads leave unused is not known, so the charts show their goodput.
     let (used, use_of) = if sizing.best_bps.is_some() {
         ("goodput, share of the largest behind any limit", goodput)
     } else {

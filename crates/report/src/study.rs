@@ -7,7 +7,7 @@ use lab::run::resolve::ResolvedFlow;
 use lab::study::experiment::{Compared, Experiment};
 use lab::study::task::Answer;
 
-/// The page about what `experiment` found: its figure, if the scenario has one, or its cases.
+/// Writes the page about the results of `experiment`: its figure, if the scenario has one, or its cases.
 #[must_use]
 pub fn page_of(experiment: &Experiment, compared: &Compared) -> String {
     let (first, document) = (&experiment.tasks()[0].resolved, experiment.document());
@@ -24,7 +24,7 @@ pub fn page_of(experiment: &Experiment, compared: &Compared) -> String {
 }
 
 impl Case {
-    /// The answer as a page shows it.
+    /// Creates the case that shows the answer on a page.
     #[must_use]
     pub fn of(answer: &Answer) -> Self {
         let resolved = &answer.task.resolved;

@@ -1,5 +1,5 @@
-//! The summary table: rows are cases and within each the engines, columns are numbers, small text beside a number
-//! is its distance from the model's.
+//! The summary table. Its rows are cases and within each the engines, its columns are numbers. Small text next to a
+//! number is its distance from the model's.
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
@@ -9,7 +9,7 @@ use lab::run::record::{Engine, LinkSummary, Summary};
 /// A number of a run, with the decimals of its column.
 type Column = (&'static Known<Summary>, usize);
 
-/// The columns that an engine knows in a case; all of them if there is no answer at all.
+/// Returns the columns that an engine knows in a case; all columns without any answer.
 fn columns(report: &Report) -> Vec<&'static str> {
     let runs = || report.cases.iter().flat_map(|case| &case.records);
     let known = |key: &&str| runs().any(|run| shown(of_run(key), &run.summary).is_some());
@@ -17,7 +17,7 @@ fn columns(report: &Report) -> Vec<&'static str> {
     if known.is_empty() { COLUMNS.to_vec() } else { known }
 }
 
-/// The table as HTML.
+/// Writes the table as HTML.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let columns = columns(report);
@@ -66,7 +66,7 @@ fn group(index: usize, case: &Case, several: bool, columns: &[Column]) -> String
     out + "</tbody>"
 }
 
-/// One of several links under its engine, in the columns that a link has.
+/// Writes one of several links under its engine, in the columns that a link has.
 fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
     let back = if link.direction == "reverse" { " reverse" } else { "" };
     let tight = if link.tight { ", the tight link" } else { "" };
@@ -84,8 +84,8 @@ fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
     out + "</tr>"
 }
 
-/// A table of rows under each engine, in those of `columns` that any row knows, `what` over their names; nothing
-/// without rows.
+/// Writes a table of rows under each engine, with `what` over their names. It has those of `columns` that any row
+/// knows. Returns `None` without rows.
 pub(super) fn rows_by_engine<T>(
     what: &str,
     columns: &[&Known<T>],
@@ -122,7 +122,7 @@ pub(super) fn rows_by_engine<T>(
     Some(out + "</table></div>")
 }
 
-/// What a reader must know to read `table`: nothing where each number stands alone.
+/// Explains the signs in `table`; empty if it has none.
 pub(super) fn table_hint(table: &str) -> String {
     let mut out = String::new();
     if table.contains("</span><small") {
@@ -153,12 +153,12 @@ pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) 
     out + "</td>"
 }
 
-/// A number in the unit that readers are shown.
+/// Returns a number in the unit that readers see.
 pub(super) fn shown<T>(column: &Known<T>, of: &T) -> Option<f64> {
     Some(column.metric.unit.to_shown((column.get)(of)?))
 }
 
-/// The same decimals in the whole column, so that 72.0 stands over 72.5. A column that would need more than six
+/// Returns the decimals of the whole column, so that 72.0 stands over 72.5. A column that would need more than six
 /// digits has the decimals of its greatest value.
 fn decimals(report: &Report, column: &Known<Summary>) -> usize {
     if column.metric.whole {
@@ -170,20 +170,20 @@ fn decimals(report: &Report, column: &Known<Summary>) -> usize {
     decimals_of(values()).min(decimals_for(most, 6))
 }
 
-/// Three significant digits for the greatest of `values`, two for the least.
+/// Returns the decimals for three significant digits of the greatest of `values` and two of the least.
 pub(super) fn decimals_of(values: impl Iterator<Item = f64>) -> usize {
     let known = values.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
     let (most, least) = known.fold((0.0, f64::INFINITY), |(most, least), v| (v.max(most), v.min(least)));
     decimals_for(most, 3).max(decimals_for(least, 2))
 }
 
-/// An engine's name behind a sample of its line.
+/// Writes an engine's name behind a sample of its line.
 #[must_use]
 pub fn tag(engine: Engine) -> String {
     format!("<span class=\"engine {engine}\"><i class=\"line\" aria-hidden=\"true\"></i>{engine}</span>")
 }
 
-/// An engine's name behind the sign it has in the overview.
+/// Writes an engine's name behind its sign in the overview.
 #[must_use]
 pub fn mark(engine: Engine) -> String {
     format!("<span class=\"engine {engine}\"><i class=\"mark\" aria-hidden=\"true\"></i>{engine}</span>")

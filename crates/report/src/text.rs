@@ -1,8 +1,8 @@
-//! Numbers and strangers' text, made safe and readable for a page.
+//! Numbers and untrusted text, made safe and readable for a page.
 
 use serde::Serialize;
 
-/// Text for HTML content or a quoted attribute: `& < > " '` become entities.
+/// Escapes text for HTML content or a quoted attribute: `& < > " '` become entities.
 #[must_use]
 pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -19,7 +19,7 @@ pub fn escape_html(text: &str) -> String {
     out
 }
 
-/// A sentence for HTML content. No line breaks between a number and its unit.
+/// Escapes a sentence for HTML content, without line breaks between a number and its unit.
 #[must_use]
 pub fn prose(sentence: &str) -> String {
     const UNITS: [&str; 10] = ["%", "ms", "s", "B", "kB", "MB", "BDP", "kbit/s", "Mbit/s", "Gbit/s"];
@@ -35,8 +35,8 @@ pub fn prose(sentence: &str) -> String {
     escape_html(&out)
 }
 
-/// JSON that can stand inside a `<script>` element. No `<` is left to close the element or to open a comment. The two
-/// line separators that JSON allows and JavaScript did not are written as escapes.
+/// Writes JSON that can stand inside a `<script>` element. All `<` are escaped, so that none can close the element or
+/// open a comment. So are the two line separators that JSON allows and JavaScript did not.
 ///
 /// # Panics
 /// Never for plain data: the structs of this crate have string keys only.
@@ -49,7 +49,8 @@ pub fn json_for_script<T: Serialize>(value: &T) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// `value` with this many decimals, thousands set apart by thin spaces, a true minus sign; an en dash for nothing.
+/// Writes `value` with this many decimals, with thin spaces between thousands and a true minus sign; an en dash if it
+/// is missing.
 #[must_use]
 pub fn number(value: Option<f64>, decimals: usize) -> String {
     let Some(value) = value.filter(|v| v.is_finite()) else { return "–".into() };
@@ -74,7 +75,7 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     out
 }
 
-/// Decimals that give `value` this many significant digits, at most four decimals.
+/// Returns the decimals that give `value` this many significant digits, at most four.
 #[must_use]
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
@@ -84,14 +85,14 @@ pub fn decimals_for(value: f64, digits: i32) -> usize {
     (digits - 1 - magnitude).clamp(0, 4) as usize
 }
 
-/// `value` to three significant digits, without zeros at the end of its decimals: for sentences and labels.
+/// Writes `value` to three significant digits, without zeros at the end of its decimals: for sentences and labels.
 #[must_use]
 pub fn short(value: f64) -> String {
     let text = number(Some(value), decimals_for(value, 3));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
-/// A rate in bits per second for a sentence: "41.7 Mbit/s".
+/// Writes a rate in bits per second for a sentence: "41.7 Mbit/s".
 #[must_use]
 pub fn bit_rate(bps: f64) -> String {
     let (scale, unit) = match bps.abs() {
@@ -102,13 +103,13 @@ pub fn bit_rate(bps: f64) -> String {
     format!("{} {unit}", short(bps / scale))
 }
 
-/// A time in seconds for a sentence: "22.4 ms", "31 s".
+/// Writes a time in seconds for a sentence: "22.4 ms", "31 s".
 #[must_use]
 pub fn delay(seconds: f64) -> String {
     if seconds.abs() < 3.0 { format!("{} ms", short(seconds * 1e3)) } else { format!("{} s", short(seconds)) }
 }
 
-/// An amount of data in bytes for a sentence: "400 kB", "12.5 MB".
+/// Writes an amount of data in bytes for a sentence: "400 kB", "12.5 MB".
 #[must_use]
 pub fn volume(bytes: f64) -> String {
     let (scale, unit) = match bytes.abs() {
@@ -120,7 +121,7 @@ pub fn volume(bytes: f64) -> String {
     format!("{} {unit}", short(bytes / scale))
 }
 
-/// "model, sim and live".
+/// Joins names: "model, sim and live".
 #[must_use]
 pub fn in_words(names: &[String]) -> String {
     match names {
@@ -130,14 +131,14 @@ pub fn in_words(names: &[String]) -> String {
     }
 }
 
-/// The text with a capital first letter.
+/// Returns the text with a capital first letter.
 #[must_use]
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How far `value` is from `reference`: "−1.2 %", or "×12" beyond a tenfold; nothing when the reference is 0.
+/// Writes the distance of `value` from `reference`: "−1.2 %", or "×12" beyond a tenfold; `None` if the reference is 0.
 #[must_use]
 pub fn difference(value: f64, reference: f64) -> Option<String> {
     let ratio = value / reference;
@@ -157,7 +158,7 @@ pub fn difference(value: f64, reference: f64) -> Option<String> {
     })
 }
 
-/// `value` to five significant digits, to keep the page small.
+/// Rounds `value` to five significant digits, to keep the page small.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {

@@ -17,7 +17,7 @@ const COLUMNS: [&str; 8] = [
     "loss_rate",
 ];
 
-/// The sources as HTML, without a heading: a row for each under its engine; nothing without cross traffic.
+/// Writes the sources as HTML, without a heading: a row for each under its engine; `None` without cross traffic.
 pub(super) fn traffic_table(case: &Case) -> Option<String> {
     let columns = COLUMNS.iter().filter_map(|key| TRAFFIC.iter().find(|known| known.metric.key == *key));
     let columns: Vec<&Known<TrafficSummary>> = columns.collect();

@@ -1,4 +1,4 @@
-//! The page of a transfer: its rate, round-trip time and window against time, on a path that nobody described.
+//! The page of a transfer: its rate, round-trip time and window against time, on a path that no scenario describes.
 
 use super::chart::{CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, finish, trace};
 use super::decimate::{envelope, interval_means};
@@ -13,23 +13,23 @@ const SCRIPT: &str = include_str!("../assets/report.js");
 /// The data of a transfer's page.
 #[derive(Clone, Debug, Default)]
 pub struct TransferPage {
-    /// Headline.
+    /// The headline.
     pub title: String,
     /// The sentences above the charts.
     pub sentences: Vec<String>,
     /// All numbers of the transfer, a line for each.
     pub numbers: String,
-    /// Time from the first sample's origin to the end, seconds.
+    /// The time from the first sample's origin to the end, seconds.
     pub elapsed_s: f64,
     /// The least round-trip time, seconds, if one was measured.
     pub min_rtt_s: Option<f64>,
     /// The receive window at the end, bytes, if it was limited.
     pub window_bytes: Option<f64>,
-    /// Times of the samples, seconds.
+    /// The times of the samples, seconds.
     pub t_s: Vec<f64>,
-    /// Goodput since the sample before, bits per second.
+    /// The goodput since the sample before, bits per second.
     pub rate_bps: Vec<f64>,
-    /// Round-trip time, seconds.
+    /// The round-trip time, seconds.
     pub rtt_s: Vec<f64>,
     /// The smaller of the congestion window and the receive window, bytes.
     pub send_window_bytes: Vec<f64>,
@@ -87,7 +87,7 @@ impl TransferPage {
                 &[("receive window", window_at_end)],
             ),
         ];
-        // A lone sample is no curve.
+        // A lone sample does not make a curve.
         charts.retain(|chart| chart.traces.iter().any(|trace| trace.x.len() > 1));
         charts
     }

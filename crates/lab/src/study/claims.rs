@@ -1,4 +1,4 @@
-//! Published relations as data: what a paper says must hold, checked against what the engines found.
+//! Published relations as data: statements of a paper, checked against the results of the engines.
 //!
 //! ```toml
 //! [[claim]]
@@ -9,14 +9,13 @@
 //! cases = { loss = "none" }
 //! agree = "4% of capacity"
 //! ```
-//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation.
-//! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds`
-//! another case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow
-//! ([`Quantity`]), or any number of the summary by its key. Each engine that was asked is judged; `agree` and
-//! `within_factor` need two of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`,
-//! stands for any ending. Each flow, and each case, is judged. A claim that is known not to hold has one
-//! `[[claim.disagrees]]` or more. Each has the reason, the engines and cases it is about, and the band in which the
-//! value is found instead.
+//! A claim picks cases (by the sweep's values, or by the presence of loss), a quantity, engines, and one relation.
+//! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds` another
+//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow ([`Quantity`]),
+//! or any number of the summary by its key. Each engine that was asked is judged; `agree` and `within_factor` need two
+//! of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`, stands for any ending. Each
+//! flow, and each case, is judged. A claim that is known not to hold has one `[[claim.disagrees]]` or more. Each of
+//! these has the reason, the engines and cases that disagree, and the band in which their value lies instead.
 
 mod check;
 mod confirm;
@@ -39,92 +38,94 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use units::Fraction;
 
-/// One relation.
+/// A claim, which states one relation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The figure it is about: the scenario's `source`. Empty: whatever scenario it is given with.
+    /// The figure that the claim is about: the scenario's `source`. If empty, the claim is about any scenario that it
+    /// is given with.
     #[serde(default)]
     pub figure: String,
     /// The claim as a sentence.
     pub says: String,
-    /// What is compared.
+    /// The quantity that is compared.
     pub quantity: Quantity,
-    /// The engines it is asked of.
+    /// The engines that the claim is about.
     pub engines: Vec<Engine>,
-    /// The cases: sweep keys (or their last part) and values, of which the end may be `*`. `loss = "none"` or
-    /// `"some"` goes by the losses in every engine asked. Absent: all.
+    /// The cases: sweep keys (or their last part) and values, whose end may be `*`. `loss = "none"` or `"some"` selects
+    /// cases without or with losses in the engines asked. Absent: all cases.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
-    /// The engines lie within this of each other: "4% of capacity", "1.5ms", "5%".
+    /// The largest distance between the engines: "4% of capacity", "1.5ms", "5%".
     pub agree: Option<String>,
-    /// The largest value of the engines is at most this many times the smallest: 1.5. For quantities that are never
+    /// The largest ratio of the engines' largest value to their smallest, such as 1.5. For quantities that are never
     /// below zero.
     pub within_factor: Option<f64>,
-    /// Every engine finds at least this.
+    /// The least value that every engine must find.
     pub at_least: Option<String>,
-    /// Every engine finds at most this.
+    /// The largest value that every engine may find.
     pub at_most: Option<String>,
-    /// With `at_least` or `at_most`: the bound is a share of what the same engine finds in the case these values select
-    /// instead, such as "115%".
+    /// The case in which the same engine finds the value that `at_least` or `at_most` is a share of, such as "115%".
     pub baseline: Option<BTreeMap<String, String>>,
-    /// With `at_least` or `at_most`: the bound is a share of another quantity of the same case, such as "90%" of
+    /// The quantity of the same case that `at_least` or `at_most` is a share of, such as "90%" of
     /// `flows.reno.goodput_bps`.
     pub of: Option<Quantity>,
-    /// Every engine finds more than in the case these values select instead.
+    /// The case, selected by these values, in which every engine must find less.
     pub exceeds: Option<BTreeMap<String, String>>,
-    /// The claim is no statement of the source, but its condition on a run. Where the condition does not hold, the
-    /// run is made again with the next seed, and is not judged.
+    /// True if the claim is not a statement of the source, but its condition on a run. Where the condition does not
+    /// hold, the run is made again with the next seed, and is not judged.
     #[serde(default)]
     pub validity: bool,
-    /// With a bound: the share of an engine's runs in which the claim must hold, such as "100%". If absent, it is 90
-    /// % of a simulation's runs and half of the kernel's, so that their median decides. A single run must.
+    /// The share of an engine's runs in which a claim with a bound must hold, such as "100%". If absent, it is 90 % of
+    /// a simulation's runs and half of the kernel's, so that their median decides. In a single run the claim must hold.
     pub share: Option<String>,
-    /// Of a claim that is known not to hold here. Then the claim is reported as a disagreement with the source. It is
-    /// no failure as long as the claim does not hold and the value lies in the band.
+    /// The known disagreements of a claim that does not hold here. Such a claim is reported as a disagreement with the
+    /// source. It does not fail as long as the claim does not hold and the value lies in the band.
     #[serde(default)]
     pub disagrees: Vec<Disagreement>,
-    /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
+    /// The swept key with which the quantity falls: among cases that differ only in it, the quantity never rises, and
+    /// falls over all.
     pub falls_with: Option<String>,
-    /// Among cases that differ only in this swept key, the quantity never falls with it, and rises over all.
+    /// The swept key with which the quantity rises: among cases that differ only in it, the quantity never falls, and
+    /// rises over all.
     pub rises_with: Option<String>,
 }
 
-/// What is found where a claim does not hold.
+/// A known result that differs from a claim.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
-    /// Why, as found by an experiment.
+    /// The reason, as an experiment found it.
     pub reason: String,
-    /// The engines that disagree, of those of the claim. Absent: all.
+    /// The engines that disagree, out of those of the claim. Absent: all.
     pub engines: Option<Vec<Engine>>,
-    /// The cases that disagree, of those of the claim. Absent: all.
+    /// The cases that disagree, out of those of the claim. Absent: all.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
-    /// The band's lower end, in the form of the claim's own bound: of a claim with a `baseline` or `of`, a share of
-    /// that.
+    /// The band's lower end, in the form of the claim's own bound: with a `baseline` or `of`, a share of that.
     pub at_least: Option<String>,
-    /// The band's upper end. Of `agree`: how far the engines are apart; of `within_factor`: the factor.
+    /// The band's upper end. For `agree` it is the distance between the engines; for `within_factor`, the factor.
     pub at_most: Option<String>,
-    /// The bound lies among the values of single runs, so that the claim holds in some of them. It is no failure
-    /// either way, as long as the value lies in the band.
+    /// True if the bound lies among the values of single runs, so that the claim holds in some of them. It does not
+    /// fail either way, as long as the value lies in the band.
     #[serde(default)]
     pub sometimes: bool,
 }
 
-/// Of ten seeds nine.
+/// The share of simulated runs in which a claim must hold: nine of ten seeds.
 const SHARE: f64 = 0.9;
-/// Of the kernel's runs their median: the machine disturbs single ones.
+/// The share of the kernel's runs in which a claim must hold. Their median decides, because the machine disturbs single
+/// runs.
 const MEDIAN: f64 = 0.5;
 
-/// What kind of relation a claim states.
+/// The kind of relation that a claim states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// Between engines.
+    /// A relation between engines.
     Between,
-    /// Of each engine by itself, to a bound or another case.
+    /// A relation of each engine by itself, to a bound or another case.
     Each,
-    /// Of each engine by itself, over a swept key.
+    /// A relation of each engine by itself, over a swept key.
     Trend,
 }
 
@@ -139,14 +140,14 @@ impl Claim {
         }
     }
 
-    /// The share of runs in which it must hold.
+    /// Returns the share of runs of `engine` in which the claim must hold.
     pub(crate) fn share(&self, engine: Engine) -> f64 {
         let share = self.share.as_ref().and_then(|share| share.parse::<Fraction>().ok());
         let usual = if engine == Engine::Live { MEDIAN } else { SHARE };
         share.map_or(usual, Fraction::get)
     }
 
-    /// Of these engines, those that the claim is judged for. A relation between engines needs two.
+    /// Returns those of the engines `asked` that the claim is judged for. A relation between engines needs two.
     #[must_use]
     pub fn judged(&self, asked: &[Engine]) -> Vec<Engine> {
         let least = if self.relation() == Relation::Between { 2 } else { 1 };
@@ -156,14 +157,14 @@ impl Claim {
     }
 }
 
-/// The engines of `asked` that judge one of these claims.
+/// Returns the engines of `asked` that judge one of these claims.
 #[must_use]
 pub fn judged_by(claims: &[Claim], asked: &[Engine]) -> Vec<Engine> {
     let judges = |engine: &Engine| claims.iter().any(|claim| claim.judged(asked).contains(engine));
     asked.iter().copied().filter(judges).collect()
 }
 
-/// A claim file that does not read.
+/// The error for a claim file that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {reason}")]
 pub struct ClaimError {
@@ -192,7 +193,7 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
     Ok(file.claim)
 }
 
-/// What is wrong with a claim.
+/// Returns the first fault of a claim, if it has one.
 fn fault(claim: &Claim) -> Option<String> {
     let relations = [
         claim.agree.is_some(),
@@ -206,7 +207,7 @@ fn fault(claim: &Claim) -> Option<String> {
         let known = "agree, within_factor, at_least or at_most or both, exceeds, falls_with, rises_with";
         return Some(format!("one of {known} is needed"));
     }
-    // A claim that asks nobody would hold whatever happened.
+    // A claim without engines would hold whatever happened.
     let (found, least) = (claim.engines.len(), if claim.relation() == Relation::Between { 2 } else { 1 });
     if found < least {
         return Some(format!("{found} engines, at least {least} needed"));
@@ -242,7 +243,7 @@ fn fault(claim: &Claim) -> Option<String> {
     claim.disagrees.iter().find_map(|known| fault_of(known, claim))
 }
 
-/// What is wrong with a disagreement.
+/// Returns the first fault of a disagreement of `claim`, if it has one.
 fn fault_of(known: &Disagreement, claim: &Claim) -> Option<String> {
     if known.reason.trim().is_empty() {
         return Some("disagrees without a reason".into());
@@ -255,7 +256,7 @@ fn fault_of(known: &Disagreement, claim: &Claim) -> Option<String> {
             "disagrees on a trend, for which there is no band; state the ends as claims of their own".into(),
         );
     }
-    // The statement is the other end of the band.
+    // The claim's own bound is the other end of the band.
     let (least, most) = (known.at_least.is_some(), known.at_most.is_some());
     let enough = match (claim.relation(), &claim.at_least, &claim.at_most) {
         (Relation::Between, ..) => most,

@@ -1,5 +1,5 @@
-//! A figure over a sweep: numbers of the summary against a swept key, or the smallest value of a key that meets a
-//! target. What the scenario's `[figure]` asks, computed on all cores and resumable as any sweep.
+//! Figures over a sweep: numbers of the summary against a swept key, or the smallest value of a key that meets a
+//! target. The scenario's `[figure]` asks for them. They are computed on all cores, and resumable as any sweep.
 
 mod heat;
 mod horizontal;
@@ -23,11 +23,12 @@ use units::{Complaint, split_quantity};
 /// The charts of one figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curves {
-    /// What the source says.
+    /// The statement of the source.
     pub published: Option<String>,
-    /// One per number drawn.
+    /// One chart per number drawn.
     pub charts: Vec<CurveChart>,
-    /// Where rows are asked for, in place of charts: for each number one per combination of the keys that are neither.
+    /// The maps in place of charts, where rows are asked for. Each number has one per combination of the keys that are
+    /// neither x nor rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maps: Vec<HeatMap>,
 }
@@ -40,39 +41,39 @@ pub struct CurveChart {
     /// The words for the swept key along which a curve goes, if x is a number of the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub along: Option<String>,
-    /// What the vertical axis is.
+    /// The vertical axis.
     pub y: Axis,
-    /// One per combination of the other swept keys, or per target of a search.
+    /// One curve per combination of the other swept keys, or per target of a search.
     pub curves: Vec<Curve>,
 }
 
-/// An axis: what, in which unit, and the factor from the record's unit to it.
+/// An axis: its quantity and its unit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Axis {
-    /// "idle time".
+    /// The quantity: "idle time".
     pub label: String,
-    /// "%"; empty for a pure number.
+    /// The unit: "%"; empty for a pure number.
     pub unit: String,
 }
 
 /// One curve.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
-    /// What tells it from the others; empty if there is one.
+    /// The words that distinguish it from the other curves; empty if there is one.
     pub name: String,
-    /// From the least x to the greatest; along a swept key in the order of the sweep.
+    /// Its points, from the least x to the greatest; along a swept key in the order of the sweep.
     pub points: Vec<CurvePoint>,
 }
 
 /// One point of a curve, in the axes' units.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurvePoint {
-    /// The swept value; or of a number of the summary the median of several runs.
+    /// The swept value; for a number of the summary the median of several runs.
     pub x: f64,
     /// The value of the swept key that the curve goes along, as typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// What was found; of several runs the median.
+    /// The number found; the median of several runs.
     pub y: f64,
     /// Half the 95 % confidence interval, where one is known.
     pub half_width: Option<f64>,
@@ -80,7 +81,7 @@ pub struct CurvePoint {
     pub extent: Option<(f64, f64)>,
 }
 
-/// Why a figure could not be drawn.
+/// The reasons for which a figure cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CurvesError {
@@ -90,16 +91,16 @@ pub enum CurvesError {
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The scenario is not right.
+    /// The scenario has faults.
     #[error(transparent)]
     Faults(#[from] Faults),
-    /// The summary does not have what is to be drawn.
+    /// The summary does not have a number that is to be drawn.
     #[error(transparent)]
     Unknown(Complaint),
 }
 
 impl CurvesError {
-    /// `key` is to be drawn on an axis, and only the numbers `known` can be.
+    /// Returns the error that an `axis` is to show `key`, but can only show the numbers `known`.
     fn unknown(axis: &str, key: &str, known: &[String]) -> Self {
         let place = format!("[figure] {axis} = \"{key}\"");
         let complaint = Complaint::new(place, "the summary has no such number");
@@ -107,14 +108,14 @@ impl CurvesError {
     }
 }
 
-/// The engines a figure is drawn from, in the order reports show them.
+/// Returns the engines that a figure is drawn from, in the order reports show them.
 #[must_use]
 pub fn engines(spec: &FigureSpec) -> Vec<Engine> {
     let asked: Vec<Engine> = spec.engines.iter().map(|engine| Engine::from(*engine)).collect();
     Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
 }
 
-/// How many steps [`draw`] takes.
+/// Returns the number of steps that [`draw`] takes.
 #[must_use]
 pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     match &spec.y {
@@ -123,8 +124,8 @@ pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     }
 }
 
-/// Runs what the figure needs, in [`steps`] steps, and keeps finished points. Gives the charts, and an answer per
-/// point for claims to be checked against.
+/// Makes the runs that the figure needs, in [`steps`] steps, and keeps finished points. Returns the charts, and an
+/// answer per point by which claims can be checked.
 ///
 /// # Errors
 /// [`CurvesError`].
@@ -156,7 +157,7 @@ pub fn draw(
     Ok((Curves { published: spec.published.clone(), charts, maps }, answers))
 }
 
-/// Every point with every target.
+/// Searches at every point for every target.
 fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Result<Vec<Answer>, CurvesError> {
     let mut answers = Vec::new();
     for task in tasks {
@@ -192,7 +193,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
                 Some((_, factor)) => known("x", &spec.x, *factor).map(Some),
                 None => Ok(None),
             };
-            // One engine may know what another does not: theory has no limit that moves.
+            // One engine may know a number that another does not: theory has no limit that moves.
             let (values, x) = match (known("y", key, factor), x) {
                 (Ok(values), Ok(x)) => (values, x.and_then(median).map_or(f64::NAN, |found| found.y)),
                 (Err(error), _) | (_, Err(error)) => {
@@ -240,7 +241,7 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
     }
 }
 
-/// Of several values the median, from the least to the greatest; it has no x yet.
+/// Returns the median of the values, with the least and the greatest; it has no x yet.
 fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
     values.sort_by(f64::total_cmp);
     let (least, most) = (*values.first()?, *values.last()?);
@@ -248,14 +249,14 @@ fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
     Some(CurvePoint { x: f64::NAN, at: None, y: values[(values.len() - 1) / 2], half_width: None, extent })
 }
 
-/// Puts what was found on the curve of its point and, where several were asked, of its engine.
+/// Puts a result on the curve of its point and, where several engines were asked, of its engine.
 fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
     let swept = spec.swept_key();
     let Some((_, typed)) = point.iter().find(|(key, _)| key == swept) else { return };
-    // A value without a number, such as a control's name, has no place on an axis: it is numbered.
+    // A value without a number, such as a control's name, has no place on an axis and gets a number.
     let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
     let others = point.iter().filter(|(key, _)| key != swept);
-    // A word says what it is; a number does not.
+    // A word needs no key before it; a number does.
     let named = others.map(|(key, value)| match shown(value) {
         word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.into_owned(),
         number => format!("{} = {number}", last(key)),
@@ -291,10 +292,10 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// How a number of the summary is shown: in words, in a reader's unit, and the factor to it.
+/// Returns the axis of a number of the summary, in words and a reader's unit, and the factor to that unit.
 fn quantity(key: &str) -> (Axis, f64) {
     let Some((metric, of)) = described(key) else {
-        // It is refused as soon as there is a summary without it.
+        // The key is refused as soon as there is a summary without it.
         return (Axis { label: key.to_owned(), unit: String::new() }, 1.0);
     };
     let label = of.map_or_else(|| metric.words.to_owned(), |name| format!("{} of {name}", metric.words));

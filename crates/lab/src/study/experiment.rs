@@ -1,9 +1,9 @@
-//! An experiment: a scenario, the engines that are asked, how often, and where results are kept.
+//! Experiments: a scenario, the engines that are asked, the number of runs, and the folder for results.
 //!
-//! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None
-//! prints anything: a [`Watch`] is told how far the work is, and may stop it.
+//! Each command of `tightlink` that runs scenarios is one method here, which other programs may call, too. No method
+//! prints anything: each reports its progress to a [`Watch`], which may stop it.
 //!
-//! `experiment/kernel.rs` says how long the kernel takes, and `experiment/error.rs` how an experiment can end badly.
+//! `experiment/kernel.rs` estimates the time of the kernel's runs, and `experiment/error.rs` has the errors.
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
 //! that is drawn with it.
 
@@ -33,47 +33,47 @@ use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
 use std::path::{Path, PathBuf};
 use units::{Complaint, Span, is_visible};
 
-/// More threads than any machine has cores would only cost memory.
+/// The most threads. More threads than any machine has cores would only cost memory.
 const MOST_JOBS: usize = 1024;
 
-/// A scenario and how it is run.
+/// A scenario and the way in which it is run.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     tasks: Vec<Task>,
     /// The engines that are asked, in the order reports show them.
     pub engines: Vec<Engine>,
-    /// Answers under assumptions that the scenario breaks stand among the numbers of a comparison. Otherwise a line
-    /// says why there is no answer.
+    /// True if a comparison includes estimates: answers under assumptions that the scenario breaks. Otherwise a line
+    /// gives the reason for a missing answer.
     pub estimates: bool,
-    /// Runs of each point, with seeds that follow each other; `None`: one, or as many as a figure states.
+    /// The number of runs of each point, with consecutive seeds; `None`: one, or as many as a figure states.
     pub repeat: Option<u64>,
-    /// Seeds by which claims are judged, for a simulated case whose numbers depend on the seed.
+    /// The number of seeds by which claims are judged, for a simulated case whose numbers depend on the seed.
     pub seeds: u64,
-    /// Threads of simulations.
+    /// The number of threads for simulations.
     pub jobs: usize,
-    /// Where results are kept, and finished points are reused from; `None`: nowhere.
+    /// The folder in which results are kept, and from which finished points are reused; `None`: none is kept.
     pub folder: Option<PathBuf>,
-    /// The page that will be written at the end. Whether it can be is tried before anything runs.
+    /// The page that will be written at the end. Before anything runs, the experiment checks that it can be written.
     pub page: Option<PathBuf>,
     /// The command line, for manifests and pages.
     pub command: String,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compared {
-    /// What the engines found at each point.
+    /// The engines' results at each point.
     pub answers: Vec<Answer>,
-    /// What became of the claims.
+    /// The verdicts on the claims.
     pub verdicts: Vec<Verdict>,
     /// The scenario's `[figure]`, if it has one.
     pub drawn: Option<Drawn>,
-    /// Runs that were tried where only valid ones count, and how many were valid.
+    /// The number of runs tried and of those that were valid, where only valid runs count.
     pub tried: Option<(u64, u64)>,
 }
 
-/// A `[figure]`, drawn.
+/// A drawn `[figure]`.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// Its charts.
@@ -82,15 +82,15 @@ pub struct Drawn {
     pub headline: String,
 }
 
-/// What became of claims.
+/// The verdicts on claims.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {
-    /// One per claim that is a statement to judge.
+    /// One verdict per claim that is a statement to judge.
     pub verdicts: Vec<Verdict>,
-    /// Runs that were tried where only valid ones count, and how many were valid.
+    /// The number of runs tried and of those that were valid, where only valid runs count.
     pub tried: Option<(u64, u64)>,
-    /// Cases that the kernel ran three times, as one run did not bear a claim out.
+    /// The number of cases that the kernel ran three times, because one run contradicted a claim.
     pub confirmed: usize,
 }
 
@@ -100,26 +100,26 @@ pub struct Checked {
 pub struct Swept {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,
-    /// The tables of all points; none without a folder.
+    /// The tables of all points; empty without a folder.
     pub files: Vec<PathBuf>,
     /// Quantiles of the ratios to the sweep's baseline; empty without one.
     pub ratios: Vec<RatioGroup>,
 }
 
 impl Experiment {
-    /// Returns an experiment with the document's points, each run once by every engine, on all cores, with results in
+    /// Creates an experiment with the document's points, each run once by every engine, on all cores, with results in
     /// `folder`.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario or its sweep.
+    /// All faults of the scenario or its sweep.
     pub fn new(document: &Document, folder: &Path) -> Result<Self, Faults> {
         Ok(Self::in_memory(document)?.folder(folder))
     }
 
-    /// Returns the same experiment without a folder: it writes nothing.
+    /// Creates the same experiment without a folder: it writes nothing.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario or its sweep.
+    /// All faults of the scenario or its sweep.
     pub fn in_memory(document: &Document) -> Result<Self, Faults> {
         Ok(Self {
             tasks: tasks(document)?,
@@ -141,41 +141,41 @@ impl Experiment {
         self
     }
 
-    /// Runs each point so many times, with seeds that follow each other.
+    /// Runs each point `times` times, with consecutive seeds.
     #[must_use]
     pub fn repeat(mut self, times: u64) -> Self {
         self.repeat = Some(times);
         self
     }
 
-    /// Runs at most so many simulations at once.
+    /// Runs at most `threads` simulations at once.
     #[must_use]
     pub fn jobs(mut self, threads: usize) -> Self {
         self.jobs = threads;
         self
     }
 
-    /// Keeps results in `folder`, and reuses finished points from there.
+    /// Keeps results in `folder`, and reuses finished points from it.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// The points.
+    /// Returns the points.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
 
-    /// The scenario.
+    /// Returns the scenario.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.tasks[0].document
     }
 
-    /// The name of the experiment's page: `sobas-fig1-4.html` for a published result, `NAME.html` for the sweep of the
-    /// scenario NAME.toml, `<hash>.html` otherwise.
+    /// Returns the name of the experiment's page: `sobas-fig1-4.html` for a published result, `NAME.html` for the sweep
+    /// of the scenario NAME.toml, `<hash>.html` otherwise.
     #[must_use]
     pub fn page_name(&self) -> String {
         let first = &self.tasks[0].resolved;
@@ -184,7 +184,8 @@ impl Experiment {
         format!("{}.html", name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-"))
     }
 
-    /// The scenario's file name, with what was set over the file: other settings have a table of their own.
+    /// Returns the scenario's file name, with the settings over the file, because other settings have a table of their
+    /// own.
     fn stem(&self) -> String {
         let stem = Path::new(self.document().name()).file_stem();
         let named = |letter: char| if letter == ' ' || !is_visible(letter) { '-' } else { letter };
@@ -197,7 +198,7 @@ impl Experiment {
         if set.len() > 150 { format!("{stem}+{}", self.tasks[0].resolved.hash) } else { stem + &set }
     }
 
-    /// Writes the page, if there is to be one.
+    /// Writes the page, if one was asked for.
     ///
     /// # Errors
     /// [`ExperimentError::Page`].
@@ -222,7 +223,7 @@ impl Experiment {
     }
 
     /// Runs every point on every engine that can answer, and checks `claims` by these runs. A scenario with a
-    /// `[figure]` is drawn from the runs that are made for it.
+    /// `[figure]` is drawn from the runs that the figure asks for.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -230,8 +231,8 @@ impl Experiment {
         self.compared(claims, false, watch)
     }
 
-    /// As [`Self::compare`], with `claims` checked by as many simulated runs as [`Self::check`] makes. Where only
-    /// some runs are valid, the first of these is the one that is shown.
+    /// Compares as [`Self::compare`], with `claims` checked by as many simulated runs as [`Self::check`] makes. Where
+    /// only some runs are valid, the first of these is the one that is shown.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -239,7 +240,7 @@ impl Experiment {
         self.compared(claims, true, watch)
     }
 
-    /// Makes the runs that `claims` are judged by, and judges them.
+    /// Makes the runs by which `claims` are judged, and judges them.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -255,15 +256,16 @@ impl Experiment {
         })
     }
 
-    /// How many runs of the kernel, one after the other, [`Self::check`] makes, and how long these take.
+    /// Returns the number of the kernel's runs, one after the other, that [`Self::check`] makes, and the time that they
+    /// take.
     ///
     /// # Errors
-    /// What is wrong with the scenario.
+    /// The faults of the scenario.
     pub fn kernel_runs(&self, claims: &[Claim]) -> Result<(u64, Span), Faults> {
         kernel_runs(self.document(), claims, &self.engines, self.repeat)
     }
 
-    /// Runs every point on `engine` and writes tables of the results. Of each point the summary is kept, and reused.
+    /// Runs every point on `engine` and writes tables of the results. The summary of each point is kept, and reused.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished points are kept.
@@ -287,7 +289,8 @@ impl Experiment {
         })
     }
 
-    /// The smallest value of the key `over` at which simulations meet `target`, or the largest, at every point.
+    /// Searches at every point for the smallest value of the key `over` at which simulations meet `target`, or for the
+    /// largest.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -325,7 +328,7 @@ impl Experiment {
         as_checked: bool,
         watch: &mut dyn Watch,
     ) -> Result<Compared, ExperimentError> {
-        // Everything that can be wrong with the scenario, the machine or the folder is found before anything runs.
+        // All faults of the scenario, the machine or the folder are found before anything runs.
         let spec = curves::figure(self.document())?.map(|spec| self.narrowed(spec)).transpose()?;
         let engines = spec.as_ref().map_or_else(|| self.engines.clone(), curves::engines);
         let reference =
@@ -365,7 +368,7 @@ impl Experiment {
         })
     }
 
-    /// The figure from those of its engines that are asked, repeated as often as asked.
+    /// Restricts the figure to those of its engines that are asked, and sets the number of its repetitions.
     fn narrowed(&self, mut spec: FigureSpec) -> Result<FigureSpec, ExperimentError> {
         let drawn = curves::engines(&spec);
         spec.engines.retain(|engine| self.engines.contains(&Engine::from(*engine)));
@@ -375,15 +378,15 @@ impl Experiment {
             let accepted = format!("{} among the engines", drawn.join(", "));
             return Err(ExperimentError::NothingDrawn(complaint.accepted(accepted)));
         }
-        // A search repeats by itself.
+        // A search repeats its runs by its own rule.
         if let (Asked::Numbers(_), Some(repeat)) = (&spec.y, self.repeat) {
             spec.repeat = repeat;
         }
         Ok(spec)
     }
 
-    /// Tries what the runs will need: the folder, the page, and the rights for the kernel's runs. The rights are
-    /// needed if the kernel is one of `engines` and is made for a point.
+    /// Checks the things that the runs will need: the folder, the page, and the rights for the kernel's runs. The
+    /// rights are needed if the kernel is one of `engines` and suits a point.
     fn ready(&self, engines: &[Engine]) -> Result<Option<Store>, ExperimentError> {
         let suits = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
         if engines.contains(&Engine::Live) && self.tasks.iter().any(suits) {
@@ -399,7 +402,7 @@ impl Experiment {
         act(page).map_err(|error| ExperimentError::page(page, &error))
     }
 
-    /// Does `work`; says how far it came if the watch stopped it.
+    /// Does `work`. If the watch stopped it, the error has the number of finished steps.
     fn watched<T>(
         &self,
         watch: &mut dyn Watch,
@@ -419,14 +422,14 @@ impl Experiment {
         Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: self.folder.as_deref(), watched }
     }
 
-    /// How claims are judged, with the runs of the engines `run` made here.
+    /// Returns the settings by which claims are judged, with the runs of the engines `run` made here.
     fn judging<'a, 'w>(&'a self, run: &'a [Engine], watched: &'a Watched<'w>) -> Judging<'a, 'w> {
         let live = self.repeat;
         Judging { asked: &self.engines, run, seeds: self.seeds, live, runner: self.runner(watched) }
     }
 }
 
-/// The claims that are statements to judge, without those that say which runs are valid.
+/// Returns the claims that are statements to judge, without those that say which runs are valid.
 fn statements(claims: &[Claim]) -> Vec<Claim> {
     claims.iter().filter(|claim| !claim.validity).cloned().collect()
 }

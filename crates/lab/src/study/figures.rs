@@ -1,5 +1,5 @@
-//! The published results tightlink reproduces: scenarios and claims, carried inside the program so that they are
-//! there wherever it runs.
+//! The published results that tightlink reproduces: scenarios and claims, carried inside the program so that they are
+//! always at hand.
 
 use crate::study::claims::{Claim, ClaimError, parse_claims};
 use include_dir::{Dir, include_dir};
@@ -20,7 +20,7 @@ pub struct Figure {
     pub title: String,
 }
 
-/// Every published result with a scenario, by id.
+/// Returns every published result with a scenario, by id.
 ///
 /// # Errors
 /// Faults in a scenario file that is part of the program, which its tests exclude.
@@ -39,7 +39,7 @@ pub fn figures() -> Result<Vec<Figure>, Faults> {
     Ok(figures)
 }
 
-/// Every scenario to start from, by its file's name.
+/// Returns every scenario to start from, by its file's name.
 ///
 /// # Errors
 /// As for [`figures`].
@@ -69,7 +69,7 @@ fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)
     }
 }
 
-/// The text of the file at `path`, relative to the folder of `document`, where `document` is a published scenario.
+/// Returns the text of the file at `path`, relative to the folder of `document`, if `document` is a published scenario.
 /// The text is the one carried inside the program.
 #[must_use]
 pub fn beside(document: &Document, path: &str) -> Option<&'static str> {
@@ -78,17 +78,17 @@ pub fn beside(document: &Document, path: &str) -> Option<&'static str> {
     published.then(|| SCENARIOS.get_file(own.parent()?.join(path))?.contents_utf8()).flatten()
 }
 
-/// Every published claim about the figure `id`.
+/// Returns every published claim about the figure `id`.
 ///
 /// # Errors
-/// A claim file that does not read, which the program's tests exclude.
+/// A claim file that cannot be read, which the program's tests exclude.
 pub fn claims(id: &str) -> Result<Vec<Claim>, ClaimError> {
     let mut claims = published_claims()?;
     claims.retain(|claim| claim.figure == id);
     Ok(claims)
 }
 
-/// Every published claim.
+/// Returns every published claim.
 ///
 /// # Errors
 /// As [`claims`].

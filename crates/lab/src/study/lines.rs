@@ -1,6 +1,6 @@
-//! What commands print as JSON: one object per line, whose keys say what it is. A result has the same shape from
-//! every command, `{"point": {…}, "engine": "sim", "summary": {…}}`. A drawn or judged result has its one key,
-//! `chart`, `map` or `verdict`.
+//! The JSON output of commands: one object per line, whose keys say its kind. A result has the same shape from every
+//! command, `{"point": {…}, "engine": "sim", "summary": {…}}`. A drawn or judged result has one key: `chart`, `map` or
+//! `verdict`.
 
 use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
@@ -10,7 +10,7 @@ use crate::study::task::{Answer, Found};
 use scenario::Point;
 use serde::{Serialize, Serializer};
 
-/// What one engine found at one point.
+/// The result of one engine at one point.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ResultLine<'a> {
     /// The swept keys and their values as written.
@@ -20,15 +20,15 @@ pub struct ResultLine<'a> {
     engine: Engine,
     /// The numbers.
     summary: &'a Summary,
-    /// Numbers over those of the point's baseline.
+    /// The ratios of its numbers to those of the point's baseline.
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "as_object")]
     ratio: &'a [(String, f64)],
-    /// What a search found at the point, where one was asked for: the summary is of a run there.
+    /// The result of a search at the point, if there was one; the summary is of a run there.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'a Found>,
 }
 
-/// A line that is no result.
+/// A line that is not a result.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OtherLine<'a> {
@@ -36,7 +36,7 @@ pub enum OtherLine<'a> {
     Chart(&'a CurveChart),
     /// A heat map of a figure.
     Map(&'a HeatMap),
-    /// A claim, judged.
+    /// A judged claim.
     Verdict(&'a Verdict),
 }
 
@@ -45,7 +45,7 @@ fn as_object<T: Serialize, S: Serializer>(pairs: &&[(String, T)], serializer: S)
 }
 
 impl<'a> ResultLine<'a> {
-    /// What was found at a point.
+    /// Creates the line of a result at `point`.
     #[must_use]
     pub fn new(point: &'a Point, summary: &'a Summary) -> Self {
         Self { point, engine: summary.engine, summary, ratio: &[], found: None }
@@ -57,17 +57,17 @@ impl<'a> ResultLine<'a> {
         Self { ratio: &result.ratios, ..Self::new(&result.point, &result.summary) }
     }
 
-    /// What a search found at a point.
+    /// Creates the line of a search's result at `point`.
     #[must_use]
     pub fn found(point: &'a Point, found: &'a Found) -> Self {
         Self { found: Some(found), ..Self::new(point, &found.summary) }
     }
 }
 
-/// A line for each engine that answered.
+/// Returns a line for each engine that answered.
 pub fn results(answer: &Answer) -> impl Iterator<Item = ResultLine<'_>> {
     let Answer { task, records, found, .. } = answer;
-    // A figure's searches have their target at the end of their point.
+    // The searches of a figure have their target at the end of their point.
     let swept = if found.is_some() { task.point.len() - 1 } else { task.point.len() };
     records.iter().map(move |record| ResultLine {
         point: &task.point[..swept],
@@ -78,7 +78,7 @@ pub fn results(answer: &Answer) -> impl Iterator<Item = ResultLine<'_>> {
     })
 }
 
-/// A line for each chart and map.
+/// Returns a line for each chart and map.
 pub fn drawn(curves: &Curves) -> impl Iterator<Item = OtherLine<'_>> {
     curves.charts.iter().map(OtherLine::Chart).chain(curves.maps.iter().map(OtherLine::Map))
 }

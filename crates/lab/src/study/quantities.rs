@@ -1,4 +1,4 @@
-//! Swept values as numbers: what a table has beside the value as it is written.
+//! Swept values as numbers, which a table has in addition to the values as they are written.
 
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, RoomScale};
 use link::Limit;
@@ -8,7 +8,7 @@ use units::{Bytes, Fraction, Rate, Span, split_quantity};
 /// A swept value in one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
-    /// What its column's name has behind the key: `_bytes`.
+    /// The end of its column's name, behind the key: `_bytes`.
     pub suffix: &'static str,
     /// Its unit in files.
     pub unit: &'static str,
@@ -22,16 +22,16 @@ impl Quantity {
     }
 }
 
-/// The value `typed` of `key` in numbers; nothing for a word, such as a control's name.
+/// Returns the value `typed` of `key` in numbers; empty for a word, such as a control's name.
 ///
 /// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds,
-/// whichever of them is written. For a queue the packets have the mean length that comes to it. The round-trip time
-/// is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload. Its round-trip
-/// time is the flow's, and its rate is the tight link's.
+/// whichever of them is written. For a queue the packets have the mean length of those that arrive there. The
+/// round-trip time is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload.
+/// Its round-trip time is the flow's, and its rate is the tight link's.
 pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Quantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
         let scale = link.room_scale();
-        // A cell has no rate of its own.
+        // A wireless cell does not have a rate of its own.
         let rate = if resolved.cell.is_some() { Rate::ZERO } else { scale.rate };
         return size(scale.bytes(link.limit), scale.packets(link.limit), RoomScale { rate, ..scale });
     }
@@ -70,7 +70,7 @@ fn size(bytes: Bytes, packets: f64, scale: RoomScale) -> Vec<Quantity> {
     found
 }
 
-/// The link that the key of a limit names; the tight one, where it names none.
+/// Returns the link that the key of a limit names; the tight one, where it names none.
 fn link_of<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a ResolvedLink> {
     let (direction, place) = match key.strip_suffix(".queue.limit")?.strip_suffix(".reverse") {
         Some(place) => (Direction::Reverse, place),
@@ -87,12 +87,12 @@ fn link_of<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a ResolvedLink> {
     }
 }
 
-/// The flow that a key names; the first, where it names none.
+/// Returns the flow that a key names; the first, where it names none.
 fn flow_of<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a ResolvedFlow> {
     let name = key.strip_prefix("flow.")?.rsplit_once('.').map(|(name, _)| name);
     let Some(name) = name else { return resolved.flows.first() };
     let beginning = name.strip_suffix('*');
-    // Of several alike, `name-1`, `name-2`, …, the first.
+    // If several are alike, `name-1`, `name-2`, …, the first is meant.
     let fits = |flow: &str| match beginning {
         Some(beginning) => flow.starts_with(beginning),
         None => flow == name || flow.strip_suffix("-1") == Some(name),

@@ -1,5 +1,6 @@
-//! The numbers of a sweep's points over those of their baselines, which `[sweep] baseline` names. A point's baseline is the
-//! point with the baseline's values in place of its own: the same draw, and the same values of all other keys.
+//! The ratios of numbers at a sweep's points to those at their baselines, which `[sweep] baseline` names. A point's
+//! baseline is the point with the baseline's values in place of its own: the same draw, and the same values of all
+//! other keys.
 
 use super::sweep::{PointResult, Ratios};
 use super::task::setting;
@@ -8,17 +9,17 @@ use crate::run::record::Summary;
 use scenario::Sweep;
 use std::collections::HashMap;
 
-/// Numbers that are compared in addition to [`COLUMNS`], where a run, a flow or a population has them.
+/// The numbers that are compared in addition to [`COLUMNS`], where a run, a flow or a population has them.
 const MORE: [&str; 4] = ["completion_s", "completion_s.mean", "completion_s.p95", "delivered_bytes"];
-/// Flows and populations whose numbers are compared.
+/// The most flows and populations whose numbers are compared.
 const MOST: usize = 32;
-/// Flows and populations whose goodputs have lines of their own among the quantiles.
+/// The numbers of flows and populations at which their goodputs have lines of their own among the quantiles.
 const FEW: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// The ratios of the points that share the values of the baseline's keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatioGroup {
-    /// The values, as labels have them: "socket buffer = sobas".
+    /// The values, in the words of labels: "socket buffer = sobas".
     pub label: String,
     /// The number's words, and the quantiles of its ratios.
     pub lines: Vec<(String, RatioQuantiles)>,
@@ -27,20 +28,20 @@ pub struct RatioGroup {
 /// Quantiles of some ratios.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioQuantiles {
-    /// How many points have the ratio.
+    /// The number of points that have the ratio.
     pub points: usize,
-    /// The least.
+    /// The least ratio.
     pub least: f64,
-    /// A tenth of the ratios are below this.
+    /// The ratio that a tenth of them are below.
     pub p10: f64,
-    /// Half of them are.
+    /// The ratio that half of them are below.
     pub median: f64,
-    /// Nine tenths of them are.
+    /// The ratio that nine tenths of them are below.
     pub p90: f64,
 }
 
-/// Sets the ratios of each point that is not a baseline itself. Returns their quantiles, a group for each combination of
-/// values of the baseline's keys. Without a baseline there are none.
+/// Sets the ratios of each point that is not a baseline itself. Returns their quantiles, a group for each combination
+/// of values of the baseline's keys; empty without a baseline.
 pub(crate) fn compare_with_baseline(sweep: &Sweep, results: &mut [PointResult]) -> Vec<RatioGroup> {
     let baseline = sweep.baseline();
     if baseline.is_empty() {
@@ -123,7 +124,7 @@ fn lines(members: &[&PointResult]) -> Vec<(String, RatioQuantiles)> {
     lines
 }
 
-/// Returns the quantiles of `ratios`, with linear interpolation; `None` of none.
+/// Returns the quantiles of `ratios`, with linear interpolation; `None` if there are none.
 fn quantiles(mut ratios: Vec<f64>) -> Option<RatioQuantiles> {
     ratios.sort_by(f64::total_cmp);
     let last = ratios.len().checked_sub(1)?;

@@ -1,5 +1,5 @@
-//! The same run several times, with seeds that follow each other. Reported are the run with the median goodput, and
-//! how far the others lie around it. A single run of a kernel, or of one seed, says little.
+//! Repetitions of a run, with consecutive seeds. The result is the run with the median goodput, and the spread of the
+//! others around it. A single run of a kernel, or of one seed, is weak evidence.
 
 use crate::run::engine::{self, EngineError, Progress};
 use crate::run::record::{Engine, Extent, Note, Record, Repeats};
@@ -10,35 +10,36 @@ use scenario::Faults;
 /// Runs the task on `engine`.
 ///
 /// # Errors
-/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine can say nothing of it.
+/// If the machine lacks something or something broke; [`EngineError::CannotAnswer`] if the engine cannot answer at all.
 pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
     let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
     engine::run(engine, &task.resolved, tell)
 }
 
-/// How often `engine` is run where `asked` runs are wanted: closed forms say the same each time.
+/// Returns the number of runs of `engine` where `asked` runs are wanted: closed forms give the same result each time.
 #[must_use]
 pub fn runs(engine: Engine, asked: u64) -> u64 {
     if engine == Engine::Model { 1 } else { asked.max(1) }
 }
 
-/// `task` with its own seed and those that follow it, `count` in all. Those that follow have the seed in their point.
+/// Returns `task` with its own seed and with those that follow it, `count` in all. Those that follow have the seed in
+/// their point.
 ///
 /// # Errors
-/// A seed beyond what a scenario may have.
+/// If a seed is beyond the greatest that a scenario may have.
 pub fn repeats(task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
     let mut tasks = vec![task.clone()];
     for more in 1..count {
-        // Beyond the greatest seed there is none, and none is used twice.
+        // Seeds beyond the greatest are refused, and none is used twice.
         tasks.push(seeded(task, u128::from(task.resolved.seed) + u128::from(more))?);
     }
     Ok(tasks)
 }
 
-/// `task` with another seed, which is in its point.
+/// Returns `task` with another seed, which is in its point.
 ///
 /// # Errors
-/// A seed beyond what a scenario may have.
+/// If the seed is beyond the greatest that a scenario may have.
 pub fn seeded(task: &Task, seed: u128) -> Result<Task, Faults> {
     let mut point = task.point.clone();
     point.retain(|(key, _)| key != "seed");
@@ -46,8 +47,8 @@ pub fn seeded(task: &Task, seed: u128) -> Result<Task, Faults> {
     Task::at(&task.document, point)
 }
 
-/// The run with the median goodput of the first flow, the lower of two. Its summary and its notes have the findings
-/// of the others. `None` without runs. A single run is returned as it is.
+/// Returns the run with the median goodput of the first flow, the lower of two. Its summary and its notes have the
+/// findings of the others. Returns `None` without runs, and a single run as it is.
 #[must_use]
 pub fn median(mut records: Vec<Record>) -> Option<Record> {
     if records.len() < 2 {
@@ -66,7 +67,7 @@ pub fn median(mut records: Vec<Record>) -> Option<Record> {
     Some(chosen)
 }
 
-/// Whether the machine was too busy for the emulator in this run.
+/// Returns true if the machine was too busy for the emulator in this run.
 #[must_use]
 pub fn too_busy(record: &Record) -> bool {
     record.notes.iter().any(|note| matches!(note, Note::Busy(_)))
@@ -92,15 +93,15 @@ fn repeats_of(records: &[Record]) -> Repeats {
     }
 }
 
-/// From the least to the greatest; `None` if one is not known.
+/// Returns the least and the greatest value; `None` if one is not known.
 fn extent(values: impl Iterator<Item = Option<f64>>) -> Option<Extent> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     let least = values.iter().copied().reduce(f64::min)?;
     Some(Extent { least, most: values.iter().copied().fold(least, f64::max) })
 }
 
-/// "of 5 runs (seeds 1, 2, 3, 4, 5) the one with the median goodput of target is shown, seed 3: goodput 88.1 to 92.3
-/// Mbit/s, mean RTT 41.2 to 41.9 ms, 0 to 3 segments sent again".
+/// Writes `of 5 runs (seeds 1, 2, 3, 4, 5) the one with the median goodput of target is shown, seed 3: goodput 88.1 to
+/// 92.3 Mbit/s, mean RTT 41.2 to 41.9 ms, 0 to 3 segments sent again`.
 fn told(chosen: &Record, repeats: &Repeats) -> String {
     let name = chosen.summary.flows.first().map_or("all users", |flow| &flow.name);
     let seeds: Vec<String> = repeats.seeds.iter().map(u64::to_string).collect();

@@ -1,9 +1,10 @@
-//! The smallest or the largest value of a key that meets a target: which buffer is enough, and which is not too much?
+//! Searches for the smallest or the largest value of a key that meets a target: which buffer is enough, and which is
+//! not too much?
 //!
-//! By bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds until the
-//! confidence interval of the mean lies on one side of the target. If the repetitions are used up before, the mean
-//! says where to go on, and an answer that rests on it is called undecided. Then the nearest value that surely meets
-//! the target is sought, too. A run in which the metric has no value, as of a flow that did not end, misses.
+//! The search is a bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds
+//! until the confidence interval of the mean lies on one side of the target. If the repetitions are used up before, the
+//! mean decides the next step, and an answer that rests on it is called undecided. Then the nearest value that surely
+//! meets the target is sought, too. A run in which the metric has no value, as of a flow that did not end, misses.
 
 mod scale;
 mod target;
@@ -24,30 +25,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::Complaint;
 
-/// Repetitions per candidate: at least, at most, and how many are added at a time. The answer has the most of them.
+/// Repetitions per candidate: the least number, the most, and the number added at a time. The answer has the most of
+/// them.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
-/// If an answer misses the target with all repetitions, this many larger (or smaller) values are tried in its place, each
-/// by this factor further.
+/// The number of larger (or smaller) values that are tried, each further by this factor, if the answer misses the
+/// target with all repetitions.
 const FURTHER: (u32, f64) = (40, 1.1);
-/// So many doublings in a row that change nothing, or lead away from the target, end the search for a bracket.
+/// The number of doublings in a row that end the search for a bracket, if they change nothing or lead away from the
+/// target.
 const ENOUGH: u32 = 3;
-/// How often an undecided value is doubled or halved in search of one that surely meets the target, and how near to each
-/// other the two values are sought.
+/// The most doublings or halvings of an undecided value in search of one that surely meets the target, and the ratio of
+/// the two values at which the search ends.
 const SURE: (u32, f64) = (8, 1.1);
-/// The part of the work that is taken to be done when the answer lies between two values.
+/// The part of the work that counts as done when the answer lies between two values.
 const BRACKETED: f64 = 0.4;
 
-/// Why nothing was found.
+/// The reasons for which a search finds nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The scenario or the key is not right.
+    /// The scenario or the key has faults.
     #[error(transparent)]
     Faults(#[from] Faults),
     /// A run failed.
     #[error(transparent)]
     Engine(Box<EngineError>),
-    /// The threads could not be started, or a result not be kept.
+    /// The threads could not be started, or a result could not be kept.
     #[error(transparent)]
     Keep(Box<SweepError>),
     /// The question has no answer.
@@ -64,13 +67,13 @@ impl From<SweepError> for SearchError {
     }
 }
 
-/// The smallest value of `key` at which `target` is met, at the task's point of the document's sweep. It is the
-/// largest value if the metric comes nearer to the target as the value falls.
+/// Searches for the smallest value of `key` at which `target` is met, at the task's point of the document's sweep. If
+/// the metric comes nearer to the target as the value falls, the largest value is sought.
 ///
-/// The scenario's own value is where the search starts. A queue's limit is counted in whole packets, so that its unit makes no
-/// difference; another key in its own unit, to 1 %. The metric need not move one way with every step, so values a little below and
-/// above the answer are tried, too. The seeds are the scenario's own and those that follow. Finished runs are kept, as a sweep's
-/// are.
+/// The search starts at the scenario's own value. A queue's limit is counted in whole packets, so that its unit makes
+/// no difference; another key in its own unit, to 1 %. The metric need not be monotone, so values a little below and
+/// above the answer are tried, too. The seeds are the scenario's own and those that follow. Finished runs are kept, as
+/// a sweep's are.
 ///
 /// # Errors
 /// [`SearchError`].
@@ -90,7 +93,7 @@ pub fn search(
     let mut search = Search { base, key, target, seed, pool, kept, runs, silent, share, watched };
     let (sought, bracket) = match search.bracket(&scale, Sought::Smallest) {
         Ok(bracket) => (Sought::Smallest, bracket),
-        // What begins on the other side may have an answer there.
+        // A search that finds no smallest value may find a largest one.
         Err(SearchError::NoAnswer(_)) => (Sought::Largest, search.bracket(&scale, Sought::Largest)?),
         Err(error) => return Err(error),
     };
@@ -105,7 +108,7 @@ pub fn search(
         let middle = scale.middle(low, high);
         *if search.tries(&scale, middle)?.met { &mut meets } else { &mut misses } = middle;
     }
-    // The metric need not move one way with every step: what lies beyond a value that misses may meet.
+    // The metric need not be monotone: values beyond one that misses may meet the target.
     let mut beyond = scale.beyond(meets, sought);
     while let Some(further) = beyond.next() {
         if search.tries(&scale, further)?.met {
@@ -177,20 +180,20 @@ struct Bracket {
     misses: f64,
 }
 
-/// What the repetitions at one value found.
+/// The result of the repetitions at one value.
 #[derive(Clone, Copy)]
 struct Tried {
-    /// Whether the mean meets the target.
+    /// True if the mean meets the target.
     met: bool,
-    /// Whether its confidence interval does, or misses it, as a whole.
+    /// True if the whole confidence interval of the mean meets the target, or misses it.
     decided: bool,
     estimate: Estimate,
-    /// Runs without a value, and all.
+    /// The number of runs without a value, and of all runs.
     silent: (usize, usize),
 }
 
 impl Tried {
-    /// What surely misses, as a run without a value does.
+    /// Creates the result of a value that surely misses, as a run without a value does.
     const fn missed(silent: (usize, usize)) -> Self {
         let estimate = Estimate { mean: f64::INFINITY, half_width: 0.0 };
         Self { met: false, decided: true, estimate, silent }
@@ -201,19 +204,20 @@ struct Search<'a, 'w> {
     base: Document,
     key: &'a str,
     target: &'a Target,
-    /// The first of the repetitions'.
+    /// The first seed of the repetitions.
     seed: u64,
     pool: rayon::ThreadPool,
     kept: Option<Place>,
     runs: AtomicUsize,
-    /// Runs in which the metric had no value.
+    /// The number of runs in which the metric had no value.
     silent: AtomicUsize,
-    /// How much of the search is done, in thousandths.
+    /// The finished share of the search, in thousandths.
     share: AtomicU64,
     watched: &'a Watched<'w>,
 }
 
-/// Estimates are of the metric, or of its negative where it shall be at least the bound: less is better in either case.
+/// Estimates are of the metric, or of its negative if it must be at least the bound, so that less is better in either
+/// case.
 impl Search<'_, '_> {
     fn sign(&self) -> f64 {
         match self.target.bound {
@@ -222,7 +226,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The metric itself.
+    /// Returns the metric itself from its `signed` form.
     fn shown(&self, signed: f64) -> f64 {
         self.sign() * signed
     }
@@ -231,7 +235,8 @@ impl Search<'_, '_> {
         self.share.store((share * 1000.0) as u64, Ordering::Relaxed);
     }
 
-    /// Two values around the answer, if the metric comes nearer to the target as the value grows ([`Sought::Smallest`]) or falls.
+    /// Finds two values around the answer, if the metric comes nearer to the target as the value grows
+    /// ([`Sought::Smallest`]) or falls.
     fn bracket(&mut self, scale: &Scale, sought: Sought) -> Result<Bracket, SearchError> {
         let mut value = scale.start;
         let mut tried = self.tries(scale, value)?;
@@ -254,12 +259,12 @@ impl Search<'_, '_> {
                 let (meets, misses) = if now.met { (next, value) } else { (value, next) };
                 return Ok(Bracket { meets, misses });
             }
-            // Away from the change that is looked for.
+            // A rise leads away from the change that is sought.
             let (was, is) = (tried.estimate, now.estimate);
             let rise = if started_meeting { was.mean - is.mean } else { is.mean - was.mean };
             wrong = if rise > is.half_width + was.half_width { wrong + 1 } else { 0 };
-            // A buffer that is never full makes no difference until it is much smaller, and where no run has a value, none
-            // may have one.
+            // A buffer that is never full makes no difference until it is much smaller. If no run here has a value,
+            // runs further on may not have one either.
             alike = if (rise == 0.0 || rise.is_nan()) && !down { alike + 1 } else { 0 };
             (value, tried) = (next, now);
             // Values further on would only make runs longer.
@@ -276,7 +281,7 @@ impl Search<'_, '_> {
         Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
     }
 
-    /// What was found, in words.
+    /// Describes the result in words.
     fn said(&self, tried: &Tried) -> String {
         match tried.silent {
             (0, _) => format!("it is {:.6}", self.shown(tried.estimate.mean)),
@@ -284,7 +289,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The value nearest to `undecided` that surely meets the target, within a tenth; `None` if none is found.
+    /// Finds the value nearest to `undecided` that surely meets the target, within a tenth; `None` if none is found.
     fn sure(&mut self, scale: &Scale, undecided: f64, sought: Sought) -> Result<Option<Sure>, SearchError> {
         let (doublings, near) = SURE;
         let whole = |value: f64| if scale.is_whole() { value.round() } else { value };
@@ -318,7 +323,7 @@ impl Search<'_, '_> {
         }))
     }
 
-    /// Refuses a metric that goes the other way: the value would be no answer.
+    /// Refuses a metric that moves away from the target: the value would not be an answer.
     fn nears(
         &self,
         scale: &Scale,
@@ -342,13 +347,13 @@ impl Search<'_, '_> {
         Err(SearchError::NoAnswer(Complaint::new(key, found)))
     }
 
-    /// Returns what the target's metric is at `value`, with as many repetitions as decide it.
+    /// Returns the target's metric at `value`, with as many repetitions as decide it.
     fn tries(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
         self.repeat(scale, value, REPETITIONS)
     }
 
-    /// Returns the same with all repetitions, unless all are alike: four that are alike by chance decide nothing where one
-    /// run in ten waits for a timeout.
+    /// Returns the same with all repetitions, unless all are alike. Four that are alike by chance decide nothing where
+    /// one run in ten waits for a timeout.
     fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
         let (_, most, step) = REPETITIONS;
         let tried = self.tries(scale, value)?;
@@ -373,7 +378,7 @@ impl Search<'_, '_> {
             let run = |seed: &u64| {
                 let found = self.run(&text, *seed)?;
                 let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
-                // Whoever stops the search stops its next run.
+                // A watch that stops the search stops its next run.
                 let share = self.share.load(Ordering::Relaxed) as f64 / 1000.0;
                 let _ = self.watched.tell(Event::Tried { key: self.key, value: &text, runs, share });
                 Ok(found)
@@ -381,7 +386,7 @@ impl Search<'_, '_> {
             let runs =
                 self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<Option<f64>>, _>>());
             let more = match runs {
-                // Below what a scenario accepts, such as room for a packet, nothing meets the target.
+                // Values below those that a scenario accepts, such as room for a packet, do not meet the target.
                 Err(SearchError::Faults(_)) if value < scale.start => return Ok(Tried::missed((0, 0))),
                 runs => runs?,
             };
@@ -403,7 +408,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The metric of one run; `None` where it has none, as the completion of a flow that did not end.
+    /// Returns the metric of one run; `None` where it has no value, as the completion of a flow that did not end.
     fn run(&self, value: &str, seed: u64) -> Result<Option<f64>, SearchError> {
         let summary = self.summary(value, seed)?;
         let key = &self.target.metric;
@@ -426,7 +431,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Whether there is a metric of this key, of a flow, link or users that the run had, whether it knows it or not.
+/// Returns true if the key names a metric of a flow, link or users that the run had, even if its value is not known.
 fn exists(summary: &Summary, key: &str) -> bool {
     if metric::is_missing(summary, key) {
         return true;

@@ -1,13 +1,14 @@
-//! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the
-//! kernel if asked ([`Study`]).
+//! The size of a buffer. Theory answers an operator's question ([`from_theory`]), and simulation, or the kernel if
+//! asked, checks the answer ([`Study`]).
 //!
-//! Reading order: `question.rs` the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
+//! Reading order: `question.rs` has the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
-//! limits. `bench.rs` has the simulations of limits over any bed. There are three beds: `wire.rs` has what the two paths of
-//! links share, `twin.rs` a path made of the question, or a smaller one in place of one that is too large, and `path.rs` a
-//! scenario as it is; `cell.rs` is the bed of an access point's queue. `around.rs` has the answer under other circumstances
-//! (`variants.rs`) and policies, `settling.rs` what a policy needs time for, `elsewhere.rs` a full queue elsewhere on the
-//! path. `lines.rs` has lines to paste. No file uses one that uses it, and none uses this one.
+//! limits. `bench.rs` has the simulations of limits over any bed. There are three beds. `twin.rs` is a path made of the
+//! question, or a smaller one if that is too large; `path.rs` is a scenario as it is. `wire.rs` has the common part of
+//! these two. `cell.rs` is the bed of an access point's queue. `around.rs` has the answer under other circumstances
+//! (`variants.rs`) and policies, `settling.rs` the time that a policy needs, `elsewhere.rs` a full queue elsewhere on
+//! the path. `lines.rs` has lines to paste. Files depend on each other in one direction only, and none depends on this
+//! one.
 
 mod answer;
 mod around;
@@ -46,15 +47,15 @@ use std::sync::Arc;
 use units::Complaint;
 use wire::{Wire, Wires};
 
-/// Smaller queues lose bursts, which theory does not know: packets.
+/// The smallest limit that theory is asked about, packets. Smaller queues lose bursts, which theory does not know.
 const SMALLEST: f64 = 4.0;
 
 impl Question {
-    /// Returns what is asked of a scenario: its tight link or its cell, its greedy flows and their RTTs, with the wishes of
-    /// [`Question::of`].
+    /// Returns the question that a scenario poses: its tight link or its cell, its greedy flows and their RTTs, with
+    /// the wishes of [`Question::of`].
     ///
     /// # Errors
-    /// Where it has no greedy flow.
+    /// If it has no greedy flow.
     pub fn of_scenario(resolved: &Resolved) -> Result<Self, Complaint> {
         match &resolved.cell {
             Some(plan) => cell::question(resolved, plan),
@@ -63,10 +64,10 @@ impl Question {
     }
 }
 
-/// The answer of theory alone, in microseconds.
+/// Returns the answer of theory alone, in microseconds.
 #[must_use]
 pub fn from_theory(question: &Question) -> Sizing {
-    // Fine enough that rounding is not seen.
+    // The steps are so fine that rounding does not show.
     let steps = 400;
     let (low, high) = (SMALLEST, (question.pipe_limit() * LARGEST.1).max(2.0 * SMALLEST));
     let mut limits: Vec<u64> =
@@ -97,7 +98,7 @@ pub fn from_theory(question: &Question) -> Sizing {
     }
 }
 
-/// What every answer has, with `at` for what a limit does.
+/// Creates the parts that every answer has, with `at` for the effect of a limit.
 fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Sizing {
     let recommended = at(chosen.recommended);
     Sizing {
@@ -120,7 +121,7 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
     }
 }
 
-/// Said of limits whose own simulation does not surely have the target.
+/// Describes limits whose own simulation does not surely meet the target.
 fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Point) -> Vec<String> {
     let target = question.target;
     let measured = |point: &Point| {
@@ -152,7 +153,7 @@ fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Poi
     doubts
 }
 
-/// What holds of every answer.
+/// Returns the assumptions of every answer.
 fn assumptions(question: &Question) -> Vec<String> {
     let mut told = vec![
         "every flow always has data to send, and only its congestion control limits its window".into(),
@@ -178,26 +179,26 @@ fn assumptions(question: &Question) -> Vec<String> {
     told
 }
 
-/// Where and how the answer is simulated.
+/// A question and the settings of its simulations.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// What is asked.
+    /// The question.
     pub question: Question,
-    /// The scenario that it is asked of, which is simulated as it is; `None`: a path made of the question.
+    /// The scenario that poses the question, which is simulated as it is; `None`: a path made of the question.
     pub scenario: Option<Document>,
-    /// Threads of simulations.
+    /// The number of threads for simulations.
     pub jobs: usize,
-    /// Where finished simulations are kept, and reused from; `None`: nowhere.
+    /// The folder in which finished simulations are kept, and from which they are reused; `None`: none is kept.
     pub folder: Option<PathBuf>,
-    /// Seed of the random streams.
+    /// The seed of the random streams.
     pub seed: u64,
 }
 
 impl Study {
-    /// Of a scenario: its tight link's queue. `adjusted` may change what is wished.
+    /// Creates the study of a scenario's queue at its tight link.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or that nothing in it is greedy.
+    /// The faults of the scenario, or that it has no greedy flow.
     pub fn of_scenario(document: &Document, folder: PathBuf) -> Result<Self, Faults> {
         let task = Task::at(&Arc::new(document.clone()), Vec::new())?;
         let question = Question::of_scenario(&task.resolved)
@@ -205,14 +206,14 @@ impl Study {
         Ok(Self { scenario: Some(document.clone()), seed: task.resolved.seed, ..Self::of(question, folder) })
     }
 
-    /// Of a question, with a simulation for each core.
+    /// Creates the study of a question, with a simulation for each core.
     #[must_use]
     pub fn of(question: Question, folder: PathBuf) -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         Self { question, scenario: None, jobs, folder: Some(folder), seed: 1 }
     }
 
-    /// Whether `engine` can be asked, before anything runs.
+    /// Checks, before anything runs, that `engine` can be asked.
     ///
     /// # Errors
     /// The option that does not fit.
@@ -238,7 +239,7 @@ impl Study {
         Ok(())
     }
 
-    /// The answer, with every number simulated.
+    /// Returns the answer, with every number simulated.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished simulations are kept.
@@ -265,7 +266,7 @@ impl Study {
         }
     }
 
-    /// Answers by simulations of `paths`, of which `told` is taken for granted.
+    /// Answers by simulations of `paths`, under the assumptions `told`.
     fn over<W: Wire>(
         &self,
         paths: Vec<W>,
@@ -308,10 +309,10 @@ impl Study {
         })
     }
 
-    /// Asks the kernel what the recommended limit of `sizing` does, and adds it as its proof.
+    /// Measures the effect of the recommended limit of `sizing` on the kernel, and adds it as its proof.
     ///
     /// # Errors
-    /// [`ExperimentError`], as where the machine lacks what runs of the kernel need.
+    /// [`ExperimentError`], for example if the machine lacks something that runs of the kernel need.
     pub fn prove(&self, sizing: &mut Sizing, watch: &mut dyn Watch) -> Result<(), ExperimentError> {
         let watched = Watched::new(watch);
         let limit = sizing.recommended.packets;
@@ -326,14 +327,14 @@ impl Study {
         match &self.scenario {
             Some(document) => self.proved_on(&[ScenarioPath::of(document, &self.question)?], limit, watched),
             None => {
-                // The path itself, if the emulator carries it; otherwise the twin.
+                // The kernel runs the path itself if the emulator carries it; otherwise the twin.
                 let least = |packets| twin::cases(&self.question, packets).swap_remove(0);
                 self.proved_on(&[least(f64::INFINITY), least(twin::PACKETS)], limit, watched)
             }
         }
     }
 
-    /// Runs the kernel on the first of `paths` that it is made for.
+    /// Runs the kernel on the first of `paths` that suits it.
     fn proved_on<W: Wire>(
         &self,
         paths: &[W],

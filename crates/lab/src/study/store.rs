@@ -1,4 +1,4 @@
-//! Keeping results: `results/<hash>/` with the scenario, a manifest, and per engine a summary and series.
+//! The store of results: `results/<hash>/` with the scenario, a manifest, and per engine a summary and series.
 //!
 //! ```text
 //! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
@@ -8,8 +8,8 @@
 //! ```
 //! Without the feature `parquet` of this crate there are no series.
 //!
-//! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
-//! name and renamed when whole. Others may write to the folder, too: below it no link is followed (`files/place.rs`).
+//! Nothing half-written ever has its final name: an engine's folder is made next to it under a temporary name and
+//! renamed when whole. Others may write to the folder, too: below it no link is followed (`files/place.rs`).
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -30,9 +30,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use units::Complaint;
 
-/// Room a run's results may need: checked before the run.
+/// The room that a run's results may need, in bytes: checked before the run.
 const ROOM: u64 = 64 << 20;
-/// No manifest is larger, in bytes.
+/// The largest accepted manifest, in bytes.
 const LARGEST_MANIFEST: u64 = 16 << 20;
 const MANIFEST: &str = "manifest.json";
 
@@ -42,7 +42,7 @@ pub struct Store {
     root: Place,
 }
 
-/// Why results cannot be kept.
+/// The reason for which results cannot be kept.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct StoreError(pub(crate) Complaint);
@@ -56,15 +56,16 @@ impl StoreError {
 const CHOOSE: &str = "choose another folder with --out, or change the permission";
 
 impl Store {
-    /// Opens the folder `root`, making it if need be. Tries that the folder can be written to, so that a run does not
-    /// fail after its end.
+    /// Opens the folder `root`, and makes it if need be. Checks that the folder can be written to, so that a run does
+    /// not fail after its end.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be made or written to, or if its file system is nearly full.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         let new: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
         Self::tried(root).inspect_err(|_| {
-            // What was made for nothing goes again, innermost first; a folder that someone uses by now stays.
+            // Folders that were made in vain are removed, innermost first; a folder that another program uses by now
+            // stays.
             for folder in new {
                 if let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) {
                     let _ = Place::of(parent).enter(|parent| fs::remove_dir(parent.join(name)));
@@ -120,7 +121,7 @@ impl Store {
         };
         let kept = place.make(keep);
         kept.map(|()| place.path().join(&engine)).map_err(|error| {
-            // Only if nothing else is in it.
+            // The folder is removed only if it is empty.
             let _ = self.root.enter(|root| fs::remove_dir(root.join(&record.summary.scenario_hash)));
             StoreError::new(&place.path(), "cannot keep the results", CHOOSE, &error)
         })
@@ -139,12 +140,12 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// What was run in place of the text's values: overrides, and the point of the sweep.
+/// Returns the settings in place of the text's values: overrides, and the point of the sweep.
 fn settings(task: &Task) -> Vec<(String, String)> {
     task.document.overrides().iter().chain(&task.point).cloned().collect()
 }
 
-/// The scenario's text at its point of a sweep, and the settings over it.
+/// Returns the scenario's text at its point of a sweep, after the settings over it.
 fn with_settings(settings: &[(String, String)], text: &str) -> String {
     // A value of several lines stays a comment.
     let comment = |(key, value): &(String, String)| format!("# {key} = {}\n", value.replace('\n', "\n#   "));
@@ -152,8 +153,8 @@ fn with_settings(settings: &[(String, String)], text: &str) -> String {
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 
-/// `ran`: the engine whose record was kept last, and the command that asked it. The commands of the other engines are
-/// those of the manifest before.
+/// Returns the manifest as JSON. `ran` is the engine whose record was kept last, and the command that asked it. The
+/// commands of the other engines are taken from the manifest before.
 fn manifest(
     task: &Task,
     settings: &[(String, String)],
@@ -188,11 +189,11 @@ fn manifest(
     }))?)
 }
 
-/// Removes what killed runs left in the open folder and in the folders in it.
+/// Removes the leftovers of killed runs in the open folder and in the folders in it.
 fn clear_leftovers(root: &Path) {
     clear(root);
     for entry in fs::read_dir(root).into_iter().flatten().filter_map(Result::ok) {
-        // A link is none.
+        // A link does not count as a folder.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             clear(&entry.path());
         }

@@ -1,6 +1,6 @@
-//! Many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
-//! scenario's hash. So a sweep that was killed goes on where it was, and two sweeps share their common points.
-//! `sweep/kept.rs` says how a point lies there, and what is believed of what lies there.
+//! Sweeps: many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
+//! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share their common points.
+//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused.
 
 mod kept;
 
@@ -27,9 +27,9 @@ pub struct PointResult {
     pub point: Vec<(String, String)>,
     /// These values in numbers, as far as they are numbers.
     pub quantities: Vec<Vec<Quantity>>,
-    /// The numbers.
+    /// The numbers of the point.
     pub summary: Summary,
-    /// Numbers over those of the point's baseline; empty without one, and of a baseline itself.
+    /// The ratios of numbers to those of the point's baseline; empty without one, and for a baseline itself.
     pub ratios: Ratios,
     /// Remarks on the run.
     pub notes: Vec<Note>,
@@ -38,16 +38,16 @@ pub struct PointResult {
 /// Compared numbers: each one's key in a sweep's table, and its ratio.
 pub type Ratios = Vec<(String, f64)>;
 
-/// Why a sweep stopped. What was finished is kept.
+/// The reasons for which a sweep stops. Finished points are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
     /// A point failed.
     #[error("{label}: {source}")]
     Point {
-        /// Which.
+        /// The point.
         label: String,
-        /// Why.
+        /// The reason.
         source: Box<EngineError>,
     },
     /// A result could not be kept.
@@ -56,29 +56,29 @@ pub enum SweepError {
     /// The threads could not be started.
     #[error("cannot start {jobs} threads: {source}")]
     Threads {
-        /// How many.
+        /// The number of threads.
         jobs: usize,
-        /// Why.
+        /// The reason.
         source: rayon::ThreadPoolBuildError,
     },
 }
 
-/// Makes runs on several threads.
+/// The threads, the folder and the watch with which runs are made.
 #[derive(Clone, Copy)]
 pub struct Runner<'a, 'w> {
-    /// Threads.
+    /// The number of threads.
     pub jobs: usize,
-    /// Where finished runs are kept, and reused from; `None`: nowhere.
+    /// The folder in which finished runs are kept, and from which they are reused; `None`: none is kept.
     pub folder: Option<&'a Path>,
-    /// Is told of each run.
+    /// The watch that follows each run.
     pub watched: &'a Watched<'w>,
 }
 
-/// Runs every task on `engine`, reusing what the folder holds of earlier runs. Each is one step that is finished.
-/// Results come in the order of the tasks.
+/// Runs every task on `engine`, or reuses an earlier run that the folder holds. Each is one finished step. Results come
+/// in the order of the tasks.
 ///
 /// # Errors
-/// [`SweepError`]; what was finished before is kept.
+/// [`SweepError`]; points that finished before are kept.
 pub fn sweep(
     tasks: &[Task],
     engine: Engine,
@@ -118,13 +118,13 @@ fn not_kept(path: &Path, error: &io::Error) -> SweepError {
     SweepError::Keep(complaint.help("finished points are kept: free some room and start again"))
 }
 
-/// A pool of `jobs` threads.
+/// Creates a pool of `jobs` threads.
 pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
     let build = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     build.map_err(|source| SweepError::Threads { jobs, source })
 }
 
-/// One point, from disk or run now.
+/// Returns one point, from disk or run now.
 pub(crate) fn point(
     task: &Task,
     engine: Engine,
@@ -136,7 +136,7 @@ pub(crate) fn point(
         return Err(failed(EngineError::Stopped));
     }
     let asked = Asked::of(task, engine);
-    // What a program has added may be other code by now.
+    // The parts that a program has added may have other code by now.
     let kept = kept.filter(|_| !task.resolved.has_added_parts());
     let read = |kept: &Place| kept.enter(|folder| Ok(Kept::read(folder, &asked))).ok().flatten();
     if let Some(point) = kept.and_then(read) {

@@ -1,5 +1,5 @@
-//! A sweep's results as one table, a row per point. There are columns for the swept keys as written and in numbers,
-//! and for every metric of the run. Metrics of flows, users and links have columns by their names.
+//! The results of a sweep as one table, a row per point. There are columns for the swept keys as written and in
+//! numbers, and for every metric of the run. Metrics of flows, users and links have columns by their names.
 
 use crate::files::replace;
 #[cfg(feature = "parquet")]
@@ -16,14 +16,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::one_line;
 
-/// This many flows and populations have columns of their own: the first that any point has.
+/// The most flows and populations that have columns of their own: the first that any point has.
 const MOST: usize = 32;
 
-/// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns; returns
+/// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns. Returns
 /// their paths.
 ///
 /// # Errors
-/// What the file system says; a file of an earlier sweep that could not be replaced is then unchanged.
+/// If the file system refuses; a file of an earlier sweep that could not be replaced is then unchanged.
 pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<Vec<PathBuf>> {
     let file = |kind| folder.join(format!("{name}.{kind}"));
     let csv = file("csv");
@@ -89,7 +89,7 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
     ));
     fields.extend(ratios(results));
     fields.push(texts("scenario_hash", &|result| result.summary.scenario_hash.clone()));
-    // A column stands once: a swept key, which comes first, has its values as written.
+    // Each column stands once: a swept key, which comes first, has its values as written.
     let mut names = HashSet::new();
     fields.retain(|field| names.insert(field.name.clone()));
     fields
@@ -111,7 +111,7 @@ fn ratios(results: &[PointResult]) -> Vec<Field> {
     keys.into_iter().map(column).collect()
 }
 
-/// The values of a swept key in numbers, a column per unit.
+/// Makes the columns of a swept key's values in numbers, a column per unit.
 fn numbers(key: &str, rows: &[&[Quantity]]) -> Vec<Field> {
     let mut units: Vec<Quantity> = Vec::new();
     for quantity in rows.iter().copied().flatten() {
@@ -126,7 +126,8 @@ fn numbers(key: &str, rows: &[&[Quantity]]) -> Vec<Field> {
     units.iter().map(column).collect()
 }
 
-/// The metrics of a list, counts as integers; behind them those that have an older name by that.
+/// Makes the columns of a list's metrics, counts as integers. Metrics with an older name follow once more, under that
+/// name.
 fn metrics<T>(place: &str, list: &[Known<T>], rows: &[Option<&T>]) -> Vec<Field> {
     let field = |known: &Known<T>, name: &str| {
         let values = rows.iter().map(|row| row.and_then(known.get));
@@ -142,7 +143,7 @@ fn metrics<T>(place: &str, list: &[Known<T>], rows: &[Option<&T>]) -> Vec<Field>
     keys.chain(older.map(|known| field(known, known.metric.column))).collect()
 }
 
-/// `flows.NAME.…` of the first `most` that have a name, empty where a point does not have it.
+/// Makes the columns `flows.NAME.…` of the first `most` that have a name, empty where a point does not have it.
 fn named<T>(
     (place, most): (&str, usize),
     list: &[Known<T>],
@@ -164,7 +165,7 @@ fn named<T>(
     names.iter().flat_map(of).collect()
 }
 
-/// RFC 4180: quotes where a value needs them, an empty cell where there is no number.
+/// Writes the table by RFC 4180, with quotes where a value needs them and an empty cell where a number is missing.
 fn csv_text(fields: &[Field], rows: usize) -> String {
     let head: Vec<String> = fields.iter().map(|field| quoted(&field.name)).collect();
     let mut text = head.join(",");
@@ -186,8 +187,8 @@ fn cell(column: &Column, row: usize) -> String {
     }
 }
 
-/// The text on one line. What a spreadsheet would take for a formula has an apostrophe before it, which says that it is
-/// text; numbers with a sign are none.
+/// Returns the text on one line. A text that a spreadsheet would take for a formula gets an apostrophe, which marks it
+/// as text; a number with a sign does not.
 fn quoted(value: &str) -> String {
     let line = one_line(value);
     let is_formula = line.starts_with(['=', '+', '-', '@']) && line.parse::<f64>().is_err();

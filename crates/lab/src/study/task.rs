@@ -1,4 +1,4 @@
-//! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
+//! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] has the engines' results there.
 
 use crate::run::engine::{self, Misfit};
 use crate::run::record::{Engine, Record, Summary};
@@ -22,16 +22,16 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task at `point`. What `point` holds beyond the document's sweep is set over the document.
+    /// Creates the task at `point`. Settings of `point` beyond the document's sweep are set over the document.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario there.
+    /// All faults of the scenario there.
     pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
         let resolved = Arc::new(resolve_document(&document.at(&point)?)?);
         Ok(Self { document: Arc::clone(document), point, resolved })
     }
 
-    /// What an engine is not made for, as a fault of the scenario's text.
+    /// Returns a misfit of an engine as a fault of the scenario's text.
     fn fault(&self, misfit: Misfit) -> Faults {
         match self.document.at(&self.point) {
             Ok(here) => here.complain(misfit.complaint).into(),
@@ -39,14 +39,14 @@ impl Task {
         }
     }
 
-    /// What the sweep sets here, as labels say it: ("socket buffer", "400kB").
+    /// Returns the swept keys and values of this point as labels have them: ("socket buffer", "400kB").
     #[must_use]
     pub fn settings(&self) -> Vec<(String, String)> {
         let last = |key: &str| one_line(key.rsplit('.').next().unwrap_or(key)).replace('_', " ");
         self.point.iter().map(|(key, value)| (last(key), shown(value).into_owned())).collect()
     }
 
-    /// "socket buffer = 400kB, limit = 120kB"; empty without a sweep.
+    /// Returns "socket buffer = 400kB, limit = 120kB"; empty without a sweep.
     #[must_use]
     pub fn label(&self) -> String {
         self.point.iter().map(setting).collect::<Vec<_>>().join(", ")
@@ -60,7 +60,7 @@ pub fn setting((key, value): &(String, String)) -> String {
     format!("{last} = {}", shown(value))
 }
 
-/// A swept value as labels, tables and claims say it: on one line, of a sizer without settings the name.
+/// Returns a swept value as labels, tables and claims have it: on one line, and for a sizer without settings its name.
 #[must_use]
 pub fn shown(value: &str) -> Cow<'_, str> {
     let sizer = || {
@@ -73,43 +73,43 @@ pub fn shown(value: &str) -> Cow<'_, str> {
     sizer.map_or_else(|| one_line(value), |name| one_line(&name).into_owned().into())
 }
 
-/// One task and what the engines made of it.
+/// One task and the engines' results.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The task.
     pub task: Task,
-    /// One record per engine that could answer; of several runs the one with the median goodput.
+    /// The record of each engine that could answer; of several runs the one with the median goodput.
     pub records: Vec<Record>,
     /// Every run of the engines that ran several times, in the order of their seeds.
     pub runs: Vec<Record>,
-    /// Engines that could not, and why.
+    /// The engines that could not answer, and the reasons.
     pub absent: Vec<String>,
-    /// What a search found at this point, where one was asked for.
+    /// The result of a search at this point, if there was one.
     pub found: Option<Found>,
 }
 
-/// What a search shall meet.
+/// The target of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Target {
     /// A key of the summary: `idle_fraction`, `loss_rate`, `queueing_delay_s.p99`, …
     pub metric: String,
-    /// How large it shall be.
+    /// The bound of the metric.
     #[serde(flatten)]
     pub bound: Bound,
 }
 
-/// How large a number shall be.
+/// A bound of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// At most this.
+    /// The number is at most this.
     AtMost(f64),
-    /// At least this.
+    /// The number is at least this.
     AtLeast(f64),
 }
 
 impl Bound {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn value(self) -> f64 {
         let (Self::AtMost(value) | Self::AtLeast(value)) = self;
@@ -127,54 +127,54 @@ impl fmt::Display for Target {
     }
 }
 
-/// Which of the values that meet a target is sought.
+/// The kind of value that a search seeks among those that meet the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sought {
-    /// The smallest: the metric comes nearer to the target as the value grows.
+    /// The smallest value: the metric comes nearer to the target as the value grows.
     Smallest,
-    /// The largest: it comes nearer as the value falls.
+    /// The largest value: the metric comes nearer to the target as the value falls.
     Largest,
 }
 
-/// What a search found: the smallest or the largest value of a key that meets a target.
+/// The result of a search: the smallest or the largest value of a key that meets a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The key that was searched.
     pub over: String,
-    /// What it shall meet.
+    /// The target.
     #[serde(flatten)]
     pub target: Target,
-    /// Which value that is.
+    /// The kind of value that was sought.
     pub sought: Sought,
-    /// The value that meets the target, as a scenario writes it: of a queue's room, whole packets.
+    /// The value that meets the target, as a scenario writes it; for a queue's room, whole packets.
     pub value: String,
-    /// The same in the unit the scenario uses, where that is another: what gives the same room with the scenario's
-    /// seed.
+    /// The same in the scenario's own unit, where that is another: a number that gives the same room with the
+    /// scenario's seed.
     pub written: Option<String>,
     /// A queue's room in every unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<Room>,
-    /// The metric there, its mean over the repetitions.
+    /// The mean of the metric there, over the repetitions.
     #[serde(rename = "mean")]
     pub metric: f64,
     /// Half the width of its 95 % confidence interval.
     #[serde(rename = "ci95")]
     pub half_width: f64,
-    /// Whether that interval lies on one side of the bound. If not, the value is undecided after the last repetition.
+    /// True if that interval lies on one side of the bound. If not, the value is undecided after the last repetition.
     pub decided: bool,
-    /// Of an undecided value the nearest one that surely meets the target, within a tenth, if one was found.
+    /// The value nearest to an undecided one that surely meets the target, within a tenth, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sure: Option<Sure>,
-    /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
-    /// every step.
+    /// Larger values that were tried and miss the target, and the metric there: near its bound it is not monotone.
     pub misses_above: Vec<(String, f64)>,
-    /// Smaller values that do, where the largest is sought.
+    /// Smaller values that were tried and miss the target, where the largest is sought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses_below: Vec<(String, f64)>,
-    /// Simulations run.
+    /// The number of simulations.
     pub runs: usize,
-    /// Those in which the metric had no value, as the completion of a flow that did not end: they miss the target.
+    /// The number of those in which the metric had no value, as the completion of a flow that did not end: they miss
+    /// the target.
     pub runs_without_value: usize,
     /// One of the runs at that value.
     #[serde(skip)]
@@ -189,7 +189,7 @@ pub struct Sure {
     /// A queue's room in every unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<Room>,
-    /// The metric there, its mean over the repetitions.
+    /// The mean of the metric there, over the repetitions.
     #[serde(rename = "mean")]
     pub metric: f64,
     /// Half the width of its 95 % confidence interval.
@@ -197,15 +197,15 @@ pub struct Sure {
     pub half_width: f64,
 }
 
-/// Flows, links, traffic and the crossings of links that all points of a sweep together may have: some gigabytes.
+/// The most flows, links, traffic and crossings of links that all points of a sweep together may have: some gigabytes.
 const MOST_PARTS: usize = 4_000_000;
-/// Bytes that the values of all points may have as they are typed.
+/// The most bytes that the values of all points may have as they are typed.
 const MOST_TYPED: usize = 500_000_000;
 
-/// Every point of the document's sweep, all checked before any runs.
+/// Returns every point of the document's sweep, all checked before any runs.
 ///
 /// # Errors
-/// Everything wrong with the scenario or its sweep, and a sweep whose points do not fit into memory together.
+/// All faults of the scenario or its sweep, and a sweep whose points do not fit into memory together.
 pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
     tasks_within(document, MOST_PARTS, MOST_TYPED)
 }
@@ -237,18 +237,18 @@ fn tasks_within(document: &Document, most: usize, most_typed: usize) -> Result<V
     Ok(tasks)
 }
 
-/// Whether at each task one of `engines` is made for it, before any runs.
+/// Checks, before anything runs, that each task suits one of `engines`.
 ///
 /// # Errors
-/// What in the scenario does not fit the first of the engines, at the first task that none is made for.
+/// The misfit of the first of the engines, at the first task that none of them suits.
 pub fn check(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
     ask(tasks, engines, engine::check)
 }
 
-/// Whether at each task one of `engines` can answer, be it under assumptions that the scenario breaks.
+/// Checks that one of `engines` can answer each task, even under assumptions that the scenario breaks.
 ///
 /// # Errors
-/// Why the first of the engines cannot, at the first task that none answers.
+/// The misfit of the first of the engines, at the first task that none can answer.
 pub fn can_answer(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
     ask(tasks, engines, engine::can_answer)
 }
@@ -268,7 +268,7 @@ fn ask(
     Ok(())
 }
 
-/// Why none of `engines` can answer at any of the tasks, each reason once; `None` if one can.
+/// Returns the distinct reasons if none of `engines` can answer any task; `None` if one can.
 #[must_use]
 pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
     let mut reasons = Vec::new();
@@ -284,14 +284,14 @@ pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
 }
 
 impl Answer {
-    /// An answer of these records, each the only run of its engine.
+    /// Creates an answer of these records, each the only run of its engine.
     #[must_use]
     pub const fn of(task: Task, records: Vec<Record>) -> Self {
         Self { task, records, runs: Vec::new(), absent: Vec::new(), found: None }
     }
 
-    /// Takes estimates out: records under assumptions that the scenario breaks. A line in `absent` says of each why
-    /// it is no answer. Where no engine has an answer, estimates stay.
+    /// Takes out estimates, which are records under assumptions that the scenario breaks. A line in `absent` gives the
+    /// reason for each. Estimates stay if no engine has an answer.
     pub fn set_estimates_aside(&mut self) {
         if !self.records.iter().any(|record| record.summary.is_exact()) {
             return;
@@ -304,13 +304,14 @@ impl Answer {
         self.absent.extend(estimates.iter().map(|record| aside(&record.summary)));
     }
 
-    /// The record of `engine` that claims may judge, if it gave one: under no assumption that the scenario breaks.
+    /// Returns the record of `engine` that claims may judge, if it gave one: under no assumption that the scenario
+    /// breaks.
     #[must_use]
     pub fn record(&self, engine: Engine) -> Option<&Record> {
         self.records.iter().find(|record| record.summary.engine == engine && record.summary.is_exact())
     }
 
-    /// Every run of `engine` that claims may judge.
+    /// Returns every run of `engine` that claims may judge.
     #[must_use]
     pub fn runs(&self, engine: Engine) -> Vec<&Record> {
         let of = |record: &&Record| record.summary.engine == engine && record.summary.is_exact();
@@ -319,7 +320,8 @@ impl Answer {
     }
 }
 
-/// Why an estimate is no answer: how many assumptions the scenario breaks, and the first of them.
+/// Explains why an estimate is not an answer: the number of assumptions that the scenario breaks, and the first of
+/// them.
 fn aside(summary: &Summary) -> String {
     let (engine, broken) = (summary.engine, &summary.assumptions);
     let first = broken.first().map_or("", String::as_str);

@@ -1,44 +1,44 @@
-//! Watching runs, and stopping them.
+//! A watch follows runs, and may stop them.
 
 use super::task::{Answer, Task};
 use crate::run::record::Engine;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Is told how far a study is, and may stop it.
+/// A watch that follows the progress of a study, and may stop it.
 ///
 /// Events of runs on several threads come one after the other.
 pub trait Watch: Send {
-    /// Takes note of `event`. After [`ControlFlow::Break`] no run begins, and those under way end. A run of the
-    /// kernel ends at once, a simulation within a second of its own time, a closed form when it is computed.
+    /// Takes note of `event`. After [`ControlFlow::Break`] no run begins, and those under way end. A run of the kernel
+    /// ends at once, a simulation within a second of its own time, a closed form when it is computed.
     fn tell(&mut self, event: Event<'_>) -> ControlFlow<()>;
 }
 
-/// What a [`Watch`] is told.
+/// The events that a [`Watch`] gets.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// Work of another kind begins: it counts its steps from zero.
     Begun(Work),
-    /// `done` of `all` steps are finished. `all` grows where it turns out that more are needed.
+    /// `done` of `all` steps are finished. `all` grows if more turn out to be needed.
     Finished {
-        /// Steps that are finished.
+        /// The number of finished steps.
         done: usize,
-        /// Steps that are known to be needed.
+        /// The number of steps that are known to be needed.
         all: usize,
     },
     /// A run is under way.
     Running {
-        /// Of what.
+        /// The task that is run.
         task: &'a Task,
-        /// On which engine.
+        /// The engine that runs it.
         engine: Engine,
-        /// Seconds of the scenario that have passed.
+        /// The seconds of the scenario that have passed.
         passed: f64,
         /// The scenario's length in seconds, if it has one.
         end: Option<f64>,
     },
-    /// A run was there from before.
+    /// An earlier run was reused.
     Reused,
     /// A search has tried `value`.
     Tried {
@@ -46,9 +46,9 @@ pub enum Event<'a> {
         key: &'a str,
         /// Its value.
         value: &'a str,
-        /// Runs of this search so far.
+        /// The number of this search's runs so far.
         runs: usize,
-        /// The share of this search that is done, as far as that can be known.
+        /// The finished share of this search, as far as it can be known.
         share: f64,
     },
     /// A point has been answered by every engine.
@@ -59,7 +59,7 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Work {
-    /// Runs, one after the other.
+    /// Single runs, one after the other.
     Runs,
     /// Points of a sweep, on several threads.
     Points,
@@ -67,7 +67,7 @@ pub enum Work {
     Evidence,
 }
 
-/// A watch that looks away.
+/// A watch that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -77,7 +77,7 @@ impl Watch for Unwatched {
     }
 }
 
-/// One watch for all threads of a study. It counts the steps, and remembers that it was stopped.
+/// The one watch for all threads of a study. It counts the steps, and remembers a stop.
 pub struct Watched<'a>(Mutex<State<'a>>);
 
 struct State<'a> {
@@ -88,7 +88,7 @@ struct State<'a> {
 }
 
 impl Watched<'static> {
-    /// For a study that nobody watches.
+    /// Creates the watch of a study that nobody watches.
     #[must_use]
     pub fn by_nobody() -> Self {
         Self(Mutex::new(State { watch: None, stopped: false, done: 0, all: 0 }))
@@ -96,7 +96,7 @@ impl Watched<'static> {
 }
 
 impl<'a> Watched<'a> {
-    /// For a study that `watch` watches.
+    /// Creates the watch of a study that `watch` watches.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
         Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))
     }
@@ -105,41 +105,41 @@ impl<'a> Watched<'a> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the watch has stopped the study.
+    /// Returns true if the watch has stopped the study.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
-    /// Steps that are finished, and those that are known to be needed.
+    /// Returns the number of finished steps, and of those that are known to be needed.
     #[must_use]
     pub fn steps(&self) -> (usize, usize) {
         let state = self.state();
         (state.done, state.all)
     }
 
-    /// Work of another kind begins.
+    /// Begins work of another kind, and counts its steps from zero.
     pub fn begin(&self, work: Work) {
         let mut state = self.state();
         (state.done, state.all) = (0, 0);
         let _ = state.tell(Event::Begun(work));
     }
 
-    /// `more` steps are needed.
+    /// Adds `more` steps to those that are needed.
     pub fn need(&self, more: usize) {
         let mut state = self.state();
         state.all += more;
         state.tell_steps();
     }
 
-    /// `more` steps are finished.
+    /// Adds `more` steps to those that are finished.
     pub fn finish(&self, more: usize) {
         let mut state = self.state();
         state.done += more;
         state.tell_steps();
     }
 
-    /// Passes `event` on; breaks if the study is stopped, now or before.
+    /// Passes `event` on. Breaks if the study is stopped, now or before.
     pub fn tell(&self, event: Event<'_>) -> ControlFlow<()> {
         self.state().tell(event)
     }

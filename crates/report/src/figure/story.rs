@@ -1,16 +1,16 @@
-//! A chart of a figure in sentences: from where to where each curve goes, and by when most of it has happened.
+//! A chart of a figure in sentences: the ends of each curve, and the place by which most of its change has happened.
 
 use crate::text::{capitalized, short};
 use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 
-/// More curves than these are left to the eye.
+/// The most curves that are described; more are left to the eye.
 const MOST_CURVES: usize = 6;
-/// A curve that changes by less than this share of its greatest value is called constant.
+/// The range of a curve, as a share of its greatest value, up to which the sentence calls the curve steady.
 const STILL: f64 = 0.02;
-/// The share of the change that the sentence says a place for.
+/// The share of the change whose place the sentence gives.
 const MOST_OF_IT: f64 = 0.9;
 
-/// A sentence per curve; nothing where there are many.
+/// Writes a sentence per curve; empty if there are many.
 pub(super) fn story(chart: &CurveChart) -> String {
     if chart.curves.len() > MOST_CURVES {
         return String::new();
@@ -18,7 +18,7 @@ pub(super) fn story(chart: &CurveChart) -> String {
     chart.curves.iter().filter_map(|curve| sentence(chart, curve)).collect::<Vec<_>>().join(" ")
 }
 
-/// "With codel, utilization rises from 81 % at 3.2 ms to 99.9 % at 70 ms; nine tenths of that by 22 ms."
+/// Writes "With codel, utilization rises from 81 % at 3.2 ms to 99.9 % at 70 ms; nine tenths of that by 22 ms."
 fn sentence(chart: &CurveChart, curve: &Curve) -> Option<String> {
     let (first, last) = (curve.points.first()?, curve.points.last()?);
     let least = curve.points.iter().map(|point| point.y).fold(f64::INFINITY, f64::min);
@@ -41,7 +41,7 @@ fn sentence(chart: &CurveChart, curve: &Curve) -> Option<String> {
         let (least, most) = (with_unit(least, &chart.y), with_unit(most, &chart.y));
         return Some(format!("{what} stays between {least} and {most}."));
     }
-    // A curve that turns is told by its ends and its extreme.
+    // A curve that turns is described by its ends and its extreme.
     if change.abs() < MOST_OF_IT * span {
         let low = (first.y.min(last.y) - least) > (most - first.y.max(last.y));
         let extreme = curve.points.iter().find(|point| point.y == if low { least } else { most })?;

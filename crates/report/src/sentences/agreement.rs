@@ -1,4 +1,4 @@
-//! Whether engines agree: by the sum of the goodputs, then flow by flow.
+//! The agreement of engines: by the sum of the goodputs, then flow by flow.
 
 use super::outcome::{Group, MOST_NAMED, groups};
 use crate::text::{capitalized, in_words};
@@ -6,10 +6,10 @@ use lab::run::record::{Record, Summary};
 use lab::run::resolve::Resolved;
 use lab::study::task::Answer;
 
-/// Goodputs that are no further apart than this, in percent of the capacity, agree.
+/// The distance of goodputs up to which they agree, in percent of the capacity.
 const AGREE: f64 = 4.0;
 
-/// How far apart the engines are, of those whose assumptions hold.
+/// Describes the distance between the engines whose assumptions hold.
 pub(super) fn agreement(resolved: &Resolved, answer: &Answer) -> Vec<String> {
     let exact = |record: &&Record| record.summary.is_exact() && !record.summary.flows.is_empty();
     let runs: Vec<&Summary> = answer.records.iter().filter(exact).map(|record| &record.summary).collect();
@@ -28,7 +28,7 @@ pub(super) fn agreement(resolved: &Resolved, answer: &Answer) -> Vec<String> {
     std::iter::once(verdict).chain(flow_by_flow(resolved, &runs, capacity)).collect()
 }
 
-/// "Flow by flow they differ most for bbr, by 6.1 % of the capacity: 83 % of the goodput in sim, 88 % in live."
+/// Writes "Flow by flow they differ most for bbr, by 6.1 % of the capacity: its share is 83 % in sim and 88 % in live."
 fn flow_by_flow(resolved: &Resolved, runs: &[&Summary], capacity: f64) -> Option<String> {
     let all: Vec<Vec<Group<'_>>> = runs.iter().map(|run| groups(resolved, run)).collect();
     let count = all.first()?.len();

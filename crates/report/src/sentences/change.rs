@@ -1,14 +1,14 @@
-//! What changes from case to case: goodput, RTT, completion time, in one sentence or two.
+//! The changes from case to case: goodput, RTT, completion time, in one sentence or two.
 
 use super::by;
 use crate::Case;
 use crate::text::{bit_rate, capitalized, delay};
 use lab::run::record::{Engine, Summary};
 
-/// Values that are no further apart than this, relative to the larger one, are called the same.
+/// The distance of values, relative to the larger one, up to which they are called the same.
 const SAME: f64 = 0.05;
 
-/// A number that a reader compares cases by.
+/// A number by which a reader compares cases.
 struct Quantity {
     words: &'static str,
     get: fn(&Summary) -> Option<f64>,
@@ -40,12 +40,12 @@ impl Course {
         most - least <= SAME * most.abs()
     }
 
-    /// "goodput (4.8 Mbit/s)".
+    /// Writes "goodput (4.8 Mbit/s)".
     fn same(&self) -> String {
         format!("{} ({})", self.words, (self.shown)(self.values[0]))
     }
 
-    /// "falls from 1887 ms with drop-tail to 88.4 ms with codel".
+    /// Writes "falls from 1887 ms with drop-tail to 88.4 ms with codel".
     fn change(&self, names: [&str; 2]) -> String {
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
         let verb = if last < first { "falls" } else { "rises" };
@@ -55,12 +55,12 @@ impl Course {
         format!("{} {verb} from {first}{before} to {last}{after}", self.words)
     }
 
-    /// Whether it only rises, or only falls, from case to case.
+    /// Returns true if it only rises, or only falls, from case to case.
     fn is_one_way(&self) -> bool {
         self.values.is_sorted() || self.values.iter().rev().is_sorted()
     }
 
-    /// "goodput is least with 0.1 bdp (3.1 Mbit/s) and greatest with 2 bdp (4.8 Mbit/s)".
+    /// Writes "goodput is least with 0.1 bdp (3.1 Mbit/s) and greatest with 2 bdp (4.8 Mbit/s)".
     fn extremes(&self, names: &[String]) -> String {
         let at = |better: fn(f64, f64) -> bool| {
             (1..self.values.len())
@@ -78,7 +78,7 @@ impl Course {
     }
 }
 
-/// What changes between the cases, of the most real engine that answered all of them; nothing for a lone case.
+/// Describes the changes between the cases, by the most real engine that answered all of them; empty for a lone case.
 pub(crate) fn change(cases: &[Case]) -> Vec<String> {
     let Some((engine, runs)) = answered(cases) else { return Vec::new() };
     let names = names(cases);
@@ -99,7 +99,7 @@ pub(crate) fn change(cases: &[Case]) -> Vec<String> {
             vec![format!("{by}, all cases have the same {same}.")]
         };
     };
-    // Of many cases the first and the last say all only if everything between them lies between them.
+    // The first and the last of many cases suffice only if all values between them lie between theirs.
     if cases.len() > 2 && !moved.iter().all(Course::is_one_way) {
         let mut out: Vec<String> =
             moved.iter().map(|course| format!("{by}, {}.", course.extremes(&names))).collect();
@@ -119,7 +119,7 @@ pub(crate) fn change(cases: &[Case]) -> Vec<String> {
     vec![text + "."]
 }
 
-/// The most real engine that answered every case without breaking its assumptions, and its numbers.
+/// Returns the most real engine that answered every case without breaking its assumptions, and its numbers.
 fn answered(cases: &[Case]) -> Option<(Engine, Vec<&Summary>)> {
     if cases.len() < 2 {
         return None;
@@ -134,7 +134,7 @@ fn answered(cases: &[Case]) -> Option<(Engine, Vec<&Summary>)> {
     })
 }
 
-/// What tells each case from the others: "codel", "limit = 120kB", "case 3".
+/// Returns a name that distinguishes each case from the others: "codel", "limit = 120kB", "case 3".
 fn names(cases: &[Case]) -> Vec<String> {
     let shared = |setting: &(String, String)| cases.iter().all(|case| case.settings.contains(setting));
     let name = |(index, case): (usize, &Case)| {
@@ -142,7 +142,7 @@ fn names(cases: &[Case]) -> Vec<String> {
             .settings
             .iter()
             .filter(|setting| !shared(setting))
-            // A word says what it is; a number does not.
+            // A word needs no key before it; a number does.
             .map(|(key, value)| match value.starts_with(|c: char| c.is_ascii_alphabetic()) {
                 true => value.clone(),
                 false => format!("{key} = {value}"),

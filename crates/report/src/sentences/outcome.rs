@@ -1,4 +1,5 @@
-//! Who got how much: of a lone flow its goodput and RTT; of several the sum, each one's share, and the queueing delay.
+//! The shares of the flows: goodput and RTT of a lone flow; for several the sum, each one's share, and the queueing
+//! delay.
 
 use super::by;
 use crate::text::{bit_rate, delay, in_words, short, volume};
@@ -6,30 +7,30 @@ use lab::run::record::{Engine, FlowSummary, Summary};
 use lab::run::resolve::Resolved;
 use std::cmp::Ordering;
 
-/// Names that a sentence lists one by one.
+/// The most names that a sentence lists one by one.
 pub(super) const MOST_NAMED: usize = 6;
 
 /// The flows of one `[[flow]]` table of the scenario.
 pub(super) struct Group<'a> {
-    /// "bbr", or "10 bbr flows".
+    /// The name: "bbr", or "10 bbr flows".
     pub(super) name: String,
-    /// Their numbers.
+    /// The numbers of its flows.
     pub(super) flows: Vec<&'a FlowSummary>,
 }
 
 impl Group<'_> {
-    /// Goodput of the group, bits per second.
+    /// Returns the goodput of the group, bits per second.
     pub(super) fn goodput_bps(&self) -> f64 {
         self.flows.iter().map(|flow| flow.goodput_bps).sum()
     }
 
-    /// "bbr has", "10 bbr flows have".
+    /// Writes "bbr has", "10 bbr flows have".
     fn has(&self) -> String {
         format!("{} {}", self.name, if self.flows.len() > 1 { "have" } else { "has" })
     }
 }
 
-/// The flows of a run by the tables that they are from.
+/// Groups the flows of a run by the tables that they are from.
 pub(super) fn groups<'a>(resolved: &Resolved, summary: &'a Summary) -> Vec<Group<'a>> {
     let mut tables: Vec<usize> = Vec::new();
     let mut groups: Vec<Group<'a>> = Vec::new();
@@ -51,7 +52,7 @@ pub(super) fn groups<'a>(resolved: &Resolved, summary: &'a Summary) -> Vec<Group
     groups
 }
 
-/// What `summary` says of the flows; nothing without flows.
+/// Describes the results of the flows in `summary`; empty without flows.
 pub(super) fn outcome(resolved: &Resolved, summary: &Summary) -> Vec<String> {
     let mut out = match summary.flows.as_slice() {
         [] => return Vec::new(),
@@ -63,7 +64,7 @@ pub(super) fn outcome(resolved: &Resolved, summary: &Summary) -> Vec<String> {
     out
 }
 
-/// "The kernel gets 18.2 Mbit/s of goodput, 91 % of the available bandwidth, at a mean RTT of 48.6 ms."
+/// Writes "The kernel gets 18.2 Mbit/s of goodput, 91 % of the available bandwidth, at a mean RTT of 48.6 ms."
 fn lone(resolved: &Resolved, summary: &Summary, flow: &FlowSummary) -> Option<String> {
     let rtt = flow.rtt_s?.mean;
     let engine = match summary.engine {
@@ -102,19 +103,19 @@ fn losses(retransmits: Option<u64>, loss_rate: Option<f64>) -> String {
     }
 }
 
-/// Two sentences: the sum and who has how much of it; what the queue did.
+/// Writes two sentences: one about the sum and the shares, one about the queue.
 fn several(resolved: &Resolved, summary: &Summary) -> Vec<String> {
     let by = by(summary.engine);
     let total: f64 = summary.flows.iter().map(|flow| flow.goodput_bps).sum();
     let all_sized = resolved.flows.iter().all(|flow| flow.size.is_some());
     let groups = groups(resolved, summary);
     let mut out = Vec::new();
-    // Transfers that end one after the other have no goodput in common.
+    // Transfers that run one after the other do not share a goodput.
     if total > 0.0 && !all_sized {
         out.push(if (2..=MOST_NAMED).contains(&groups.len()) {
             format!("{by}, {}.", shares(groups, total))
         } else {
-            // In a network the flows need not share a link.
+            // The flows of a network need not share a link.
             let share =
                 if resolved.is_network() { String::new() } else { share_of_available(resolved, total) };
             let (flows, goodput) = (summary.flows.len(), bit_rate(total));
@@ -125,12 +126,12 @@ fn several(resolved: &Resolved, summary: &Summary) -> Vec<String> {
     out
 }
 
-/// "bbr has 88 % of the goodput (41.7 of 47.4 Mbit/s), cubic 12 %".
+/// Writes "bbr has 88 % of the goodput (41.7 of 47.4 Mbit/s), cubic 12 %".
 fn shares(mut groups: Vec<Group<'_>>, total: f64) -> String {
     groups.sort_by(|a, b| b.goodput_bps().partial_cmp(&a.goodput_bps()).unwrap_or(Ordering::Equal));
     let percent = |group: &Group<'_>| format!("{:.0} %", group.goodput_bps() / total * 100.0);
     let first = &groups[0];
-    // The unit once, if both numbers have the same.
+    // The unit is written once if both numbers have the same.
     let (own, sum) = (bit_rate(first.goodput_bps()), bit_rate(total));
     let number = match (own.split_once(' '), sum.split_once(' ')) {
         (Some((number, unit)), Some((_, of))) if unit == of => number.to_owned(),
@@ -143,7 +144,7 @@ fn shares(mut groups: Vec<Group<'_>>, total: f64) -> String {
     text + &in_words(&others)
 }
 
-/// "one flow has between 1.1 and 5.4 Mbit/s, in the median 3.1 Mbit/s".
+/// Writes "a single flow has 1.1 Mbit/s to 5.4 Mbit/s, the median 3.1 Mbit/s".
 fn range(flows: &[FlowSummary]) -> String {
     let mut each: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     each.sort_by(f64::total_cmp);
@@ -151,7 +152,7 @@ fn range(flows: &[FlowSummary]) -> String {
     format!("a single flow has {} to {}, the median {}", bit_rate(least), bit_rate(most), bit_rate(middle))
 }
 
-/// "The queueing delay is 22 ms on average and 40 ms at the 95th percentile, with 312 retransmissions."
+/// Writes "The queueing delay is 22 ms on average and 40 ms at the 95th percentile, with 312 retransmissions."
 fn queue(summary: &Summary) -> Option<String> {
     let queueing = summary.queueing_delay_s?;
     let p95 = queueing.percentiles.p95;
@@ -160,7 +161,7 @@ fn queue(summary: &Summary) -> Option<String> {
     Some(format!("The queueing delay is {} on average{tail}, {losses}.", delay(queueing.mean)))
 }
 
-/// How long sized flows took.
+/// Describes the completion times of sized flows.
 fn completion(resolved: &Resolved, summary: &Summary) -> Option<String> {
     let flows = resolved.flows.iter().zip(&summary.flows);
     let mut ended: Vec<(f64, &str, f64)> = flows
@@ -195,7 +196,7 @@ fn completion(resolved: &Resolved, summary: &Summary) -> Option<String> {
     }
 }
 
-/// A row of zeros has a reason: flows that ended during the warm-up.
+/// Explains a row of zeros by flows that ended during the warm-up.
 fn over_before_measuring(resolved: &Resolved, summary: &Summary) -> Option<String> {
     let warmup = resolved.warmup.as_secs_f64();
     let over = resolved.flows.iter().zip(&summary.flows).filter(|(of, flow)| {

@@ -10,8 +10,8 @@ use crate::study::task::{Answer, Task, shown as shown_value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What became of each claim, for those of its engines that were asked. A claim that selects no case, or whose engine
-/// did not answer, has failed: nothing may pass by not being looked at.
+/// Judges each claim for those of its engines that were asked. A claim that selects no case, or whose engine did not
+/// answer, fails, so that no claim passes unseen.
 #[must_use]
 pub fn check(claims: &[Claim], answers: &[Answer], asked: &[Engine]) -> Vec<Verdict> {
     claims.iter().map(|claim| verdict(claim, answers, asked)).collect()
@@ -31,11 +31,11 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
     }
     let outcomes = match outcomes(claim, &judged, answers) {
         Ok(outcomes) => outcomes,
-        // What cannot be judged disagrees with nothing.
+        // A claim that cannot be judged disagrees with nothing.
         Err(reason) => return says(false, reason, None),
     };
     let mut held = outcomes.iter().all(|outcome| outcome.held || outcome.known.is_some());
-    // All numbers when it failed; the closest call is not known, so all when it held, too.
+    // A failed claim shows all numbers. One that held does, too, because its closest call is not known.
     let mut details: Vec<String> = outcomes.iter().map(|outcome| outcome.detail.clone()).collect();
     let mut reasons = Vec::new();
     for (place, known) in claim.disagrees.iter().enumerate() {
@@ -90,7 +90,7 @@ fn outcomes(claim: &Claim, engines: &[Engine], answers: &[Answer]) -> Result<Vec
     Ok(all)
 }
 
-/// Whether the claim is about this answer.
+/// Returns true if the claim is about this answer.
 pub(super) fn selected(claim: &Claim, engines: &[Engine], answer: &Answer) -> bool {
     claim.cases.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
         ("loss", "none") => !lost(engines, answer),
@@ -99,8 +99,8 @@ pub(super) fn selected(claim: &Claim, engines: &[Engine], answer: &Answer) -> bo
     })
 }
 
-/// Whether any of these engines saw loss, the warm-up included: what a slow start lost can take a window
-/// tens of seconds to regain.
+/// Returns true if any of these engines saw loss, the warm-up included: a window may take tens of seconds to regain
+/// what it lost in slow start.
 fn lost(engines: &[Engine], answer: &Answer) -> bool {
     engines.iter().flat_map(|engine| answer.runs(*engine)).any(|record| {
         let summary = &record.summary;
@@ -112,7 +112,7 @@ fn lost(engines: &[Engine], answer: &Answer) -> bool {
     })
 }
 
-/// Whether the sweep set `key`, given whole or by its last part, to `value` here.
+/// Returns true if the sweep set `key`, given whole or by its last part, to `value` here.
 pub(super) fn has(answer: &Answer, key: &str, value: &str) -> bool {
     sets(&answer.task, key, value)
 }
@@ -123,8 +123,8 @@ fn sets(task: &Task, key: &str, value: &str) -> bool {
 }
 
 impl Claim {
-    /// What is known of a case for which an engine does not bear the claim out; for a relation between engines, of
-    /// any of them.
+    /// Returns the place in `disagrees` of the known disagreement of `engine` in this case; without an engine, of any
+    /// of them.
     fn known(&self, engine: Option<Engine>, case: &Answer) -> Option<usize> {
         self.disagrees.iter().position(|known| {
             let asked = engine.zip(known.engines.as_ref());
@@ -133,8 +133,8 @@ impl Claim {
         })
     }
 
-    /// Whether the claim looks at this task, as one of its cases or as what they are compared with. Of whether loss
-    /// occurred nothing is known before.
+    /// Returns true if the claim uses this task, as one of its cases or as the case that they are compared with.
+    /// Conditions on loss count as met, because losses are not known before the runs.
     #[must_use]
     pub fn concerns(&self, task: &Task) -> bool {
         let fits = |other: Option<&BTreeMap<String, String>>| {
@@ -149,7 +149,7 @@ impl Claim {
     }
 }
 
-/// A relation between engines, by the medians of their runs.
+/// Judges a relation between engines, by the medians of their runs.
 fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, String> {
     let values =
         engines.iter().map(|engine| claim.quantity.value(case, *engine)).collect::<Result<Vec<_>, _>>()?;
@@ -163,7 +163,7 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
     let most = band.and_then(|band| band.at_most.as_ref());
     let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
     if let Some(factor) = claim.within_factor {
-        // Of something and nothing there is no factor, and a negative one would hold by accident.
+        // A factor between something and zero does not exist, and a negative one would hold by accident.
         let is_within = |factor: f64| low >= 0.0 && high <= factor * low;
         let least = least.map(|end| number(end)).transpose()?;
         let most = most.map(|end| number(end)).transpose()?;
@@ -181,7 +181,7 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
     Ok(Outcome { held: apart <= amount(allowed)?, known, within, detail })
 }
 
-/// A relation of one engine by itself: it holds if it does in enough of its runs.
+/// Judges a relation of one engine by itself: it holds if it does in enough of its runs.
 fn each(
     claim: &Claim,
     quantity: &Quantity,
@@ -241,7 +241,7 @@ fn each(
     };
     let _ = write!(detail, ", {against}");
     if count > 1 {
-        // Of nothing there is no share.
+        // A share of zero does not exist.
         let ends = |(value, other): (f64, Option<f64>)| match other.filter(|other| *other != 0.0) {
             Some(other) => format!("{:.1} %", 100.0 * value / other),
             None => show(value),
@@ -257,13 +257,13 @@ fn at(case: &Answer) -> String {
     if label.is_empty() { label } else { format!("{label}: ") }
 }
 
-/// What the bounds of a claim are shares of: what the engine found in another case, or of another quantity.
+/// The value that the bounds of a claim are shares of, from another case or of another quantity.
 struct Reference {
-    /// In each run; none where bounds are amounts.
+    /// The value of each run; empty where bounds are amounts.
     values: Vec<f64>,
-    /// Of which quantity.
+    /// The quantity that the values are of.
     quantity: Quantity,
-    /// What tells it from the claim's own.
+    /// The words that distinguish it from the claim's own value.
     name: String,
 }
 
@@ -300,14 +300,14 @@ fn number(text: &str) -> Result<f64, String> {
     found.ok_or_else(|| format!("{text}: a number is needed"))
 }
 
-/// "115%" as 1.15.
+/// Reads "115%" as 1.15.
 fn factor(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let factor = number.map(|number| number / 100.0).filter(|factor| factor.is_finite() && *factor >= 0.0);
     factor.ok_or_else(|| format!("{text}: a percentage of the baseline is needed"))
 }
 
-/// The case that differs from `case` only in what `other` sets.
+/// Finds the case that differs from `case` only in the keys that `other` sets.
 fn rival<'a>(case: &Answer, other: &BTreeMap<String, String>, answers: &'a [Answer]) -> Option<&'a Answer> {
     let changed = |full: &str| other.keys().any(|key| names(key, full));
     let same = |answer: &Answer| {

@@ -1,5 +1,5 @@
-//! A single run of the kernel says little. A case in which it does not bear a claim out is run again, and the median
-//! judges.
+//! Repetition of doubtful cases. A single run of the kernel is weak evidence, so a case in which it contradicts a claim
+//! is run again, and the median judges.
 
 use super::check::{check, has, selected};
 use super::{Claim, Evidence, Judging, Relation, evidence};
@@ -9,11 +9,12 @@ use crate::study::curves::CurvesError;
 use crate::study::task::Answer;
 use scenario::Document;
 
-/// Runs of the kernel in such a case, the first included.
+/// The number of the kernel's runs in such a case, the first included.
 const RUNS: u64 = 3;
 
-/// `found` with further runs of the kernel, and the number of cases that were run again. They are the cases in which
-/// a single run does not bear a claim out. The number of runs is fixed: nothing is run until it passes.
+/// Adds further runs of the kernel to `found`, and returns it with the number of cases that were run again. These are
+/// the cases in which a single run contradicts a claim. The number of runs is fixed, so that no case is repeated until
+/// it passes.
 ///
 /// # Errors
 /// [`CurvesError`]; finished runs are kept.
@@ -46,7 +47,7 @@ pub fn confirmed(
     Ok((found, cases))
 }
 
-/// `claim` for each of the cases, run once by the kernel, for which it fails; a trend over cases as a whole.
+/// Returns `claim` for each of the cases, run once by the kernel, for which it fails; a trend over cases as a whole.
 #[must_use]
 pub fn doubted(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Vec<Claim> {
     let alone = [Engine::Live];
@@ -66,7 +67,7 @@ pub fn doubted(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Vec<Claim
     once.map(|answer| only(claim, answer)).filter(fails).collect()
 }
 
-/// `claim` for the case of this answer alone.
+/// Returns `claim` for the case of this answer alone.
 fn only(claim: &Claim, answer: &Answer) -> Claim {
     let mut own = claim.clone();
     own.cases.extend(answer.task.point.iter().cloned());

@@ -1,9 +1,9 @@
-//! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging goes on where
-//! it was.
+//! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging can be
+//! resumed.
 //!
-//! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid, as a paper
-//! does that repeats a series of measurements until its ends agree. A run that is not valid is then replaced by one
-//! of the next seed.
+//! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid: some papers
+//! repeat a series of measurements until its ends agree. A run that is not valid is then replaced by one with the next
+//! seed.
 
 use super::check::check;
 use super::{Claim, judged_by};
@@ -16,37 +16,38 @@ use crate::study::task::{Answer, Task, tasks};
 use scenario::{Document, Drawn, Faults};
 use units::Span;
 
-/// At most this many runs are made for each valid run that is wanted.
+/// The most runs that are made for each valid run that is wanted.
 const MOST_TRIES: u64 = 10;
 
-/// How claims are to be judged.
+/// The settings by which claims are judged.
 #[derive(Clone, Copy)]
 pub struct Judging<'a, 'w> {
     /// The engines asked.
     pub asked: &'a [Engine],
-    /// Those of them that are run here.
+    /// Those of the asked engines that are run here.
     pub run: &'a [Engine],
-    /// Seeds of a simulation whose numbers depend on its seed.
+    /// The number of seeds of a simulation whose numbers depend on its seed.
     pub seeds: u64,
-    /// Runs of the kernel at each case; `None`: as many as the figure states, or one.
+    /// The number of runs of the kernel at each case; `None`: as many as the figure states, or one.
     pub live: Option<u64>,
-    /// Makes the runs.
+    /// The runner that makes the runs.
     pub runner: Runner<'a, 'w>,
 }
 
-/// What claims are judged by.
+/// The runs by which claims are judged.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// Each case that a claim is about, with the runs of each engine.
     pub answers: Vec<Answer>,
-    /// Runs that were tried where only valid ones count, and how many were.
+    /// The number of runs tried and of those that were valid, where only valid runs count.
     pub tried: Option<(u64, u64)>,
 }
 
-/// How many runs of the kernel, one after the other, `claims` about `document` are judged by, and how long these take.
+/// Returns the number of the kernel's runs, one after the other, by which `claims` about `document` are judged, and the
+/// time that they take.
 ///
 /// # Errors
-/// What is wrong with the scenario.
+/// The faults of the scenario.
 pub fn kernel_runs(
     document: &Document,
     claims: &[Claim],
@@ -68,7 +69,7 @@ pub fn kernel_runs(
     Ok((runs, time))
 }
 
-/// Runs what `claims` about `document` are judged by.
+/// Makes the runs by which `claims` about `document` are judged.
 ///
 /// # Errors
 /// [`CurvesError`]; finished runs are kept.
@@ -129,10 +130,10 @@ pub fn evidence(
 }
 
 impl Evidence {
-    /// The task with the seed of the first run that counts, if that is another than the task's own.
+    /// Returns the task with the seed of the first run that counts, if that is not the task's own.
     ///
     /// # Errors
-    /// A seed that the scenario cannot have.
+    /// If the scenario cannot have that seed.
     pub fn first(&self, task: Task) -> Result<Task, Faults> {
         let runs = self.of(&task).map(|answer| answer.runs(Engine::Sim)).unwrap_or_default();
         match runs.first().map(|record| record.summary.seed) {
@@ -141,7 +142,7 @@ impl Evidence {
         }
     }
 
-    /// These answers, with every run that counts in place of the simulated run that they have.
+    /// Returns these answers, with every run that counts in place of the simulated run that they have.
     #[must_use]
     pub fn beside(&self, answers: &[Answer]) -> Vec<Answer> {
         let merged = |answer: &Answer| {
@@ -158,7 +159,7 @@ impl Evidence {
         answers.iter().map(merged).collect()
     }
 
-    /// The answer to this task, whatever its seed.
+    /// Finds the answer to this task, whatever its seed.
     fn of(&self, task: &Task) -> Option<&Answer> {
         let bare =
             |task: &Task| task.point.iter().filter(|(key, _)| key != "seed").cloned().collect::<Vec<_>>();
@@ -169,15 +170,15 @@ impl Evidence {
 
 struct Gathering<'a, 'w> {
     judging: &'a Judging<'a, 'w>,
-    /// Which runs count.
+    /// The claims that say which runs count.
     valid: Vec<Claim>,
-    /// With all runs of all engines.
+    /// The answers, with all runs of all engines.
     answers: Vec<Answer>,
     tried: Option<(u64, u64)>,
 }
 
 impl Gathering<'_, '_> {
-    /// Runs these answers' tasks with these of the seeds that follow their own.
+    /// Runs the tasks of the answers at `places` on `engine`, with `seeds` counted from their own.
     fn run(
         &mut self,
         engine: Engine,
@@ -185,7 +186,8 @@ impl Gathering<'_, '_> {
         seeds: std::ops::Range<u64>,
     ) -> Result<(), CurvesError> {
         let (mut all, mut of) = (Vec::new(), Vec::new());
-        // Round the cases: what disturbs the machine for a while disturbs one run of many cases, not every run of one.
+        // Repetitions go round the cases, so that a short disturbance of the machine spoils one run of many cases, not
+        // every run of one.
         let mut each = Vec::new();
         for place in places {
             each.push(repeats(&self.answers[*place].task, seeds.end)?);
@@ -206,8 +208,8 @@ impl Gathering<'_, '_> {
         Ok(())
     }
 
-    /// Simulates these answers' tasks. Tasks whose numbers do not depend on the seed are run once. The others are run
-    /// with the wanted number of seeds, of valid runs.
+    /// Simulates the tasks of the answers at `places`. Tasks whose numbers do not depend on the seed are run once. The
+    /// others are run until they have the wanted number of valid runs.
     fn simulate(&mut self, mut places: Vec<usize>) -> Result<(), CurvesError> {
         let wanted = self.judging.seeds.max(1);
         if wanted == 1 && self.valid.is_empty() {
@@ -260,7 +262,7 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// Leaves those simulated runs of which the claims hold; how many these are, and how many there were.
+/// Keeps the simulated runs for which the claims hold. Returns their number, and the number of all runs.
 fn keep_valid(answer: &mut Answer, valid: &[Claim]) -> (usize, usize) {
     let all = answer.runs.len();
     let alone = |record: &Record| Answer::of(answer.task.clone(), vec![record.clone()]);
@@ -274,7 +276,7 @@ fn keep_valid(answer: &mut Answer, valid: &[Claim]) -> (usize, usize) {
     (simulated, all)
 }
 
-/// Whether two runs differ in nothing but their seeds and what they cost.
+/// Returns true if two runs differ only in their seeds and their costs.
 fn is_same(one: &Summary, other: &Summary) -> bool {
     let bare = |summary: &Summary| {
         let mut bare = summary.clone();

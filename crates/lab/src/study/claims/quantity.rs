@@ -1,4 +1,4 @@
-//! What a claim compares: where it is found, how it is read and how it is shown.
+//! The quantity that a claim compares: its place in a result, its reading and its display.
 
 use super::outcome::fits;
 use crate::run::metric::{Metric, Unit, described, value};
@@ -7,19 +7,19 @@ use crate::study::task::Answer;
 use serde::Deserialize;
 use units::{Fraction, Rate, Span, split_quantity};
 
-/// What a claim compares.
+/// The quantity that a claim compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum Quantity {
-    /// Goodput of the first flow.
+    /// The goodput of the first flow.
     Goodput,
-    /// Mean RTT of the first flow.
+    /// The mean RTT of the first flow.
     Rtt,
-    /// The first flow's segments sent again over the measured interval.
+    /// The segments that the first flow sent again over the measured interval.
     Retransmits,
-    /// Drops of the tight link over the whole run, warm-up included.
+    /// The drops of the tight link over the whole run, warm-up included.
     Drops,
-    /// What a search found: the smallest value that meets its target, in the unit of the scenario.
+    /// The result of a search: the smallest value that meets its target, in the unit of the scenario.
     Smallest,
     /// A number of the summary by its key, such as `idle_fraction` or `queueing_delay_s.p99`.
     Summary(String),
@@ -39,12 +39,12 @@ impl From<String> for Quantity {
 }
 
 impl Quantity {
-    /// What `engine` found in `case`.
+    /// Returns the value that `engine` found in `case`.
     pub(super) fn value(&self, case: &Answer, engine: Engine) -> Result<f64, String> {
         self.of(case, case.record(engine).ok_or_else(|| no_answer(case, engine))?)
     }
 
-    /// What `engine` found in each of its runs of `case`.
+    /// Returns the value that `engine` found in each of its runs of `case`.
     pub(super) fn values(&self, case: &Answer, engine: Engine) -> Result<Vec<f64>, String> {
         let runs = case.runs(engine);
         if runs.is_empty() {
@@ -53,7 +53,7 @@ impl Quantity {
         runs.into_iter().map(|record| self.of(case, record)).collect()
     }
 
-    /// This quantity for each flow whose name fits. Without a `*` in the flow's name it is the only one.
+    /// Returns this quantity for each flow whose name fits. Without a `*` in the flow's name it is the only one.
     pub(super) fn of_each_flow(&self, case: &Answer, engine: Engine) -> Result<Vec<Self>, String> {
         let Some((beginning, key)) = self.flow().filter(|(flow, _)| flow.ends_with('*')) else {
             return Ok(vec![self.clone()]);
@@ -64,13 +64,13 @@ impl Quantity {
         if each.is_empty() { Err(format!("no flow is named {beginning}")) } else { Ok(each) }
     }
 
-    /// The name of its flow, before a value, where `general` stands for several flows.
+    /// Returns the name of its flow, to be put before a value, if `general` stands for several flows.
     pub(super) fn flow_told(&self, general: &Self) -> String {
         let flow = self.flow().filter(|_| self != general);
         flow.map_or_else(String::new, |(flow, _)| format!("{flow} "))
     }
 
-    /// The flow's name, and what it is of that flow.
+    /// Returns the flow's name, and the key of its number.
     fn flow(&self) -> Option<(&str, &str)> {
         match self {
             Self::Summary(key) => key.strip_prefix("flows.")?.split_once('.'),
@@ -90,18 +90,18 @@ impl Quantity {
                 let found = case.found.as_ref().ok_or("nothing was searched")?;
                 split_quantity(&found.value, "a number").ok().map(|quantity| quantity.value())
             }
-            // A flow that never came to its share has no time for it.
+            // A flow that never reached its fair share has no time of convergence.
             Self::Summary(key) if key.ends_with("convergence_s") => {
                 return Ok(value(&record.summary, key).unwrap_or(f64::INFINITY));
             }
             Self::Summary(key) => value(&record.summary, key),
         };
-        // NaN compares as nothing does, so that a claim could hold by it.
+        // Every comparison with NaN is false, so that a claim could hold by it.
         let found = found.filter(|value| value.is_finite());
         found.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
     }
 
-    /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
+    /// Reads a band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
     pub(super) fn amount(&self, text: &str, case: &Answer, whole: f64) -> Result<f64, String> {
         let share =
             |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|e| e.to_string());
@@ -119,7 +119,7 @@ impl Quantity {
         let unit = self.metric().map(|metric| metric.unit);
         let bare = matches!(unit, None | Some(Unit::Share | Unit::Count | Unit::Number));
         if text.ends_with('%') && matches!(self, Self::Summary(_)) && !bare {
-            // Of nothing there is no share.
+            // A share of zero does not exist.
             let fault = format!("{text} of what? The {} has a unit", self.name());
             return if whole > 0.0 { Ok(share(text)? * whole) } else { Err(fault) };
         }
@@ -137,7 +137,7 @@ impl Quantity {
         }
     }
 
-    /// How it is shown; nothing for what a search found.
+    /// Returns the metric that describes its display; `None` for the result of a search.
     fn metric(&self) -> Option<&'static Metric> {
         let key = match self {
             Self::Goodput => "goodput_bps",

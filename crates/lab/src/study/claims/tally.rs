@@ -1,24 +1,24 @@
-//! [`Tally`]: how many claims were judged, and how many were not, and why.
+//! [`Tally`]: the numbers of claims that were judged and that were not, with the reasons.
 
 use crate::run::record::Engine;
 use crate::study::claims::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What became of claims, counted. A claim counts once, for however many engines it was judged.
+/// The counts of the claims' outcomes. A claim counts once, for however many engines it was judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     held: usize,
     failed: usize,
     disagree: usize,
-    /// Claims that no engine judged, by what they ask.
+    /// The number of claims that no engine judged, by the reason.
     left_out: BTreeMap<String, usize>,
-    /// Claims that were judged, by the engines that they name, too, and that were not asked.
+    /// The number of judged claims that name engines which were not asked, by these engines.
     in_part: BTreeMap<String, usize>,
 }
 
 impl Tally {
-    /// Counts these, too.
+    /// Adds these verdicts to the counts.
     pub fn add(&mut self, verdicts: &[Verdict]) {
         for verdict in verdicts {
             if verdict.is_left_out() {
@@ -36,27 +36,27 @@ impl Tally {
         }
     }
 
-    /// Claims that at least one engine judged.
+    /// Returns the number of claims that at least one engine judged.
     #[must_use]
     pub const fn judged(&self) -> usize {
         self.held + self.failed + self.disagree
     }
 
-    /// Whether there was no claim at all.
+    /// Returns true if there was no claim at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.judged() == 0 && self.left_out.is_empty()
     }
 
-    /// Whether none failed.
+    /// Returns true if no claim failed.
     #[must_use]
     pub const fn is_good(&self) -> bool {
         self.failed == 0
     }
 }
 
-/// "claims: 41 held, 1 failed, 5 disagree; 47 judged (24 of them not by live), 5 left out, as too few engines were
-/// asked (5 of live)".
+/// Writes "claims: 41 held, 1 failed, 5 disagree; 47 judged (24 of them not by live), 5 left out, as too few engines
+/// were asked (5 of live)".
 impl fmt::Display for Tally {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { held, failed, disagree, left_out, in_part } = self;
@@ -87,7 +87,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// "model, sim and live".
+/// Joins the names of engines: "model, sim and live".
 pub(super) fn listed(engines: &[Engine]) -> String {
     let names: Vec<String> = engines.iter().map(ToString::to_string).collect();
     match &names[..] {

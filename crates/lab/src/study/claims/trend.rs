@@ -1,4 +1,4 @@
-//! Whether a quantity falls or rises with a swept key, in the mean over the runs of each case.
+//! Trends: the fall or rise of a quantity with a swept key, in the mean over the runs of each case.
 
 use super::Claim;
 use super::outcome::{Outcome, names};
@@ -6,7 +6,7 @@ use crate::run::record::Engine;
 use crate::study::task::Answer;
 use units::split_quantity;
 
-/// One outcome per engine and group of cases that differ only in the key.
+/// Judges a trend. Returns one outcome per engine and group of cases that differ only in the key.
 pub(super) fn trends(claim: &Claim, engines: &[Engine], cases: &[&Answer]) -> Result<Vec<Outcome>, String> {
     let (key, rises) = match (&claim.falls_with, &claim.rises_with) {
         (Some(key), _) => (key, false),
@@ -23,7 +23,7 @@ pub(super) fn trends(claim: &Claim, engines: &[Engine], cases: &[&Answer]) -> Re
     Ok(outcomes)
 }
 
-/// Cases that differ only in `key`, by its value; what tells them from other groups.
+/// Cases that differ only in the key, by its value, with a label that distinguishes them from other groups.
 struct Group<'a> {
     label: String,
     by_value: Vec<(f64, &'a Answer)>,
@@ -53,7 +53,8 @@ fn groups<'a>(key: &str, cases: &[&'a Answer]) -> Result<Vec<Group<'a>>, String>
     Ok(groups)
 }
 
-/// Never the wrong way from one value to the next, and the right way from the first to the last.
+/// Judges the trend of one group: the mean must never go the wrong way from one value to the next, and go the right way
+/// over all. Returns the numbers, too.
 fn trend(claim: &Claim, engine: Engine, rises: bool, group: &Group<'_>) -> Result<(bool, String), String> {
     let quantity = &claim.quantity;
     let values = group

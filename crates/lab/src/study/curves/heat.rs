@@ -15,15 +15,15 @@ pub struct HeatMap {
     pub x: String,
     /// The words for the swept key of the rows.
     pub rows: String,
-    /// What is drawn.
+    /// The number that is drawn.
     pub z: Axis,
-    /// What tells the map from the others of the same number; empty if there is one.
+    /// The words that distinguish it from the other maps of the same number; empty if there is one.
     pub name: String,
     /// The values of `x`, in the sweep's order.
     pub columns: Vec<String>,
     /// The rows, in the sweep's order.
     pub cells: Vec<HeatRow>,
-    /// Whether 50 % is the middle: a share of two.
+    /// True if 50 % is the middle: the number is a share of two.
     pub middle: bool,
 }
 
@@ -32,12 +32,12 @@ pub struct HeatMap {
 pub struct HeatRow {
     /// The value of the rows' key.
     pub name: String,
-    /// One per column, in the axis' unit; `None` where it is not known.
+    /// One value per column, in the axis' unit; `None` where it is not known.
     pub values: Vec<Option<f64>>,
 }
 
 impl HeatRow {
-    /// The mean of what is known.
+    /// Returns the mean of the known values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let known = self.values.iter().flatten();
@@ -46,7 +46,7 @@ impl HeatRow {
     }
 }
 
-/// The maps of the number `key`.
+/// Makes the maps of the number `key`.
 ///
 /// # Errors
 /// [`CurvesError::Unknown`] if no point has such a number.
@@ -68,7 +68,7 @@ pub(super) fn maps(
                 .map(|value| value * factor)
                 .collect();
             values.sort_by(f64::total_cmp);
-            // Half of the runs must know it: a median of the others would speak for them.
+            // More than half of the runs must have the number, because a median of fewer would misrepresent the others.
             let found = (2 * values.len() > summaries.len()).then(|| values[(values.len() - 1) / 2]);
             let asked = (spec.engines.len() > 1).then(|| engine.to_string());
             let others = at.iter().filter(|(other, _)| *other != spec.x && other != rows);
@@ -115,7 +115,7 @@ impl HeatMap {
         }
     }
 
-    /// All that is known.
+    /// Returns all known values.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         self.cells.iter().flat_map(|row| row.values.iter().flatten().copied())
     }

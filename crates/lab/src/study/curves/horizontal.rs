@@ -1,12 +1,12 @@
-//! What is on a figure's horizontal axis: a swept key, or a number of the summary.
+//! A figure's horizontal axis: a swept key, or a number of the summary.
 
 use crate::run::metric::{all, described};
 use scenario::{Document, Faults, FigureSpec, did_you_mean};
 
-/// The document's `[figure]`, if it has one.
+/// Reads the document's `[figure]`, if it has one.
 ///
 /// # Errors
-/// Everything wrong with it, also an `x` that is neither a swept key nor a number of the summary.
+/// All faults of it, also an `x` that is neither a swept key nor a number of the summary.
 pub fn figure(document: &Document) -> Result<Option<FigureSpec>, Faults> {
     let spec = document.figure()?;
     let of_results = |spec: &&FigureSpec| spec.along.is_some();

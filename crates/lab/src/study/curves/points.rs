@@ -1,4 +1,4 @@
-//! The runs behind a figure's numbers: every point, on every engine that is made for it, as often as asked.
+//! The runs behind a figure's numbers: every point, on every engine that suits it, as often as asked.
 
 use super::CurvesError;
 use crate::run::engine;
@@ -7,20 +7,20 @@ use crate::study::repeat::{median, repeats, runs, seeded, too_busy};
 use crate::study::sweep::{Runner, sweep};
 use crate::study::task::{Answer, Task};
 
-/// How often in a row a run of the kernel is run again that the emulator doubts; the last one counts.
+/// The most times in a row that a run of the kernel is repeated because the emulator doubts it; the last one counts.
 const AGAIN: u64 = 2;
 
-/// One point of the sweep: what each engine found in each of its runs.
+/// One point of the sweep, with the results of each engine's runs.
 pub(super) struct PointRuns {
     pub(super) task: Task,
     pub(super) runs: Vec<(Engine, Vec<Record>)>,
     absent: Vec<String>,
-    /// Runs of the kernel that the emulator doubted, and which were run again.
+    /// The number of the kernel's runs that were made again because the emulator doubted them.
     run_again: u64,
 }
 
 impl PointRuns {
-    /// The point as claims look at it: of each engine the run with the median goodput.
+    /// Returns the point as claims use it, with each engine's run of the median goodput.
     pub(super) fn answer(&self) -> Answer {
         let chosen = |(_, records): &(Engine, Vec<Record>)| median(records.clone());
         let mut records: Vec<Record> = self.runs.iter().filter_map(chosen).collect();
@@ -41,7 +41,7 @@ impl PointRuns {
     }
 }
 
-/// How many runs [`run_points`] makes or finds.
+/// Returns the number of runs that [`run_points`] makes or finds.
 pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
     let of = |engine: &Engine| {
         let made_for = tasks.iter().filter(|task| engine::check(*engine, &task.resolved).is_ok()).count();
@@ -50,8 +50,8 @@ pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
     engines.iter().map(of).sum()
 }
 
-/// Runs every task `repeat` times on each of `engines`: those of the kernel one after the other. Repetitions go round
-/// the points. So a machine that is busy for a while disturbs one run of many points, not every run of one.
+/// Runs every task `repeat` times on each of `engines`, those of the kernel one after the other. Repetitions go round
+/// the points, so that a machine that is busy for a while disturbs one run of many points, not every run of one.
 pub(super) fn run_points(
     engines: &[Engine],
     repeat: u64,
@@ -86,7 +86,7 @@ pub(super) fn run_points(
     Ok(points)
 }
 
-/// Runs of the kernel that the emulator doubts are run again, with seeds that no other run has.
+/// Repeats the kernel's runs that the emulator doubts, with seeds that no other run has.
 fn run_again(repeat: u64, points: &mut [PointRuns], runner: &Runner<'_, '_>) -> Result<(), CurvesError> {
     for round in 1..=u128::from(AGAIN) {
         let (mut places, mut tasks) = (Vec::new(), Vec::new());

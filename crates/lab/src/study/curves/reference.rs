@@ -1,27 +1,27 @@
-//! Results of another program, drawn beside the engines' curves: a table of them, read and checked.
+//! Results of another program, drawn with the engines' curves: a table of them, read and checked.
 
 use super::{Curves, median, place, quantity};
 use scenario::{Document, Drawn, Fault, FigureSpec, Point};
 
-/// What another program found at points of a sweep.
+/// The results of another program at points of a sweep.
 #[derive(Clone, Debug)]
 pub struct Reference {
     name: String,
     rows: Vec<Row>,
-    /// The key that was set and is none of those that the table has values of.
+    /// A key that was set and that the table has no values of.
     set: Option<String>,
 }
 
-/// One of its results.
+/// One of the results.
 #[derive(Clone, Debug)]
 struct Row {
-    /// What is swept, as the document's points have it.
+    /// The swept values, as the document's points have them.
     point: Point,
     /// Numbers of the summary, by their keys and in its units.
     values: Vec<(String, f64)>,
 }
 
-/// The header, and what its columns are.
+/// The columns that the header names.
 struct Columns<'a> {
     swept: Vec<(&'a str, usize)>,
     drawn: Vec<(&'a str, usize)>,
@@ -29,16 +29,16 @@ struct Columns<'a> {
 }
 
 impl Reference {
-    /// Reads the table in `text`, which is called `shown` in faults, for the figure `spec` of `document`. Its rows
-    /// are points of the sweep as the file has it; those that an override leaves out are not kept.
+    /// Reads the table in `text`, which is called `shown` in faults, for the figure `spec` of `document`. Its rows are
+    /// points of the sweep as the file has it; rows that an override leaves out are not kept.
     ///
     /// # Errors
-    /// A line that is none of such a table.
+    /// If a line does not belong to such a table.
     pub fn parse(document: &Document, spec: &FigureSpec, shown: &str, text: &str) -> Result<Self, Fault> {
         let fault = |line: usize, found: String, accepted: String| {
             document.fault("figure.reference.file", format!("{shown}:{line}: {found}"), accepted, None)
         };
-        // Without overrides, so that a key that is set and no longer swept still says which rows count.
+        // Overrides are left out here, so that a key that is set and no longer swept still selects the rows that count.
         let written = Document::parse(document.name(), document.text()).and_then(|file| file.sweep());
         let all: Vec<Point> = written.map(|sweep| sweep.points().collect()).unwrap_or_default();
         let keys: Vec<&str> = all.first().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
@@ -96,7 +96,7 @@ impl Reference {
         Self { name, rows: Vec::new(), set: None }
     }
 
-    /// Draws it into the charts of the figure `spec`, and says so in a sentence with a space behind it.
+    /// Draws the results into the charts of the figure `spec`. Returns a sentence about that, with a space behind it.
     #[must_use]
     pub fn draw(&self, spec: &FigureSpec, curves: &mut Curves) -> String {
         if let Some(key) = &self.set {
@@ -125,10 +125,10 @@ impl Reference {
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of `header`: those of the swept `keys` and of the `numbers`.
+    /// Finds the columns of the swept `keys` and of the `numbers` in `header`.
     ///
     /// # Errors
-    /// One that is missing.
+    /// The name of a column that is missing.
     fn of(header: &'a str, keys: &[&str], numbers: &[String]) -> Result<Self, String> {
         let names: Vec<&str> = header.split(',').map(str::trim).collect();
         let find = |key: &str| {

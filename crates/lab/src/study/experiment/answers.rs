@@ -1,4 +1,4 @@
-//! Runs of an experiment, one after the other.
+//! The runs of an experiment, one after the other.
 
 use super::{Experiment, ExperimentError};
 use crate::run::engine::EngineError;
@@ -9,7 +9,7 @@ use crate::study::task::{Answer, Task};
 use crate::study::watch::{Event, Watched, Work};
 
 impl Experiment {
-    /// Every task on every engine, one run after the other.
+    /// Runs every task on every engine, one run after the other.
     pub(super) fn answers(
         &self,
         tasks: &[Task],
@@ -23,14 +23,14 @@ impl Experiment {
         let mut answers = Vec::new();
         for task in tasks {
             let answer = self.answer(task, store, watched)?;
-            // If this stops the experiment, the next run does not begin.
+            // If the watch stops the experiment here, the next run does not begin.
             let _ = watched.tell(Event::Answered(&answer));
             answers.push(answer);
         }
         Ok(answers)
     }
 
-    /// One task on every engine; of several runs the answer has the one with the median goodput.
+    /// Runs one task on every engine; of several runs the answer has the one with the median goodput.
     fn answer(
         &self,
         task: &Task,
@@ -51,7 +51,7 @@ impl Experiment {
                         found.push(record);
                         watched.finish(1);
                     }
-                    // An engine that cannot answer at the point cannot with another seed.
+                    // An engine that cannot answer at the point cannot answer with another seed.
                     Err(EngineError::CannotAnswer(misfit)) => {
                         answer.absent.push(misfit.to_string());
                         watched.finish(tasks.len() - found.len());
@@ -64,7 +64,7 @@ impl Experiment {
                 answer.runs.extend(found.clone());
             }
             if let Some(record) = median(found) {
-                // Once more, now that what the others found is known.
+                // The record is stored again, now with the spread of the other runs.
                 if let Some(one) = tasks.iter().find(|one| one.resolved.hash == record.summary.scenario_hash)
                     && record.summary.repeats.is_some()
                 {

@@ -1,4 +1,4 @@
-//! How an experiment can end badly.
+//! The errors of an experiment.
 
 use crate::run::engine::EngineError;
 use crate::study::curves::CurvesError;
@@ -10,11 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::Complaint;
 
-/// Why an experiment did not come to its end. Finished runs are kept.
+/// The reasons for which an experiment does not finish. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// The scenario is not right.
+    /// The scenario has faults.
     #[error(transparent)]
     Faults(#[from] Faults),
     /// A run failed.
@@ -35,10 +35,10 @@ pub enum ExperimentError {
     /// An engine that had to answer could not.
     #[error("{0}")]
     Unanswered(String),
-    /// None of the engines is made for any point: why.
+    /// No engine suits any point, for these reasons.
     #[error("no engine can answer this scenario:\n  {}", .0.join("\n  "))]
     Unanswerable(Vec<String>),
-    /// None of the engines that are asked is one of those that the figure is drawn from.
+    /// None of the engines that are asked is among those that the figure is drawn from.
     #[error(transparent)]
     NothingDrawn(Complaint),
     /// The key that is searched over is one that the sweep varies.
@@ -53,24 +53,24 @@ pub enum ExperimentError {
     /// The watch stopped it.
     #[error("stopped when {done} of {all} runs were finished{}", kept(folder.as_deref()))]
     Stopped {
-        /// Runs, or points, that were finished.
+        /// The number of runs, or points, that were finished.
         done: usize,
-        /// Those that were known to be needed.
+        /// The number of those that were known to be needed.
         all: usize,
-        /// Where they are kept; `None`: nowhere.
+        /// The folder in which they are kept; `None`: they are not kept.
         folder: Option<PathBuf>,
     },
 }
 
 impl ExperimentError {
-    /// The page `path` cannot be written.
+    /// Returns the error that the page `path` cannot be written.
     #[must_use]
     pub fn page(path: &Path, error: &io::Error) -> Self {
         let help = "choose another file with --report, or change the permission";
         Self::Page(not_written(path, "report", error).help(help))
     }
 
-    /// The table of a sweep cannot be written into the folder `path`.
+    /// Returns the error that the table of a sweep cannot be written into the folder `path`.
     pub(super) fn table(path: &Path, error: &io::Error) -> Self {
         let help = "the points are kept: free some room and start again, or choose another folder with --out";
         Self::Table(not_written(path, "table", error).help(help))

@@ -1,4 +1,4 @@
-//! The headline of a figure: what was run, and what became of the claims.
+//! The headline of a figure: its runs, and the verdicts on its claims.
 
 use crate::run::record::Engine;
 use crate::study::claims::Verdict;
@@ -7,7 +7,8 @@ use crate::study::repeat::too_busy;
 use crate::study::task::Answer;
 use scenario::FigureSpec;
 
-/// "42 points simulated, 420 million packets. 5 of 5 published claims held." What is drawn beside is said by `beside`.
+/// Writes "42 points simulated, 420 million packets. 5 of 5 published claims held." The text `beside` is about the
+/// reference data that is drawn as well.
 pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, beside: &str, verdicts: &[Verdict]) -> String {
     let records = || answers.iter().flat_map(|answer| &answer.records);
     let of = |engine: Engine| records().filter(move |record| record.summary.engine == engine);

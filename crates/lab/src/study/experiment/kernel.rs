@@ -1,4 +1,4 @@
-//! How long the kernel's runs take, and a shorter interval where nobody asked for the long one.
+//! The time of the kernel's runs, and a shorter interval for runs that were not asked for by name.
 
 use super::Experiment;
 use crate::run::engine;
@@ -8,14 +8,15 @@ use crate::study::task::{Task, tasks};
 use scenario::{Document, Faults};
 use units::Span;
 
-/// Measured time of a kernel run that nobody asked for by name: long enough for ten batch means of over a second.
+/// The measured time of a kernel run that was not asked for by name: long enough for ten batch means of over a second.
 pub const UNASKED: Span = Span::from_secs(15);
 
-/// The scenario with a measured interval of [`UNASKED`] for every engine, and the length of its own interval. `None`
-/// where that is no longer, where the kernel cannot answer, or where something begins or ends after the warm-up.
+/// Returns the scenario with a measured interval of [`UNASKED`] for every engine, and the length of its own interval.
+/// Returns `None` where that is not longer, where the kernel cannot answer, or where something begins or ends after the
+/// warm-up.
 ///
 /// # Errors
-/// What is wrong with the scenario.
+/// The faults of the scenario.
 pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults> {
     let tasks = tasks(document)?;
     let first = &tasks[0].resolved;
@@ -48,8 +49,8 @@ pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults
 }
 
 impl Experiment {
-    /// How many runs of the kernel [`Self::compare`] makes, and how long these take, one after the other. The time is
-    /// not known for a run that ends with its flows.
+    /// Returns the number of the kernel's runs that [`Self::compare`] makes, and the time that they take, one after the
+    /// other. The time is not known for a run that ends with its flows.
     #[must_use]
     pub fn live_runs(&self) -> (u64, Span) {
         if !self.engines.contains(&Engine::Live) {

@@ -1,4 +1,4 @@
-//! The table that a figure draws beside its engines' curves.
+//! The table that a figure draws with its engines' curves.
 
 use crate::files::read_text;
 use crate::study::curves::Reference;
@@ -7,13 +7,13 @@ use scenario::{Document, Faults, FigureSpec};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// No table is larger, in bytes.
+/// The largest accepted table, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// The table of `spec`, if it has one: that of a published scenario is inside the program.
+/// Reads the table of `spec`, if it has one; that of a published scenario is inside the program.
 ///
 /// # Errors
-/// If it cannot be read, or is no such table.
+/// If it cannot be read, or is not such a table.
 pub(super) fn read(document: &Document, spec: &FigureSpec) -> Result<Option<Reference>, Faults> {
     let Some(asked) = &spec.reference else { return Ok(None) };
     let path = Path::new(document.name()).parent().unwrap_or(Path::new("")).join(&asked.file);

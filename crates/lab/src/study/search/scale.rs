@@ -1,4 +1,4 @@
-//! The values among which is searched: whole packets for the room of a queue, else numbers in the scenario's own unit.
+//! The values that a search tries: whole packets for the room of a queue, otherwise numbers in the scenario's own unit.
 
 use super::SearchError;
 use crate::run::resolve::{Resolved, ResolvedLink, Room, resolve_document};
@@ -7,15 +7,15 @@ use link::Limit;
 use scenario::Document;
 use units::{Complaint, split_quantity};
 
-/// A bracket of values that are not packets is narrow enough when its ends differ by less than this share.
+/// A bracket of values that are not packets is narrow enough if its ends differ by less than this share.
 const RESOLUTION: f64 = 0.01;
-/// How often the first value may be doubled or halved in search of a bracket. The two limits are for a room for
-/// packets, and for another value, on which the cost of a run may depend.
+/// The most doublings or halvings of the first value in search of a bracket. The two limits are for a room for packets,
+/// and for another value, on which the cost of a run may depend.
 const DOUBLINGS: (u32, u32) = (24, 10);
-/// So many packets beyond the answer are tried: with few flows an odd room and an even one differ.
+/// The number of packets beyond the answer that are tried: with few flows an odd room and an even one differ.
 const BEYOND: u32 = 3;
 
-/// The values between which is searched.
+/// The values that a search tries.
 pub(super) struct Scale {
     pub(super) start: f64,
     unit: String,
@@ -25,19 +25,19 @@ pub(super) struct Scale {
 enum Step {
     /// Packets of a queue's room, one by one, whatever unit the scenario writes it in.
     Packets(usize, Option<Written>),
-    /// Bytes, one by one as far as the resolution asks.
+    /// Bytes, in whole numbers as far as the resolution asks.
     Bytes,
     Any,
 }
 
-/// A room as the scenario writes it, in another unit than packets.
+/// A room as the scenario writes it, in a unit other than packets.
 struct Written {
     unit: String,
     per_packet: f64,
 }
 
 impl Scale {
-    /// The scale of the value `key` has in the document.
+    /// Returns the scale of the value that `key` has in the document.
     pub(super) fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
         let text = document.value(key)?;
         let quantity = split_quantity(&text, "a number with a unit, where the search starts");
@@ -61,17 +61,17 @@ impl Scale {
         Ok(Self { start, unit: "packets".into(), step: Step::Packets(link, written) })
     }
 
-    /// A value as a scenario writes it.
+    /// Writes a value as a scenario does.
     pub(super) fn text(&self, value: f64) -> String {
         match self.step {
             Step::Packets(..) | Step::Bytes => format!("{value:.0} {}", self.unit),
-            // The search stops at one percent.
+            // The search stops at 1 %.
             Step::Any => format!("{} {}", significant(value, 4, f64::round), self.unit),
         }
     }
 
-    /// The given number of packets in the unit that the scenario uses, if that is another. It is the shortest number
-    /// that makes room for as many packets of the mean length and for no more.
+    /// Writes a number of packets in the scenario's own unit, if that is not packets. It is the shortest number that
+    /// makes room for as many packets of the mean length and for no more.
     pub(super) fn written(&self, document: &Document, key: &str, packets: f64) -> Option<String> {
         let Step::Packets(link, Some(written)) = &self.step else { return None };
         let exact = packets * written.per_packet;
@@ -86,13 +86,13 @@ impl Scale {
         texts.into_iter().find(same)
     }
 
-    /// What lies half way, by ratio: that is how buffers matter.
+    /// Returns the geometric mean, because the effect of a buffer depends on its ratio.
     pub(super) fn middle(&self, low: f64, high: f64) -> f64 {
         let middle = (low.max(high / 1e6) * high).sqrt();
         if self.is_whole() { middle.round().clamp(low + 1.0, high - 1.0) } else { middle }
     }
 
-    /// Whether there is anything to ask between a value that misses and one that meets.
+    /// Returns true if there is a value to try between one that misses and one that meets.
     pub(super) fn has_between(&self, low: f64, high: f64) -> bool {
         match self.step {
             Step::Packets(..) => high - low > 1.0,
@@ -101,15 +101,15 @@ impl Scale {
         }
     }
 
-    /// Numbers of packets a little below the smallest that meets, or above the largest, the nearest first.
+    /// Returns numbers of packets a little below the smallest that meets, or above the largest, the nearest first.
     pub(super) fn beyond(&self, value: f64, sought: Sought) -> impl Iterator<Item = f64> + use<> {
         let count = if matches!(self.step, Step::Packets(..)) { BEYOND } else { 0 };
         let step = if sought == Sought::Smallest { -1.0 } else { 1.0 };
         (1..=count).map(move |nth| value + step * f64::from(nth)).take_while(|value| *value >= 1.0)
     }
 
-    /// Values a little above the smallest that meets, or below the largest: where the metric moves one way they meet,
-    /// too.
+    /// Returns values a little above the smallest that meets, or below the largest: if the metric is monotone, they
+    /// meet, too.
     pub(super) fn within(&self, value: f64, sought: Sought) -> Vec<f64> {
         let way = if sought == Sought::Smallest { 1.0 } else { -1.0 };
         let (near, far) = (value * (1.0 + way * RESOLUTION), value * (1.0 + way * 5.0 * RESOLUTION));
@@ -122,7 +122,7 @@ impl Scale {
         [near, far].into_iter().filter(|value| *value >= 1.0).collect()
     }
 
-    /// The number of halvings that an answer between two values takes, about.
+    /// Estimates the number of halvings that an answer between two values takes.
     pub(super) fn steps(&self, low: f64, high: f64) -> f64 {
         let (low, least) = (low.max(high / 1e6), 1.0 + RESOLUTION);
         if matches!(self.step, Step::Packets(..)) {
@@ -132,7 +132,7 @@ impl Scale {
         }
     }
 
-    /// So many packets in every unit, where the key is a queue's room.
+    /// Returns the room of `packets` in every unit, where the key is a queue's room.
     pub(super) fn room(&self, document: &Document, packets: f64) -> Option<Room> {
         let Step::Packets(link, _) = &self.step else { return None };
         let resolved = resolve_document(document).ok()?;
@@ -159,7 +159,7 @@ fn packets(link: &ResolvedLink) -> f64 {
     link.room_scale().packets(link.limit).floor()
 }
 
-/// A value to this many significant digits, without trailing zeros.
+/// Writes a value to this many significant digits, without trailing zeros.
 fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> String {
     let decimals = (digits - 1 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12);
     let scale = 10f64.powi(decimals);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_room_is_counted_in_packets_whatever_its_unit() {
-        // 50 000 bytes.
+        // The room is 50 000 bytes.
         for (limit, start) in [("1 bdp", 33.0), ("50kB", 33.0), ("40ms", 33.0), ("33 packets", 33.0)] {
             let scale = Scale::of(&document(limit), "link.queue.limit").unwrap();
             assert_eq!((scale.start, scale.text(52.0).as_str()), (start, "52 packets"), "{limit}");

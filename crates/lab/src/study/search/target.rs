@@ -1,10 +1,10 @@
-//! A target as the command line writes it.
+//! Targets as the command line writes them.
 
 use crate::run::metric;
 use crate::study::task::{Bound, Target};
 use units::{Complaint, Span};
 
-/// A share or a time, as the command line writes a target's bound.
+/// Reads a share or a time, as the command line writes a target's bound.
 fn bound(text: &str) -> Option<f64> {
     text.parse::<f64>()
         .ok()
@@ -16,7 +16,8 @@ fn bound(text: &str) -> Option<f64> {
 impl std::str::FromStr for Target {
     type Err = Complaint;
 
-    /// `METRIC<=BOUND` or `METRIC>=BOUND`; `METRIC=BOUND` is the second of these for a number of which more is better.
+    /// Reads `METRIC<=BOUND` or `METRIC>=BOUND`; `METRIC=BOUND` is the second of these for a number of which more is
+    /// better.
     fn from_str(text: &str) -> Result<Self, Complaint> {
         let read = || {
             let (metric, value) = text.split_once('=')?;

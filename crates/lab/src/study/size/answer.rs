@@ -1,47 +1,48 @@
-//! What is answered: limits with what they do, and what led to them. As JSON the keys are the fields' names.
+//! The answer: limits and their effects, with the evidence for them. As JSON the keys are the fields' names.
 
 use super::question::{InCell, Question};
 use crate::run::record::Engine;
 use serde::Serialize;
 use units::Span;
 
-/// Mean and 95th percentile of the queueing delay, seconds: time-weighted.
+/// The mean and the 95th percentile of the queueing delay, seconds: time-weighted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Delay {
-    /// Mean.
+    /// The mean.
     pub mean: f64,
-    /// For 95 % of the time it is no longer.
+    /// The time that packets wait at most, for 95 % of the time.
     pub p95: f64,
 }
 
-/// A limit and what it does.
+/// A limit and its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The limit, in packets of the mean length.
     pub packets: u64,
-    /// The same in bytes.
+    /// The limit in bytes.
     pub bytes: u64,
     /// The time in which the link sends that, milliseconds.
     pub ms: f64,
-    /// The same in bandwidth-delay products of the mean RTT; `None` in a wireless cell, which has none.
+    /// The limit in bandwidth-delay products of the mean RTT; `None` in a wireless cell, which has none.
     pub bdp: Option<f64>,
-    /// Mean utilization of the link; in a wireless cell the share of the most that its downloads get behind any limit.
+    /// The mean utilization of the link. In a wireless cell, the goodput of its downloads over the most that they get
+    /// behind any limit.
     pub utilization: f64,
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilization_ci95: Option<f64>,
-    /// How long packets wait.
+    /// The time that packets wait.
     pub queueing_delay_s: Delay,
     /// Drops over arrivals.
     pub loss_rate: f64,
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_rate_ci95: Option<f64>,
-    /// The 95 % confidence interval of the utilization holds the target: it may be met or missed.
+    /// True if the 95 % confidence interval of the utilization holds the target: it may be met or missed.
     #[serde(skip_serializing_if = "is_false")]
     pub undecided: bool,
-    /// Utilization or loss still rose or fell within the measured time, or a policy's rate of drops had to: a longer
-    /// run would have other numbers.
+    /// True if utilization or loss still rose or fell within the measured time, or a policy's rate of drops had to. A
+    /// longer run would give other numbers.
     #[serde(skip_serializing_if = "is_false")]
     pub unsettled: bool,
 }
@@ -52,7 +53,7 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 impl Point {
-    /// A limit of `packets` without knowledge of what it does.
+    /// Creates the point of `packets`, without its effects.
     #[must_use]
     pub fn at(question: &Question, packets: u64) -> Self {
         Self {
@@ -70,13 +71,13 @@ impl Point {
         }
     }
 
-    /// The same, with a word on whether its utilization surely reaches or misses `target`.
+    /// Returns the same, marked as undecided if its utilization neither surely reaches nor surely misses `target`.
     #[must_use]
     pub fn judged(self, target: f64) -> Self {
         Self { undecided: self.surely() < target && target <= self.perhaps(), ..self }
     }
 
-    /// What a reader has to know of the row before its numbers; empty of most.
+    /// Returns the doubt that belongs before the row's numbers; empty for most rows.
     #[must_use]
     pub const fn doubt(&self) -> &'static str {
         match (self.undecided, self.unsettled) {
@@ -87,19 +88,20 @@ impl Point {
         }
     }
 
-    /// The utilization that it has with some certainty.
+    /// Returns the lower end of the utilization's confidence interval.
     #[must_use]
     pub fn surely(&self) -> f64 {
         self.utilization - self.utilization_ci95.unwrap_or(0.0)
     }
 
-    /// The utilization that it has at most.
+    /// Returns the upper end of the utilization's confidence interval.
     #[must_use]
     pub fn perhaps(&self) -> f64 {
         self.utilization + self.utilization_ci95.unwrap_or(0.0)
     }
 
-    /// Of two numbers of flows what is worse for an operator: the lower utilization, the longer delay, the higher loss.
+    /// Combines two numbers of flows to the worse for an operator: the lower utilization, the longer delay, the higher
+    /// loss.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         let less = if other.utilization < self.utilization { other } else { self };
@@ -118,27 +120,27 @@ impl Point {
     }
 }
 
-/// What one rule says.
+/// The result of one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
     /// Its name.
     pub name: String,
-    /// The limit that it asks for; `None` where it has no answer.
+    /// The limit that it asks for; `None` where it gives no answer.
     pub packets: Option<u64>,
-    /// Where it is from.
+    /// The source of the rule.
     pub source: &'static str,
-    /// Whether it is made for this question.
+    /// True if it is made for this question.
     pub fits: bool,
-    /// What it takes for granted, and so why it differs from the others.
+    /// Its assumptions, which explain why it differs from the others.
     pub because: String,
 }
 
 /// The same limit under other circumstances.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Variant {
-    /// What is otherwise: "half the flows".
+    /// The difference: "half the flows".
     pub what: String,
-    /// What the recommended limit then does.
+    /// The effects of the recommended limit then.
     #[serde(flatten)]
     pub point: Point,
 }
@@ -148,17 +150,17 @@ pub struct Variant {
 pub struct Policy {
     /// Its name in the registry of `link`.
     pub queue: String,
-    /// Its limit, and what it does.
+    /// Its limit, and the effects.
     #[serde(flatten)]
     pub point: Point,
-    /// Whether no other point of the picture has more utilization and less delay at the 95th percentile.
+    /// True if no other point of the picture has more utilization and less delay at the 95th percentile.
     pub best: bool,
 }
 
-/// Wishes that no limit grants together, and which of them can be had.
+/// Wishes that no limit grants together, and the limits that grant single ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TradeOff {
-    /// In a sentence.
+    /// The conflict in a sentence.
     pub says: String,
     /// The least limit that keeps the utilization.
     pub keeps_utilization: Option<Point>,
@@ -171,31 +173,32 @@ pub struct TradeOff {
 /// A line for the configuration of a system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// Which system.
+    /// The system.
     pub system: &'static str,
-    /// What to paste.
+    /// The line to paste.
     pub line: String,
-    /// What the line counts, or what a queue with it does; empty where the recommended limit says that.
+    /// The quantity that the line counts, or the effects of a queue with it; empty where those of the recommended limit
+    /// apply.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub says: String,
 }
 
-/// What the kernel made of the recommended limit.
+/// The kernel's result for the recommended limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
-    /// Whether the utilization was what is wished; `None` where it was less on a machine that was too busy to judge.
+    /// True if the utilization met the target; `None` if it was less on a machine that was too busy to judge.
     pub held: Option<bool>,
-    /// What was measured.
+    /// The measured numbers.
     #[serde(flatten)]
     pub point: Point,
     /// Remarks on the run.
     pub notes: Vec<String>,
 }
 
-/// What was asked, in numbers.
+/// The question, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Asked {
-    /// Capacity, bits per second; in a wireless cell what a download alone would have of the air, headers included.
+    /// Capacity, bits per second; in a wireless cell the rate that a download alone would get, headers included.
     pub rate_bps: f64,
     /// Least and greatest base RTT, seconds.
     pub rtt_s: [f64; 2],
@@ -205,20 +208,20 @@ pub struct Asked {
     pub control: String,
     /// A full packet, bytes.
     pub packet_bytes: u64,
-    /// The mean packet that comes to the queue, bytes.
+    /// The mean packet that arrives at the queue, bytes.
     pub mean_packet_bytes: u64,
     /// The queue policy.
     pub queue: String,
     /// The bandwidth-delay product of the mean RTT, packets of the mean length; `None` in a wireless cell.
     pub bdp_packets: Option<f64>,
-    /// The wireless cell, if it is one that is asked about.
+    /// The wireless cell, if the question is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<InCell>,
-    /// Wished mean utilization.
+    /// The wished mean utilization.
     pub target_utilization: f64,
-    /// Wished 95th percentile of the queueing delay, seconds.
+    /// The wished 95th percentile of the queueing delay, seconds.
     pub max_delay_s: Option<f64>,
-    /// Wished loss rate.
+    /// The wished loss rate.
     pub max_loss: Option<f64>,
 }
 
@@ -241,7 +244,7 @@ impl Asked {
     }
 }
 
-/// Whole nanoseconds as the shortest number of seconds: 30 ms are 0.03, which 30 000 000 times 1e-9 is not.
+/// Returns whole nanoseconds as the shortest number of seconds: 30 ms are 0.03, which 30 000 000 times 1e-9 is not.
 fn seconds(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e9
 }
@@ -249,23 +252,24 @@ fn seconds(span: Span) -> f64 {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizing {
-    /// What was asked.
+    /// The question.
     pub asked: Asked,
-    /// What the limits' numbers are from: theory or simulation.
+    /// The source of the limits' numbers: theory or simulation.
     pub engine: Engine,
-    /// Goodput of a wireless cell's downloads together that is 100 % of utilization, bits per second.
+    /// The total goodput of a wireless cell's downloads that counts as 100 % of utilization, bits per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_bps: Option<f64>,
-    /// The least limit that keeps what is wished.
+    /// The least limit that grants the wishes.
     pub least: Point,
     /// The limit to configure.
     pub recommended: Point,
     /// The smallest limit from which on a larger one gains less than 0.1 points of utilization in simulation, and only
-    /// adds delay. Where the recommended limit is larger, hosts that are not simulated ask for that.
+    /// adds delay. If the recommended limit is larger, that is for hosts that are not simulated.
     pub most: Point,
-    /// What a reader has to know before he trusts the limits: what is undecided, not settled, or limited elsewhere.
+    /// Remarks that a reader needs before he trusts the limits: numbers that are undecided, not settled, or limited
+    /// elsewhere.
     pub remarks: Vec<String>,
-    /// What rules say.
+    /// The results of rules.
     pub rules: Vec<Rule>,
     /// Limits around the answer, ascending.
     pub curve: Vec<Point>,
@@ -275,12 +279,12 @@ pub struct Sizing {
     pub sensitivity: Vec<Variant>,
     /// Utilization against delay.
     pub pareto: Vec<Policy>,
-    /// Where wishes exclude each other.
+    /// The conflict, if wishes exclude each other.
     pub trade_off: Option<TradeOff>,
     /// Lines to paste, per queue.
     pub lines: Vec<Line>,
-    /// What the kernel says, where it was asked.
+    /// The kernel's result, where it was asked.
     pub proof: Option<Proof>,
-    /// What was taken for granted.
+    /// The assumptions.
     pub assumptions: Vec<String>,
 }

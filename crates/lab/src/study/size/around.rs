@@ -1,5 +1,5 @@
-//! The recommended limit under other circumstances, and other policies beside it. Each row answers the question that
-//! was asked: at both ends of its range of flows, with its ECN, hosts, traffic and way back.
+//! The recommended limit under other circumstances, and other policies in comparison. Each row answers the question
+//! that was asked: at both ends of its range of flows, with its ECN, hosts, traffic and way back.
 
 use super::answer::{Point, Policy, Variant};
 use super::bench::{Bench, Room};
@@ -10,24 +10,24 @@ use super::twin::PACKETS;
 use super::wire::{Measured, Run, Wire, Wires};
 use crate::study::experiment::ExperimentError;
 
-/// What keeps the queue short by itself, with the settings of the sources.
+/// The policies that keep the queue short by themselves, with the settings of the sources.
 const POLICIES: [&str; 3] = ["codel", "fq-codel", "pie"];
-/// Behind these each departure is an event of its own.
+/// The packets of a policy's simulation: fewer, because each departure is an event of its own.
 const POLICY_PACKETS: f64 = PACKETS / 2.0;
-/// A row that has not settled is measured again, later, if that takes no more packets than this.
+/// The most packets for which a row that has not settled is measured again, later.
 const LONG_PACKETS: f64 = 6.0 * PACKETS;
-/// A policy that needs longer than this to settle is spoken of, seconds.
+/// The time of settling, in seconds, above which a remark mentions a policy.
 const SOON: f64 = 5.0;
 
 pub(super) struct Around {
     pub(super) sensitivity: Vec<Variant>,
     pub(super) pareto: Vec<Policy>,
-    /// The limit in bytes of the same length, where packets are not all full.
+    /// The effects of the same limit in bytes, where packets are not all full.
     pub(super) in_bytes: Option<Point>,
     pub(super) remarks: Vec<String>,
 }
 
-/// A row of a table: what it is simulated by, the worst of which counts.
+/// A row of a table, with the paths on which it is simulated; the worst of them counts.
 struct Row<W> {
     name: String,
     paths: Vec<W>,
@@ -41,7 +41,7 @@ impl<W> Row<W> {
     }
 }
 
-/// Simulates what is around the answer, all at once.
+/// Simulates the circumstances around the answer, all at once.
 pub(super) fn around<W: Wire>(
     bench: &Bench<'_, '_, Wires<'_, W>>,
     chosen: &Choice,
@@ -60,7 +60,8 @@ pub(super) fn around<W: Wire>(
         }
     }
     let sensitive = rows.len();
-    // Room for what a policy lets pass for a while: its own rule ends it, not the limit.
+    // The room allows for packets that a policy lets pass for a while, so that the policy's rule decides and not the
+    // limit.
     let room = Room::Packets(safe_room(question, chosen));
     for policy in POLICIES.into_iter().filter(|policy| *policy != question.queue) {
         let row = row(policy.into(), path.alike(question, POLICY_PACKETS), room, policy);
@@ -88,12 +89,13 @@ pub(super) fn around<W: Wire>(
     Ok(Around { sensitivity, pareto: pareto(own.chain(others).collect()), in_bytes, remarks })
 }
 
-/// The limit behind which a policy's own rule decides.
+/// Returns the limit behind which a policy's own rule decides.
 pub(super) fn safe_room(question: &Question, chosen: &Choice) -> u64 {
     chosen.most.max(chosen.recommended).max(question.bdp_limit().ceil() as u64)
 }
 
-/// Returns what each row found, the worst of its paths. What has not settled is measured again where that is cheap.
+/// Returns the result of each row, which is the worst of its paths. A row that has not settled is measured again if
+/// that is cheap.
 fn simulate<W: Wire>(
     bench: &Bench<'_, '_, Wires<'_, W>>,
     rows: &[Row<W>],
@@ -127,7 +129,7 @@ fn simulate<W: Wire>(
     Ok(points)
 }
 
-/// Said of a row that has not settled, and of CoDel where the path itself settles after long.
+/// Describes a row that has not settled, and CoDel where the path itself takes long to settle.
 fn slow(name: &str, queue: &str, point: &Point, question: &Question) -> Option<String> {
     let sent = point.utilization * question.rate.as_bps_f64() / question.mean_packet().bits_f64();
     let drops = sent * point.loss_rate / (1.0 - point.loss_rate).max(1e-6);

@@ -1,4 +1,4 @@
-//! The simulations of limits, and how limits are chosen by them: the same over every [`Bed`].
+//! The simulations of limits, and the choice among them: the same over every [`Bed`].
 
 use super::answer::{Delay, Point};
 use super::choice::{Choice, Conflict, choice};
@@ -9,17 +9,18 @@ use crate::study::sweep::{Runner, sweep};
 use crate::study::task::Task;
 use scenario::Faults;
 
-/// Limits of the first look, evenly spaced on a logarithmic axis.
+/// The number of limits of the first look, evenly spaced on a logarithmic axis.
 pub(super) const LOOKS: u32 = 6;
-/// The largest of these over the smallest.
+/// The ratio of the largest of these to the smallest.
 const SPAN: f64 = 64.0;
-/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold
-/// included.
+/// The largest limit of the first look, and the largest that is tried at all, in bandwidth-delay products, packets held
+/// by hosts included.
 pub(super) const LARGEST: (f64, f64) = (1.2, 2.5);
-/// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
+/// The most repetitions of the choice. A choice among simulated limits may ask for others; they are simulated, and the
+/// choice is made again.
 const CHOICES: usize = 4;
 
-/// A queue's room, in the unit that its limit is written in.
+/// A queue's room, in the unit of its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Room {
     Packets(u64),
@@ -37,8 +38,8 @@ impl Room {
 /// The limits that were simulated, ascending, each with what its runs found.
 pub(super) type Limits<F> = [(u64, F)];
 
-/// Something that is simulated behind one limit after another: a path made of the question, a scenario as it is, or a
-/// wireless cell.
+/// A path or cell that is simulated behind one limit after another: a path made of the question, a scenario as it is,
+/// or a wireless cell.
 pub(super) trait Bed {
     /// The result of the runs behind one limit.
     type Found: Clone;
@@ -60,20 +61,20 @@ pub(super) trait Bed {
     /// Returns the largest limit of the first look.
     fn first_reach(&self) -> f64;
 
-    /// Returns larger limits that are to be looked at; none if the largest one is enough.
+    /// Returns larger limits to be tried; empty if the largest one is enough.
     fn larger(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
 
-    /// Returns smaller limits that are to be looked at.
+    /// Returns smaller limits to be tried.
     fn smaller(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
 
-    /// Returns limits between the others that are to be looked at before the first choice.
+    /// Returns limits between the others, to be tried before the first choice.
     fn between(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
 
-    /// Returns a limit that is looked at with the chosen ones.
+    /// Returns a limit to be tried with the chosen ones.
     fn beside(&self, limits: &Limits<Self::Found>, least: u64) -> Option<u64>;
 }
 
-/// A question, what is simulated for it, and the limits that were.
+/// A question, the bed that is simulated for it, and the simulated limits.
 pub(super) struct Bench<'a, 'w, B: Bed> {
     pub(super) question: &'a Question,
     pub(super) bed: B,
@@ -86,12 +87,12 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
         Self { question, bed, runner, limits: Vec::new() }
     }
 
-    /// What was simulated so far, ascending.
+    /// Returns the simulated limits, ascending.
     pub(super) fn limits(&self) -> &Limits<B::Found> {
         &self.limits
     }
 
-    /// The same as points.
+    /// Returns the simulated limits as points.
     pub(super) fn curve(&self) -> Vec<Point> {
         self.bed.curve(&self.limits)
     }
@@ -118,7 +119,8 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
                 break;
             }
             chosen = self.choice();
-            // What was asked for surely misses the target, although smaller limits have it: larger ones may.
+            // The limits that the choice asked for surely miss the target, although smaller ones meet it, so larger
+            // ones may meet it.
             if chosen.none_meets() {
                 self.widen()?;
                 chosen = self.choice();
@@ -132,7 +134,7 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
         choice(self.question, &self.bed.chosen_by(&self.limits))
     }
 
-    /// Looks at larger limits while the bed asks for them, then at smaller ones and at those between.
+    /// Tries larger limits while the bed asks for them, then smaller ones and those between.
     fn widen(&mut self) -> Result<(), ExperimentError> {
         loop {
             let larger = self.bed.larger(&self.limits);
@@ -148,7 +150,7 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
         Ok(())
     }
 
-    /// Simulates those of `limits` that are not known, on all cores; returns whether there were any.
+    /// Simulates those of `limits` that are not known, on all cores. Returns true if there were any.
     fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
         let mut new: Vec<u64> = limits.to_vec();
         new.sort_unstable();
@@ -181,19 +183,19 @@ pub(super) fn simulate<F>(
     Ok(jobs.iter().enumerate().map(of).collect())
 }
 
-/// The delay of a run's queue.
+/// Returns the delay of a run's queue.
 pub(super) fn delay(summary: &Summary) -> Delay {
     let of =
         |delay: DelayStatistics| Delay { mean: delay.mean, p95: delay.percentiles.p95.unwrap_or(delay.mean) };
     summary.queueing_delay_s.map_or(Delay { mean: 0.0, p95: 0.0 }, of)
 }
 
-/// The whole number of packets at `share` of the way from `low` to `high` on a logarithmic axis.
+/// Returns the whole number of packets at `share` of the way from `low` to `high` on a logarithmic axis.
 pub(super) fn spaced(low: f64, high: f64, share: f64) -> u64 {
     (low * (high / low).powf(share)).round().max(1.0) as u64
 }
 
-/// The ratio of two neighbouring limits of the first look.
+/// Returns the ratio of two neighbouring limits of the first look.
 pub(super) fn step() -> f64 {
     SPAN.powf(1.0 / f64::from(LOOKS - 1))
 }

@@ -1,5 +1,5 @@
-//! The queue of a wireless cell's access point. A cell has no rate of its own, so that the most that the downloads
-//! get behind any fixed limit stands for full utilization. Runs of a cell vary: each number is a mean over seeds.
+//! The queue of a wireless cell's access point. Because a cell has no rate of its own, full utilization is the most
+//! that the downloads get behind any fixed limit. Runs of a cell vary, so each number is a mean over seeds.
 
 mod asked;
 
@@ -20,32 +20,33 @@ use sim::{CellPlan, Direction};
 use std::sync::Arc;
 use units::Span;
 
-/// Runs of each limit.
+/// The number of runs of each limit.
 const SEEDS: u64 = 5;
-/// The largest limit of eBDP and the packets it adds: as P4 prints them, and as the originals are remembered.
+/// The largest limit of eBDP and the packets that it adds: as P4 prints them, and as the originals have them (from
+/// memory, not checked).
 const EBDP_MOST: u64 = 400;
 const EBDP_EXTRA: [u64; 2] = [40, 5];
-/// The limit of mac80211's queues together, with its settings of FQ-CoDel.
+/// The queue of mac80211: the limit of all its queues together, with its settings of FQ-CoDel.
 const MAC80211: &str =
     "kind = 'fq-codel', limit = '8192 packets', target = '20ms', interval = '100ms', quantum = '300B'";
-/// What Linux lets a station and category have pending.
+/// The airtime that Linux lets a station and category have pending.
 const AQL: Span = Span::from_millis(12);
 
-/// What the runs of one setting found.
+/// The results of the runs of one setting.
 #[derive(Clone, Copy)]
 struct Found {
     packets: u64,
-    /// Of the downloads together, bits per second.
+    /// The goodput of the downloads together, bits per second.
     goodput: Estimate,
-    /// Packets of the access point over the air, bits per second.
+    /// The throughput of the access point's packets over the air, bits per second.
     air_bps: f64,
     delay: Delay,
     loss: Estimate,
-    /// Mean of a limit that moves.
+    /// The mean of a limit that moves.
     moving: Option<f64>,
 }
 
-/// A setting: keys and what they are set to, and the limit that this is.
+/// A setting: keys and their values, and the limit that they give.
 type Setting = (Vec<(String, String)>, u64);
 
 /// The cell of a scenario.
@@ -61,7 +62,7 @@ impl Cell<'_> {
         (key.to_owned(), value)
     }
 
-    /// A fixed limit of the scenario's own queue.
+    /// Returns the setting of a fixed limit for the scenario's own queue.
     fn fixed(&self, packets: u64) -> Setting {
         let mut keys = vec![Self::set("wlan.queue.limit", format!("{packets} packets"))];
         let plan = self.base.resolved.cell.as_ref();
@@ -163,7 +164,7 @@ impl Bed for Cell<'_> {
         (self.question.bdp_packets() * LARGEST.0).max(f64::from(LOOKS))
     }
 
-    /// Returns two larger limits while the largest has surely more than the one before.
+    /// Returns two larger limits while the largest has surely more goodput than the one before.
     fn larger(&self, limits: &Limits<Found>) -> Vec<u64> {
         let most = (self.question.bdp_packets() * LARGEST.1) as u64;
         let [.., (_, before), (packets, last)] = limits else { return Vec::new() };
@@ -193,7 +194,7 @@ impl Bed for Cell<'_> {
 struct Best {
     goodput: f64,
     air_bps: f64,
-    /// The smallest limit of those that have it.
+    /// The smallest of the limits that have it.
     from: u64,
 }
 
@@ -211,7 +212,8 @@ fn goodputs(limits: &Limits<Found>) -> Vec<f64> {
     limits.iter().map(|(_, found)| found.goodput.mean).collect()
 }
 
-/// Means of neighbours, so that they do not fall, and how many each is of (pool adjacent violators).
+/// Averages neighbours so that the means do not fall, and returns each mean with the number of its values (pool
+/// adjacent violators).
 fn rising(values: &[f64]) -> Vec<(f64, usize)> {
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for value in values {
@@ -225,7 +227,7 @@ fn rising(values: &[f64]) -> Vec<(f64, usize)> {
     blocks
 }
 
-/// The answer, with every number simulated.
+/// Returns the answer, with every number simulated.
 pub(super) fn simulated(
     question: &Question,
     document: &Document,
@@ -269,7 +271,7 @@ pub(super) fn simulated(
 }
 
 impl Cell<'_> {
-    /// What moves its limit, and what Linux does, in place of the scenario's queue.
+    /// Simulates rules that move the limit, and the queue of Linux, in place of the scenario's queue.
     fn policies(&self, runner: &Runner<'_, '_>) -> Result<Vec<(String, Found)>, ExperimentError> {
         let target = self.question.rtt.mean();
         let queue = |table: String, packets| (vec![Self::set("wlan.queue", table)], packets);
@@ -340,7 +342,7 @@ impl Cell<'_> {
         rules
     }
 
-    /// The recommended limit at other loads. Full utilization of a load is its goodput behind a large limit.
+    /// Simulates the recommended limit at other loads. Full utilization of a load is its goodput behind a large limit.
     fn variants(&self, chosen: &Choice, runner: &Runner<'_, '_>) -> Result<Vec<Variant>, ExperimentError> {
         let question = self.question;
         let resolved = &self.base.resolved;

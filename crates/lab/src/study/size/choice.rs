@@ -1,26 +1,25 @@
-//! From a curve to limits: the least, the recommended, the most sensible, and what excludes what.
+//! The way from a curve to limits: the least, the recommended, the most sensible, and the conflicts of wishes.
 //!
-//! A curve of simulations need not be monotone. So a limit meets a utilization only if no larger limit surely misses
+//! A curve of simulations need not be monotone, so a limit meets a utilization only if no larger limit surely misses
 //! it. The recommended limit is taken from those whose confidence interval lies above the target.
 
 use super::answer::{Point, Policy, TradeOff};
 use super::question::Question;
 use units::Span;
 
-/// The recommended limit is this many times the least one that surely keeps the utilization. Half the flows need up
-/// to sqrt(2) times as much; kernels lose a little more in small buffers than simulated hosts do
-/// (docs/papers/kernel.md).
+/// The ratio of the recommended limit to the least one that surely keeps the utilization. Half the flows need up to
+/// sqrt(2) times as much; kernels lose a little more in small buffers than simulated hosts do (docs/papers/kernel.md).
 pub const MARGIN: f64 = 1.5;
-/// It holds a new flow's first window in any case [rfc6928:2].
+/// The least recommended limit, packets: it holds a new flow's first window in any case [rfc6928:2].
 pub const FLOOR: u64 = 10;
-/// It holds what the link carries in this time, or a bandwidth-delay product if that is less: flows that share a
-/// machine send in clumps. Chosen on the kernel. In simulation each flow has a machine of its own, and needs less
-/// (docs/guide/size.md).
+/// The time for which the recommended limit holds the link's data; it holds a bandwidth-delay product if that is less.
+/// Flows that share a machine send in clumps. Chosen on the kernel. In simulation each flow has a machine of its own,
+/// and needs less (docs/guide/size.md).
 const CLUMP: Span = Span::from_millis(2);
-/// A larger limit makes sense only if it gains more than this of utilization.
+/// The gain in utilization above which a larger limit makes sense.
 const GAIN: f64 = 0.001;
 
-/// Limits in packets. What they do is for the curve to say.
+/// The chosen limits in packets. Their effects are on the curve.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Choice {
     pub(super) least: u64,
@@ -38,14 +37,15 @@ pub(super) struct Conflict {
 }
 
 impl Choice {
-    /// No limit that was looked at keeps the utilization, as far as larger ones surely miss it.
+    /// Returns true if no limit that was tried keeps the utilization, not counting those below a larger limit that
+    /// surely misses it.
     pub(super) fn none_meets(&self) -> bool {
         self.conflict.as_ref().is_some_and(|conflict| conflict.utilization.is_none())
     }
 }
 
 impl Conflict {
-    /// The limits.
+    /// Returns the limits.
     pub(super) fn limits(&self) -> impl Iterator<Item = u64> {
         [self.utilization, self.delay, self.loss].into_iter().flatten()
     }
@@ -57,12 +57,12 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     let best = curve.iter().map(|point| point.utilization).fold(0.0, f64::max);
     let met = meeting(curve, target, |point| point.utilization);
     let sure = meeting(curve, target, Point::surely);
-    // The largest limit in which packets wait no longer than is wished, between the points of the curve.
+    // The largest limit in which packets wait no longer than wished, between the points of the curve.
     let delay = question.max_delay.map(|most| {
         let most = most.as_secs_f64();
         crossing(curve, |point| point.queueing_delay_s.p95 - most)
     });
-    // The smallest from which on no more is lost than is wished.
+    // The smallest limit from which on no more is lost than wished.
     let loss = question.max_loss.map(|most| {
         let kept = curve.iter().rev().take_while(|point| point.loss_rate <= most.get()).last();
         kept.map(|point| point.packets)
@@ -73,7 +73,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     let scaled = |packets: u64| ((packets as f64 * MARGIN).ceil() as u64).max(floor);
     let mut recommended = match (sure, met) {
         (Some(sure), _) => scaled(sure.max(least)),
-        // In the mean, but not surely: the margin once more.
+        // The limit meets the target in the mean, but not surely, so it gets the margin twice.
         (None, Some(_)) => scaled(scaled(least)),
         (None, None) => least.max(floor),
     };
@@ -83,7 +83,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
         || loss == Some(None)
         || met.is_none();
     if let Some(longest) = delay {
-        // If none is short enough, the smallest that was looked at comes nearest.
+        // If no limit is short enough, the smallest that was tried comes nearest.
         let longest = longest.unwrap_or(curve[0].packets).max(1);
         recommended = recommended.min(longest);
         most = most.min(longest);
@@ -95,7 +95,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     Choice { least, recommended, most: most.max(least), conflict }
 }
 
-/// The recommended limit is no smaller, in packets, unless a wished delay says so.
+/// Returns the least recommended limit in packets, unless a wished delay asks for less.
 fn floor(question: &Question) -> u64 {
     (clump(question).ceil() as u64).max(FLOOR)
 }
@@ -105,7 +105,7 @@ fn clump(question: &Question) -> f64 {
     sent.min(question.bdp_limit())
 }
 
-/// Said where the recommended limit is that of clumps, and simulation alone would have less.
+/// Explains the recommended limit if it is that of clumps, and simulation alone would have less.
 pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
     let clump = clump(question);
     (recommended > FLOOR && recommended == clump.ceil() as u64).then(|| {
@@ -118,7 +118,7 @@ pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
     })
 }
 
-/// The smallest limit of which `certain` is `target` or more, and above which no limit surely misses it.
+/// Returns the smallest limit for which `certain` is at least `target`, and above which no limit surely misses it.
 fn meeting(curve: &[Point], target: f64, certain: fn(&Point) -> f64) -> Option<u64> {
     let missed = curve.iter().rposition(|point| point.perhaps() < target).map_or(0, |index| index + 1);
     first(&curve[missed..], |point| certain(point) >= target)
@@ -128,20 +128,20 @@ fn first(curve: &[Point], meets: impl Fn(&Point) -> bool) -> Option<u64> {
     curve.iter().find(|point| meets(point)).map(|point| point.packets)
 }
 
-/// The limit at which `excess` rises through zero, on a straight line between the points around it. `None` if
-/// `excess` is above zero everywhere, and the largest limit if it is so nowhere.
+/// Returns the limit at which `excess` rises through zero, on a straight line between the points around it. Returns
+/// `None` if `excess` is above zero everywhere, and the largest limit if it never is.
 fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
     let Some(above) = curve.iter().position(|point| excess(point) > 0.0) else {
         return curve.last().map(|point| point.packets);
     };
     let (high, low) = (&curve[above], curve[..above].last()?);
     let share = -excess(low) / (excess(high) - excess(low));
-    // A limit that is a whole number is not to fall below it by rounding.
+    // The summand keeps rounding from lowering a limit that is a whole number.
     Some((low.packets as f64 + share * (high.packets - low.packets) as f64 + 1e-6).floor() as u64)
 }
 
-/// The limit at which the curve bends: farthest above the straight line between its ends, over the logarithm of the
-/// limit. `None` where nothing bends.
+/// Returns the limit at which the curve bends: farthest above the straight line between its ends, over the logarithm of
+/// the limit; `None` if the curve does not bend.
 pub(super) fn knee(curve: &[Point]) -> Option<u64> {
     let (first, last) = (curve.first()?, curve.last()?);
     let place = |point: &Point| (point.packets.max(1) as f64).ln();
@@ -154,7 +154,7 @@ pub(super) fn knee(curve: &[Point]) -> Option<u64> {
     (above(&bend) > 0.0).then_some(bend.packets)
 }
 
-/// In words and numbers which wish costs which, with `at` for what a limit does.
+/// Explains in words and numbers which wish costs which, with `at` for the effects of a limit.
 pub(super) fn trade_off(
     question: &Question,
     conflict: &Conflict,
@@ -220,7 +220,7 @@ pub(super) fn trade_off(
     TradeOff { says: parts.join("; "), keeps_utilization: utilization, keeps_delay: delay, keeps_loss: loss }
 }
 
-/// Which of these no other excels in both.
+/// Marks the points that no other one excels in both utilization and delay.
 pub(super) fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
     let better = |a: &Point, b: &Point| {
         let (more, less) = (a.utilization >= b.utilization, a.queueing_delay_s.p95 <= b.queueing_delay_s.p95);

@@ -1,4 +1,4 @@
-//! A queue elsewhere on the path that is full: no limit of the queue that is asked about gives the link more.
+//! Full queues elsewhere on the path: no limit of the queue in question gives the link more.
 
 use crate::run::record::Summary;
 use crate::run::resolve::{Resolved, ResolvedLink};
@@ -6,10 +6,10 @@ use link::Limit;
 use scenario::Direction;
 use std::fmt;
 
-/// From this share of the time on a link is taken to be full.
+/// The share of the time from which on a link counts as full.
 const FULL: f64 = 0.95;
 
-/// A direction of a link that flows of the tight link cross, and that is full.
+/// A direction of a link that is full, and that flows of the tight link cross.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Elsewhere {
     /// Its table in keys: `link.reverse`.
@@ -22,7 +22,7 @@ pub(super) struct Elsewhere {
     pub(super) limit: String,
 }
 
-/// The fullest of the other queues that data or acknowledgements of the greedy flows wait in.
+/// Finds the fullest of the other queues that data or acknowledgements of the greedy flows wait in.
 pub(super) fn full(resolved: &Resolved, summary: &Summary) -> Option<Elsewhere> {
     let mut crossed = vec![false; resolved.links.len()];
     for flow in resolved.greedy() {

@@ -1,5 +1,5 @@
-//! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of
-//! their own. On a path of microseconds that decides.
+//! The effects of hosts that theory does not know: they hold packets, send them in bursts, and have a line of their
+//! own. On a path of microseconds these effects decide.
 
 use crate::run::resolve::ResolvedFlow;
 use cc::super_packet;
@@ -7,29 +7,29 @@ use scenario::Host;
 use transport::{FALLS_ASLEEP, LossDetection};
 use units::{Bytes, Rate, Span};
 
-/// Segments that leave together at least.
+/// The least number of segments that leave together.
 const LEAST_TOGETHER: u64 = 2;
 
-/// What hosts do.
+/// The effects of hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hosts {
-    /// Added to each round trip: the receiver's card gathers neighbours, and the sender's departures jitter, by half
-    /// of the jitter in the mean.
+    /// The time added to each round trip: the receiver's card gathers neighbours, and the sender's departures jitter,
+    /// by half of the jitter in the mean.
     always: Span,
-    /// Added where the receiver's processor had nothing to do for a while.
+    /// The time added if the receiver's processor was idle for a while.
     pub(super) waking: Span,
-    /// Segments leave in super-packets.
+    /// True if segments leave in super-packets.
     together: bool,
     /// The rate of each host's own line; `None`: without limit.
     line: Option<Rate>,
     /// The least retransmission timeout.
     pub(super) timeout: Span,
-    /// The last packets of a window are probed for, so that only a lost probe ends in a timeout.
+    /// True if the last packets of a window are probed for, so that only a lost probe ends in a timeout.
     pub(super) probes: bool,
 }
 
 impl Hosts {
-    /// Of `host = "rfc"`: none of it.
+    /// The effects of `host = "rfc"`: none.
     pub const NONE: Self = Self {
         always: Span::ZERO,
         waking: Span::ZERO,
@@ -39,7 +39,7 @@ impl Hosts {
         probes: false,
     };
 
-    /// Of `host = "linux"`, for flows with `control`.
+    /// Returns the effects of `host = "linux"`, for flows with `control`.
     #[must_use]
     pub fn linux(control: &str) -> Self {
         let of = |key| Host::Linux.default_of::<Span>(key, control).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Hosts {
         }
     }
 
-    /// Of `flows`: of each the longest, and the slowest line.
+    /// Returns the effects of the hosts of `flows`: the longest times of all, and the slowest line.
     pub(super) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
         let timeout = flows.iter().map(|flow| flow.transport.min_rto).max().unwrap_or(Self::NONE.timeout);
         let probes = flows.iter().all(|flow| flow.transport.loss_detection == LossDetection::Rack);
@@ -70,21 +70,21 @@ impl Hosts {
         })
     }
 
-    /// Seconds that a round trip grows by which takes `round` seconds, for each of `flows` that share
-    /// the link. A flow's packets arrive close together; while the others' pass, its receiver has nothing to do.
+    /// Returns the seconds that hosts add to a round trip of `round` seconds, for each of `flows` that share the link.
+    /// A flow's packets arrive close together; while those of others pass, its receiver is idle.
     pub(super) fn held(&self, round: f64, flows: u64) -> f64 {
         let always = self.always.as_secs_f64();
         let idle = (round + always) * (1.0 - 1.0 / flows as f64);
         if idle > FALLS_ASLEEP.as_secs_f64() { always + self.waking.as_secs_f64() } else { always }
     }
 
-    /// The same at most.
+    /// Returns the most seconds that hosts add to a round trip.
     pub(super) fn most_held(&self) -> f64 {
         (self.always + self.waking).as_secs_f64()
     }
 
-    /// Packets of a burst that wait together at a link of `rate`, which each of `flows` with a window of `window`
-    /// packets sends over `rtt`. A line that is faster than the link by a little spreads them.
+    /// Returns the packets of a burst that wait together at a link of `rate`. Each of `flows`, with a window of
+    /// `window` packets, sends such bursts over `rtt`. A line that is only a little faster than the link spreads them.
     pub(super) fn burst(&self, rate: Rate, flows: u64, window: f64, rtt: Span, packet: Bytes) -> f64 {
         self.super_packet(rate, flows, rtt, packet).min(window.max(1.0)) * self.spread(rate)
     }
@@ -94,12 +94,12 @@ impl Hosts {
         if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) as f64 } else { 1.0 }
     }
 
-    /// The share of a burst that waits.
+    /// Returns the share of a burst that waits.
     pub(super) fn spread(&self, rate: Rate) -> f64 {
         self.line.map_or(1.0, |line| (1.0 - rate.as_bps_f64() / line.as_bps_f64()).max(0.0))
     }
 
-    /// The share of a link of `rate` that the lines of `flows` can fill.
+    /// Returns the share of a link of `rate` that the lines of `flows` can fill.
     pub(super) fn reachable(&self, rate: Rate, flows: u64) -> f64 {
         self.line.map_or(1.0, |line| (flows as f64 * line.as_bps_f64() / rate.as_bps_f64()).min(1.0))
     }

@@ -10,24 +10,25 @@ use units::Span;
 
 /// Bytes of an Ethernet header, which Linux counts; a VLAN tag is 4 more.
 pub(super) const ETHERNET: u64 = 14;
-/// Ticks a second of Linux's timer by default (kernel/Kconfig.hz). A bucket holds what the rate sends in a tick
-/// (tc-tbf(8)), and two packets at least.
+/// Ticks a second of Linux's timer by default (kernel/Kconfig.hz). A bucket holds the bytes that the rate sends in a
+/// tick (tc-tbf(8)), and two packets at least.
 const HZ: u64 = 250;
 /// The limits that fq_codel, codel and pie have by default, packets (tc-fq_codel(8), tc-codel(8), tc-pie(8)).
 const DEFAULTS: [(&str, u64); 3] = [("fq-codel", 10_240), ("codel", 1000), ("pie", 1000)];
 
-/// What was simulated beside the recommended limit.
+/// Limits and policies that were simulated in addition to the recommended limit.
 #[derive(Default)]
 pub(super) struct Beside {
     /// The recommended limit in bytes, where packets are not all full.
     pub(super) in_bytes: Option<Point>,
     /// The limit behind which a policy's own rule decides, packets.
     pub(super) room: Option<u64>,
-    /// Other policies, and what they do.
+    /// Other policies, and their effects.
     pub(super) policies: Vec<Policy>,
 }
 
-/// The lines that give a queue `point` as its limit, and those of policies that keep the queue short by themselves.
+/// Returns the lines that give a queue the limit of `point`, and those of policies that keep the queue short by
+/// themselves.
 pub(super) fn lines(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
     let mut lines = match question.queue.as_str() {
         "drop-tail" => drop_tail(question, point, beside),
@@ -49,7 +50,7 @@ pub(super) fn lines(question: &Question, point: &Point, beside: &Beside) -> Vec<
     lines
 }
 
-/// Limits in bytes as Linux counts them: of `packets` of the mean length.
+/// Returns a limit of `packets` of the mean length in bytes as Linux counts them.
 pub(super) fn bytes_on_ethernet(question: &Question, packets: u64) -> u64 {
     packets * (question.mean_packet().get() + ETHERNET)
 }
@@ -104,14 +105,14 @@ fn drop_tail(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
     ));
     lines.push(line(
         "IOS",
-        // Any other class needs a bandwidth or a shape before it takes a queue-limit.
+        // Any other class needs a bandwidth or a shape before it accepts a queue-limit.
         format!("policy-map POLICY\n class class-default\n  queue-limit {packets} packets"),
         String::new(),
     ));
     lines
 }
 
-/// What a queue with a limit does.
+/// Describes the effects of a queue's limit.
 fn does(point: &Point) -> String {
     format!(
         "{:.1} % of utilization, {:.1} ms of delay at the 95th percentile",
@@ -120,12 +121,12 @@ fn does(point: &Point) -> String {
     )
 }
 
-/// The bucket of a shaper, bytes.
+/// Returns the bucket of a shaper, bytes.
 fn burst(question: &Question) -> u64 {
     (question.rate.as_bps() / 8 / HZ).max(2 * (question.packet.get() + ETHERNET))
 }
 
-/// What a shaper's rate counts.
+/// Describes the bytes that a shaper's rate counts.
 fn on_ethernet(question: &Question) -> String {
     let mean = question.mean_packet().get();
     let share = mean as f64 / (mean + ETHERNET) as f64;
@@ -136,7 +137,7 @@ fn on_ethernet(question: &Question) -> String {
     )
 }
 
-/// A policy and its settings as `tc` reads them, with a limit that holds `safe` packets.
+/// Writes a policy and its settings as `tc` reads them, with a limit that holds `safe` packets.
 fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
     let own = if queue == question.queue { question.settings } else { link::queue::Settings::default() };
     let limit = DEFAULTS.iter().find(|(name, _)| *name == queue)?.1.max(safe);
@@ -156,8 +157,8 @@ fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
     })
 }
 
-/// The lines of a policy that keeps the queue short by itself, on the interface and behind a shaper, with `point` as
-/// what it does in place of the limit that was asked for.
+/// Returns the lines of a policy that keeps the queue short by itself, on the interface and behind a shaper. `point`
+/// has its effects, in place of those of the limit that was asked for.
 fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) -> Vec<Line> {
     let Some(policy) = policy(question, queue, safe) else { return Vec::new() };
     let (rate, burst) = (question.rate.as_bps(), burst(question));
@@ -220,13 +221,13 @@ mod tests {
     fn every_line_has_the_limit_in_its_own_unit() {
         let question = Question::of(Rate::from_bps(10_000_000));
         let lines = lines(&question, &Point::at(&question, 20), &Beside::default());
-        // 20 packets of 1500 bytes, and of 14 of Ethernet.
+        // Each of the 20 packets has 1500 bytes, and 14 of Ethernet.
         assert_eq!(of(&lines, "Linux"), "tc qdisc replace dev DEV root bfifo limit 30280");
         assert_eq!(
             of(&lines, "Linux, shaped"),
             "tc qdisc replace dev DEV root tbf rate 10000000bit burst 5000 limit 30280"
         );
-        // 20 packets of 1.2 ms.
+        // Each of the 20 packets takes 1.2 ms.
         assert_eq!(
             of(&lines, "Junos"),
             "set class-of-service schedulers SCHEDULER buffer-size temporal 24000"

@@ -1,5 +1,5 @@
-//! A scenario as the path that is simulated: its own flows, traffic, hosts, ECN and way back. Only what a row is about
-//! is set anew.
+//! A scenario as the simulated path: its own flows, traffic, hosts, ECN and way back. Only the keys that a row is about
+//! are set anew.
 
 use super::answer::Point;
 use super::bench::{Room, delay};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Span;
 
-/// The scenario, with what a row sets.
+/// The scenario, with the settings of a row.
 #[derive(Clone)]
 pub(super) struct ScenarioPath {
     document: Arc<Document>,
@@ -45,12 +45,12 @@ impl ScenarioPath {
         })
     }
 
-    /// The same path with these keys.
+    /// Returns the same path with these keys.
     fn with(&self, set: Vec<(String, String)>) -> Self {
         Self { set, ..self.clone() }
     }
 
-    /// Its greedy flows over the tight link, by table.
+    /// Returns its greedy flows over the tight link, by table.
     fn entries(&self) -> BTreeMap<usize, Vec<&ResolvedFlow>> {
         let mut entries: BTreeMap<usize, Vec<_>> = BTreeMap::new();
         for flow in self.base.resolved.greedy() {
@@ -59,7 +59,7 @@ impl ScenarioPath {
         entries
     }
 
-    /// With `times` the greedy flows, as near as whole flows of each table come.
+    /// Returns the path with `times` the greedy flows, as near as whole flows of each table come.
     fn with_flows(&self, times: f64) -> Self {
         let (mut before, mut given, mut set) = (0.0, 0, Vec::new());
         for (entry, flows) in self.entries() {
@@ -71,7 +71,7 @@ impl ScenarioPath {
         self.with(set)
     }
 
-    /// With round trips of `times` as long without a queue.
+    /// Returns the path with base RTTs that are `times` as long.
     fn with_rtt(&self, times: u64) -> Self {
         let one = |(entry, flows): (usize, Vec<&ResolvedFlow>)| {
             let rtts: Vec<String> =
@@ -82,13 +82,13 @@ impl ScenarioPath {
         self.with(self.entries().into_iter().map(one).collect())
     }
 
-    /// With `new` in place of the control `old`.
+    /// Returns the path with `new` in place of the control `old`.
     fn with_control(&self, old: &str, new: &str) -> Self {
         let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control.name == old);
         self.with(tables.map(|(entry, _)| (format!("flow.{entry}.control"), new.to_owned())).collect())
     }
 
-    /// With this policy and limit at another queue.
+    /// Returns the path with this policy and limit at another queue.
     fn with_queue(&self, table: &str, policy: &str, limit: &str) -> Self {
         let queue = format!("{{ kind = \"{policy}\", limit = \"{limit}\" }}");
         self.with(vec![(format!("{table}.queue"), queue)])
@@ -102,7 +102,7 @@ impl Wire for ScenarioPath {
             Room::Bytes(packets) => format!("{} B", self.question.mean_packet().get() * packets),
         };
         let mut point = self.set.clone();
-        // Another policy has none of the settings of the scenario's own.
+        // Another policy does not have the settings of the scenario's own.
         point.push(if queue == self.question.queue {
             (format!("{}.limit", self.queue), limit)
         } else {
@@ -146,7 +146,7 @@ impl Wire for ScenarioPath {
         vec![self.clone()]
     }
 
-    /// Returns the scenario with one thing otherwise, which keeps all else.
+    /// Returns variants of the scenario, each with one change.
     fn variants(&self, question: &Question, full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)> {
         let flows = question.flows.most;
         let mut variants = Vec::new();

@@ -1,4 +1,4 @@
-//! What an operator asks: the link, the flows over it, and what is wished of them.
+//! The operator's question: the link, the flows over it, and the wishes.
 
 mod ends;
 mod mix;
@@ -14,87 +14,88 @@ use scenario::did_you_mean;
 use serde::Serialize;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
 
-/// Where a queue stands, for an operator who does not know the number of flows: how many greedy ones to expect there.
+/// Places of a queue, and the number of greedy flows to expect there, for an operator who does not know it.
 pub const PLACES: [(&str, Ends<u64>); 3] = [
     ("edge", Ends { least: 1, most: 10 }),
     ("aggregation", Ends { least: 50, most: 500 }),
     ("core", Ends { least: 1000, most: 10_000 }),
 ];
-/// The base RTT that is assumed where none is given: between one within a continent and one across an ocean.
+/// The default base RTT: between one within a continent and one across an ocean.
 pub const RTT: Ends<Span> = Ends { least: Span::from_millis(50), most: Span::from_millis(50) };
-/// What most hosts send with.
+/// The default congestion control: that of most hosts.
 pub const CONTROL: &str = "cubic";
-/// The utilization that is asked for where none is given, in the mean.
+/// The default target of the mean utilization.
 pub const TARGET: f64 = 0.99;
 /// A full Ethernet packet.
 pub const PACKET: Bytes = Bytes::new(1500);
 
-/// More flows than this take more memory than most machines have.
+/// The most flows. More take more memory than most machines have.
 pub(super) const MOST_FLOWS: u64 = 1_000_000;
-/// Below this a packet takes seconds.
+/// The least rate. Below it a packet takes seconds.
 const LEAST_RATE: Rate = Rate::from_bps(10_000);
-/// The sizes of a segment that a scenario may have and that carry data.
+/// The least and the greatest size of a segment that a scenario may have and that carries data.
 const PACKETS: (u64, u64) = (64, 65_535);
 
-/// The RTTs of so few flows are spread by rule: drawn ones would be luck. A flow alone has the longest.
+/// The number of flows up to which RTTs are spread by rule, because drawn ones would depend on luck. A single flow has
+/// the longest.
 pub(super) const FEW: u64 = 50;
 
-/// What an operator asks.
+/// The operator's question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// Capacity of the link that the queue stands before.
     pub rate: Rate,
     /// Base RTT of the flows, spread uniformly.
     pub rtt: Ends<Span>,
-    /// Greedy flows at a time.
+    /// The number of concurrent greedy flows.
     pub flows: Ends<u64>,
     /// Their congestion controls.
     pub mix: Mix,
-    /// What their hosts do.
+    /// The effects of their hosts.
     pub hosts: Hosts,
     /// A full packet.
     pub packet: Bytes,
-    /// The mean packet that comes to the queue; `None`: all are full.
+    /// The mean packet that arrives at the queue; `None`: all are full.
     pub mean: Option<Bytes>,
     /// The mean rate of unresponsive cross traffic over the link.
     pub unresponsive: Rate,
-    /// The mean utilization that is wished.
+    /// The wished mean utilization.
     pub target: Fraction,
-    /// The longest queueing delay that is wished, for 95 % of the time.
+    /// The longest wished queueing delay, for 95 % of the time.
     pub max_delay: Option<Span>,
-    /// The most that may be lost, of all packets.
+    /// The highest wished loss rate, of all packets.
     pub max_loss: Option<Fraction>,
     /// The queue policy.
     pub queue: String,
-    /// What is turned of it.
+    /// The settings of the policy.
     pub settings: Settings,
-    /// Whether the flows negotiate ECN.
+    /// True if the flows negotiate ECN.
     pub ecn: bool,
-    /// The wireless cell whose access point has the queue. `rate` is then what a download alone would have.
+    /// The wireless cell whose access point has the queue. `rate` is then that of a download alone.
     pub cell: Option<InCell>,
 }
 
-/// A wireless cell, as far as the answer speaks of it.
+/// The facts about a wireless cell that the answer mentions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InCell {
     /// The PHY's name.
     pub phy: String,
-    /// Rate of the frames, bits per second.
+    /// The rate of the frames, bits per second.
     pub frame_bps: f64,
-    /// Stations.
+    /// The number of stations.
     pub stations: u64,
-    /// Greedy downloads whose data wait in the queue.
+    /// The number of greedy downloads whose data wait in the queue.
     pub downloads: u64,
-    /// Greedy uploads that share the cell with the downloads.
+    /// The number of greedy uploads that share the cell with the downloads.
     pub uploads: u64,
     /// The queue's access category: `be`, `bk`, `vi` or `vo`.
     pub category: &'static str,
-    /// Air that a full frame and its acknowledgement take, without contention: what airtime limits count, seconds.
+    /// The airtime of a full frame and its acknowledgement, without contention, as airtime limits count it, seconds.
     pub frame_s: f64,
 }
 
 impl Question {
-    /// What is asked of a link of `rate`, with the defaults of this file.
+    /// Returns the question about a link of `rate`, with the defaults of this file.
     ///
     /// # Panics
     /// Never: the defaults are in range.
@@ -119,11 +120,11 @@ impl Question {
         }
     }
 
-    /// Returns what is asked of a scenario of links: its tight link, its greedy flows and their RTTs, with the wishes of
-    /// this file.
+    /// Returns the question that a scenario of links poses: its tight link, its greedy flows and their RTTs, with the
+    /// wishes of this file.
     ///
     /// # Errors
-    /// Where it has no greedy flow.
+    /// If it has no greedy flow.
     pub(super) fn of_path(resolved: &Resolved) -> Result<Self, Complaint> {
         let greedy: Vec<_> = resolved.greedy().collect();
         let rtts = greedy.iter().map(|flow| flow.base_rtt);
@@ -149,7 +150,7 @@ impl Question {
         })
     }
 
-    /// Whether this can be asked.
+    /// Checks that this question can be answered.
     ///
     /// # Errors
     /// The option whose value is out of range.
@@ -202,54 +203,56 @@ impl Question {
         Ok(())
     }
 
-    /// The bandwidth-delay product of the mean RTT.
+    /// Returns the bandwidth-delay product of the mean RTT.
     #[must_use]
     pub fn bdp(&self) -> Bytes {
         bandwidth_delay_product(self.rate, self.rtt.mean())
     }
 
-    /// The same in full packets, as windows count them.
+    /// Returns the bandwidth-delay product in full packets, as windows count them.
     #[must_use]
     pub fn bdp_packets(&self) -> f64 {
         self.bdp().get() as f64 / self.packet.get() as f64
     }
 
-    /// The mean packet that comes to the queue.
+    /// Returns the mean packet that arrives at the queue.
     #[must_use]
     pub fn mean_packet(&self) -> Bytes {
         self.mean.unwrap_or(self.packet)
     }
 
-    /// Whether packets of several lengths come to the queue, so that a limit in packets is another than one in bytes.
+    /// Returns true if packets of several lengths arrive at the queue, so that a limit in packets differs from one in
+    /// bytes.
     #[must_use]
     pub fn is_mixed(&self) -> bool {
         self.mean_packet() != self.packet
     }
 
-    /// How many packets of the mean length are as long as a full one.
+    /// Returns the length of a full packet over the mean length.
     pub(super) fn mean_per_full(&self) -> f64 {
         self.packet.get() as f64 / self.mean_packet().get() as f64
     }
 
-    /// The limit, in packets of the mean length, that holds a bandwidth-delay product.
+    /// Returns the limit, in packets of the mean length, that holds a bandwidth-delay product.
     #[must_use]
     pub fn bdp_limit(&self) -> f64 {
         self.bdp_packets() * self.mean_per_full()
     }
 
-    /// The limit that holds what is under way on a full link without a queue, in hosts as well, at most.
+    /// Returns the limit that holds the packets under way on a full link without a queue, those held by hosts included,
+    /// at most.
     pub(super) fn pipe_limit(&self) -> f64 {
         self.bdp_limit() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
     }
 
-    /// Packets that each of `flows` has under way where they fill the link without a queue.
+    /// Returns the packets that each of `flows` has under way where they fill the link without a queue.
     #[must_use]
     pub fn window(&self, flows: u64) -> f64 {
         self.bdp_packets() / flows as f64
     }
 
-    /// The mean RTT of `flows` over that of the range. It is more than 1 where the flows are few, as the far end of
-    /// the range needs more.
+    /// Returns the mean RTT of `flows` over that of the range. It is more than 1 if the flows are few, because the far
+    /// end of the range needs more.
     #[must_use]
     pub fn reach(&self, flows: u64) -> f64 {
         if self.rtt.is_one() || flows > FEW {
@@ -259,13 +262,13 @@ impl Question {
         each.sum::<f64>() / flows as f64 / self.rtt.mean().as_secs_f64()
     }
 
-    /// The time in which the link sends `packets` of the mean length.
+    /// Returns the time in which the link sends `packets` of the mean length.
     #[must_use]
     pub fn drain(&self, packets: f64) -> f64 {
         packets * self.mean_packet().bits_f64() / self.rate.as_bps_f64()
     }
 
-    /// Whether the kernel has all of these controls.
+    /// Returns true if the kernel has all of these controls.
     #[must_use]
     pub fn is_for_the_kernel(&self) -> bool {
         self.mix.shares().iter().all(|(control, _)| KERNEL_CONTROLS.contains(&control.as_str()))

@@ -1,25 +1,26 @@
-//! Policies whose rate of drops grows by a law of time: a row of one that has not had that time is not its answer.
+//! Policies whose rate of drops grows by a law of time. A run that did not give them that time does not show their
+//! answer.
 
 use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use link::queue::CodelParameters;
 use units::Span;
 
-/// A mean delay of so many targets is not what CoDel aims at.
+/// The ratio of the mean delay to CoDel's target above which the delay is not the one that CoDel aims at.
 const FAR: f64 = 2.0;
-/// FQ-CoDel's queues, without a setting.
+/// The number of FQ-CoDel's queues, without a setting.
 const QUEUES: usize = 1024;
 
 /// A rate of drops and the time that CoDel takes to reach it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Climb {
-    /// Drops and marks a second that hold the flows down.
+    /// The drops and marks a second that hold the flows down.
     pub(super) drops: f64,
-    /// Seconds from the first drop until one of CoDel's queues has that rate.
+    /// The seconds from the first drop until one of CoDel's queues has that rate.
     pub(super) seconds: f64,
 }
 
-/// CoDel's climb, where the measured time began before its end and the queue is still far above the target.
+/// Returns CoDel's climb, if the measured time began before its end and the queue is still far above the target.
 ///
 /// The time between two drops is `interval / sqrt(count)`, so the rate grows by `1 / (2 interval^2)` each second: by 50 a
 /// second with 100 ms `[rfc8289:5.3]`.
@@ -42,17 +43,17 @@ pub(super) fn climb(resolved: &Resolved, summary: &Summary) -> Option<Climb> {
     late.then_some(Climb { drops, seconds })
 }
 
-/// Seconds until a CoDel of this interval drops so many packets a second.
+/// Returns the seconds until a CoDel of this interval drops `drops` packets a second.
 pub(super) fn seconds(drops: f64, interval: f64) -> f64 {
     2.0 * interval * interval * drops
 }
 
-/// The same with CoDel's default interval, for a path on which so many packets a second are dropped.
+/// Returns the same with CoDel's default interval, for a path on which `drops` packets a second are dropped.
 pub(super) fn seconds_by_default(drops: f64) -> f64 {
     seconds(drops, CodelParameters::default().interval.as_secs_f64())
 }
 
-/// A time of so many seconds in words.
+/// Writes a time in seconds in words.
 pub(super) fn shown(seconds: f64) -> String {
     Span::from_secs_f64(seconds).rounded()
 }
@@ -64,7 +65,7 @@ mod tests {
     #[test]
     fn codel_gains_fifty_drops_a_second_each_second() {
         assert!((seconds(50.0, 0.1) - 1.0).abs() < 1e-12);
-        // 3 % of 10 Gbit/s in packets of 1500 bytes.
+        // The drops are 3 % of 10 Gbit/s in packets of 1500 bytes.
         assert!((seconds_by_default(25_000.0) - 500.0).abs() < 1e-9);
     }
 }

@@ -1,4 +1,4 @@
-//! What theory says: the rules, and the curve that it expects.
+//! The answer of theory: the rules, and the curve that it expects.
 
 use super::answer::{Delay, Point, Rule};
 use super::question::Question;
@@ -11,42 +11,42 @@ use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
 use transport::FALLS_ASLEEP;
 use units::{Fraction, Rate, Span};
 
-/// From so many flows on the square-root rule is made for them: its source asks for some hundreds.
+/// The number of flows from which on the square-root rule is made for them: its source asks for some hundreds.
 const MANY: u64 = 300;
-/// Of so many flows one is taken to be out of step with the others. 603 CUBIC flows at 6 Gbit/s and 50 ms have 99.2 %
-/// with 0.92 BDP/sqrt(n) in simulation, where independent windows would have 99.9 %. With a ninth of the flows the
-/// promised value is below the simulated one.
+/// The number of flows of which one is assumed to be out of step with the others. In simulation, 603 CUBIC flows at 6
+/// Gbit/s and 50 ms have 99.2 % with 0.92 BDP/sqrt(n), where independent windows would have 99.9 %. With a ninth of the
+/// flows the promised value is below the simulated one.
 const IN_STEP: u64 = 9;
-/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. Only
+/// The window, in packets, below which many losses end in a timeout for want of duplicate acknowledgements. Only
 /// [`bursts`] has timeouts.
 const SMALL_WINDOW: f64 = 10.0;
-/// Bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts of 12, 3
-/// flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
+/// The number of bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts
+/// of 12, three flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
 const BBR_BURSTS: f64 = 2.0;
-/// Hosts that hold packets for this share of the path's round trip or more are spoken of.
+/// The share of the path's round trip from which on the time that hosts hold packets is mentioned.
 const MUCH_HELD: f64 = 0.1;
-/// Answers of theory that differ by this factor are both said.
+/// The factor between answers of theory from which on both are mentioned.
 const FAR_APART: f64 = 2.0;
-/// Standard deviations of a normal distribution that 95 % stay below.
+/// The standard deviations below which 95 % of a normal distribution lie.
 const P95: f64 = 1.645;
-/// Segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
+/// The segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
 const CUBIC_C: f64 = 0.4;
-/// Segments by which CUBIC's Reno-friendly window grows per round trip: 3 (1 - beta)/(1 + beta) `[rfc9438:4.3]`.
+/// The segments by which CUBIC's Reno-friendly window grows per round trip: 3 (1 - beta)/(1 + beta) `[rfc9438:4.3]`.
 const FRIENDLY: f64 = 3.0 * 0.3 / 1.7;
 /// Scalable's growth per acknowledged segment `[kelly:ccr03]`.
 const SCALABLE: f64 = 0.01;
 
-/// How one flow behaves, as far as theory knows it.
+/// The behaviour of one flow, as far as theory knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Behaviour {
-    /// A window that saws.
+    /// A window that follows a sawtooth.
     Saw(Saw),
     /// A rate with probes.
     Bbr,
 }
 
-/// How a flow of `control` behaves whose window is `window` packets at its largest; CUBIC saws as whichever of its
-/// windows is larger. Controls without a rule here are taken for Reno, which needs the most.
+/// Returns the behaviour of a flow of `control` whose window is `window` packets at its largest. CUBIC follows
+/// whichever of its windows is larger. Controls without a rule here count as Reno, which needs the most.
 pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     match control {
         "bbr" | "bbr3" => Behaviour::Bbr,
@@ -57,7 +57,7 @@ pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     }
 }
 
-/// Seconds from a loss until the cubic is back at its window.
+/// Returns the seconds from a loss until the cubic is back at its window.
 fn cubic_period(window: f64) -> f64 {
     (window * (1.0 - Saw::CUBIC.kept) / CUBIC_C).cbrt()
 }
@@ -66,7 +66,7 @@ fn friendly_period(window: f64, rtt: f64) -> f64 {
     window * (1.0 - Saw::CUBIC_FRIENDLY.kept) / FRIENDLY * rtt
 }
 
-/// Seconds from a loss to the next, of a flow whose window is `window` at its largest.
+/// Returns the seconds from a loss to the next, for a flow whose window is `window` at its largest.
 pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
     match behaviour(control, window, rtt) {
         // The probe for the round-trip time comes every 10 s [bbr:draft00 4.3.5].
@@ -78,10 +78,10 @@ pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
     }
 }
 
-/// The share of its packets that a flow loses, one at each loss.
+/// Returns the share of its packets that a flow loses, one at each loss.
 fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
     match behaviour(control, window, rtt) {
-        // What a probe at 5/4 sends into a queue of less than a quarter, one round trip of eight.
+        // A probe at 5/4 loses the part that a queue of less than a quarter cannot hold, in one round trip of eight.
         Behaviour::Bbr => (0.25 - buffer).max(0.0) / 8.0,
         Behaviour::Saw(saw) => {
             let mean = window * (1.0 + saw.kept) / 2.0;
@@ -90,14 +90,14 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
     }
 }
 
-/// What theory expects of a limit of `packets`, for `flows`.
+/// Returns the effects that theory expects of a limit of `packets`, for `flows`.
 pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let point = Point::at(question, packets);
     // Windows count full packets.
     let packets = ((packets as f64 / question.mean_per_full()).round() as u64).max(1);
     let full = |packets: f64| question.drain(packets * question.mean_per_full());
     let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
-    // A receiver sleeps while packets of its flow wait in the queue: half full in the mean.
+    // A receiver sleeps while packets of its flow wait in the queue, which is half full in the mean.
     let round = path + full(packets as f64) / 2.0;
     let rtt = path + question.hosts.held(round, flows);
     let reach = rtt / question.rtt.mean().as_secs_f64();
@@ -109,7 +109,7 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let (mut utilization, mut mean, mut p95, mut lost) = (0.0, 0.0, 0.0, 0.0);
     for (control, share) in question.mix.shares() {
         let behaves = behaviour(control, window, rtt);
-        // A burst takes its room in the queue: the window that saws has what is left.
+        // A burst takes its room in the queue; the rest is left for the window's sawtooth.
         let burst = if behaves == Behaviour::Bbr && flows > 1 { BBR_BURSTS * burst } else { burst };
         let room = buffer * (1.0 - burst / packets as f64).max(0.0);
         let (of, waits, longest) =
@@ -117,7 +117,7 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                 Behaviour::Saw(saw) => {
                     let spread =
                         said(many_flows::window_deviation(saw.kept)) / f64::from(apart(flows)).sqrt();
-                    // Flows are neither all in step nor all out of it: both utilizations are too little, both delays
+                    // Flows are neither all in step nor all out of it: both utilizations are too low, and both delays
                     // may be too short.
                     (
                         said(single_flow::mean_utilization(saw, room))
@@ -127,8 +127,9 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                             .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                     )
                 }
-                // What several measure is not the link's rate less the others': their mean is nearer to the least of
-                // one. A flow alone has a queue in one round trip of eight, many keep up to a product waiting.
+                // None of several flows measures exactly the rate that the others leave, so that their mean utilization
+                // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
+                // to a product waiting.
                 Behaviour::Bbr if flows == 1 => {
                     (said(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
                 }
@@ -151,7 +152,7 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     }
 }
 
-/// What windows have that add up to no more than the queue and the packet being sent.
+/// Returns the utilization of windows that add up to no more than the queue and the packet being sent.
 fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64) -> f64 {
     match behaves {
         Behaviour::Saw(saw) => {
@@ -162,7 +163,7 @@ fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64)
     }
 }
 
-/// What bursts that meet in the queue leave of the link, and lose.
+/// Returns the utilization and the loss that result from bursts that meet in the queue.
 fn met(
     question: &Question,
     flows: u64,
@@ -178,8 +179,8 @@ fn met(
     said(bursts::balance(&senders(question, flows, rtt, protocol, kept), packets))
 }
 
-/// Returns the flows as senders of bursts, with round trips of `rtt` seconds without a queue and the control `protocol`, of
-/// whose window `kept` is left at a loss.
+/// Returns the flows as senders of bursts, with round trips of `rtt` seconds without a queue. The control `protocol`
+/// keeps the share `kept` of its window at a loss.
 fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: f64) -> bursts::Flows {
     let (hosts, path) = (&question.hosts, question.rtt.mean().as_secs_f64() * question.reach(flows));
     // No link carries more, and the theory ends there.
@@ -192,7 +193,7 @@ fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: 
         rtt: Span::from_secs_f64(rtt),
         together: hosts.super_packet(question.rate, flows, Span::from_secs_f64(path), question.packet),
         spread: hosts.spread(question.rate),
-        // What arrives while the receiver begins, and while its card gathers.
+        // The packets that arrive while the receiver wakes up, and while its card gathers.
         gathered: if hosts.waking > Span::ZERO { sent(hosts.most_held()) } else { 0.0 },
         asleep: sent(FALLS_ASLEEP.as_secs_f64()),
         timeout: hosts.timeout,
@@ -200,17 +201,17 @@ fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: 
     }
 }
 
-/// What a rule says of a question's numbers, which are in its range.
+/// Returns the result of a rule for a question's numbers, which are in the rule's range.
 fn said<T>(found: Result<T, OutOfRange>) -> T {
     found.expect("limits, windows and targets of a question that was checked are in range")
 }
 
-/// Flows as many as are out of step with each other.
+/// Returns the number of flows that are out of step with each other.
 fn apart(flows: u64) -> u32 {
     count(flows / IN_STEP).max(1)
 }
 
-/// The assumption that the queue is drop-tail, for a queue that is not.
+/// Describes the assumption that the queue is drop-tail, for a queue that is not.
 pub(super) fn policy(question: &Question) -> Option<String> {
     (question.queue != link::queue::DROP_TAIL).then(|| {
         format!(
@@ -220,7 +221,7 @@ pub(super) fn policy(question: &Question) -> Option<String> {
     })
 }
 
-/// The line about the cross traffic that theory leaves out, where there is some.
+/// Describes the cross traffic that theory leaves out, if there is some.
 pub(super) fn traffic(question: &Question) -> Option<String> {
     (question.unresponsive > Rate::ZERO).then(|| {
         format!(
@@ -231,8 +232,8 @@ pub(super) fn traffic(question: &Question) -> Option<String> {
     })
 }
 
-/// Least limits by theory with windows all in step, nearly, and all out of it; said where they lie far apart, since
-/// simulation may have either.
+/// Describes the range of least limits by theory, from windows nearly all in step to all out of it. Returns it only if
+/// the limits lie far apart, because simulation may have either.
 pub(super) fn range(question: &Question, least: u64) -> Option<String> {
     let rule = |name: &str| {
         let found = rules(question).into_iter().find(|rule| rule.name == name);
@@ -248,7 +249,7 @@ pub(super) fn range(question: &Question, least: u64) -> Option<String> {
     })
 }
 
-/// The doubt about timeouts, for windows that are too small to be without.
+/// Describes the doubt about timeouts, for windows that are too small to avoid them.
 pub(super) fn small_windows(question: &Question) -> Option<String> {
     let window = question.window(question.flows.most);
     (window < SMALL_WINDOW).then(|| {
@@ -260,7 +261,7 @@ pub(super) fn small_windows(question: &Question) -> Option<String> {
     })
 }
 
-/// The assumption of how long hosts hold packets, where the path is so short that this decides.
+/// Describes the time that hosts hold packets, if the path is so short that this time decides.
 pub(super) fn hosts(question: &Question) -> Option<String> {
     let (path, flows) = (question.rtt.mean().as_secs_f64(), question.flows.most);
     let held = question.hosts.held(path, flows);
@@ -275,7 +276,7 @@ pub(super) fn hosts(question: &Question) -> Option<String> {
     })
 }
 
-/// What theory expects at both ends of the range of flows, of which the worse counts.
+/// Returns the effects that theory expects at both ends of the range of flows, of which the worse counts.
 pub(super) fn curve(question: &Question, limits: &[u64]) -> Vec<Point> {
     let ends = question.flows;
     let point = |packets: &u64| {
@@ -288,7 +289,7 @@ fn count(flows: u64) -> u32 {
     u32::try_from(flows).unwrap_or(u32::MAX)
 }
 
-/// What the rules say. Each is asked for the least number of flows, which needs the most.
+/// Returns the results of the rules. Each is asked for the least number of flows, which needs the most.
 pub(super) fn rules(question: &Question) -> Vec<Rule> {
     let (flows, bdp, target) = (question.flows.least, question.bdp_limit(), question.target.get());
     let whole = |packets: f64| packets.is_finite().then_some(packets.ceil() as u64);
@@ -347,8 +348,8 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     rules
 }
 
-/// The fixed point of flows and queue, if every control has a response function: the least limit at which it has the
-/// target.
+/// Returns the rule of the fixed point of flows and queue, if every control has a response function. Its limit is the
+/// least at which the fixed point has the target.
 fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     let of_each = question.mix.counts(flows).into_iter().map(|(control, flows)| {
         let base_rtt = question.rtt.mean() + question.rate.serialization(question.packet);
@@ -367,7 +368,7 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
             capacity: question.rate,
             unresponsive: Rate::ZERO,
             loss: Fraction::ZERO,
-            // The one being sent counts there.
+            // The model counts the packet being sent, too.
             packets: limit + 1,
             queue: Queue::DropTail,
         };
@@ -391,7 +392,7 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     })
 }
 
-/// The rules for one flow of `control`, least and mean.
+/// Returns the rules for one flow of `control`, least and mean.
 fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule> {
     let (bdp, target) = (question.bdp_limit(), question.target.get());
     let (least, mean) = match behaviour(control, question.window(flows), rtt) {

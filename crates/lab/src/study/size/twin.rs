@@ -1,10 +1,10 @@
-//! What is simulated for a question: the path itself where that is affordable, a smaller twin otherwise.
+//! The path that is simulated for a question: the path itself if that is affordable, a smaller twin otherwise.
 //!
-//! A twin keeps what decides. Where there are many flows, it has fewer, each with its window and RTT, at a lower
-//! rate. The limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the
-//! limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. So the RTT grows so that the number
-//! of round trips between losses over the window stays. docs/guide/size.md has how far twins are from what they stand
-//! for (docs/guide/size.md).
+//! A twin keeps the ratios that decide. Where there are many flows, it has fewer, each with its window and RTT, at a
+//! lower rate, and the limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and
+//! the limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. Therefore the RTT then grows until
+//! the ratio of the round trips between losses to the window is that of the path. docs/guide/size.md has the errors of
+//! twins.
 
 use super::answer::{Delay, Point};
 use super::bench::{Room, delay};
@@ -20,25 +20,25 @@ use scenario::{Document, Faults, Flow, Scenario, Spread};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// Packets of one simulation: about a second of one core with today's hosts.
+/// The packets of one simulation: about a second of one core with today's hosts.
 pub(super) const PACKETS: f64 = 5e6;
-/// Cycles from loss to loss that are measured if that is affordable, and at least.
+/// The cycles from loss to loss that are measured if that is affordable, and the least number.
 const CYCLES: (f64, f64) = (12.0, 5.0);
-/// Round trips that are measured at least.
+/// The least number of measured round trips.
 const ROUNDS: f64 = 40.0;
-/// Seconds that are measured at least: timeouts take 0.2 s.
+/// The least measured time, seconds: timeouts take 0.2 s.
 const LEAST_MEASURED: f64 = 1.0;
-/// Seconds that are measured if half of the packets pay for them.
+/// The seconds that are measured if half of the packets suffice for them.
 const WANTED_MEASURED: f64 = 20.0;
-/// A twin has no fewer flows than this: they are out of step as more are.
+/// The least number of a twin's flows: so many are as far out of step as more are.
 const LEAST_FLOWS: u64 = 300;
-/// A twin's flows have no smaller windows, packets: a round trip adds a hundredth.
+/// The smallest window of a twin's flows, packets: a round trip adds a hundredth.
 const LEAST_WINDOW: f64 = 100.0;
-/// How long a rate that is probed for is remembered, seconds: BBR's probe for the RTT is rarer and short.
+/// The seconds for which BBR remembers a rate that it probed for; its probe for the RTT is rarer and short.
 const BBR_MEMORY: f64 = 2.0;
-/// Seconds that the kernel is measured at most: it takes as long as it takes.
+/// The most seconds that the kernel is measured, because it runs in real time.
 const MOST_LIVE: f64 = 60.0;
-/// Flows begin within this, seconds, or within a cycle if that is shorter.
+/// The seconds within which flows begin; within a cycle if that is shorter.
 const STARTS: f64 = 2.0;
 
 /// A path that is simulated in place of the question's.
@@ -46,20 +46,20 @@ const STARTS: f64 = 2.0;
 pub(super) struct Twin {
     question: Question,
     flows: u64,
-    /// Flows that it stands for.
+    /// The number of flows that it stands for.
     stands_for: u64,
-    /// Packets under way of each flow on a full link.
+    /// The packets under way of each flow on a full link.
     window: f64,
-    /// RTT over the question's.
+    /// The ratio of its RTT to the question's.
     stretch: f64,
-    /// Seconds before measurement, and of measurement.
+    /// The seconds before measurement, and of measurement.
     warmup: f64,
     measured: f64,
-    /// Seconds that the warm-up is longer, for what settles late.
+    /// The seconds that are added to the warm-up for a policy that settles late.
     later: f64,
 }
 
-/// The least and the greatest number of flows of a question, with about `packets` to simulate.
+/// Returns twins for the least and the greatest number of flows of a question, with about `packets` to simulate.
 pub(super) fn cases(question: &Question, packets: f64) -> Vec<Twin> {
     let ends = question.flows;
     let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
@@ -68,7 +68,7 @@ pub(super) fn cases(question: &Question, packets: f64) -> Vec<Twin> {
 }
 
 impl Twin {
-    /// For `flows` of the question's, with about `packets` to simulate.
+    /// Creates the twin for `flows` of the question's, with about `packets` to simulate.
     pub(super) fn of(question: &Question, flows: u64, packets: f64) -> Self {
         let window = question.window(flows);
         let mut twin = Self {
@@ -98,7 +98,7 @@ impl Twin {
             twin.flows = ((flows as f64 * share) as u64).max(LEAST_FLOWS);
         }
         if cycles(few, &mut twin) < 1.0 && window > LEAST_WINDOW {
-            // Packets grow with the window: halve the interval of its logarithm.
+            // The number of packets grows with the window, so the loop bisects the window's logarithm.
             let (mut low, mut high) = (LEAST_WINDOW, window);
             while high / low > 1.05 {
                 let middle = (low * high).sqrt();
@@ -112,7 +112,7 @@ impl Twin {
         twin
     }
 
-    /// Smaller windows.
+    /// Shrinks the windows to `window` packets.
     fn shrink(&mut self, window: f64) {
         let full = self.question.window(self.stands_for);
         self.window = window;
@@ -126,7 +126,7 @@ impl Twin {
         self.question.mix.shares().iter().any(|(control, _)| behaviour(control, 1.0, 1.0) == Behaviour::Bbr)
     }
 
-    /// Time for `cycles` cycles, and for the flows to begin and forget how they did.
+    /// Sets the time for `cycles` cycles, and for the flows to begin and forget their start.
     fn take_time(&mut self, cycles: f64) {
         let rtt = self.rtt();
         let memory = self.question.mix.shares().iter().map(|(control, _)| {
@@ -144,7 +144,7 @@ impl Twin {
         self.question.rtt.mean().as_secs_f64() * self.stretch
     }
 
-    /// Packets a second on a full link.
+    /// Returns the packets a second on a full link.
     fn rate(&self) -> f64 {
         self.flows as f64 * self.window / self.rtt()
     }
@@ -157,7 +157,7 @@ impl Twin {
         self.flows == self.stands_for && self.window == self.question.window(self.stands_for)
     }
 
-    /// Its limit for one of `packets` of the question.
+    /// Returns the twin's limit for a limit of `packets` in the question.
     pub(super) fn limit(&self, packets: u64) -> u64 {
         if self.is_whole() {
             return packets;
@@ -167,8 +167,8 @@ impl Twin {
         ((packets as f64 * small / large).round() as u64).max(1)
     }
 
-    /// Returns the scenario behind a limit of `packets`; the kernel's, which has its own start and its own buffers, if it is
-    /// not `simulated`.
+    /// Returns the scenario behind a limit of `packets`. If it is not `simulated`, it is the kernel's, which has its
+    /// own start and its own buffers.
     fn scenario(&self, packets: u64, queue: &str, seed: u64, simulated: bool) -> Result<Task, Faults> {
         let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
         let stretched = |rtt: Span| time(rtt.as_secs_f64() * self.stretch);
@@ -191,7 +191,7 @@ impl Twin {
             .queue(queue)
             .limit(format!("{limit} packets"))
             .set("record.columns", Vec::<String>::new());
-        // After slow start each has about its share, so that no overflow is to be waited for.
+        // After slow start each flow has about its share, so that no overflow delays the measurement.
         let window = self.window * question.reach(self.flows);
         let share = Bytes::new(segment.get().saturating_sub(52) * (window.ceil() as u64).max(2));
         let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
@@ -207,7 +207,7 @@ impl Twin {
                 flow = flow.set("socket_buffer", "max").set("send_buffer", "unlimited");
             }
             if simulated {
-                // It begins where windows have grown.
+                // The receive window begins as one that has grown already.
                 flow = flow.set("quick_growth", false).set("initial_ssthresh", share);
             }
             if self.flows > 1 {
@@ -230,13 +230,13 @@ impl Wire for Twin {
         short.scenario(packets, queue, seed, false)
     }
 
-    /// Reads what was measured at the twin's limit as what the limit of `packets` does.
+    /// Reads the numbers measured at the twin's limit as those of the limit of `packets`.
     fn point(&self, packets: u64, summary: &Summary) -> Point {
         let point = Point::at(&self.question, packets);
         let drain = self.limit(packets) as f64 / self.rate();
         let scale = if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain };
-        // Between two losses a flow sends as many packets as the window squared: see theory.rs. BBR loses what its
-        // probes overflow.
+        // Between two losses a flow sends a number of packets that grows with the square of the window: see theory.rs.
+        // BBR's losses are those of its probes.
         let full = self.question.window(self.stands_for);
         let rarer = if self.has_bbr() { 1.0 } else { (self.window / full).powi(2) };
         let (utilization, half) = (summary.utilization.unwrap_or_default(), summary.utilization_ci95);
@@ -325,7 +325,7 @@ mod tests {
         assert!(twin.flows < 10_000 && twin.flows >= LEAST_FLOWS, "{twin:?}");
         assert_eq!((twin.window, twin.stretch), (question.window(10_000), 1.0));
         let resolved = twin.task(Room::Packets(4167), "drop-tail", 1).unwrap().resolved;
-        // 4167 packets are BDP/sqrt(n), and the twin's are that of its own.
+        // A limit of 4167 packets is BDP/sqrt(n), and the twin's limit is its own BDP/sqrt(n).
         let bdp = resolved.link.rate.as_bps_f64() * 0.05 / 12_000.0;
         let own = bdp / (twin.flows as f64).sqrt();
         assert!((twin.limit(4167) as f64 / own - 1.0).abs() < 0.02, "{} {own}", twin.limit(4167));
@@ -338,7 +338,7 @@ mod tests {
             let twin = Twin::of(&question, 1, PACKETS);
             assert!(twin.flows == 1 && twin.window < 41_667.0 && twin.window >= LEAST_WINDOW, "{twin:?}");
             assert!(twin.packets() < 1.1 * PACKETS, "{}", twin.packets());
-            // Round trips between losses over the window.
+            // The shape is the ratio of the round trips between losses to the window.
             let shape = |window: f64, rtt: f64| period(mix, window, rtt) / rtt / window;
             let (large, small) = (shape(question.window(1), 0.05), shape(twin.window, twin.rtt()));
             assert!((large / small - 1.0).abs() < 1e-6, "{mix}: {large} {small}");

@@ -1,4 +1,4 @@
-//! What may be otherwise than was asked: other numbers of flows, a longer round trip, another control.
+//! Variants of a question: other numbers of flows, a longer round trip, another control.
 
 use super::question::{Ends, MOST_FLOWS, Question};
 
@@ -23,7 +23,7 @@ pub(super) fn variants(question: &Question) -> Vec<(String, Question)> {
     variants
 }
 
-/// A control of the flows, and the one that may be there in its place.
+/// Returns a control of the flows, and another that may take its place.
 pub(super) fn other_control(question: &Question) -> (String, &'static str) {
     let mut controls = question.mix.shares().iter().map(|(control, _)| control.as_str());
     let first = controls.find(|control| *control != "bbr");

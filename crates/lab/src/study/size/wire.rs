@@ -11,15 +11,16 @@ use crate::study::sweep::Runner;
 use crate::study::task::{Task, check};
 use scenario::Faults;
 
-/// What is taken for granted of the ends of the flows.
+/// The assumption about the ends of the flows.
 pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them, measured on a virtual machine that pauses now and then (docs/papers/kernel.md)";
 
-/// The first look reaches up to so many bandwidth-delay products over the square root of the flows, or to `LARGEST`.
+/// The largest limit of the first look, in bandwidth-delay products over the square root of the flows; `LARGEST` if
+/// that is less.
 const ROOTS: f64 = 6.0;
-/// A policy that needs so many seconds to settle is measured after this many times as long: it was not settled when the
-/// need was estimated.
+/// The factor by which the time of settling is multiplied before a policy is measured again, because it was not settled
+/// when the time was estimated.
 pub(super) const LATER: f64 = 2.0;
-/// Limits between the last that misses the target and the first that meets it.
+/// The number of limits between the last that misses the target and the first that meets it.
 const BETWEEN: u32 = 3;
 
 /// A path that is simulated, with its own flows: a twin, or a scenario.
@@ -30,32 +31,32 @@ pub(super) trait Wire: Clone {
     /// Returns the same for the kernel.
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults>;
 
-    /// Reads what `summary` says of a limit of `packets`.
+    /// Reads the effects of a limit of `packets` from `summary`.
     fn point(&self, packets: u64, summary: &Summary) -> Point;
 
-    /// Returns the same measured later, after `seconds` or after what was measured, if that takes no more than `most`
-    /// packets.
+    /// Returns the same path measured later, after `seconds` or after the time that was measured, if that takes at most
+    /// `most` packets.
     fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self>;
 
-    /// Describes how the path differs from the one that is asked about; `None` if it is that one.
+    /// Describes how the path differs from that of the question; `None` if it does not.
     fn assumption(&self) -> Option<String>;
 
     /// Returns the path or paths on which another policy is simulated, with about `packets`.
     fn alike(&self, question: &Question, packets: f64) -> Vec<Self>;
 
-    /// Returns paths on which something is otherwise than was asked, each with its name. `full` is a queue elsewhere that
-    /// is full behind the recommended limit.
+    /// Returns paths with one change to the question, each with its name. `full` is a queue elsewhere that is full
+    /// behind the recommended limit.
     fn variants(&self, question: &Question, full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)>;
 }
 
-/// Paths that stand for one question, the worst of which counts.
+/// Paths that stand for one question; the worst of them counts.
 pub(super) struct Wires<'a, W> {
     pub(super) question: &'a Question,
     pub(super) paths: Vec<W>,
     pub(super) seed: u64,
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Clone)]
 pub(super) struct Measured {
     pub(super) point: Point,
@@ -87,7 +88,7 @@ pub(super) struct Run<'a, W> {
 }
 
 impl<W: Wire> Wires<'_, W> {
-    /// Returns what each of `runs` does, in their order.
+    /// Returns the results of `runs`, in their order.
     pub(super) fn simulate(
         &self,
         runs: &[Run<'_, W>],
@@ -104,7 +105,7 @@ impl<W: Wire> Wires<'_, W> {
     /// Checks that these paths can be simulated behind `room` of `queue`.
     ///
     /// # Errors
-    /// What in the scenario does not allow it.
+    /// The first fault of the scenario that does not allow it.
     pub(super) fn check(&self, paths: &[W], room: Room, queue: &str) -> Result<(), String> {
         let first = |faults: Faults| faults.to_string().lines().next().unwrap_or_default().to_owned();
         paths.iter().try_for_each(|path| {

@@ -1,19 +1,19 @@
 //! The unit of each column as metadata of its field, where Parquet has no place for it.
 //!
-//! Parquet's schema knows no metadata of a field. Arrow's does, and what reads Parquet into Arrow (pyarrow, pandas,
-//! Polars, DuckDB) looks for an Arrow schema in the file's metadata, under [`KEY`]. It is an encapsulated IPC message
-//! in base 64, and the message is a FlatBuffer. Only what our four kinds of columns need is written, front to back:
-//! an object is written after the one that points at it. The crates that could do it would be most of what this room
-//! has to compile.
+//! Parquet's schema has no metadata of a field. Arrow's has, and readers of Parquet into Arrow (pyarrow, pandas,
+//! Polars, DuckDB) look for an Arrow schema in the file's metadata, under [`KEY`]. It is an encapsulated IPC message in
+//! base 64, and the message is a FlatBuffer. Only the parts that our four kinds of columns need are written, front to
+//! back: an object is written after the one that points at it. The crates that could do it would be most of the code
+//! that this room has to compile.
 
 use super::columns::Kind;
 
-/// Under this key readers look for it.
+/// The key under which readers look for the schema.
 pub(super) const KEY: &str = "ARROW:schema";
-/// Under this key a field's metadata has its unit.
+/// The key under which a field's metadata has its unit.
 const UNIT: &str = "unit";
 
-/// The schema of a table with these columns: name, unit and kind of each.
+/// Writes the schema of a table with these columns: name, unit and kind of each.
 pub(super) fn schema(columns: &[(&str, &str, Kind)]) -> String {
     let mut flat = Flat::default();
     let root = flat.put(&[0; 4]);
@@ -32,7 +32,8 @@ pub(super) fn schema(columns: &[(&str, &str, Kind)]) -> String {
     base64(&message)
 }
 
-/// Field: name, whether it may be null, its type and what that needs, no dictionary, no children, metadata.
+/// Writes a field: its name, whether it may be null, its type and that type's settings, no dictionary, no children,
+/// metadata.
 fn field(flat: &mut Flat, place: usize, name: &str, unit: &str, kind: Kind) {
     let nullable = match kind {
         Kind::Required | Kind::Text => 0,
@@ -76,16 +77,16 @@ enum Slot {
     Short(u16),
     Int(u32),
     Long(u64),
-    /// Points at an object that follows.
+    /// The place of an object that follows.
     Offset,
 }
 
-/// A FlatBuffer under way.
+/// An unfinished FlatBuffer.
 #[derive(Default)]
 struct Flat(Vec<u8>);
 
 impl Flat {
-    /// Appends bytes that keep the alignment of their number; where they begin.
+    /// Appends bytes that keep the alignment of their number. Returns the place where they begin.
     fn put(&mut self, bytes: &[u8]) -> usize {
         let at = self.0.len().next_multiple_of(bytes.len().max(1));
         self.0.resize(at, 0);
@@ -93,14 +94,15 @@ impl Flat {
         at
     }
 
-    /// Lets the offset at `place` point at `target`.
+    /// Sets the offset at `place` to point at `target`.
     fn point(&mut self, place: usize, target: usize) {
         self.0[place..place + 4].copy_from_slice(&((target - place) as u32).to_le_bytes());
     }
 
-    /// A table that the offset at `from` points at; where its own offsets are.
+    /// Writes a table that the offset at `from` points at. Returns the places of its own offsets.
     fn table(&mut self, from: usize, slots: &[Slot]) -> Vec<usize> {
-        // The widest field has eight bytes: with that alignment places within the table are known before it is written.
+        // The widest field has eight bytes: with that alignment, places within the table are known before it is
+        // written.
         let (mut end, mut places) = (4_usize, Vec::with_capacity(slots.len()));
         for slot in slots {
             let size = slot.bytes().len();
@@ -126,14 +128,14 @@ impl Flat {
         offsets
     }
 
-    /// A vector of `count` offsets that the one at `from` points at; where they are.
+    /// Writes a vector of `count` offsets that the one at `from` points at. Returns their places.
     fn vector(&mut self, from: usize, count: usize) -> Vec<usize> {
         let at = self.put(&(count as u32).to_le_bytes());
         self.point(from, at);
         (0..count).map(|_| self.put(&[0; 4])).collect()
     }
 
-    /// A text that the offset at `from` points at.
+    /// Writes a text that the offset at `from` points at.
     fn text(&mut self, from: usize, text: &str) {
         let at = self.put(&(text.len() as u32).to_le_bytes());
         self.point(from, at);
@@ -155,7 +157,7 @@ impl Slot {
     }
 }
 
-/// RFC 4648, section 4.
+/// Encodes bytes by RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -206,7 +208,7 @@ mod tests {
             .chunks(2)
             .map(|two| u16::from_le_bytes(two.try_into().unwrap()))
             .collect();
-        // Its own length, the table's, and where the fields are in it.
+        // The numbers are the vtable's own length, the table's, and the places of the fields in it.
         assert_eq!(numbers, [12, 18, 4, 8, 0, 16]);
     }
 }

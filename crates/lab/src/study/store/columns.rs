@@ -1,4 +1,4 @@
-//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata (`units`, as
+//! Tables as Parquet: one row per sample or point. The unit of each column is in the file's metadata (`units`, as
 //! JSON), and in that of its field (`arrow.rs`).
 
 use super::arrow;
@@ -22,10 +22,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows of a page. The buffers that its values pass through are small enough for the allocator to keep. With larger
+/// The rows of a page. The buffers that its values pass through are small enough for the allocator to keep. With larger
 /// ones most of the time went into memory that was given back and fetched again.
 const PAGE: usize = 4096;
-/// Rows that the library is handed at a time.
+/// The number of rows that the library gets at a time.
 const BATCH: usize = 1024;
 
 /// Writes the series of a run into `folder`, a file for each kind that it has.
@@ -42,9 +42,9 @@ pub(super) fn write_series(folder: &Path, series: &Series) -> io::Result<()> {
     Ok(())
 }
 
-/// `t_s, flow, rate_bps, rtt_s, window_bytes`, and for a live run what became of the socket buffer: one row per flow
-/// and sample. A column that was not recorded is null throughout. What controllers measure comes after, a column per
-/// name, where it was recorded.
+/// Writes `t_s, flow, rate_bps, rtt_s, window_bytes`, and for a live run the requested and the granted socket buffer:
+/// one row per flow and sample. A column that was not recorded is null throughout. The measurements of controllers come
+/// after, a column per name, where they were recorded.
 fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     let numbers = |name, of: &dyn Fn(&FlowSeries) -> &[f64]| {
         let pieces = flows.iter().map(|flow| Piece::Numbers(of(flow), flow.t_s.len()));
@@ -69,7 +69,7 @@ fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     write(create(path)?, &sheets)
 }
 
-/// `t_s, flows`, and of each recorded column the mean and the percentiles over all flows: one row per sample.
+/// Writes `t_s, flows`, and for each recorded column the mean and the percentiles over all flows: one row per sample.
 fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     let flows = series.flows.iter().map(|count| Some(*count)).collect();
     let mut columns =
@@ -93,8 +93,8 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     write_table(create(path)?, &columns)
 }
 
-/// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell,
-/// `busy_share`.
+/// Writes `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets` is added; for a
+/// wireless cell, `busy_share`.
 fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     let samples = link.t_s.len();
     let numbers = |values| vec![Piece::Numbers(values, samples)];
@@ -113,7 +113,7 @@ fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     write(create(path)?, &sheets)
 }
 
-/// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
+/// Writes `t_s, jain_index`: one row per interval, null where fewer than two flows were active throughout.
 fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     let intervals = fairness.t_s.len();
     let sheets = [
@@ -123,10 +123,10 @@ fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     write(create(path)?, &sheets)
 }
 
-/// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted.
+/// Writes `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted.
 /// `at_least` is the share during which the queue was no shorter.
 fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
-    // Summed from the end, where the small ones are.
+    // The sum begins at the end, where the small shares are.
     let mut at_least: Vec<f64> = shares
         .iter()
         .rev()
@@ -147,7 +147,7 @@ fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
     )
 }
 
-/// A column whose name says its unit at its end.
+/// Creates a column whose name has its unit at its end.
 fn of_name(name: impl Into<String>, column: Column) -> Field {
     let name = name.into();
     let unit = Unit::of_name(&name).1.in_files();
@@ -157,7 +157,7 @@ fn of_name(name: impl Into<String>, column: Column) -> Field {
 /// Writes columns of equal length to an empty file.
 ///
 /// # Errors
-/// What the file system says.
+/// If the file system refuses.
 pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
     let sheets: Vec<Sheet<'_>> = fields.iter().map(Sheet::of).collect();
     write(file, &sheets)
@@ -171,7 +171,7 @@ struct Sheet<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Required,
@@ -182,22 +182,22 @@ pub(super) enum Kind {
 
 /// Some rows of a column.
 enum Piece<'a> {
-    /// As many rows. Null is what is not finite, or beyond the values.
+    /// These values, in as many rows. Values that are not finite are null, and so are rows beyond the values.
     Numbers(&'a [f64], usize),
-    /// The value of each of as many rows.
+    /// The value of each of so many rows.
     Each(Box<dyn Fn(usize) -> Option<f64> + 'a>, usize),
     Whole(&'a [Option<u64>]),
-    /// One text in as many rows.
+    /// One text in so many rows.
     Text(&'a str, usize),
 }
 
 impl<'a> Sheet<'a> {
-    /// A column whose name says its unit at its end.
+    /// Creates a column whose name has its unit at its end.
     fn of_name(name: &'a str, kind: Kind, pieces: Vec<Piece<'a>>) -> Self {
         Self { name, unit: Unit::of_name(name).1.in_files(), kind, pieces }
     }
 
-    /// Packets that were counted in each of as many rows.
+    /// Creates the column of packets that were counted in each of `rows` rows.
     fn of_counts(name: &'a str, counts: &'a [u64], rows: usize) -> Self {
         let count = |row: usize| counts.get(row).map(|count| *count as f64);
         Self { name, unit: "packets", kind: Kind::Number, pieces: vec![Piece::Each(Box::new(count), rows)] }
@@ -216,14 +216,14 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Writes a file of one row group. Values go from where they lie to the encoders, so that nothing is held twice.
+/// Writes a file of one row group. Values go directly from their place to the encoders, so that none is held twice.
 fn write(file: File, sheets: &[Sheet<'_>]) -> io::Result<()> {
     try_write(file, sheets).map_err(io::Error::other)?.sync_all()
 }
 
 fn try_write(file: File, sheets: &[Sheet<'_>]) -> Result<File, ParquetError> {
-    // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest. In a file of one row
-    // group, least and largest values let a reader pass over nothing.
+    // Measured numbers hardly repeat, so a dictionary of them would cost more than all the rest. In a file of one row
+    // group, least and largest values do not let a reader skip anything.
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -261,7 +261,7 @@ fn try_write(file: File, sheets: &[Sheet<'_>]) -> Result<File, ParquetError> {
     table.into_inner()
 }
 
-/// Hands some rows to the encoder of their column.
+/// Passes some rows to the encoder of their column.
 fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(), ParquetError> {
     match (piece, writer, kind) {
         (Piece::Numbers(values, _), ColumnWriter::DoubleColumnWriter(writer), Kind::Required) => {
@@ -285,7 +285,7 @@ fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(
             put_each(writer, *rows, value)?;
         }
         (Piece::Whole(values), ColumnWriter::Int64ColumnWriter(writer), _) => {
-            // The logical type says that the bits are those of an unsigned number.
+            // By the logical type the bits are those of an unsigned number.
             put_each(writer, values.len(), |row| values[row].map(u64::cast_signed))?;
         }
         (Piece::Text(text, rows), ColumnWriter::ByteArrayColumnWriter(writer), _) => {
@@ -299,7 +299,7 @@ fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(
     Ok(())
 }
 
-/// Hands on as many rows with the value of each.
+/// Passes `rows` rows to the encoder with the value of each.
 fn put_each<T: DataType<T: Copy>>(
     writer: &mut ColumnWriterImpl<'_, T>,
     rows: usize,
@@ -308,7 +308,7 @@ fn put_each<T: DataType<T: Copy>>(
     let (mut values, mut levels) = (Vec::with_capacity(BATCH.min(rows)), Vec::with_capacity(BATCH.min(rows)));
     for row in 0..rows {
         let value = value(row);
-        // 1 where there is a value, 0 where not.
+        // The level is 1 where there is a value, and 0 otherwise.
         levels.push(i16::from(value.is_some()));
         values.extend(value);
         if levels.len() == BATCH || row + 1 == rows {

@@ -12,7 +12,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A column with its name and unit.
+    /// Creates a column with its name and unit.
     pub fn new(name: impl Into<String>, unit: &'static str, column: Column) -> Self {
         Self { name: name.into(), unit, column }
     }
@@ -23,9 +23,9 @@ impl Field {
 pub enum Column {
     /// A number in every row.
     Required(Vec<f64>),
-    /// A number, or null where there is none.
+    /// A number, or null where it is missing.
     Number(Vec<Option<f64>>),
-    /// A whole number to its last digit, or null where there is none.
+    /// A whole number with all its digits, or null where it is missing.
     Whole(Vec<Option<u64>>),
     /// A text in every row.
     Text(Vec<String>),

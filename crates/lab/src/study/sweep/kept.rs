@@ -1,8 +1,8 @@
-//! [`Kept`]: a finished point on disk. A line in JSON says what was asked and has a digest of the rest, the result.
+//! [`Kept`]: a finished point on disk. A line in JSON has the question and a digest of the rest, the result.
 //!
-//! Whoever may write to the folder may put anything there, and disks fail. So a point is believed only if the file is
-//! the user's own, asks what is asked now, by this build of the program, and has the digest of its result. Any other
-//! point is computed again.
+//! Other users may put anything into the folder, and disks fail. So a point is believed only if the file is the user's
+//! own, has the same question and the same build of the program, and the digest fits the result. Any other point is
+//! computed again.
 
 use crate::files::{put, read_own};
 use crate::run::BUILD;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A larger file is none of ours, in bytes: a summary of a million flows has less.
+/// The largest accepted file, in bytes: a summary of a million flows has less.
 const LARGEST: u64 = 2 << 30;
 
 /// The result of a finished point.
@@ -26,7 +26,7 @@ pub(crate) struct Kept {
 /// The identity of a kept point.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
-    /// The program: its successor may compute the point otherwise.
+    /// The build of the program: a later one may compute the point otherwise.
     build: String,
     engine: String,
     scenario_hash: String,
@@ -38,7 +38,7 @@ pub(super) struct Asked {
 struct Head {
     #[serde(flatten)]
     asked: Asked,
-    /// BLAKE3 of what follows the line.
+    /// The BLAKE3 digest of the bytes after the line.
     digest: String,
 }
 
@@ -53,7 +53,7 @@ impl Asked {
         }
     }
 
-    /// The file's name.
+    /// Returns the file's name.
     pub(super) fn name(&self) -> String {
         format!("{}.json", self.scenario_hash)
     }
@@ -70,7 +70,7 @@ impl Kept {
         put(folder, asked.name(), |mut file| file.write_all(&content))
     }
 
-    /// Reads the point back from an open folder, if there is one to be believed.
+    /// Reads the point back from an open folder, if it has one that can be believed.
     pub(super) fn read(folder: &Path, asked: &Asked) -> Option<Self> {
         let content = read_own(folder, &asked.name(), LARGEST)?;
         let end = content.iter().position(|byte| *byte == b'\n')?;

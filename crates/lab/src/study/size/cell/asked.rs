@@ -1,4 +1,4 @@
-//! What is asked of a scenario with a wireless cell, and the lines to paste.
+//! The question that a scenario with a wireless cell poses, and the lines to paste.
 
 use crate::run::engine::served_every;
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -8,10 +8,10 @@ use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
 
-/// Half of a 95 % interval, as a share of what is had, from which on limits cannot be told apart.
+/// The half-width of a 95 % interval, as a share of the value, above which limits cannot be distinguished.
 const APART: f64 = 0.1;
 
-/// The downloads whose data wait in the queue that is asked about.
+/// Returns the downloads whose data wait in the queue of the question.
 pub(super) fn downloads<'a>(
     resolved: &'a Resolved,
     plan: &'a CellPlan,
@@ -24,7 +24,7 @@ pub(super) fn downloads<'a>(
     })
 }
 
-/// What is asked of a scenario with a cell.
+/// Returns the question that a scenario with a cell poses.
 pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> Result<Question, Complaint> {
     let down: Vec<&ResolvedFlow> = downloads(resolved, plan).map(|(_, flow)| flow).collect();
     let rtts = down.iter().map(|flow| flow.base_rtt);
@@ -68,7 +68,7 @@ pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> 
     })
 }
 
-/// What speaks against any limit, and at which load the recommended one was chosen.
+/// Returns cautions about any limit, and about the load for which the recommended one was chosen.
 pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> {
     let plan = resolved.cell.as_ref().expect("a cell");
     let watched = plan.access_point[plan.watched].category;
@@ -95,7 +95,7 @@ pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> 
     cautions
 }
 
-/// The lines that give mac80211's queues, or a driver that has none of them, the limit.
+/// Returns the lines that give mac80211's queues, or a driver without them, the limit.
 pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
     let packets = point.packets;
     let mut lines = vec![
@@ -110,7 +110,7 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
             line: format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
         },
     ];
-    // mac80211 numbers categories from the most urgent one.
+    // In mac80211 the categories are numbered from the most urgent one.
     let number = question
         .cell
         .as_ref()
@@ -129,7 +129,7 @@ mod tests {
     use crate::run::resolve::resolve_document;
     use scenario::Document;
 
-    /// The cautions of a cell with a download and these further tables, where runs vary by `apart`.
+    /// Returns the cautions of a cell with a download and these further tables, where runs vary by `apart`.
     fn said(tables: &str, apart: f64) -> Vec<String> {
         let text = format!(
             "title = 't'\nduration = '9s'\n[wlan]\nphy = '802.11a'\nrate = '24Mbit/s'\nqueue.limit = '90 packets'\n\

@@ -2,13 +2,13 @@ use super::*;
 use crate::study::size::answer::Delay;
 use units::{Fraction, Rate, Span};
 
-/// 100 Mbit/s and 50 ms: 416.7 packets of product, 0.12 ms a packet.
+/// Returns 100 Mbit/s and 50 ms: 416.7 packets of product, 0.12 ms a packet.
 fn question() -> Question {
     Question::of(Rate::from_bps(100_000_000))
 }
 
-/// Points of limit, utilization and half its interval. Packets wait for the whole limit; of 1000 packets one is lost
-/// at a limit of 1000.
+/// Makes points of limit, utilization and half its interval. Packets wait for the whole limit; at a limit of 1000 one
+/// of 1000 packets is lost.
 fn curve(points: &[(u64, f64, f64)]) -> Vec<Point> {
     let question = question();
     let point = |&(packets, utilization, half): &(u64, f64, f64)| {
@@ -25,7 +25,7 @@ fn curve(points: &[(u64, f64, f64)]) -> Vec<Point> {
     points.iter().map(point).collect()
 }
 
-/// Of limits between the points those of the next larger one.
+/// Finds a limit's effects; between the points those of the next larger one apply.
 fn at(curve: &[Point]) -> impl Fn(u64) -> Point {
     let curve = curve.to_vec();
     move |packets| Point { packets, ..*curve.iter().find(|point| point.packets >= packets).unwrap() }
@@ -51,7 +51,7 @@ fn the_least_meets_the_target_and_the_recommended_one_surely() {
 fn a_limit_below_one_that_surely_misses_does_not_count() {
     let dip =
         [(20, 0.995, 0.001), (40, 0.98, 0.005), (80, 0.989, 0.003), (160, 0.996, 0.002), (320, 1.0, 0.0)];
-    // 40 misses for sure; 80 may meet, so what is above it counts.
+    // The limit 40 surely misses; 80 may meet, so the limits above 40 count.
     let choice = choice(&question(), &curve(&dip));
     assert_eq!((choice.least, choice.recommended), (160, 240));
 }
@@ -84,7 +84,7 @@ fn a_loss_bound_raises_the_least() {
     let choice_of = |percent| choice(&of(percent), &curve(&RISING));
     assert_eq!(choice_of(0.4).least, 320);
     assert!(choice_of(0.4).recommended >= 320);
-    // Nothing that was looked at loses so little.
+    // No limit that was tried loses so little.
     let none = choice_of(0.1).conflict.unwrap();
     let told = trade_off(&of(0.1), &none, &curve(&RISING), at(&curve(&RISING)));
     assert!(told.says.contains("the least is 0.16 %"), "{}", told.says);

@@ -4,50 +4,50 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Complaint, Span, TextError};
 
-/// From the least to the most: written as `20ms..80ms`, or as one value.
+/// A range from a least to a greatest value: written as `20ms..80ms`, or as one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends<T> {
-    /// The least.
+    /// The least value.
     pub least: T,
-    /// The most.
+    /// The greatest value.
     pub most: T,
 }
 
 impl<T: Copy + PartialEq> Ends<T> {
-    /// One value.
+    /// Creates the range of one value.
     pub const fn at(value: T) -> Self {
         Self { least: value, most: value }
     }
 
-    /// Whether there is one value only.
+    /// Returns true if the range has one value only.
     pub fn is_one(&self) -> bool {
         self.least == self.most
     }
 }
 
 impl Ends<Span> {
-    /// The mean of a uniform spread.
+    /// Returns the mean of a uniform spread.
     #[must_use]
     pub fn mean(&self) -> Span {
         Span::from_nanos(self.least.as_nanos().midpoint(self.most.as_nanos()))
     }
 
-    /// The upper ends of `count` equal parts, ascending.
+    /// Returns the upper ends of `count` equal parts, ascending.
     pub(in crate::study::size) fn spread(self, count: u64) -> impl Iterator<Item = Span> {
         let width = self.most.saturating_sub(self.least);
         (1..=count).map(move |part| self.least + width.scale(part as f64 / count as f64))
     }
 }
 
-/// What can have a least and a most.
+/// A value that can have a least and a most.
 pub trait Value: Copy + PartialOrd + fmt::Display {
-    /// What is accepted, with the form of a range.
+    /// The accepted texts, with the form of a range.
     const ACCEPTED: &'static str;
 
     /// Reads one value.
     ///
     /// # Errors
-    /// What was found and what is accepted.
+    /// If the text is not such a value: the text, and the accepted ones.
     fn read(text: &str) -> Result<Self, Complaint>;
 }
 
@@ -75,7 +75,7 @@ impl Value for u64 {
     }
 }
 
-/// The two texts of a range: apart by `..`, or by a dash or the word "to" as people write ranges. The least may
+/// Splits a range into its two texts, at `..`, or at a dash or the word "to" as people write ranges. The least may
 /// leave its unit to the most.
 fn range(text: &str) -> Option<(String, String)> {
     let apart = ["..", "–", " to ", "-"].into_iter().find_map(|mark| text.split_once(mark));

@@ -6,28 +6,28 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Complaint, Fraction};
 
-/// Controls that do not fill a link by themselves: one needs a window, two need routers that tell them their rate.
+/// Controls that do not fill a link by themselves: one needs a window, two need routers that report a rate.
 const NEEDY: [&str; 3] = ["fixed", "xcp", "rcp"];
 
-/// Which controls the flows have: `cubic`, or `cubic:80%,bbr:20%` of the flows.
+/// The controls of the flows: `cubic`, or `cubic:80%,bbr:20%` of the flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix(Vec<(String, f64)>);
 
 impl Mix {
-    /// All flows with one control.
+    /// Creates the mix in which all flows have one control.
     #[must_use]
     pub fn only(control: &str) -> Self {
         Self(vec![(control.into(), 1.0)])
     }
 
-    /// Of shares that are counted.
+    /// Creates a mix from numbers of flows.
     #[must_use]
     pub fn counted(counts: &[(String, u64)]) -> Self {
         let all: u64 = counts.iter().map(|(_, count)| count).sum();
         Self(counts.iter().map(|(control, count)| (control.clone(), *count as f64 / all as f64)).collect())
     }
 
-    /// As these flows have it.
+    /// Creates the mix of these flows.
     pub(in crate::study::size) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
         let mut counts: Vec<(String, u64)> = Vec::new();
         for flow in flows {
@@ -39,13 +39,14 @@ impl Mix {
         Self::counted(&counts)
     }
 
-    /// Each control and its share of the flows, which add to 1.
+    /// Returns each control and its share of the flows, which add to 1.
     #[must_use]
     pub fn shares(&self) -> &[(String, f64)] {
         &self.0
     }
 
-    /// How many of `flows` have each control: one at least, and together `flows` or, of fewer flows than controls, one each.
+    /// Returns the number of `flows` with each control. Each has at least one, and together they have `flows`; with
+    /// fewer flows than controls, each has one.
     #[must_use]
     pub fn counts(&self, flows: u64) -> Vec<(&str, u64)> {
         let mut counts: Vec<(&str, u64)> = Vec::new();
@@ -67,13 +68,13 @@ impl Mix {
         counts
     }
 
-    /// Whether some flows have `control`.
+    /// Returns true if some flows have `control`.
     #[must_use]
     pub fn has(&self, control: &str) -> bool {
         self.0.iter().any(|(name, _)| name == control)
     }
 
-    /// The mix with `new` in place of `old`.
+    /// Returns the mix with `new` in place of `old`.
     #[must_use]
     pub fn instead(&self, old: &str, new: &str) -> Self {
         let rename = |name: &String| if name == old { new.to_owned() } else { name.clone() };
