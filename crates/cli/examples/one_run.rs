@@ -1,4 +1,4 @@
-//! One path, asked of theory and of the simulator: cargo run --release --example one_run
+//! One path, in theory and in the simulator: cargo run --release --example one_run
 
 use tightlink::{Engine, Error, Flow, Run, Scenario, metric};
 
@@ -23,7 +23,7 @@ pub(crate) fn main() -> Result<(), Error> {
     }
     answer.absent.iter().for_each(|reason| println!("no answer: {reason}"));
 
-    // What is wrong with a scenario is data, too.
+    // The faults of a scenario are data, too.
     let mut wrong = scenario;
     wrong.flows[0].control = "renoo".into();
     let error = wrong.run(Engine::Sim).expect_err("no such control");

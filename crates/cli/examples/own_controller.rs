@@ -1,8 +1,8 @@
-//! A congestion control of one's own beside Reno: cargo run --release --example own_controller
+//! A congestion control of your own next to Reno: cargo run --release --example own_controller
 //!
 //! SQRT adds 1/sqrt(w) segments per round trip and gives up sqrt(w)/2 on loss (Bansal, Balakrishnan, INFOCOM 2001). A
-//! loss-based controller is a slow start times a growth: the growth is all there is to write. Others implement
-//! `cc::CongestionControl`.
+//! loss-based controller combines a slow start and a growth, so only the growth must be written. Other controllers
+//! implement `cc::CongestionControl`.
 
 use tightlink::cc::growth::Growth;
 use tightlink::cc::growth::share::{Remainder, in_use, part, segments};

@@ -1,7 +1,7 @@
-//! A sizer of the receive window of one's own: cargo run --release --example own_sizer
+//! A sizer of your own for the receive window: cargo run --release --example own_sizer
 //!
-//! It holds the window at a little more than what a round trip without a queue delivers. So the buffer of the link stays
-//! nearly empty, whatever congestion control the sender has.
+//! It keeps the window a little larger than the data that a round trip without a queue delivers. So the buffer of the
+//! link stays nearly empty with every congestion control of the sender.
 
 use tightlink::sizing::registry::{Sizer, add};
 use tightlink::sizing::{Action, BufferSizer, Input, SizerConfig};
@@ -36,7 +36,7 @@ impl BufferSizer for Gentle {
                 let Some(round) = self.least_rtt.filter(|round| now.since(self.since) >= *round) else {
                     return;
                 };
-                // What arrived in the time of one round trip, had there been no queue.
+                // The data that arrive in the time of one round trip without a queue.
                 let share = round.as_secs_f64() / now.since(self.since).as_secs_f64();
                 let window = self.delivered.scale(1.25 * share).max(self.config.segment * 20);
                 self.news = Some(window.min(self.config.maximum));

@@ -10,11 +10,11 @@ pub(crate) fn main() -> Result<(), Error> {
         .warmup("5s")
         .build()?;
 
-    // One key needs no more than this.
+    // A sweep over one key needs only this.
     let points = scenario.sweep(Engine::Model, "link.queue.limit", ["0.25 bdp", "1 bdp"])?;
     assert!(points[0].summary.goodput_bps() < points[1].summary.goodput_bps());
 
-    // Several keys, and a folder: a run that was stopped goes on where it was, and tables are written.
+    // With a folder, a sweep over several keys continues where it was stopped, and writes tables.
     let mut experiment = scenario.experiment(&[
         ("flow.control", &["reno", "cubic"]),
         ("link.queue.limit", &["0.1 bdp", "0.25 bdp", "0.5 bdp", "1 bdp"]),

@@ -1,6 +1,6 @@
 //! The commands and their options: the words of `--help`. `args/size.rs` and `args/emulate.rs` have the options of
-//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` says what to type
-//! in the place of what is not understood.
+//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` has help for
+//! unknown options.
 
 mod emulate;
 mod files;

@@ -17,13 +17,13 @@ pub trait Run {
     /// Runs the scenario once on `engine`.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or why the engine has no answer.
+    /// If the scenario is not valid, or the engine has no answer.
     fn run(&self, engine: Engine) -> Result<Record, Error>;
 
-    /// As [`Run::run`]; the files that the scenario names are read from `files`, such as [`InMemory`].
+    /// Runs the scenario as [`Run::run`] does, and reads the files that it names from `files`, such as [`InMemory`].
     ///
     /// # Errors
-    /// What is wrong with the scenario, or why the engine has no answer.
+    /// If the scenario is not valid, or the engine has no answer.
     ///
     /// [`InMemory`]: crate::InMemory
     fn run_with(&self, engine: Engine, files: &dyn Files) -> Result<Record, Error>;
@@ -31,7 +31,7 @@ pub trait Run {
     /// Asks theory and simulation. An engine that has no answer is among [`Answer::absent`], with the reason.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or why neither engine has an answer.
+    /// If the scenario is not valid, or neither engine has an answer.
     fn compare(&self) -> Result<Answer, Error>;
 
     /// Runs the scenario on `engine` at each of the values of `key`, on all cores.
@@ -45,20 +45,20 @@ pub trait Run {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the scenario or a value, or why the engine has no answer.
+    /// If the scenario or a value is not valid, or the engine has no answer.
     fn sweep(&self, engine: Engine, key: &str, values: impl Written) -> Result<Vec<PointResult>, Error>;
 
     /// Finds the limits of the tight link's queue that keep the link busy, by theory and simulation.
     ///
     /// # Errors
-    /// What is wrong with the scenario, such as that none of its flows is greedy.
+    /// If the scenario is not valid or cannot be sized, because for example none of its flows is greedy.
     fn size(&self) -> Result<Sizing, Error>;
 
     /// Returns an experiment over all combinations of the values of keys; without keys it has one point. It keeps
     /// nothing until it gets a [folder](Experiment::folder).
     ///
     /// # Errors
-    /// What is wrong with the scenario or a value.
+    /// If the scenario or a value is not valid.
     fn experiment(&self, sweep: &[(&str, &dyn Written)]) -> Result<Experiment, Error>;
 }
 
@@ -102,7 +102,7 @@ impl Run for Scenario {
     }
 }
 
-/// Returns the error of a scenario that has no text of its own.
+/// Makes the error of a scenario that has no text of its own.
 fn in_code(faults: Faults) -> Error {
     Complaints::from(faults).into()
 }

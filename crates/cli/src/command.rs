@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one file for each.
 
 pub(crate) mod check;
 pub(crate) mod compare;

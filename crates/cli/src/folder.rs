@@ -1,4 +1,4 @@
-//! Where results go: a folder that keeps them, or with `--out none` one that goes with the command.
+//! The folder for results: one that keeps them, or with `--out none` one that is removed when the command ends.
 
 use crate::print;
 use crate::problem::Problem;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use units::Complaint;
 
-/// What to type for no folder; `./none` is a folder of that name.
+/// The word for no folder; `./none` is a folder of that name.
 const NONE: &str = "none";
 
 /// A folder for results.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// It is removed with this.
+    /// The owner of a folder that is removed with this.
     temporary: Option<TempDir>,
 }
 
 impl Folder {
-    /// The folder that `--out` names.
+    /// Makes the folder that `--out` names.
     pub(crate) fn of(out: &Path) -> Result<Self, Problem> {
         if out != Path::new(NONE) {
             return Ok(Self { path: out.into(), temporary: None });
@@ -30,17 +30,17 @@ impl Folder {
         Ok(Self { path: temporary.path().into(), temporary: Some(temporary) })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether what is in it stays.
+    /// Returns true if its content stays after the command.
     pub(crate) fn keeps(&self) -> bool {
         self.temporary.is_none()
     }
 
-    /// Says where the results of `answers` are: "results: results/f65653a9ff3d3b51/sim".
+    /// Prints the place of the results of `answers`: "results: results/f65653a9ff3d3b51/sim".
     pub(crate) fn tell(&self, answers: &[Answer]) {
         if !self.keeps() {
             return;

@@ -1,24 +1,24 @@
-//! Ctrl-C while results come: the work ends at the next thing it tells, so that what is finished can be named.
+//! Ctrl-C while results come: the work ends at its next event, so that the program can name the finished part.
 //!
-//! No thread waits for the signal: one that runs would refuse the rights for the kernel's runs. A transfer needs no such
-//! rights, so there a thread waits ([`say_when_interrupted`]).
+//! No thread waits for the signal, because the kernel's runs get their rights only in a process of one thread. A
+//! transfer needs no such rights, so there a thread waits ([`say_when_interrupted`]).
 
 use crate::print;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// What a shell says of a program that Ctrl-C ended.
+/// The exit code that a shell reports for a program that Ctrl-C ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Ctrl-C, as something to ask for. When this goes, it acts as ever.
+/// A descriptor from which Ctrl-C can be read. Dropping this restores the usual effect.
 pub(crate) struct Interrupt {
     descriptor: SignalFd,
     set: SigSet,
 }
 
 impl Interrupt {
-    /// Takes SIGINT over for this thread and the threads that it starts later. `None` if the parent process ignores SIGINT, or if the
-    /// kernel gives no signal descriptor.
+    /// Takes SIGINT over for this thread and the threads that it starts later. Returns `None` if the parent process
+    /// ignores SIGINT, or if the kernel gives no signal descriptor.
     pub(crate) fn attend() -> Option<Self> {
         let mut set = SigSet::empty();
         set.add(Signal::SIGINT);
@@ -28,7 +28,7 @@ impl Interrupt {
         Some(Self { descriptor, set })
     }
 
-    /// Whether Ctrl-C was typed since the last question.
+    /// Returns true if Ctrl-C was typed since the last call.
     pub(crate) fn is_asked(&self) -> bool {
         matches!(self.descriptor.read_signal(), Ok(Some(_)))
     }
@@ -36,13 +36,13 @@ impl Interrupt {
 
 impl Drop for Interrupt {
     fn drop(&mut self) {
-        // The work has ended: a second Ctrl-C was meant for it, too.
+        // The work has ended, and a second Ctrl-C was meant for it, too.
         while self.is_asked() {}
         let _ = self.set.thread_unblock();
     }
 }
 
-/// Has Ctrl-C print `kept` and end the program. Call it before other threads are started.
+/// Makes Ctrl-C print `kept` and end the program. Call it before other threads are started.
 pub(crate) fn say_when_interrupted(kept: String) {
     let mut set = SigSet::empty();
     set.add(Signal::SIGINT);
@@ -56,7 +56,7 @@ pub(crate) fn say_when_interrupted(kept: String) {
         }
     };
     if std::thread::Builder::new().name("interrupt".into()).spawn(wait).is_err() {
-        // Without that thread Ctrl-C ends the program as ever.
+        // Without that thread Ctrl-C ends the program as usual.
         let _ = set.thread_unblock();
     }
 }

@@ -14,23 +14,23 @@
 //! ```
 //!
 //! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`].
-//! - [`Run`] has the questions: one run, a comparison of engines, a sweep over a key, the size of a buffer. Nothing is
-//!   written to disk.
+//! - [`Run`] has the questions: one run, a comparison of engines, a sweep over a key, the size of a buffer. They write
+//!   nothing to disk.
 //! - An [`Experiment`] has the rest: several keys, repetitions, claims, a results folder, and a [`Watch`] that sees the
 //!   progress and can stop the work.
 //! - A [`Record`] has a run's numbers and series. [`metric`] lists the numbers with their units and words.
 //! - An [`Error`] has a kind, and complaints with the paths of keys, such as `flow[2].control`.
-//! - A controller or a sizer of a program's own is added to [`cc::registry`] or [`sizing::registry`]; scenarios can then
-//!   name it.
+//! - A program can add its own controller or sizer to [`cc::registry`] or [`sizing::registry`]; scenarios can then name
+//!   it.
 //!
-//! `examples/` has a program for each of these. The command `tightlink` is in the same package (feature `program`, on by
-//! default). A program that calls the library leaves it out: `default-features = false`, with the feature `kernel` for
-//! runs on the Linux kernel.
+//! `examples/` has a program for each of these. The command `tightlink` is in the same package (feature `program`, on
+//! by default). A program that calls the library leaves it out: `default-features = false`, with the feature `kernel`
+//! for runs on the Linux kernel.
 
 mod ask;
 
 pub use ask::Run;
-/// Controllers: their trait, what they are made from, and the registry of their names.
+/// Controllers: their trait, their parts, and the registry of their names.
 pub use cc;
 pub use lab::run::metric;
 pub use lab::run::record::{Engine, Record, Series, Summary};

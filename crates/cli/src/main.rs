@@ -1,10 +1,10 @@
 //! The `tightlink` command: reads arguments, calls the `lab`, prints. No domain logic lives here.
 //!
-//! stdout is data, stderr is talk. Exit codes: `problem.rs`.
+//! stdout gets data, stderr gets talk. `problem.rs` has the exit codes.
 //!
 //! Reading order:
 //! - `args.rs`: the options; `command/`: one file per command; `problem.rs`: errors and exit codes;
-//! - `source.rs`: scenario files; `folder.rs`: where results go; `interrupt.rs`: Ctrl-C;
+//! - `source.rs`: scenario files; `folder.rs`: the folder for results; `interrupt.rs`: Ctrl-C;
 //! - `table.rs`, `progress.rs`, `talk.rs` and `print.rs`: the output.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]

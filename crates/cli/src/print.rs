@@ -1,4 +1,4 @@
-//! Writing to a reader who may leave: data on stdout, talk on stderr.
+//! Output to a reader who may leave: data on stdout, talk on stderr.
 //!
 //! `println!` panics when stdout is closed or full. Here a reader who has seen enough (`| head -1`) ends the program
 //! quietly, as it ends any program in a pipe. A full disk is an error with an exit code.
@@ -15,7 +15,7 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
     writeln!(io::stdout(), "{}", harmless(&line.to_string())).map_err(|error| Problem::output(&error))
 }
 
-/// Writes text of ours, which ends with a line's end, to stdout.
+/// Writes text of this program, which ends with a line break, to stdout.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
     io::stdout().write_all(text.as_bytes()).map_err(|error| Problem::output(&error))
 }
@@ -31,7 +31,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
         .map_err(|error| Problem::output(&error))
 }
 
-/// JSON leaves letters alone that move a terminal all the same: these are escaped, too.
+/// A formatter that also escapes letters that JSON allows but that control a terminal.
 struct OnlyVisible;
 
 impl Formatter for OnlyVisible {
@@ -48,8 +48,8 @@ impl Formatter for OnlyVisible {
     }
 }
 
-/// The text without what moves a terminal but the ends of its lines. What others chose in it is escaped before
-/// ([`units::Foreign`]); this is for what the user's own arguments, files and the system's messages bring along.
+/// Escapes all letters that control a terminal, except line breaks and tabs. Text from other people is escaped before
+/// ([`units::Foreign`]); this is for the user's own arguments, for files and for messages of the system.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -62,13 +62,13 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Writes a question to the terminal, in place of its last line; the answer is typed behind it.
+/// Writes a question to the terminal in place of its last line; the user types the answer behind it.
 pub(crate) fn ask(question: impl Display) {
     let _ = write!(io::stderr(), "\r\x1b[2K{}", harmless(&question.to_string()))
         .and_then(|()| io::stderr().flush());
 }
 
-/// Writes why the program ends to stderr, as clap writes a wrong option: in colour on a terminal.
+/// Writes the reason why the program ends to stderr, in the form of clap's errors: in colour on a terminal.
 pub(crate) fn error(message: &str) {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -81,7 +81,7 @@ fn error_line(message: &str, colour: bool) -> String {
     format!("{word} {}", harmless(message))
 }
 
-/// Writes a line of talk to stderr. That nobody listens is no error.
+/// Writes a line of talk to stderr; ignores errors.
 pub(crate) fn talk(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", harmless(&line.to_string()));
 }

@@ -1,4 +1,4 @@
-//! How a command can end badly: a message for a person and an exit code.
+//! The bad end of a command: a message for a person and an exit code.
 
 use lab::run::engine::EngineError;
 use lab::study::claims::ClaimError;
@@ -14,23 +14,23 @@ use tightlink::{Error, ErrorKind};
 
 /// A claim failed, or a file is not as it was.
 pub(crate) const CLAIM_FAILED: u8 = 1;
-/// The command or the scenario is not right.
+/// The command or the scenario has a mistake.
 pub(crate) const USAGE: u8 = 2;
 /// The machine or the user's rights lack something.
 pub(crate) const ENVIRONMENT: u8 = 3;
-/// Some of a transfer's files are there, some are not.
+/// Only some of a transfer's files arrived.
 pub(crate) const PARTIAL: u8 = 4;
-/// A transfer was interrupted by the network or the other program's end: the same commands go on.
+/// The network or the end of the other program interrupted a transfer: the same commands continue it.
 pub(crate) const NETWORK: u8 = 5;
-/// The other side does not want the transfer, or the receiver's user does not.
+/// The other program or the receiver's user refused the transfer.
 pub(crate) const REFUSED: u8 = 6;
-/// A disk is full, or fails.
+/// A disk is full or fails.
 pub(crate) const DISK: u8 = 7;
 
-/// The reader of our output has left: 128 + SIGPIPE, what a shell reports of any other program in a pipe.
+/// The reader of the output has left: 128 + SIGPIPE, as a shell reports for any other program in a pipe.
 const READER_LEFT: u8 = 141;
 
-/// Why a command ended, and its exit code. An empty message is not shown.
+/// The reason why a command ended, and its exit code. An empty message is not shown.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) message: String,
@@ -46,7 +46,7 @@ impl Problem {
         Self { message: message.to_string(), code: ENVIRONMENT }
     }
 
-    /// stdout did not take what was written to it.
+    /// Makes the problem of an error at writing to stdout.
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { message: String::new(), code: READER_LEFT },
@@ -58,7 +58,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let code = match error.kind {
-            // The scenario asks for what the engine is not: the person chose both.
+            // The person chose both the scenario and an engine that cannot run it.
             ErrorKind::Usage | ErrorKind::Engine => USAGE,
             _ => ENVIRONMENT,
         };
@@ -66,7 +66,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// Each of these errors is first made an [`Error`], whose kind decides on the exit code.
+/// Converts each of these errors to an [`Error`] first, whose kind decides on the exit code.
 macro_rules! by_error {
     ($($error:ty),*) => {$(
         impl From<$error> for Problem {

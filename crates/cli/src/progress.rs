@@ -1,4 +1,4 @@
-//! Progress of long work on stderr: a bar on a terminal; elsewhere a plain line now and then.
+//! The progress of long work on stderr: a bar on a terminal, elsewhere a plain line from time to time.
 
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::print;
@@ -11,27 +11,27 @@ use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Between plain lines at least.
+/// The least time between plain lines.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Shows how far an experiment is: a bar for each kind of its work.
+/// The display of an experiment's progress: a bar for each kind of its work.
 #[derive(Default)]
 pub(crate) struct Bars {
     silent: bool,
-    /// Whether to print the summaries of each answer as JSON.
+    /// True to print the summaries of each answer as JSON.
     prints: bool,
-    /// What is being done while evidence is gathered.
+    /// The name of the work while evidence is gathered.
     doing: String,
     bar: Bar,
-    /// stdout did not take an answer.
+    /// The error at writing an answer to stdout.
     problem: Option<Problem>,
     interrupt: Option<Interrupt>,
     interrupted: bool,
-    /// Runs that were there from before.
+    /// The number of runs reused from earlier commands.
     reused: usize,
-    /// Steps of the last work: finished, and in all.
+    /// The steps of the last work: finished, and in all.
     steps: (usize, usize),
-    /// A step is a search.
+    /// True if each step is a search.
     searches: bool,
 }
 
@@ -44,7 +44,7 @@ enum Bar {
 }
 
 impl Bars {
-    /// For a command that is asked for data alone.
+    /// Makes bars that show nothing, for a command that prints only data.
     pub(crate) fn silent() -> Self {
         Self { silent: true, ..Self::default() }
     }
@@ -54,12 +54,12 @@ impl Bars {
         Self { prints: true, ..self }
     }
 
-    /// Says what the runs are for that claims are judged by.
+    /// Sets the name of the runs by which claims are judged.
     pub(crate) fn doing(self, what: &str) -> Self {
         Self { doing: what.into(), ..self }
     }
 
-    /// Shows how far `work` is until it ends.
+    /// Shows the progress of `work` until it ends.
     pub(crate) fn watch<T, E: Into<Problem>>(
         mut self,
         work: impl FnOnce(&mut dyn Watch) -> Result<T, E>,
@@ -77,7 +77,7 @@ impl Bars {
             let message = format!("interrupted: {}; the same command goes on", problem.message);
             return Err(Problem { message, code: INTERRUPTED });
         }
-        // A search comes back to what it tried itself; one that fails does so before it has told of a try.
+        // A search reuses its own runs, so their number means nothing. One that fails does so before its first try.
         if done.is_ok() && self.reused > 0 && !self.silent && !self.searches {
             let (reused, all) = (self.reused, self.steps.1);
             print::talk(format_args!("{reused} of {all} points reused from earlier runs"));
@@ -147,31 +147,31 @@ impl Progress {
         Self { bar, runs: (0, 1), plain: Plain::default() }
     }
 
-    /// So many runs of all have ended.
+    /// Shows that `runs` of `all` have ended.
     fn finished(&mut self, runs: usize, all: usize) {
         self.runs = (runs as u64, all.max(1) as u64);
         self.bar.set_position(self.position(0.0));
         self.tell_plain(0.0, 0.0);
     }
 
-    /// `engine` is `passed` seconds into the run called `label`.
+    /// Shows that `engine` is `passed` seconds into the run called `label`.
     fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
         self.bar.set_message(doing(label, engine, passed, end));
         let part = end.map_or(0.0, |end| (passed / end).min(1.0));
         self.bar.set_position(self.position(part));
-        // A simulation is over soon, or watched on a terminal. A run of the kernel takes the scenario's own time.
+        // A simulation ends soon, but a run of the kernel takes the scenario's own time.
         if engine == Engine::Live {
             self.tell_plain(part, end.map_or(0.0, |end| (end - passed).max(0.0)));
         }
     }
 
-    /// In thousandths of all runs.
+    /// Returns the position in thousandths of all runs.
     fn position(&self, part: f64) -> u64 {
         let (finished, all) = self.runs;
         ((finished as f64 + part) * 1000.0 / all as f64) as u64
     }
 
-    /// `rest`: seconds that the present run takes at least.
+    /// Prints a plain line if one is due. The current run takes at least `rest` more seconds.
     fn tell_plain(&mut self, part: f64, rest: f64) {
         let (finished, all) = self.runs;
         self.plain.rest = rest;
@@ -185,7 +185,7 @@ impl Drop for Progress {
     }
 }
 
-/// "sim: limit = 1 bdp, 12.3 of 60 s".
+/// Returns "sim: limit = 1 bdp, 12.3 of 60 s".
 fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
     let of = end.map_or(String::new(), |end| format!(" of {end}"));
     let label = if label.is_empty() { String::new() } else { format!("{label}, ") };
@@ -198,7 +198,7 @@ struct Count {
     plain: Plain,
     /// Points finished, and in all.
     points: (u64, u64),
-    /// Each point is a search: the bar counts in thousandths of all.
+    /// True if each point is a search: the bar then counts in thousandths of all.
     searches: bool,
 }
 
@@ -212,13 +212,13 @@ impl Count {
         Self { bar, plain: Plain::default(), points: (0, 0), searches: false }
     }
 
-    /// What is being done at the next point.
+    /// Shows the name of the work at the next point.
     fn doing(&mut self, what: String) {
         self.bar.set_message(what);
         self.tell(0.0);
     }
 
-    /// So much of the search at the next point is done.
+    /// Shows the share of the search at the next point that is done.
     fn searching(&mut self, share: f64, what: String) {
         if !self.searches {
             self.searches = true;
@@ -230,7 +230,7 @@ impl Count {
         self.tell(share);
     }
 
-    /// So many are finished, of how many.
+    /// Shows that `finished` points of `all` have ended.
     fn of(&mut self, finished: usize, all: usize) {
         self.points = (self.points.0.max(finished as u64), all as u64);
         if !self.searches {
@@ -239,14 +239,14 @@ impl Count {
         self.tell(0.0);
     }
 
-    /// So many are finished, and this share of the next.
+    /// Shows the finished points, and this share of the next.
     fn tell(&mut self, share: f64) {
         let (finished, all) = self.points;
         let done = finished as f64 + share;
         let scale = if self.searches { 1000.0 / all.max(1) as f64 } else { 1.0 };
         self.bar.set_position(self.bar.position().max((done * scale) as u64));
         if self.searches {
-            // How long a run takes depends on the value that is tried.
+            // The time of a run depends on the value that is tried, so it gives no estimate.
             self.plain.tell_share(self.bar.elapsed(), done / all.max(1) as f64, &self.bar.message());
         } else {
             self.plain.tell(self.bar.elapsed(), done, all, "points", &self.bar.message());
@@ -260,15 +260,15 @@ impl Drop for Count {
     }
 }
 
-/// What stderr is told where it is no terminal.
+/// The plain lines for a stderr that is not a terminal.
 #[derive(Debug, Default)]
 struct Plain {
-    /// When a line was written last, from the start.
+    /// The time of the last line, from the start.
     told: Duration,
-    /// When the first piece of work was finished, and the share done by then. Results reused from disk say nothing
-    /// about how long the rest takes.
+    /// The time of the first report, and the work done by then. Results reused from disk say nothing about the time
+    /// that the rest takes.
     first: Option<(Duration, f64)>,
-    /// Seconds that are left at least.
+    /// The least number of seconds that are left.
     rest: f64,
 }
 
@@ -281,7 +281,7 @@ impl Plain {
         }
     }
 
-    /// Of a search only the share that is done.
+    /// Prints the share of a search that is done, if a line is due.
     fn tell_share(&mut self, elapsed: Duration, share: f64, doing: &str) {
         if !stderr().is_terminal() && elapsed >= self.told + PAUSE {
             self.told = elapsed;
@@ -289,7 +289,7 @@ impl Plain {
         }
     }
 
-    /// The line due now, if one is.
+    /// Returns a line if one is due now.
     fn line(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) -> Option<String> {
         let (start, before) = *self.first.get_or_insert((elapsed, finished));
         if elapsed < self.told + PAUSE || finished >= all as f64 {
@@ -308,7 +308,7 @@ impl Plain {
     }
 }
 
-/// A time to two digits at most.
+/// Formats a time with at most two digits.
 fn rough(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{} s", s.ceil()),

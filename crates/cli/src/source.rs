@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use units::{Complaint, Rate};
 
-/// No scenario is larger, in bytes: a sweep of 100 000 values fits many times.
+/// The largest size of a scenario in bytes: a sweep of 100 000 values fits many times.
 const LARGEST: u64 = 16 << 20;
 
 /// Reads the scenario `file` and applies `changes`.
@@ -45,7 +45,7 @@ pub(crate) fn change(document: &mut Document, changes: &Changes) -> Result<(), P
     Ok(())
 }
 
-/// The text of a file of claims.
+/// Reads the text of a file of claims.
 pub(crate) fn claims(file: &Path) -> Result<String, Problem> {
     let name = file.display().to_string();
     let opened = File::open(file).map_err(|error| {
@@ -57,7 +57,7 @@ pub(crate) fn claims(file: &Path) -> Result<String, Problem> {
     text(&name, opened)
 }
 
-/// The text of a scenario, and nothing else that a path may lead to.
+/// Reads the text of a scenario; refuses files that are too large or not UTF-8.
 fn text(name: &str, from: impl Read) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     from.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
@@ -82,7 +82,7 @@ fn text(name: &str, from: impl Read) -> Result<String, Problem> {
 
 fn unreadable(name: &str, error: &io::Error) -> Problem {
     let help = match name.parse::<Rate>() {
-        // A rate in the place of the file.
+        // The user typed a rate in place of the file.
         Ok(rate) => format!(
             "`size` and `emulate` take a rate with --rate {rate}, other commands a scenario with --set link.rate={rate}"
         ),
@@ -91,7 +91,7 @@ fn unreadable(name: &str, error: &io::Error) -> Problem {
     Problem::usage(Complaint::new(name, error.to_string()).help(help))
 }
 
-/// The command line, for the record.
+/// Returns the command line, for the record.
 pub(crate) fn command_line() -> String {
     std::env::args()
         .enumerate()

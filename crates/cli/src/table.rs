@@ -12,10 +12,10 @@ use lab::study::task::{Answer, setting};
 use std::ops::RangeInclusive;
 use units::one_line;
 
-/// So many flows have rows of their own.
+/// The numbers of flows at which each flow has its own row.
 const FLOW_ROWS: RangeInclusive<usize> = 2..=12;
 
-/// "engine", and each column's words and unit; what is counted needs none.
+/// Returns "engine", and each column's words and unit; counts have no unit.
 fn head() -> Vec<String> {
     let title = |metric: &Metric| match metric.whole {
         true => metric.short.to_owned(),
@@ -56,7 +56,7 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             print::data(users(&answer.task.label(), sessions))?;
         }
         for record in &answer.records {
-            // Many cases have the rows of the table alone.
+            // If there are many cases, they have only the rows of the table.
             for traffic in record.summary.traffic.iter().filter(|_| answers.len() == 1) {
                 print::data(packets(record, traffic))?;
             }
@@ -96,7 +96,7 @@ pub(crate) fn print_ratios(baseline: &[(String, String)], groups: &[RatioGroup])
     print_aligned(&rows, &titles)
 }
 
-/// What was assumed against the scenario, each once.
+/// Prints each assumption that the scenario breaks, once.
 fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
     let records = || answers.iter().flat_map(|answer| &answer.records);
     let mut told = Vec::new();
@@ -112,7 +112,7 @@ fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A source's line below the table: its packets' delay from end to end.
+/// Returns a source's line below the table, with the one-way delay of its packets.
 fn packets(record: &Record, traffic: &TrafficSummary) -> String {
     let shown = |key: &str, what: &str| {
         let known = TRAFFIC.iter().find(|known| known.metric.key == key);
@@ -135,7 +135,7 @@ fn packets(record: &Record, traffic: &TrafficSummary) -> String {
     )
 }
 
-/// A population's line below the table.
+/// Returns a population's line below the table.
 fn users(case: &str, sessions: &SessionsSummary) -> String {
     let (name, users, active) = (&sessions.name, sessions.users, sessions.mean_active);
     let took = sessions.completion_s.map_or_else(String::new, |took| {
@@ -145,7 +145,7 @@ fn users(case: &str, sessions: &SessionsSummary) -> String {
     format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)
 }
 
-/// A wireless cell's line below the table.
+/// Returns a wireless cell's line below the table.
 fn air(case: &str, record: &Record, wlan: &WlanSummary) -> String {
     let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
     let shown = |key: &str, what: &str| {
@@ -163,8 +163,8 @@ fn air(case: &str, record: &Record, wlan: &WlanSummary) -> String {
     )
 }
 
-/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one. A star
-/// behind the engine says that the scenario breaks an assumption of the answer.
+/// Returns the run's numbers. Half the width of its confidence interval follows the utilization, if there is one. A
+/// star behind the engine means that the scenario breaks an assumption of the answer.
 fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
     let cell = |key: &str| {
@@ -177,19 +177,19 @@ fn row(record: &Record) -> Vec<String> {
     [format!("{}{broken}", summary.engine)].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
-/// One of several links under its engine.
+/// Returns the row of one of several links under its engine.
 fn link_row(link: &LinkSummary) -> Vec<String> {
     let tight = if link.tight { " (tight)" } else { "" };
     let back = if link.direction == "reverse" { " reverse" } else { "" };
     part_row(&format!("{}{back}{tight}", link.name), LINK, link)
 }
 
-/// One of several flows under its engine.
+/// Returns the row of one of several flows under its engine.
 fn flow_row(flow: &FlowSummary) -> Vec<String> {
     part_row(&flow.name, FLOW, flow)
 }
 
-/// A part of a run: what the part has no number of is left empty.
+/// Returns the row of a part of a run; columns without a number of the part stay empty.
 fn part_row<T>(name: &str, numbers: &[Known<T>], part: &T) -> Vec<String> {
     let cell = |key: &str| {
         let known = numbers.iter().find(|known| known.metric.key == key);
@@ -202,7 +202,7 @@ fn number(value: Option<f64>, scale: f64, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
 }
 
-/// The first column to the left, the others to the right; a title stands on a line of its own before its row.
+/// Prints the first column to the left and the others to the right. A title has its own line before its row.
 pub(crate) fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), Problem> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
@@ -302,7 +302,7 @@ fn print_map(map: &HeatMap) -> Result<(), Problem> {
     print_aligned(&rows, &vec![None; rows.len()])
 }
 
-/// Prints verdicts, and what they come to; true if none failed.
+/// Prints verdicts and their tally; returns true if none failed.
 pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
     print_each(verdicts)?;
     let mut tally = Tally::default();
@@ -311,7 +311,7 @@ pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
     Ok(tally.is_good())
 }
 
-/// Prints those verdicts that were judged.
+/// Prints the verdicts except those that were left out.
 pub(crate) fn print_each(verdicts: &[Verdict]) -> Result<(), Problem> {
     for verdict in verdicts.iter().filter(|verdict| !verdict.is_left_out()) {
         let word = if verdict.failed() { "FAILED" } else { verdict.word() };

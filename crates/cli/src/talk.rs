@@ -1,4 +1,4 @@
-//! How a transfer goes, on stderr: one line that changes on a terminal; elsewhere a plain one now and then.
+//! The progress of a transfer on stderr: one changing line on a terminal, elsewhere a plain line from time to time.
 
 use crate::print;
 use host::{PollFd, PollFlags, Woken};
@@ -11,28 +11,28 @@ use transfer::name::Name;
 use transfer::{Moved, Observer, Question, Snapshot};
 use units::Span;
 
-/// Between plain lines at least.
+/// The least time between plain lines.
 const PAUSE: Span = Span::from_secs(10);
 
-/// Between checks whether a question has become pointless.
+/// The time between checks that the question still has a purpose.
 const QUESTION_CHECK: Span = Span::from_millis(100);
 
-/// A longer time is not told: 100 days.
+/// The longest time left that is shown: 100 days.
 const LONGEST_LEFT_S: f64 = 100.0 * 86_400.0;
 
-/// Tells a person, and asks.
+/// The observer of a transfer that prints its progress and asks the user.
 pub(crate) struct Talk {
     bar: ProgressBar,
     terminal: bool,
     verbose: bool,
-    /// When a plain line was written last.
+    /// The time of the last plain line.
     told: Mutex<Span>,
-    /// The least round-trip time so far: without a queue, as far as anybody can know.
+    /// The least round-trip time so far, as the estimate of the one without a queue.
     least: Mutex<Option<Span>>,
 }
 
 impl Talk {
-    /// `verbose`: tells of each entry, and why the window is as it is.
+    /// Makes an observer. If `verbose`, it also prints each entry, and the reason for the window.
     pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
@@ -47,18 +47,18 @@ impl Talk {
         }
     }
 
-    /// Nothing moves yet.
+    /// Shows that nothing moves yet.
     pub(crate) fn waiting(&self, what: &'static str) {
         self.bar.set_message(what);
     }
 
-    /// The line goes.
+    /// Removes the changing line.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Whether there is somebody to ask.
+/// Returns true if a user can be asked.
 pub(crate) fn can_ask() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
@@ -87,7 +87,7 @@ impl Observer for Talk {
 
     fn accept(&self, question: &Question, is_over: &dyn Fn() -> bool) -> bool {
         self.bar.suspend(|| print::talk(&question.text));
-        // Nothing may be drawn over what is typed.
+        // Nothing may be drawn over the typed answer.
         self.bar.set_draw_target(ProgressDrawTarget::hidden());
         let answer = answer(is_over);
         self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -104,7 +104,7 @@ impl Observer for Talk {
             return;
         }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        // A session that was interrupted begins from zero.
+        // After an interruption the time of a session begins from zero.
         if snapshot.elapsed < *told {
             *told = Span::ZERO;
         }
@@ -115,10 +115,10 @@ impl Observer for Talk {
     }
 }
 
-/// Whether a person types yes.
+/// Returns true if the user types yes.
 fn answer(is_over: &dyn Fn() -> bool) -> bool {
     loop {
-        // What was typed before the question appeared is not an answer to it.
+        // Input from before the question appeared is not an answer to it.
         let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
         print::ask("Accept? [y/n] ");
         let mut line = String::new();
@@ -144,7 +144,7 @@ fn answer(is_over: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// What a sizer does with a window, in words. `verbose`: its phase, and its reason with all symbols.
+/// Describes the sizer's work on a window. If `verbose`, it names its phase, and its reason with all symbols.
 pub(crate) fn windowed(
     window: &str,
     phase: &str,
@@ -174,7 +174,7 @@ pub(crate) fn windowed(
     }
 }
 
-/// "42 %, 1.31 GB of 3.10 GB, 941 Mbit/s, RTT 20.3 ms, window set to 2.42 MB: the queue is 0.30 ms, 15 s left".
+/// Returns "42 %, 1.31 GB of 3.10 GB, 941 Mbit/s, RTT 20.3 ms, window set to 2.42 MB: the queue is 0.30 ms, 15 s left".
 fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
     // Nothing moves until a person answers.
     if snapshot.phase == "asking" {
@@ -206,7 +206,7 @@ fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
         && all > snapshot.bytes
     {
         let left = (all - snapshot.bytes) as f64 * 8.0 / snapshot.rate_bps;
-        // At a rate near zero nothing is known.
+        // At a rate near zero the time left is unknown.
         if left < LONGEST_LEFT_S {
             parts.push(format!("{} left", time(left)));
         }
@@ -214,12 +214,12 @@ fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
     parts.join(", ")
 }
 
-/// A size to three digits.
+/// Formats a size with three digits.
 pub(crate) fn bytes(count: u64) -> String {
     scaled(count as f64, &[" B", " kB", " MB", " GB", " TB", " PB"])
 }
 
-/// A rate to three digits.
+/// Formats a rate with three digits.
 pub(crate) fn rate(bps: f64) -> String {
     scaled(bps, &[" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"])
 }
@@ -233,7 +233,7 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
     if at == 0 { format!("{value:.0}{}", units[0]) } else { short(value, units[at]) }
 }
 
-/// Three digits.
+/// Formats a number with three digits.
 fn short(value: f64, unit: &str) -> String {
     let digits = if value < 9.995 {
         2
@@ -245,7 +245,7 @@ fn short(value: f64, unit: &str) -> String {
     format!("{value:.digits$}{unit}")
 }
 
-/// A time to two digits at most.
+/// Formats a time with at most two digits; hours go up to 48.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{} s", s.ceil()),

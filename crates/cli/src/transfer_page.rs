@@ -1,4 +1,4 @@
-//! The page of a transfer: its summary as `report` draws it, and the file.
+//! The report of a transfer: a page that `report` draws from the summary, and its file.
 
 use crate::print;
 use crate::problem::Problem;
@@ -10,10 +10,10 @@ use std::path::Path;
 use transfer::{Limits, PhaseEntry, Sample, Side, Summary};
 use units::{Complaint, Span};
 
-/// Phases that the page's headline names; the text below has all of them.
+/// The number of phases in the page's headline; the text below has all of them.
 const HEADLINE_PHASES: usize = 6;
 
-/// Writes the page about `transfer` to `file`, whole or not at all.
+/// Writes the page about `transfer` to `file`, completely or not at all.
 pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
     let command: Vec<String> =
         std::env::args().take(2).map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()).collect();
@@ -66,7 +66,7 @@ fn phase(entry: &PhaseEntry) -> String {
     format!("{} at {:.2} s{reason}", entry.phase, entry.at_ms as f64 / 1e3)
 }
 
-/// Returns every number in a line of its own, then the phases.
+/// Returns every number on its own line, then the phases.
 fn text(transfer: &Summary) -> String {
     let mut text = String::new();
     for (name, value) in numbers(transfer) {
@@ -103,7 +103,7 @@ fn numbers(transfer: &Summary) -> Vec<(&'static str, String)> {
     numbers
 }
 
-/// Returns the shares of the time, by what took it.
+/// Returns the shares of the time by their cause.
 fn shares(limits: &Limits) -> Vec<(&'static str, String)> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     vec![
@@ -124,8 +124,8 @@ fn shares(limits: &Limits) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the goodput before each sample. It counts the data that the receiver's kernel has, not what is on its disk: the
-/// disk may take at once what arrived over seconds.
+/// Returns the goodput before each sample. It counts the data in the receiver's kernel and not those on its disk,
+/// because the disk may take at once the data of several seconds.
 fn rates(samples: &[Sample]) -> Vec<f64> {
     let mut before = (0.0, samples.first().map_or(0, |first| first.acknowledged));
     let rates = samples.iter().map(|sample| {

@@ -1,5 +1,5 @@
-//! The cursor of the walk over the tree: [`At`] is a value with its path, [`Keys`] a table of known keys. Every reader gives
-//! `None` after noting a fault.
+//! The cursor of the walk over the tree: [`At`] is a value with its path, [`Keys`] a table of known keys. Every reader
+//! returns `None` after it has noted a fault.
 
 mod quantity;
 
@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 use units::{Complaint, Foreign, TextError, is_visible, one_line};
 
-/// Where readers note faults, and the keys of the whole file.
+/// The place in which readers note faults, and the keys of the whole file.
 pub(crate) struct Sink {
     faults: RefCell<Vec<Fault>>,
     root: schema::Keys,
@@ -29,7 +29,7 @@ impl Sink {
         Self { faults: RefCell::default(), root }
     }
 
-    /// Returns what was read, or all that is wrong with it.
+    /// Returns the value that was read, or all faults that were noted.
     pub(crate) fn result<T>(self, read: Option<T>) -> Result<T, Faults> {
         match (read, self.faults.into_inner()) {
             (Some(read), faults) if faults.is_empty() => Ok(read),
@@ -37,7 +37,7 @@ impl Sink {
         }
     }
 
-    /// Returns the tree of a default. All trees are made once.
+    /// Returns the tree of a default. The first call makes all trees.
     fn default(&self, text: &'static str) -> Option<&'static Node> {
         static TREES: OnceLock<HashMap<&'static str, Node>> = OnceLock::new();
         let trees = TREES.get_or_init(|| {
@@ -49,7 +49,7 @@ impl Sink {
     }
 }
 
-/// Adds the trees of the defaults of `keys` and of what is within.
+/// Adds the trees of the defaults of `keys` and of the keys within them.
 fn plant(keys: schema::Keys, trees: &mut HashMap<&'static str, Node>) {
     for key in schema::all(keys) {
         let texts = match key.default {
@@ -66,12 +66,12 @@ fn plant(keys: schema::Keys, trees: &mut HashMap<&'static str, Node>) {
     }
 }
 
-/// A value, its path, and where to note what is wrong with it.
+/// A value, its path, and the sink for its faults.
 #[derive(Clone)]
 pub(crate) struct At<'a> {
     pub(crate) node: &'a Node,
     pub(crate) path: String,
-    /// Where the key itself was written; `None` for a default, and for what is not the value of a key.
+    /// The place of the key itself; `None` for a default, and for a value without a key.
     pub(crate) key: Option<&'a Origin>,
     sink: &'a Sink,
 }
@@ -85,12 +85,12 @@ pub(crate) struct Keys<'a> {
     control: String,
 }
 
-/// A name that is longer fits into no table.
+/// The most letters of a name. Longer ones fit into no table.
 const MOST_NAME: usize = 100;
-/// A title that is longer is none.
+/// The most letters of a text for people, such as the title.
 const MOST_LETTERS: usize = 1000;
 
-/// Counts above this are mistakes.
+/// The largest count. Larger ones are mistakes.
 const MOST: u64 = 1_000_000;
 
 impl<'a> At<'a> {
@@ -116,7 +116,7 @@ impl<'a> At<'a> {
         self.sink.faults.borrow_mut().push(Fault { origin: origin.clone(), complaint });
     }
 
-    /// Notes a fault in the text of this value, at the column of the trouble.
+    /// Notes a fault in the text of this value, at the column of `error`.
     pub(crate) fn fault_within(&self, text: &str, error: &TextError, help: Option<String>) {
         let origin = self.node.origin.within(text, error.column);
         self.fault_from(&origin, error.found.clone(), error.accepted.clone(), help);
@@ -127,7 +127,7 @@ impl<'a> At<'a> {
         self.keys_among(known, &[], &|_, _| String::new())
     }
 
-    /// As [`keys`](At::keys); `misplaced` says what is wrong with a key of `others`.
+    /// Reads a table as [`keys`](At::keys) does; `misplaced` says what is wrong with a key of `others`.
     pub(crate) fn keys_among(
         &self,
         known: schema::Keys,
@@ -154,7 +154,7 @@ impl<'a> At<'a> {
         Some(keys)
     }
 
-    /// The value of a key, if this is a table that has it.
+    /// Returns the value of a key, if this is a table that has it.
     pub(crate) fn child(&self, name: &str) -> Option<Self> {
         let Value::Table(table) = &self.node.value else {
             return None;
@@ -164,7 +164,7 @@ impl<'a> At<'a> {
         Some(Self { node: &entry.node, path, key: Some(&entry.origin), sink: self.sink })
     }
 
-    /// The items of a list; of anything else, none.
+    /// Returns the items of a list; an empty vector for any other value.
     pub(crate) fn items(&self) -> Vec<Self> {
         let Value::List(items) = &self.node.value else {
             return Vec::new();
@@ -258,7 +258,7 @@ impl<'a> At<'a> {
         self.integer_within(range, accepted)
     }
 
-    /// Reads a whole number above zero, whose upper bound others know; `zero` says what a zero would mean.
+    /// Reads a whole number above zero, without an upper bound; `zero` says what a zero would mean.
     pub(crate) fn positive(&self, zero: &str) -> Option<u64> {
         let accepted = "a whole number, 1 or more";
         if matches!(self.node.value, Value::Integer(0)) {
@@ -320,27 +320,28 @@ impl<'a> At<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// The value of `name`, if present.
+    /// Returns the value of `name`, if present.
     pub(crate) fn get(&self, name: &str) -> Option<At<'a>> {
         self.at.child(name)
     }
 
-    /// The value of `name`, or the table with the path the key would have: the place to note that it is missing.
+    /// Returns the value of `name`, or the table with the path that the key would have: there a reader notes that it is
+    /// missing.
     pub(crate) fn near(&self, name: &str) -> At<'a> {
         self.get(name).unwrap_or_else(|| At { path: self.path(name), ..self.at.clone() })
     }
 
-    /// The same table with the defaults of `host` for a flow with `control`.
+    /// Returns the same table with the defaults of `host` for a flow with `control`.
     pub(crate) fn on(&self, host: Host, control: &str) -> Self {
         Self { host, control: control.to_owned(), ..self.clone() }
     }
 
-    /// The same table with the defaults of `known`.
+    /// Returns the same table with the defaults of `known`.
     pub(crate) fn among(&self, known: schema::Keys) -> Self {
         Self { known, ..self.clone() }
     }
 
-    /// Reads a key that must be there or has a default: the schema says which.
+    /// Reads a key that is required or has a default, as the schema says.
     pub(crate) fn read<T>(&self, name: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
         if let Some(at) = self.get(name) {
             return read(&at);
@@ -381,7 +382,7 @@ impl<'a> Keys<'a> {
         self.get(name).map_or(Some(None), |at| read(&at).map(Some))
     }
 
-    /// Where the key itself was written.
+    /// Returns the place of the key itself.
     pub(crate) fn key_origin(&self, name: &str) -> Option<&'a Origin> {
         self.get(name)?.key
     }

@@ -1,7 +1,7 @@
-//! `Default`: what the schema has for keys that are not written, on `host = "rfc"`.
+//! `Default`: the schema's values for keys that are not written, on `host = "rfc"`.
 //!
-//! What must be written is empty or zero, which no check lets pass. Names and paths are empty, too, where a file may
-//! leave them out: a check fills them in.
+//! Required keys are empty or zero, which no check accepts. Names and paths that a file may leave out are empty, too: a
+//! check fills them in.
 
 use crate::document::Document;
 use crate::spec::{
@@ -11,12 +11,12 @@ use crate::spec::{
 use std::sync::LazyLock;
 use units::{Fraction, Rate, Span};
 
-/// A scenario that says no more than it must.
+/// A scenario with required keys only.
 const LEAST: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '1bit/s'\nqueue.limit = '1 packets'\n[[flow]]\n\
                      [[traffic]]\nkind = 'cbr'\nrate = '1bit/s'\n[[traffic]]\nkind = 'replay'\nfile = 'f'\n\
                      [[traffic]]\nkind = 'engset'\nusers = 1\nsession = '1 packets'\nthink = '0s'\n";
 
-/// The same of a cell.
+/// A wireless cell with required keys, a sizing rule and airtime limits.
 const LEAST_CELL: &str = "title = 't'\nduration = '1s'\n[wlan]\nphy = '802.11g'\nrate = '1bit/s'\n\
                           queue = { limit = '1000 packets', sizing.rule = 'a*', airtime_limits = {} }\n\
                           [[station]]\nsaturated = '1B'\n";
@@ -34,7 +34,7 @@ static CELL: LazyLock<(Scenario, Wlan)> = LazyLock::new(|| {
 });
 
 impl Default for Scenario {
-    /// No links and no flows.
+    /// Returns a scenario without links and flows.
     fn default() -> Self {
         Self {
             title: String::new(),
@@ -77,7 +77,7 @@ impl Default for Flow {
 }
 
 impl Default for Traffic {
-    /// Equal gaps.
+    /// Returns traffic with equal gaps.
     fn default() -> Self {
         Self { name: String::new(), rate: Rate::ZERO, path: Vec::new(), ..PATH.traffic[0].clone() }
     }
@@ -116,7 +116,7 @@ impl Default for Record {
 }
 
 impl Default for Wlan {
-    /// No stations.
+    /// Returns a cell without stations.
     fn default() -> Self {
         let (phy, rate, stations) = (String::new(), Rate::ZERO, Vec::new());
         Self { phy, rate, stations, queue: CellQueue::default(), ..CELL.1.clone() }
@@ -143,7 +143,7 @@ impl Default for Alt {
     }
 }
 
-/// Both parts of the rule of the text.
+/// Returns both parts of the sizing rule in `LEAST_CELL`.
 fn lesser() -> (Ebdp, Alt) {
     match CELL.1.queue.sizing {
         Some(Sizing::Lesser(ebdp, alt)) => (ebdp, alt),
@@ -164,7 +164,7 @@ impl Default for Backhaul {
 }
 
 impl Default for Station {
-    /// One station without a name that sends what flows hand it.
+    /// Returns one station without a name that sends what flows hand it.
     fn default() -> Self {
         Self { names: Vec::new(), saturated: None, ..CELL.1.stations[0].clone() }
     }

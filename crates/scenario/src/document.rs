@@ -1,4 +1,4 @@
-//! [`Document`]: a scenario file as a tree that remembers where each value was written, and overrides of it.
+//! [`Document`]: a scenario file as a tree that remembers where each value was written, and its overrides.
 
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
@@ -18,7 +18,7 @@ pub struct Document {
     overrides: Vec<(String, String)>,
 }
 
-/// The name and the tree, without the text.
+/// Shows the name and the tree, without the text.
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Document").field("name", &self.name()).field("root", &self.root.value).finish()
@@ -26,10 +26,10 @@ impl std::fmt::Debug for Document {
 }
 
 impl Document {
-    /// Parses the `text` of the file called `name`, which is only used to say where faults are.
+    /// Parses the `text` of the file called `name`; only faults use the name.
     ///
     /// # Errors
-    /// If the text is not TOML. Whether it is a scenario is for [`Document::scenario`] to say.
+    /// If the text is not TOML. [`Document::scenario`] checks that it is a scenario.
     pub fn parse(name: &str, text: &str) -> Result<Self, Faults> {
         let source = Arc::new(Source { file: Some(name.to_owned()), text: text.to_owned() });
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -41,25 +41,25 @@ impl Document {
         Ok(Self { source, root, overrides: Vec::new() })
     }
 
-    /// The file's name, as given to [`Document::parse`].
+    /// Returns the file's name, as given to [`Document::parse`].
     #[must_use]
     pub fn name(&self) -> &str {
         self.source.file.as_deref().unwrap_or_default()
     }
 
-    /// The file's text, without overrides.
+    /// Returns the file's text, without overrides.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.source.text
     }
 
-    /// What [`Document::set`] has set over the text: keys and values as given, the latest last.
+    /// Returns the overrides of [`Document::set`]: keys and values as given, the latest last.
     #[must_use]
     pub fn overrides(&self) -> &[(String, String)] {
         &self.overrides
     }
 
-    /// The tree: a node that holds the file's table.
+    /// Returns the tree: a node that holds the file's table.
     #[must_use]
     pub fn root(&self) -> &Node {
         &self.root
@@ -69,15 +69,15 @@ impl Document {
     ///
     /// `key` is a path such as `link.rate` (every link), `link.0.rate` (one), `flow.socket_buffer` (every flow),
     /// `flow.NAME.socket_buffer` or `flow.0.socket_buffer` (one), and the same for `traffic`. `value` is a TOML
-    /// value; what is none is taken as a string, so that `10Mbit/s` needs no quotes. A key that is absent from
-    /// the file is added; whether it exists at all is found when the scenario is read.
+    /// value; any other text becomes a string, so that `10Mbit/s` needs no quotes. A key that is absent from
+    /// the file is added; reading the scenario then checks that the schema has it.
     ///
-    /// A key that `[sweep]` varies is thereby fixed: its axis leaves the sweep. `sweep.KEY` gives the axis other values.
+    /// This fixes a key that `[sweep]` varies: its axis leaves the sweep. `sweep.KEY` gives the axis other values.
     ///
     /// # Errors
     /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that holds no
     /// keys. If the value begins as a list, a table or a quoted string and is not one. If the key is a part of a key
-    /// that an axis of `[sweep]` varies, which would undo the value. The document is then unchanged.
+    /// that an axis of `[sweep]` varies, because the axis would undo the value. The document is then unchanged.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Faults> {
         let value = value.trim();
         let source = Arc::new(Source { file: None, text: format!("{key}={value}") });
@@ -99,7 +99,7 @@ impl Document {
             },
         };
         let fault = |complaint| Fault::new(key_origin.clone(), key, complaint);
-        // Another list for an axis takes the axis's place, however its key is written.
+        // Another list for an axis replaces the axis, however its key is written.
         let varied = key.strip_prefix("sweep.").map_or(key, |axis| axis.trim_matches('"'));
         let settled = self.settled(varied).map_err(fault)?;
         let before = self.root.clone();
@@ -114,7 +114,7 @@ impl Document {
         Ok(())
     }
 
-    /// A fault at `key`, such as `flow[2].control` or `link.queue.kind`, for stages that know more than the
+    /// Returns a fault at `key`, such as `flow[2].control` or `link.queue.kind`, for stages that know more than the
     /// schema. If the key was not written, the fault points at the nearest table around it.
     #[must_use]
     pub fn fault(
@@ -132,13 +132,13 @@ impl Document {
         })
     }
 
-    /// As [`fault`](Document::fault); the place of the complaint is the key.
+    /// Returns a fault as [`fault`](Document::fault) does; the place of the complaint is the key.
     #[must_use]
     pub fn complain(&self, complaint: Complaint) -> Fault {
         Fault { origin: self.nearest(&complaint.place).origin.clone(), complaint }
     }
 
-    /// The value of `key` as it is written, without outer quotes.
+    /// Returns the value of `key` as it is written, without outer quotes.
     ///
     /// # Errors
     /// If the key has no value of its own: it is absent, or a table or list.
@@ -161,7 +161,7 @@ impl Document {
         Ok(())
     }
 
-    /// The value of a key at the top of the file.
+    /// Returns the value of a key at the top of the file.
     pub(crate) fn top(&self, key: &str) -> Option<&Node> {
         match &self.root.value {
             Value::Table(table) => table.get(key),
@@ -169,7 +169,7 @@ impl Document {
         }
     }
 
-    /// The document without the key at the top of the file.
+    /// Returns the document without the key at the top of the file.
     pub(crate) fn without(&self, key: &str) -> Self {
         let value = match &self.root.value {
             Value::Table(table) => Value::Table(table.without(key)),
@@ -179,7 +179,7 @@ impl Document {
         Self { source: Arc::clone(&self.source), root, overrides: self.overrides.clone() }
     }
 
-    /// The value at `key`, or the nearest value around it.
+    /// Returns the value at `key`, or the nearest value around it.
     fn nearest(&self, key: &str) -> &Node {
         let Ok(segments) = path::split(key) else {
             return &self.root;

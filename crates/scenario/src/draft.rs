@@ -1,11 +1,11 @@
 //! A scenario under construction: [`ScenarioDraft`], with [`LinkDraft`] and [`FlowDraft`].
 //!
-//! A draft takes each value as it is, a text or a typed one, and never fails. What is wrong with the values, or
-//! missing, is found by [`ScenarioDraft::build`], all at once and with the checks that a file meets. A value that has
-//! no method of its own is set by its key.
+//! A draft takes each value as it is, a text or a typed one, and never fails. [`ScenarioDraft::build`] reports all
+//! wrong and missing values at once, with the same checks as for a file. A value without a method of its own is set by
+//! its key.
 //!
 //! The structs of [`spec`](crate::spec) can be built in code, too: they are plain data with a `Default`. They hold
-//! typed values only, and have no `host`, which is a set of defaults and no value.
+//! typed values only, and have no `host`, because that is a set of defaults and not a value.
 
 #![expect(clippy::needless_pass_by_value, reason = "a call is shorter without an &")]
 
@@ -48,7 +48,7 @@ impl Scenario {
 }
 
 impl Link {
-    /// Begins a link.
+    /// Begins a link of `rate` and `delay`.
     #[expect(clippy::new_ret_no_self, reason = "a link that lacks its queue is no link")]
     pub fn new(rate: impl Written, delay: impl Written) -> LinkDraft {
         LinkDraft::default().set("rate", rate).set("delay", delay)
@@ -79,22 +79,22 @@ impl Flow {
 }
 
 impl ScenarioDraft {
-    /// Sets the title, which is otherwise made of the first link.
+    /// Sets the title, which by default is made of the first link's rate and delay.
     pub fn title(self, title: impl Written) -> Self {
         self.set("title", title)
     }
 
-    /// Sets when the run stops.
+    /// Sets the time at which the run stops.
     pub fn duration(self, duration: impl Written) -> Self {
         self.set("duration", duration)
     }
 
-    /// Sets what metrics leave out.
+    /// Sets the time at the start of the run that metrics leave out.
     pub fn warmup(self, warmup: impl Written) -> Self {
         self.set("warmup", warmup)
     }
 
-    /// Sets what seeds every random stream.
+    /// Sets the seed of every random stream.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
     }
@@ -121,7 +121,7 @@ impl ScenarioDraft {
         self.link(LinkDraft(link).set(key, value))
     }
 
-    /// Adds a flow, or several alike.
+    /// Adds a flow, or several equal ones.
     pub fn flow(mut self, flow: FlowDraft) -> Self {
         self.flows.push(flow.0);
         self
@@ -138,25 +138,25 @@ impl ScenarioDraft {
         self
     }
 
-    /// Sets any key outside of links, flows and traffic, such as `record.every`.
+    /// Sets any key outside links, flows and traffic, such as `record.every`.
     pub fn set(mut self, key: &str, value: impl Written) -> Self {
         self.top.set(key, &value);
         self
     }
 
-    /// Reads what was set.
+    /// Reads and checks the values that were set.
     ///
     /// # Errors
-    /// Everything that is wrong with it, at its key.
+    /// Returns all complaints, each at its key.
     pub fn build(self) -> Result<Scenario, Complaints> {
         Ok(self.document()?.scenario()?)
     }
 
-    /// Renders what was set to a document, with the `host` of its flows. What is wrong with the values is found when
-    /// that is read.
+    /// Renders the values that were set to a document, with the `host` of its flows. The values are checked when the
+    /// document is read.
     ///
     /// # Errors
-    /// If a key is no key path, or one is within the value of another.
+    /// If a key is not a key path, or one is within the value of another.
     pub fn document(mut self) -> Result<Document, Complaints> {
         if self.top.get("title").is_none() {
             let link = self.links.first();

@@ -1,8 +1,8 @@
-//! [`Fault`]: one thing wrong with the text of a scenario, and [`Faults`]: everything that is. [`Complaints`] are the
-//! same without a text.
+//! [`Fault`]: one thing wrong with the text of a scenario, and [`Faults`]: all of them. [`Complaints`] are the same
+//! without a text.
 //!
-//! A fault says where (file, line, column, or the override), which key, what was found, what is accepted and
-//! what to do. Its text form shows the line with a caret under the place.
+//! A fault names the place (file, line, column, or the override), the key, what was found, what is accepted and the
+//! remedy. Its text form shows the line with a caret under the place.
 
 use crate::origin::Origin;
 use std::collections::HashSet;
@@ -12,13 +12,13 @@ use units::{Complaint, printable};
 /// One thing wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
-    /// Where it was written.
+    /// The place of the mistake in the text.
     pub origin: Origin,
-    /// What is wrong there. Its place is the key's path, such as `flow[0].rtt`; empty for the file as a whole.
+    /// The description of the mistake. Its place is the key's path, such as `flow[0].rtt`; empty for the whole file.
     pub complaint: Complaint,
 }
 
-/// Lines longer than this are shown in part.
+/// The most letters of a line that are shown.
 const SHOWN: usize = 110;
 
 impl fmt::Display for Fault {
@@ -36,7 +36,7 @@ impl Fault {
         Self { origin, complaint: Complaint { place: key.into(), ..complaint } }
     }
 
-    /// The line and the caret under the place.
+    /// Writes the line, and the caret under the place.
     fn snippet(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let origin = &self.origin;
         let (gutter, margin) = match origin.file() {
@@ -66,7 +66,7 @@ impl Fault {
     }
 }
 
-/// The path `flow[0].rtt` as `flow.rtt`.
+/// Returns the path without indices: `flow.rtt` for `flow[0].rtt`.
 fn without_indices(key: &str) -> String {
     key.split('[')
         .enumerate()
@@ -78,13 +78,13 @@ fn without_indices(key: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Faults(Vec<Fault>);
 
-/// Lines printed before the rest is only counted: one screen of 24, less the line that counts and its gap.
+/// The lines printed before the rest is only counted: one screen of 24, less the line that counts and its gap.
 const LINES: usize = 22;
-/// So many of the faults that do not fit are named by their keys.
+/// The number of faults named by their keys among those that do not fit.
 const NAMED: usize = 8;
 
 impl Faults {
-    /// The faults sorted by place.
+    /// Sorts the faults by place and keeps one of several alike.
     pub(crate) fn new(mut faults: Vec<Fault>) -> Self {
         faults.sort_by_key(|fault| fault.origin.rank());
         // An override or a sweep of every flow is wrong once, not once for each flow.
@@ -101,13 +101,13 @@ impl Faults {
         Self(faults)
     }
 
-    /// The faults, in the order of the file; overrides come last.
+    /// Returns the faults in the order of the file; overrides come last.
     #[must_use]
     pub fn as_slice(&self) -> &[Fault] {
         &self.0
     }
 
-    /// The faults, in the order of the file; overrides come last.
+    /// Returns the faults in the order of the file; overrides come last.
     pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
         self.0.iter()
     }
@@ -142,8 +142,8 @@ fn screen<'a>(
     Ok(())
 }
 
-/// Everything wrong with a scenario that has no text, in the order in which its text would have the keys; at least
-/// one complaint, whose place is a key such as `link.rate` or `flow[0].rtt`.
+/// Everything wrong with a scenario that has no text, in the order in which its text would have the keys. It holds at
+/// least one complaint, whose place is a key such as `link.rate` or `flow[0].rtt`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Complaints(Vec<Complaint>);
 
@@ -154,7 +154,7 @@ impl fmt::Display for Complaints {
 }
 
 impl Complaints {
-    /// The complaints, in the order of the keys.
+    /// Returns the complaints in the order of the keys.
     #[must_use]
     pub fn as_slice(&self) -> &[Complaint] {
         &self.0

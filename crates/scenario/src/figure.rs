@@ -6,11 +6,12 @@ use crate::read::figure;
 use crate::tables::figure::{FIGURE, FigureSpec};
 
 impl Document {
-    /// Reads `[figure]`; `None` without one. An `x` that `[sweep]` does not vary and that is no key of a scenario is
-    /// taken for a number of the summary. The list of these numbers is not known here.
+    /// Reads `[figure]`; returns `None` without one. An `x` that is neither an axis of `[sweep]` nor a key of a
+    /// scenario counts as a number of the summary. This crate does not know the list of these numbers.
     ///
     /// # Errors
-    /// Everything wrong with it, also a key of the scenario as `x` that `[sweep]` does not vary, and a sweep that draws.
+    /// Returns all faults, among them an `x` that is a key of the scenario but not an axis of `[sweep]`, and a sweep
+    /// with `draw`.
     pub fn figure(&self) -> Result<Option<FigureSpec>, Faults> {
         let sweep = self.sweep()?;
         if self.top("figure").is_some() && sweep.keys().count() > sweep.axes().len() {

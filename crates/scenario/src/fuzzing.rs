@@ -1,11 +1,11 @@
-//! For the fuzz targets only (`--cfg fuzzing`).
+//! Access for the fuzz targets only (`--cfg fuzzing`).
 
 use crate::schema::{self, Keys};
 use crate::tables;
 
 units::fuzzing_checks!();
 
-/// Every key of the schema, once.
+/// Returns every key of the schema, once.
 #[must_use]
 pub fn keys() -> Vec<&'static str> {
     fn collect(keys: Keys, names: &mut Vec<&'static str>) {

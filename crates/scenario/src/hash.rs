@@ -1,4 +1,4 @@
-//! The content hash: what a scenario says, whatever its comments, layout and order of keys.
+//! The content hash of a scenario, which does not depend on comments, layout or the order of keys.
 
 use crate::schema;
 use crate::spec::{Flow, Scenario};
@@ -7,28 +7,28 @@ use crate::tables::ends::Ends;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 impl Scenario {
-    /// The scenario's name in stores and reports: 16 hexadecimal digits of BLAKE3 over the canonical JSON of the
-    /// data. So comments, layout and spelled-out defaults do not change the name, and every value does.
+    /// Returns the scenario's name in stores and reports: 16 hexadecimal digits of BLAKE3 over the canonical JSON of
+    /// the data. So comments, layout and spelled-out defaults do not change the name, and every value does.
     #[must_use]
     pub fn hash(&self) -> String {
         self.hash_with(&[])
     }
 
-    /// As [`hash`](Scenario::hash), with the fingerprints of the files that the scenario names: what they hold is
-    /// part of what it says.
+    /// Returns the [`hash`](Scenario::hash) with the fingerprints of the files that the scenario names, because their
+    /// content is part of the scenario.
     #[must_use]
     pub fn hash_with(&self, contents: &[u64]) -> String {
-        // Fields in an order of their own, no maps, floats in their shortest exact form: one text per value.
+        // Fields have a fixed order, there are no maps, and floats have their shortest exact form: one text per value.
         let mut canonical = serde_json::to_vec(self).expect("plain data without maps always serializes");
         canonical.extend(contents.iter().flat_map(|content| content.to_le_bytes()));
         blake3::hash(&canonical).to_hex()[..16].to_owned()
     }
 }
 
-/// What the hash of a flow is made of, in this order. A part with a `?` is there only where it is not the default.
+/// The parts of a flow's hash, in this order. A part with a `?` is left out where it is the default.
 ///
-/// The list is complete: a key that it does not have follows behind it, as if with a `?`. So scenarios from before a key
-/// keep their hash, wherever its entry stands.
+/// Later keys need no entry: a key that the list lacks follows behind it, as if with a `?`. So scenarios that are
+/// older than a key keep their hash, wherever its entry stands.
 const PARTS: &str = "name count control size rtt segment delayed_ack delayed_ack_timeout socket_buffer start ?handshake \
      ?stop send_jitter initial_window initial_ssthresh slow_start max_ssthresh ?fast_alpha byte_counting min_rto \
      initial_rto timestamps sack recovery loss_detection ecn pacing ?bbr_variant ?cubic_variant ?window_variant ?tso \

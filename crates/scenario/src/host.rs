@@ -1,4 +1,4 @@
-//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `tables/` has the values and their
+//! [`Host`]: the defaults of both ends of a flow, which single keys override. `tables/` has the values and their
 //! sources.
 
 use crate::schema;
@@ -8,7 +8,8 @@ use std::str::FromStr;
 use units::Bytes;
 
 impl Host {
-    /// The default of a key of `[[flow]]` on this host, for a flow with `control`; `None` if it has none of type `T`.
+    /// Returns the default of a key of `[[flow]]` on this host, for a flow with `control`; `None` if it has none of
+    /// type `T`.
     #[must_use]
     pub fn default_of<T: FromStr>(self, key: &str, control: &str) -> Option<T> {
         let written = schema::find(FLOW, key)?.default.on(self, control)?;
@@ -16,6 +17,6 @@ impl Host {
     }
 }
 
-/// The most that Linux lets a receive window grow to unasked, payload: 32 MiB of memory (`tcp_rmem`, since 6.16), of
+/// The largest receive window that Linux chooses by itself, in payload: 32 MiB of memory (`tcp_rmem`, since 6.16), of
 /// which 170 in 256 are payload behind a TUN device (`scaling_ratio`). Behind a network card 229 in 256 are.
 pub const AUTOTUNED: Bytes = Bytes::new((32 << 20) * 170 / 256);

@@ -1,25 +1,25 @@
-//! The scenario file: its schema as plain data, reading it with errors at line and key, overrides, sweeps and a
-//! content hash.
+//! The scenario file: its schema as plain data, a reader with errors at line and key, overrides, sweeps and a content
+//! hash.
 //!
-//! What lives here:
+//! This crate has:
 //! - the description, as plain data ([`Scenario`] and the types of [`spec`]), and its text ([`Scenario::to_toml`]);
 //! - a description under construction ([`ScenarioDraft`]);
 //! - the text of a scenario as a tree that remembers the place of each value ([`Document`]);
 //! - its faults ([`Fault`]; [`Complaints`] without a text) and the points of its `[sweep]` ([`Sweep`]).
 //!
-//! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name
-//! unknown raises the same kind of fault at the same place through [`Document::fault`].
+//! It does not know how anything runs, or which congestion controls and queues exist. A later stage that finds an
+//! unknown name raises the same kind of fault at the same place through [`Document::fault`].
 //!
-//! Three sources can give a key its value. The file gives one. `[sweep]` gives one value after another in its
-//! place. An override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key
-//! leaves the sweep.
+//! Three sources can give a key its value. The file gives one. `[sweep]` replaces it by one value after another. An
+//! override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key leaves the
+//! sweep.
 //!
 //! Reading order, lower files first; none uses one below it in this list:
 //! - `values.rs`, `word.rs`, `limit.rs`, `volume.rs`: values of keys and their texts;
-//! - `schema.rs`, `near.rs`: what is known of a key; `origin.rs`, `fault.rs`: places and faults;
+//! - `schema.rs`, `near.rs`: facts about keys, and similar words; `origin.rs`, `fault.rs`: places and faults;
 //! - `path.rs`, `tree.rs`, `places.rs`: text to tree; `cursor.rs`: the walk over it; `lines.rs`: values to text;
 //! - `table.rs`: one entry for each key; `tables/`: the entries; `spec.rs`: the structs they make;
-//! - `document.rs`: overrides; `read.rs` and `read/`: what takes more than one key; `defaults.rs`; `write.rs`;
+//! - `document.rs`: overrides; `read.rs` and `read/`: checks over several keys; `defaults.rs`; `write.rs`;
 //! - `describe.rs` and `draft.rs`: scenarios made in code; `sweep.rs`, `rewrite.rs`, `queues.rs`, `figure.rs`,
 //!   `hash.rs`, `reference.rs`.
 //!

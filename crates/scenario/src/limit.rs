@@ -5,14 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Span, TextError, split_quantity};
 
-/// What is accepted where the limit stands before a link of a rate.
+/// The accepted texts of a limit at a link that has a rate.
 pub(crate) const ACCEPTED: &str =
     "the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"";
 
 impl FromStr for Limit {
     type Err = TextError;
 
-    /// Every spelling of an empty queue reads as no packets.
+    /// Reads a limit. Every spelling of an empty queue becomes zero packets.
     fn from_str(text: &str) -> Result<Self, TextError> {
         let quantity = split_quantity(text, ACCEPTED)?;
         let value = quantity.value();

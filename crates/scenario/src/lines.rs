@@ -1,4 +1,4 @@
-//! Text of a scenario: [`Written`] values, and `Lines` of keys with them.
+//! The text of a scenario: [`Written`] values, and `Lines` of keys with such values.
 
 use crate::path::split;
 use crate::schema::{self, DefaultValue, Keys};
@@ -13,7 +13,7 @@ use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// A value as it stands to the right of a key.
 ///
-/// Texts are taken as they are, so that one that is no quantity is found where the scenario is read.
+/// Texts are not checked here: a text that is not a quantity is a fault when the scenario is read.
 pub trait Written {
     /// Returns the value as TOML.
     fn written(&self) -> String;
@@ -24,12 +24,12 @@ pub trait Written {
 pub(crate) struct Lines(Vec<(String, String)>);
 
 impl Lines {
-    /// Sets a key, in the place of an earlier value.
+    /// Sets a key; replaces an earlier value.
     pub(crate) fn set(&mut self, key: &str, value: &(impl Written + ?Sized)) {
         self.set_text(key, value.written());
     }
 
-    /// The value of a key, as TOML.
+    /// Returns the value of a key, as TOML.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
@@ -41,14 +41,14 @@ impl Lines {
         }
     }
 
-    /// Sets a key whose value is not the `usual` one.
+    /// Sets a key if its value is not the `usual` one.
     pub(crate) fn differs<T: Written + PartialEq>(&mut self, key: &str, value: &T, usual: &T) {
         if value != usual {
             self.set(key, value);
         }
     }
 
-    /// Sets a key that must be written, or whose value is not the `usual` one.
+    /// Sets a key if it is required or its value is not the `usual` one.
     pub(crate) fn put_key<T: Written + PartialEq>(&mut self, keys: Keys, key: &str, value: &T, usual: &T) {
         let required =
             schema::find(keys, key).is_some_and(|key| matches!(key.default, DefaultValue::Required(_)));
@@ -57,14 +57,14 @@ impl Lines {
         }
     }
 
-    /// Sets a key that has a value.
+    /// Sets a key if it has a value.
     pub(crate) fn some<T: Written>(&mut self, key: &str, value: Option<&T>) {
         if let Some(value) = value {
             self.set(key, value);
         }
     }
 
-    /// Sets a name, unless it was left out.
+    /// Sets the name, unless that is empty or the `usual` one.
     pub(crate) fn name(&mut self, name: &str, usual: &str) {
         if name != usual && !name.is_empty() {
             self.set("name", name);
@@ -78,13 +78,13 @@ impl Lines {
         }
     }
 
-    /// The keys and values as an inline table.
+    /// Returns the keys and values as an inline table.
     pub(crate) fn inline(&self) -> String {
         let items: Vec<String> = self.0.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         if items.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", items.join(", ")) }
     }
 
-    /// Adds a line for each key, below a header; no header if that is empty.
+    /// Adds a line for each key to `text`, below the header unless that is empty.
     pub(crate) fn add_to(&self, text: &mut String, header: &str) {
         if !header.is_empty() {
             *text += &format!("\n{header}\n");
@@ -94,10 +94,7 @@ impl Lines {
         }
     }
 
-    /// The same with each key spelled as TOML has it.
-    ///
-    /// # Errors
-    /// The keys that are no paths.
+    /// Returns the same lines with each key spelled as in TOML. Keys that are not paths become complaints.
     pub(crate) fn spelled(&self, prefix: &str, complaints: &mut Vec<Complaint>) -> Self {
         let spelled = self.0.iter().filter_map(|(key, value)| match split(key) {
             Ok(segments) => {
@@ -112,7 +109,7 @@ impl Lines {
         Self(spelled.collect())
     }
 
-    /// Adds other keys behind these.
+    /// Appends other keys and their values.
     pub(crate) fn extend(&mut self, lines: Self) {
         self.0.extend(lines.0);
     }
@@ -184,7 +181,7 @@ written!(
 
 impl Written for f64 {
     fn written(&self) -> String {
-        // With a point, so that it stays no whole number.
+        // With a point, so that it is not read as a whole number.
         format!("{self:?}").to_lowercase()
     }
 }
@@ -262,7 +259,7 @@ impl Written for SendBuffer {
     }
 }
 
-/// Nothing is `"unlimited"`, where the key knows that word.
+/// Writes `None` as `"unlimited"`, for keys that accept that word.
 impl<T: Written> Written for Option<T> {
     fn written(&self) -> String {
         self.as_ref().map_or_else(|| "unlimited".written(), Written::written)

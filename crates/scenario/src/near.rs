@@ -3,10 +3,10 @@
 use crate::schema::{self, Keys};
 use strsim::osa_distance;
 
-/// Words longer than this are not typing mistakes.
+/// The most letters of a word that counts as a typing mistake.
 const LONGEST: usize = 40;
 
-/// What people from elsewhere call our keys.
+/// Words of other tools and papers for keys, each with the key's name here.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("capacity", "rate"),
@@ -27,7 +27,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("length", "duration"),
 ];
 
-/// What other tools have and this one has not: its name there, what is nearest here, and in words.
+/// Features of other tools that this one lacks: the name there, the nearest word here, and the help text.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     (
         "cake",
@@ -91,7 +91,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("accecn", "ecn", "AccECN is not there: flow.ecn is that of RFC 3168"),
 ];
 
-/// The candidate that `word` most likely stands for, if any is near enough.
+/// Returns the candidate that `word` most likely stands for, if any is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length == 0 || length > LONGEST {
@@ -99,7 +99,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     }
     let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().filter(|c| c.chars().count() <= LONGEST).collect();
-    // "sobas:fig1" is the beginning of "sobas:fig1-4", and only a letter away from "sobas:fig13".
+    // A beginning counts first: "sobas:fig1" means "sobas:fig1-4", although it is nearer to "sobas:fig13".
     let begins = |candidate: &&&str| {
         let rest = candidate.strip_prefix(word).and_then(|rest| rest.chars().next());
         rest == Some('-')
@@ -111,22 +111,22 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .iter()
         .map(|candidate| (osa_distance(&folded, &candidate.to_lowercase().replace('-', "_")), *candidate))
         .min_by_key(|(distance, _)| *distance)
-        // A third of the letters may be wrong; a word of two letters or fewer must differ by case alone.
+        // A third of the letters may be wrong. A word of one letter may differ by case alone.
         .filter(|(distance, candidate)| {
             *distance <= length.min(candidate.chars().count()).div_ceil(3).min(length / 2)
         });
     near.map(|(_, candidate)| candidate).or_else(|| called_here(word, candidates))
 }
 
-/// The candidate that is called `word` elsewhere.
+/// Returns the candidate that other tools call `word`.
 fn called_here<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = word.to_lowercase().replace('-', "_");
     let (_, ours) = OTHER_WORDS.iter().find(|(theirs, _)| *theirs == folded)?;
     candidates.into_iter().find(|candidate| candidate == ours)
 }
 
-/// `did you mean "link.rate"?` for a key among the `known` ones of a table: an exact name of another table is meant before a
-/// near one of this table.
+/// Returns `did you mean "link.rate"?` for an unknown key of a table with the `known` keys. The same name in another
+/// table comes before a similar name in this one.
 pub(crate) fn key_meant(name: &str, known: Keys, root: Keys) -> Option<String> {
     let meant = |key: &str| format!("did you mean \"{key}\"?");
     let here = called_here(name, schema::names(known)).map(meant);
@@ -134,14 +134,15 @@ pub(crate) fn key_meant(name: &str, known: Keys, root: Keys) -> Option<String> {
         .or_else(|| did_you_mean(name, schema::names(known)))
 }
 
-/// `did you mean "rate"?`, if a candidate is near enough; of what other tools have, the candidate that is nearest to it.
+/// Returns `did you mean "rate"?` if a candidate is near enough. For a feature of another tool, returns help that names
+/// the nearest candidate.
 #[must_use]
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let folded = word.to_lowercase().replace('-', "_");
     let elsewhere = || ELSEWHERE.iter().filter(|(theirs, ..)| *theirs == folded);
     if elsewhere().next().is_some() {
-        // A word that means something else elsewhere is no typing mistake.
+        // A word that other tools know is not a typing mistake.
         let mut nearest = elsewhere().filter(|(_, ours, _)| candidates.contains(ours));
         return nearest.next().map(|(.., words)| (*words).to_owned());
     }
@@ -169,7 +170,7 @@ mod tests {
         let queues = ["drop-tail", "codel", "fq-codel"];
         assert!(did_you_mean("CAKE", queues).is_some_and(|help| help.contains("\"fq-codel\"")));
         assert!(did_you_mean("pfifo-fast", queues).is_some_and(|help| help.contains("\"drop-tail\"")));
-        // Where that is no candidate, nothing is said of it.
+        // The help appears only if the nearest word is a candidate.
         assert_eq!(did_you_mean("cake", ["rate", "delay"]), None);
     }
 }

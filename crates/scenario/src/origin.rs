@@ -1,4 +1,4 @@
-//! [`Origin`]: where a key or a value was written, in the file or in a `--set` override.
+//! [`Origin`]: the place of a key or a value, in the file or in a `--set` override.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// Where a key or a value was written: a stretch of the scenario file, or of a `--set key=value`.
+/// The place of a key or a value: a stretch of the scenario file, or of a `--set key=value`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Origin {
     source: Arc<Source>,
@@ -27,70 +27,70 @@ impl Origin {
         Self { source: Arc::clone(source), range: start..end }
     }
 
-    /// The scenario file's name; `None` for a `--set` override.
+    /// Returns the scenario file's name; `None` for a `--set` override.
     #[must_use]
     pub fn file(&self) -> Option<&str> {
         self.source.file.as_deref()
     }
 
-    /// The line, counted from 1; always 1 in an override.
+    /// Returns the line, counted from 1; always 1 in an override.
     #[must_use]
     pub fn line(&self) -> usize {
         self.source.text[..self.range.start].matches('\n').count() + 1
     }
 
-    /// The column, counted in characters from 1; in an override, that of the text `key=value`.
+    /// Returns the column, counted in characters from 1; in an override, that of the text `key=value`.
     #[must_use]
     pub fn column(&self) -> usize {
         self.source.text[self.line_start()..self.range.start].chars().count() + 1
     }
 
-    /// How many characters of the first line this covers, at least 1.
+    /// Returns the number of characters that this covers on its first line, at least 1.
     #[must_use]
     pub fn length(&self) -> usize {
         self.text().lines().next().map_or(0, |line| line.chars().count()).max(1)
     }
 
-    /// The text as it was typed.
+    /// Returns the text as it was typed.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.source.text[self.range.clone()]
     }
 
-    /// The stretch of the source.
+    /// Returns the range of bytes in the source.
     pub(crate) fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// The whole line this starts on, without its end.
+    /// Returns the whole line on which this starts, without its line break.
     pub(crate) fn line_text(&self) -> &str {
         self.source.text[self.line_start()..].lines().next().unwrap_or("")
     }
 
-    /// The text of this line before this.
+    /// Returns the part of the line before this.
     pub(crate) fn before(&self) -> &str {
         &self.source.text[self.line_start()..self.range.start]
     }
 
-    /// True for the file or override as a whole, which no caret can point at.
+    /// Returns true for the file or override as a whole, at which no caret can point.
     pub(crate) fn is_whole(&self) -> bool {
         self.range == (0..0)
     }
 
-    /// Orders faults as a person reads: the file as a whole, down the file, then the overrides.
+    /// Ranks faults as a person reads them: the file as a whole, down the file, then the overrides.
     pub(crate) fn rank(&self) -> (bool, usize, usize) {
         (self.source.file.is_none(), self.range.start, self.range.end)
     }
 
-    /// The place of the `column`th character (from 1) of the string written here, up to the next space. If the
-    /// string was written with escapes, and columns do not correspond, the whole string.
+    /// Returns the place of the `column`th character (from 1) of the string written here, up to the next space. If
+    /// the string was written with escapes, columns do not correspond, and the place is the whole string.
     pub(crate) fn within(&self, string: &str, column: usize) -> Self {
         let Some(quote) = self.text().find(string).filter(|_| !string.is_empty()) else {
             return self.clone();
         };
         let at = string.char_indices().nth(column.saturating_sub(1)).map_or(string.len(), |(at, _)| at);
         let rest = &string[at..];
-        // One past the end of the string is its closing quote, or the end of an unquoted override.
+        // The place after the string is its closing quote, or the end of an unquoted override.
         let length = rest.find(char::is_whitespace).unwrap_or(rest.len()).max(usize::from(rest.is_empty()));
         let start = self.range.start + quote + at;
         let end = (start + length).min(self.source.text.len());
@@ -102,7 +102,7 @@ impl Origin {
     }
 }
 
-/// `file:line:column`, or `--set` for an override.
+/// Writes `file:line:column`, or `--set` for an override.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.file() {
@@ -112,7 +112,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The place and its text, without the whole source.
+/// Writes the place and its text, without the whole source.
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} {:?}", self.text())

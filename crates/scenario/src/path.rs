@@ -6,9 +6,9 @@ use units::Complaint;
 /// One step down the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// To the value of a key.
+    /// A step to the value of a key.
     Key(String),
-    /// To an item of a list; 0 stays at a table that stands alone.
+    /// A step to an item of a list; 0 stays at a table that is not in a list.
     Index(usize),
 }
 
@@ -21,15 +21,15 @@ impl fmt::Display for Step {
     }
 }
 
-/// Why a path leads nowhere: a complaint without a place.
+/// Makes the complaint about a path that leads nowhere, without a place.
 pub(crate) fn nowhere(found: impl Into<String>, accepted: impl Into<String>) -> Complaint {
     Complaint::new("", found).accepted(accepted)
 }
 
-/// No key lies deeper than this.
+/// The most segments of a path.
 const DEEPEST: usize = 8;
 
-/// The segments of a path: `a.b`, `a[0].b`, `a."b c".d`.
+/// Splits a path such as `a.b`, `a[0].b` or `a."b c".d` into its segments.
 pub(crate) fn split(path: &str) -> Result<Vec<String>, Complaint> {
     let accepted = "a key path such as link.rate, flow.NAME.size or flow.0.size";
     let malformed = |found: &str| nowhere(found, accepted);

@@ -1,4 +1,4 @@
-//! The places of a file that a key path means, and the names of its flows, links, traffic and stations.
+//! The places in a file that a key path means, and the names of the file's flows, links, traffic and stations.
 
 use crate::near;
 use crate::path::{Step, nowhere};
@@ -7,8 +7,9 @@ use crate::tree::{Node, Value};
 use std::collections::{HashMap, HashSet};
 use units::Complaint;
 
-/// The places that a path means in a file with the `known` keys. With `link`, `flow`, `traffic` and `station` these are all tables, or one by index
-/// or name. With a `*` they are those whose names begin with the text before it.
+/// Returns the places that a path means in a file with the `known` keys. For `link`, `flow`, `traffic` and `station`
+/// these are in all tables, or in one by index or name. A `*` means the tables whose names begin with the text before
+/// it.
 pub(crate) fn targets(known: Keys, root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
     let key = |segment: &String| Step::Key(segment.clone());
     let (section, rest) = match segments {
@@ -32,7 +33,7 @@ pub(crate) fn targets(known: Keys, root: &Node, segments: &[String]) -> Result<V
     Ok(chosen.into_iter().map(steps).collect())
 }
 
-/// True if the second segment of a path that leads somewhere picks one link, flow or traffic.
+/// Returns true if the second segment of a path picks links, flows, traffic or stations by name or index.
 pub(crate) fn picks(known: Keys, root: &Node, segments: &[String]) -> bool {
     match segments {
         [section, name, _, ..] if keys(known, section).is_some() => {
@@ -42,8 +43,8 @@ pub(crate) fn picks(known: Keys, root: &Node, segments: &[String]) -> bool {
     }
 }
 
-/// The tables that `name` picks by index or name, or by how their names begin. `None` if `name` is a key and so means
-/// every table.
+/// Returns the tables that `name` picks by index, by name or by the beginning of their names. `None` if `name` is a key
+/// and so means every table.
 fn pick(known: Keys, section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Complaint> {
     let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
@@ -78,13 +79,13 @@ fn pick(known: Keys, section: &str, name: &str, tables: &[&Node]) -> Result<Opti
     })
 }
 
-/// The keys of a section whose tables may repeat, among the `known` ones of the file.
+/// Returns the keys of a section whose tables may repeat, among the `known` ones of the file.
 fn keys(known: Keys, section: &str) -> Option<Keys> {
     let repeats = ["link", "flow", "traffic", "station"].contains(&section);
     schema::find(known, section).filter(|_| repeats).map(|key| key.within)
 }
 
-/// The items of `[[section]]`, or the one `[section]`.
+/// Returns the items of `[[section]]`, or the one `[section]`.
 fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
     let Value::Table(table) = &root.value else {
         return Vec::new();
@@ -96,8 +97,8 @@ fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
     }
 }
 
-/// The names that the tables of `[[link]]`, `[[flow]]`, `[[traffic]]` or `[[station]]` go by. A link without a name
-/// is called by its place: `link-1`, `link-2`, …. A flow or station is called `flow` or `station`, and traffic by its
+/// Returns the names of the tables of `[[link]]`, `[[flow]]`, `[[traffic]]` or `[[station]]`. A link without a name
+/// is named by its place: `link-1`, `link-2`, …. A flow or station is named `flow` or `station`, and traffic by its
 /// kind. If that name is taken, -2, -3, … follows it.
 pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| match &node.value {

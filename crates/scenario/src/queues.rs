@@ -1,4 +1,4 @@
-//! Which queues a key sets the limit of.
+//! The queues whose limit a key sets.
 
 use crate::document::Document;
 use crate::path::{Step, split};
@@ -8,8 +8,8 @@ use crate::tables::ROOT;
 use crate::tree::Value;
 
 impl Document {
-    /// Returns the tables of the links whose queue's limit `key` sets, such as `link`, `link[1].reverse` or `wlan`;
-    /// none if `key` is another one.
+    /// Returns the tables that hold a queue whose limit `key` sets, such as `link`, `link[1].reverse` or `wlan`;
+    /// empty if `key` sets something else.
     ///
     /// ```
     /// use tightlink_scenario::Document;
@@ -32,7 +32,8 @@ impl Document {
     }
 }
 
-/// Returns the path of the table whose `queue` the last steps limit.
+/// Returns the path of the table that holds the queue, if `steps` lead to a queue's limit. Indices appear if there are
+/// `several` links.
 fn table(steps: &[Step], several: bool) -> Option<String> {
     let names = steps.iter().filter_map(|step| match step {
         Step::Key(key) => Some(key.as_str()),

@@ -1,9 +1,9 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
-//! `cursor.rs` is the cursor, and `tables/` reads the keys that stand for themselves. Here is what takes more than one
-//! key, one file per table. `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` have the links that they cross in
-//! `read/way.rs` and `read/cell_way.rs`. `read/wlan.rs` also has `[[station]]`. `read/check.rs` checks what takes more
-//! than one table to see.
+//! `cursor.rs` is the cursor, and `tables/` reads the keys that do not depend on others. This module reads keys that
+//! depend on each other, one file per table. `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` get the links
+//! that they cross from `read/way.rs` and `read/cell_way.rs`. `read/wlan.rs` also has `[[station]]`. `read/check.rs`
+//! has the checks across tables.
 
 mod cell_way;
 mod check;
@@ -31,7 +31,7 @@ impl Document {
     /// [`Document::sweep`].
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Returns all faults of the file.
     pub fn scenario(&self) -> Result<Scenario, Faults> {
         let sink = Sink::new(ROOT);
         let scenario = scenario(&At::root(self.root(), &sink));
@@ -53,7 +53,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
         None => traffic::traffic(&keys, &ways),
     };
     let users = traffic.as_ref().is_some_and(|traffic| !traffic.sessions.is_empty());
-    // What could not be read may be saturated.
+    // A cell that could not be read may have saturated stations.
     let saturated = cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| cell.saturated));
     let flows = flow::flows(&keys, &ways, users || saturated);
     read.model = keys.read("model", |at| ModelRead::read(&at.keys(MODEL)?, ()).whole());
@@ -75,7 +75,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     read.whole()
 }
 
-/// The tables of `[[name]]`, none if the key is absent. What else stands there is a fault.
+/// Returns the tables of `[[name]]`; an empty list if the key is absent. Any other value is a fault.
 fn repeated<'a>(keys: &Keys<'a>, name: &str) -> Option<Vec<At<'a>>> {
     let Some(at) = keys.get(name) else {
         return Some(Vec::new());

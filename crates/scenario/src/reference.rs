@@ -1,7 +1,7 @@
 //! The reference of scenario keys: `tightlink keys` and `docs/reference/scenario.md`, both from the schema.
 //!
-//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page.
-//! [`defaults`] has the default of each key, with its reason and source.
+//! [`rows`] lists every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page.
+//! [`defaults`] lists the default of each key, with its reason and source.
 
 mod defaults;
 mod page;
@@ -18,18 +18,18 @@ use crate::tables;
 pub struct Row {
     /// The path, without the name or index that picks one of several tables.
     pub path: String,
-    /// What is known of the key.
+    /// The schema's entry of the key.
     pub key: &'static Key,
 }
 
-/// What a word stands for.
+/// The result of a search for a word.
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// It is this key.
+    /// The word means this key.
     Key(Row),
-    /// It is a part of these paths.
+    /// The word is a part of these paths.
     Parts(Vec<Row>),
-    /// It is no key; the hint that names a near one, if there is one.
+    /// The word is not a key; the hint names a similar one, if there is one.
     Nothing(Option<String>),
 }
 
@@ -41,7 +41,7 @@ impl Row {
 }
 
 impl Key {
-    /// The names of the keys within, for a table.
+    /// Returns the names of the keys within a table.
     pub fn holds(&self) -> impl Iterator<Item = &'static str> {
         schema::names(self.within)
     }
@@ -54,11 +54,11 @@ struct Section {
     table: &'static str,
     /// Markdown before the keys.
     intro: &'static str,
-    /// Keys under titles of their own; a title may be empty.
+    /// Titles, which may be empty, with the keys under them.
     groups: &'static [(&'static str, Keys)],
 }
 
-/// Tables in the order of the page. A table that may stand in several places is listed at the first.
+/// Tables in the order of the page. A table that may stand in several places is listed at the first of them.
 const SECTIONS: &[Section] = &[
     Section { heading: "Top level", table: "", intro: "", groups: &[("", tables::ROOT)] },
     Section { heading: "`[link]`", table: "link", intro: "", groups: &[("", tables::LINK)] },
@@ -163,14 +163,14 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// Every key, table by table; a table that may stand in several places once.
+/// Returns every key, table by table. The keys of a table that may stand in several places appear once.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let keys = |section: &'static Section| section.groups.iter().flat_map(|(_, keys)| schema::each(keys));
     SECTIONS.iter().flat_map(|section| keys(section).map(|key| Row::new(section.table, key))).collect()
 }
 
-/// The key that `word` is, by its path or by its name if only one has it; else all whose path has `word` in it.
+/// Returns the key whose path is `word`, or the only one whose name it is; otherwise all keys with `word` in the path.
 #[must_use]
 pub fn look_up(word: &str) -> Found {
     if let Ok(Some(key)) = schema::follow(tables::ROOT, word.split('.')) {
@@ -187,7 +187,7 @@ pub fn look_up(word: &str) -> Found {
     if rows.is_empty() { Found::Nothing(help) } else { Found::Parts(rows) }
 }
 
-/// Markdown as plain text: of a link its words, of code the code.
+/// Returns Markdown as plain text: links keep their words only, and code loses its backquotes.
 #[must_use]
 pub fn plain(markdown: &str) -> String {
     let mut text = String::new();

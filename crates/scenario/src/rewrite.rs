@@ -1,5 +1,5 @@
-//! The file's own text at one point of its sweep, comments and layout kept. A store writes it down, so that the point
-//! can be run again by itself.
+//! The file's own text at one point of its sweep, with its comments and layout. A store keeps it so that the point can
+//! be run again by itself.
 
 use crate::document::Document;
 use crate::path::{Step, split};
@@ -8,12 +8,12 @@ use crate::tables::ROOT;
 use crate::tree::{Entry, Node, Value};
 use std::ops::Range;
 
-/// A stretch of the text and what takes its place.
+/// A range of the text and its replacement.
 type Edit = (Range<usize>, String);
 
 impl Document {
-    /// The text with the values of `point` in place of the swept keys' and `[sweep]` commented out. What was set over
-    /// the text is not in it. A value that has no place in the text stays out.
+    /// Returns the text with the values of `point` for the swept keys and `[sweep]` commented out. Overrides are not in
+    /// it, and neither are values that have no place in the text.
     #[must_use]
     pub fn text_at(&self, point: &[(String, String)]) -> String {
         let text = self.text();
@@ -26,9 +26,9 @@ impl Document {
                 places.into_iter().flatten().filter_map(|steps| edit(written.root(), &steps, &value, text)),
             );
         }
-        // Behind the insertions, so that none lands between a line of the sweep and its sign.
+        // These follow the insertions, so that none lands between a line of the sweep and its `#`.
         edits.extend(written.sweep_commented_out());
-        // From the end, so that earlier places stay where they are; of insertions at one place the later goes first.
+        // From the end, so that earlier places stay valid. At one place the later insertion is applied first.
         edits.sort_by_key(|(range, _)| range.start);
         let mut edited = text.to_owned();
         for (range, by) in edits.into_iter().rev() {
@@ -37,7 +37,7 @@ impl Document {
         edited
     }
 
-    /// A swept value as TOML: as the sweep has it, or as [`Document::set`] would take it.
+    /// Returns a swept value as TOML: as the sweep has it, or as [`Document::set`] would accept it.
     fn written_value(&self, key: &str, value: &str) -> String {
         let items = self.swept(key).map(|entry| &entry.node.value);
         let item = match items {
@@ -48,7 +48,7 @@ impl Document {
         item.or_else(|| self.drawn_as_written(key, value)).unwrap_or_else(|| format!("{value:?}"))
     }
 
-    /// Puts a `#` before each line of the sweep.
+    /// Returns the edits that put a `#` before each line of the sweep.
     fn sweep_commented_out(&self) -> Vec<Edit> {
         let text = self.text();
         let Some(sweep) = self.top("sweep") else { return Vec::new() };
@@ -61,7 +61,7 @@ impl Document {
     }
 }
 
-/// Where the keys and values within a table stand.
+/// Adds the ranges of the keys and values within a table.
 fn stretches(node: &Node, ranges: &mut Vec<Range<usize>>) {
     let Value::Table(table) = &node.value else { return };
     for Entry { origin, node, .. } in table.iter() {
@@ -70,14 +70,15 @@ fn stretches(node: &Node, ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where the lines begin that a range touches.
+/// Returns the starts of the lines that a range touches.
 fn line_starts(text: &str, range: &Range<usize>) -> Vec<usize> {
     let first = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
     let rest = text[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1);
     std::iter::once(first).chain(rest).collect()
 }
 
-/// The edit that sets the value at the end of `steps`: in place of the one there, or in the innermost table there is.
+/// Returns the edit that sets the value at the end of `steps`: it replaces an old value, or adds the key to the
+/// innermost table that exists.
 fn edit(root: &Node, steps: &[Step], value: &str, text: &str) -> Option<Edit> {
     let mut node = root;
     for (at, step) in steps.iter().enumerate() {
@@ -91,7 +92,7 @@ fn edit(root: &Node, steps: &[Step], value: &str, text: &str) -> Option<Edit> {
     Some((node.origin.range(), value.to_owned()))
 }
 
-/// A new key: first in an inline table, or on a line of its own below a table's header.
+/// Returns the edit that adds a key: first in an inline table, or on a line of its own below a table's header.
 fn insertion(table: &Node, empty: bool, key: &str, value: &str, text: &str) -> Edit {
     let range = table.origin.range();
     if table.origin.text().starts_with('{') {

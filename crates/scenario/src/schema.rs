@@ -1,4 +1,4 @@
-//! What is known of a key: [`Key`], and groups of keys. `tables/` has the keys themselves.
+//! The description of a key: [`Key`], and groups of keys. `tables/` has the keys themselves.
 //!
 //! Texts are Markdown; links in them are relative to `docs/reference/`.
 
@@ -9,53 +9,53 @@ use crate::values::Host;
 pub struct Key {
     /// Its name within its table.
     pub name: &'static str,
-    /// What it may hold, in words.
+    /// The values that it may hold, in words.
     pub kind: &'static str,
-    /// What holds where it is not written.
+    /// The value if the key is not written.
     pub default: DefaultValue,
-    /// The engines that follow it, such as "model sim live". The others do without it.
+    /// The engines that follow it, such as "model sim live". The others ignore it.
     pub engines: &'static str,
-    /// The engines that refuse a scenario where it would make their answer wrong, such as "model live".
+    /// The engines that refuse a scenario in which it would make their answer wrong, such as "model live".
     pub refused_by: &'static str,
     /// The queue policies or the kinds of traffic that have it, such as "codel pie"; empty: all.
     pub kinds: &'static str,
-    /// What it means.
+    /// The meaning of the key.
     pub meaning: &'static str,
-    /// Why its default is what it is; empty without a default.
+    /// The reason for the default; empty without a default.
     pub why: &'static str,
-    /// Where the default is from.
+    /// The source of the default.
     pub from: &'static str,
     /// For a table, the keys within.
     pub(crate) within: Keys,
 }
 
-/// The keys of a table, in groups that tables may share. A name that is there twice means the first.
+/// The keys of a table, in groups that tables may share. A name that occurs twice means the first key.
 pub(crate) type Keys = &'static [&'static [Key]];
 
-/// What holds where a key is not written.
+/// The value of a key that is not written.
 #[derive(Clone, Copy, Debug)]
 pub enum DefaultValue {
-    /// The key must be there; what is accepted, for the fault.
+    /// None, because the key is required. The text has the accepted values, for the fault.
     Required(&'static str),
-    /// The value as one would write it. The reader reads this text.
+    /// The value as a person would write it. The reader reads this text.
     Written(&'static str),
-    /// A value for each [`Host`], as one would write it.
+    /// A value for each [`Host`], as a person would write it.
     Hosts {
-        /// On `host = "rfc"`.
+        /// The value on `host = "rfc"`.
         rfc: &'static str,
-        /// On `host = "linux"`.
+        /// The value on `host = "linux"`.
         linux: &'static str,
-        /// The only `control` with which Linux differs; `None`: any.
+        /// The only `control` with which Linux differs; `None`: every one.
         with: Option<&'static str>,
-        /// Where Linux's value is from.
+        /// The source of Linux's value.
         source: &'static str,
     },
-    /// No single value: words.
+    /// Words in place of a single value.
     Words(&'static str),
 }
 
 impl DefaultValue {
-    /// The value on `host` for a flow with `control`, as one would write it.
+    /// Returns the value on `host` for a flow with `control`, as a person would write it.
     pub(crate) fn on(self, host: Host, control: &str) -> Option<&'static str> {
         match self {
             Self::Written(text) => Some(text),
@@ -84,51 +84,51 @@ pub(crate) const KEY: Key = Key {
     within: &[],
 };
 
-/// The source of a default that no document has.
+/// The source of a default that does not come from a document.
 pub(crate) const OWN: &str = "this project";
 
-/// A default for each host, whatever the control.
+/// Returns a default for each host that does not depend on the control.
 pub(crate) const fn by_host(rfc: &'static str, linux: &'static str, source: &'static str) -> DefaultValue {
     DefaultValue::Hosts { rfc, linux, with: None, source }
 }
 
 /// The kind of the keys that limit a queue.
 pub(crate) const ROOM: &str = "room above zero";
-/// What a rate is asked for with.
+/// The words for an accepted rate.
 pub(crate) const RATE: &str = "a rate such as \"100Mbit/s\"";
-/// Every way to write an amount of data that is drawn anew each time.
+/// The words for an accepted amount of data, which may be drawn anew each time.
 pub(crate) const VOLUME: &str = "an amount of data such as \"200 packets\" or \"100kB\", \
                                  { uniform = [\"1 packets\", \"200 packets\"] }, \
                                  { pareto = { shape = 1.2, mean = \"100kB\" } } or { exponential = \"100kB\" }";
 
-/// The key called `name`.
+/// Returns the key called `name`.
 pub(crate) fn find(keys: Keys, name: &str) -> Option<&'static Key> {
     all(keys).find(|key| key.name == name)
 }
 
-/// The keys of all groups; some names may be there twice.
+/// Returns the keys of all groups; a name may occur twice.
 pub(crate) fn all(keys: Keys) -> impl Iterator<Item = &'static Key> + Clone {
     keys.iter().flat_map(|group| group.iter())
 }
 
-/// The keys of all groups, of each name the first.
+/// Returns the first key of each name, over all groups.
 pub(crate) fn each(keys: Keys) -> impl Iterator<Item = &'static Key> + Clone {
     let first = move |place: usize, name: &str| all(keys).position(|key| key.name == name) == Some(place);
     all(keys).enumerate().filter(move |(place, key)| first(*place, key.name)).map(|(_, key)| key)
 }
 
-/// The names of `keys`, each once.
+/// Returns the names of `keys`, each once.
 pub(crate) fn names(keys: Keys) -> impl Iterator<Item = &'static str> + Clone {
     each(keys).map(|key| key.name)
 }
 
-/// The names of `keys` for a fault: `rate, delay, queue, loss`.
+/// Lists the names of `keys` for a fault: `rate, delay, queue, loss`.
 pub(crate) fn listed(keys: Keys) -> String {
     names(keys).collect::<Vec<_>>().join(", ")
 }
 
-/// Follows `path` down to a key; on failure the first segment that is none, and the keys it could be.
-/// Below a key that is no table nothing exists.
+/// Follows `path` down to a key. The error has the first unknown segment, and the keys that exist at its place: none
+/// below a key that is not a table.
 pub(crate) fn follow(
     mut keys: Keys,
     path: impl IntoIterator<Item = impl AsRef<str>>,
@@ -141,8 +141,8 @@ pub(crate) fn follow(
     Ok(key)
 }
 
-/// The key called `name` in another table of the file whose keys are `root`, as a path such as `link.rate`: for a key
-/// that stands where it is unknown.
+/// Returns the path, such as `link.rate`, of a key called `name` in any table of the file whose keys are `root`, as
+/// help for a key in the wrong table.
 pub(crate) fn elsewhere(root: Keys, name: &str) -> Option<String> {
     ["link", "link.queue", "flow", "traffic", "record", ""].into_iter().find_map(|table| {
         let keys = follow(root, table.split_terminator('.')).ok()?.map_or(root, |key| key.within);
@@ -151,7 +151,7 @@ pub(crate) fn elsewhere(root: Keys, name: &str) -> Option<String> {
     })
 }
 
-/// True for what is left out of a hash.
+/// Returns true for a value that a hash leaves out.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,10 +1,10 @@
-//! The scenario as plain data: what a person wrote, read and checked but not yet resolved against anything.
+//! The scenario as plain data: the values of the file, read and checked but not yet resolved.
 //!
-//! One struct per table of the file, one field per key, named as the key. Relative quantities ("0.25 bdp",
+//! There is one struct per table of the file and one field per key, named as the key. Relative quantities ("0.25 bdp",
 //! a distribution of RTTs) stay relative here; `lab::run::resolve` turns them into numbers.
 //!
-//! Keys will come, so structs whose tables grow are `#[non_exhaustive]`: other crates make them with `default()` and
-//! set fields, or by a [draft](crate::ScenarioDraft), and no key that comes later breaks them.
+//! Structs whose tables grow are `#[non_exhaustive]`, so that later keys do not break other crates. These make the
+//! structs with `default()` and set fields, or by a [draft](crate::ScenarioDraft).
 
 pub use crate::tables::cell_queue::{AirtimeLimits, Alt, CellQueue, Ebdp, Sizing};
 pub use crate::tables::flow::Flow;

@@ -1,6 +1,6 @@
 //! `[sweep]`: a scenario at every combination of some keys' values.
 //!
-//! `sweep/draw.rs` draws values of several keys together; the rows it draws are one more axis, which varies slowest.
+//! `sweep/draw.rs` draws values of several keys together. The drawn rows are one more axis, which varies slowest.
 
 mod draw;
 
@@ -20,10 +20,10 @@ use units::Complaint;
 /// One combination: each swept key, and its value as typed.
 pub type Point = Vec<(String, String)>;
 
-/// More points than this are a mistake.
+/// The most points of a sweep. More are a mistake.
 const MOST: usize = 100_000;
 
-/// Keys of `[sweep]` that are no axes.
+/// Keys of `[sweep]` that are not axes.
 const RESERVED: [&str; 2] = ["draw", "baseline"];
 
 /// The axes of a `[sweep]`, in the order of the file. Without axes there is one point, the scenario itself.
@@ -40,30 +40,30 @@ pub struct Sweep {
 pub struct Axis {
     /// The key's path, such as `link.queue.limit`.
     pub key: String,
-    /// The values as typed; of strings, what is within the quotes.
+    /// The values as typed; strings are without their quotes.
     pub values: Vec<String>,
 }
 
 impl Sweep {
-    /// The keys with lists of values, in the order of the file.
+    /// Returns the keys with lists of values, in the order of the file.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Returns every key that the sweep varies: drawn ones first.
+    /// Returns every key that the sweep varies, the drawn ones first.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let drawn = self.drawn.iter().flat_map(|drawn| &drawn.keys);
         drawn.chain(self.axes.iter().map(|axis| &axis.key)).map(String::as_str)
     }
 
-    /// The values that stand in for a point's own in its baseline; empty without a `baseline`.
+    /// Returns the values that replace a point's own in its baseline; empty without a `baseline`.
     #[must_use]
     pub fn baseline(&self) -> &[(String, String)] {
         &self.baseline
     }
 
-    /// How many points there are, at least 1.
+    /// Returns the number of points, at least 1.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a sweep is never empty")]
     pub fn len(&self) -> usize {
@@ -71,7 +71,7 @@ impl Sweep {
         rows * self.axes.iter().map(|axis| axis.values.len()).product::<usize>()
     }
 
-    /// The points; the last axis varies fastest, and what is drawn slowest.
+    /// Returns the points. The last axis varies fastest, and the drawn rows slowest.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         (0..self.len()).map(|number| {
             let mut rest = number;
@@ -98,9 +98,9 @@ impl Document {
     /// Reads `[sweep]`: lists of values by key path, such as `"link.queue.limit" = ["0.1 bdp", "1 bdp"]`.
     ///
     /// # Errors
-    /// A swept key that no scenario has or that leads nowhere in this one, or a key within another swept one. A value
-    /// that is no list, an empty list, a value given twice, and more than 100 000 points. A distribution in `draw` that
-    /// does not read, and a `baseline` that is none of the sweep's values.
+    /// If no scenario has a swept key, if it leads nowhere in this one, or if it lies within another swept key. If a
+    /// value is not a list, or is an empty one or one with a value twice, and if there are more than 100 000 points. If
+    /// a distribution in `draw` is not valid, or `baseline` has a value that the sweep lacks.
     pub fn sweep(&self) -> Result<Sweep, Faults> {
         let mut faults = Vec::new();
         let axes = self.axes(&mut faults);
@@ -122,9 +122,9 @@ impl Document {
         if faults.is_empty() { Ok(sweep) } else { Err(Faults::new(faults)) }
     }
 
-    /// The document at a point of its sweep. The values of the point take the place of the swept keys, and faults in
-    /// them point into the sweep. The sweep itself is gone. What `point` holds beyond this document's sweep is set as
-    /// by [`Document::set`].
+    /// Returns the document at a point of its sweep, without the sweep. The swept keys have the values of the point,
+    /// and faults in them point into the sweep. Keys of `point` that the sweep does not vary are set as by
+    /// [`Document::set`].
     ///
     /// # Errors
     /// If a key of the point leads nowhere. The points of [`Document::sweep`] never fail here.
@@ -152,7 +152,7 @@ impl Document {
         Ok(document)
     }
 
-    /// The sweep without the axes that setting `key` fixes; `None` if it fixes none.
+    /// Returns the sweep without the axes that setting `key` fixes; `None` if it fixes none.
     pub(crate) fn settled(&self, key: &str) -> Result<Option<Table>, Complaint> {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
@@ -162,7 +162,7 @@ impl Document {
         let draws = self.draw_table().map(draw::entries).unwrap_or_default();
         let drawn = draws.iter().map(|(key, _)| (key.clone(), format!("draw.{key}")));
         for (swept, at) in lists(table).into_iter().map(|(key, _)| (key.clone(), key)).chain(drawn) {
-            // An axis that leads nowhere is a fault of the sweep, found when that is read.
+            // An axis that leads nowhere is a fault of the sweep, which its reader finds.
             let Ok(varied) = split(&swept).and_then(|segments| places::targets(ROOT, self.root(), &segments))
             else {
                 continue;
@@ -198,7 +198,7 @@ impl Document {
         Vec::new()
     }
 
-    /// The axis of `key`, as written.
+    /// Returns the axis of `key`, as written.
     pub(crate) fn swept(&self, key: &str) -> Option<&Entry> {
         lists(self.sweep_table()?).into_iter().find(|(swept, _)| swept == key).map(|(_, entry)| entry)
     }
@@ -214,7 +214,7 @@ impl Document {
         self.sweep_table()?.get(key)
     }
 
-    /// The values of `baseline`, each one of the values of an axis.
+    /// Reads `baseline`, in which each value is one of an axis.
     fn baseline(&self, axes: &[Axis], faults: &mut Vec<Fault>) -> Point {
         let Some(node) = self.swept_node("baseline") else { return Vec::new() };
         let mut baseline = Vec::new();
@@ -258,7 +258,7 @@ impl Document {
         baseline
     }
 
-    /// Whether `key`, written at `origin`, is a key that a sweep can vary; if not, a fault at `place` says why.
+    /// Returns true if a sweep can vary `key`, which is written at `origin`; notes a fault at `place` if not.
     fn is_key(&self, key: &str, origin: &Origin, place: &str, faults: &mut Vec<Fault>) -> bool {
         let mut fault = |complaint: Complaint| faults.push(Fault::new(origin.clone(), place, complaint));
         let segments = split(key).and_then(|segments| {
@@ -328,7 +328,7 @@ impl Document {
         Some(Axis { key, values })
     }
 
-    /// Keys that lie within others, or vary the same: what one sets the other would replace.
+    /// Notes keys that lie within others or are the same, because each would replace the value of the other.
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
         let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
             .keys()
@@ -357,7 +357,7 @@ impl Document {
         }
     }
 
-    /// The path without what picks one link, flow or traffic.
+    /// Returns the path without the segment that picks a link, flow, traffic or station.
     fn schema_path(&self, segments: &[String]) -> Vec<String> {
         let picks = places::picks(ROOT, self.root(), segments);
         segments
@@ -369,7 +369,7 @@ impl Document {
     }
 }
 
-/// The lists of a sweep by key path, in the order of the file.
+/// Returns the lists of a sweep with their key paths, in the order of the file.
 fn lists(table: &Table) -> Vec<(String, &Entry)> {
     let mut entries = Vec::new();
     flatten("", table, &|_| false, &mut entries);
@@ -378,8 +378,8 @@ fn lists(table: &Table) -> Vec<(String, &Entry)> {
     entries
 }
 
-/// Values by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same. A table whose path `is_whole` picks is a
-/// value.
+/// Adds the values by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same. A table whose path
+/// `is_whole` picks is a value.
 fn flatten<'a>(
     prefix: &str,
     table: &'a Table,

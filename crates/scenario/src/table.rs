@@ -1,7 +1,7 @@
 //! One entry for each key of the file: `keys!` and `table!`.
 //!
 //! An entry has the key's meaning, which is the doc of its field, and its row of the schema. With `keys!` that is all,
-//! and the value is read by hand. With `table!` an entry also says how the value is kept and read:
+//! and hand-written code reads the value. With `table!` an entry also says how the value is kept and read:
 //!
 //! | entry | kept in | what is read |
 //! |---|---|---|
@@ -12,19 +12,19 @@
 //! | `key host => { … }` | nothing | nothing |
 //! | `row direction => { … }` | nothing: another entry has the name, too | nothing |
 //!
-//! In a reader, `at` is the value's place, `read` has what was read before it, and `context` is what the table needs
-//! from elsewhere. The header names these three.
+//! In a reader, `at` is the value's place, `read` has the values read before it, and `context` has facts from outside
+//! the table. The header names these three.
 //!
-//! The entries make the struct, the keys of the schema, the struct `…Read` of what could be read, the methods of
-//! [`Table`], and a setter for each key where there is a draft.
+//! The entries make the struct, the keys of the schema, and the struct `…Read` with the values that could be read. They
+//! also make the methods of [`Table`], and a setter for each key if there is a draft.
 
 use crate::lines::Lines;
 use crate::schema::Keys;
 use serde::ser::SerializeMap;
 
-/// A struct that a table of the file is kept in.
+/// A struct that holds a table of the file.
 pub(crate) trait Table {
-    /// Its keys.
+    /// The keys of the table.
     const KEYS: Keys;
 
     /// Adds the keys whose values are not `usual`.
@@ -37,16 +37,16 @@ pub(crate) trait Table {
         lines
     }
 
-    /// Adds the value of a key to what a hash is made of, unless it is `usual`.
+    /// Adds the value of a key to the data that is hashed, unless it is `usual`.
     fn hash<M: SerializeMap>(&self, key: &str, usual: Option<&Self>, map: &mut M) -> Result<(), M::Error>;
 }
 
-/// Returns the value, whose type is that of the field. So the compiler shows a reader of another type at its entry.
+/// Returns the value, whose type is that of the field. So the compiler reports a reader of another type at its entry.
 pub(crate) fn of_field<T>(_field: &Option<T>, value: Option<T>) -> Option<T> {
     value
 }
 
-/// The same for a field that may be absent.
+/// Returns the value like [`of_field`], for a field that may be absent.
 pub(crate) fn of_optional_field<T>(_field: &Option<Option<T>>, value: Option<T>) -> Option<T> {
     value
 }
@@ -73,8 +73,8 @@ macro_rules! keys {
 
 /// Makes a table of the file: struct, schema, reading and writing.
 ///
-/// The entries are gathered one by one: the fields of the struct, those of what could be read, and the rows with all
-/// else, by groups.
+/// The macro gathers the entries one by one: the fields of the struct, those of the `…Read` struct, and the rows with
+/// the rest, by groups.
 macro_rules! table {
     (
         $(#[$attribute:meta])*
@@ -94,7 +94,7 @@ macro_rules! table {
         }
     };
 
-    // A group of rows begins; the one before it is done.
+    // A group of rows begins, which ends the group before it.
     (@gather $head:tt $fields:tt $parts:tt [] {} $(#[$doc:meta])* group $GROUP:ident from $BASE:ident; $($entries:tt)*) => {
         table! { @gather $head $fields $parts [] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
     };
@@ -104,7 +104,7 @@ macro_rules! table {
     ) => {
         table! { @gather $head $fields $parts [$($groups)* $group] { [$(#[$doc])*] $GROUP $BASE [] } $($entries)* }
     };
-    // A field, with a value or by hand.
+    // A field, with a reader or read by hand.
     (
         @gather $head:tt [$($fields:tt)*] [$($parts:tt)*] $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ pub $name:ident: $Type:ty $([$attribute:meta])? $(= $reader:expr)? => $row:tt
@@ -152,7 +152,7 @@ macro_rules! table {
             $($entries)*
         }
     };
-    // A row with the name of another, which sets the key.
+    // A second row of a key whose value another entry reads.
     (
         @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ row $name:ident => $row:tt
@@ -184,12 +184,12 @@ macro_rules! table {
         $(#[$attribute])*
         pub struct $Table { $($fields)* $($more)* }
 
-        /// The same as far as it could be read.
+        /// The same table as far as it could be read.
         #[derive(Clone)]
         pub(crate) struct $Read { $(pub(crate) $part: Option<$Part>,)* }
 
         impl $Read {
-            /// Reads each key whose entry says how.
+            /// Reads each key whose entry has a reader.
             pub(crate) fn read(keys: &$crate::cursor::Keys<'_>, $context: $Context) -> Self {
                 let (keys, _) = (&keys.among($KEYS), &$context);
                 let mut $read = Self { $($part: None $(.or(Some($start)))?,)* };

@@ -1,8 +1,8 @@
-//! The keys of the file, one table of it in each file: their meaning, their fields, and how they are read.
+//! The keys of the scenario file, one table in each module: their meaning, their fields, and their readers.
 //!
-//! This is the only place that says so. `tightlink keys` prints it, and `reference.rs` makes `docs/reference/scenario.md`
-//! of it. `ends.rs` is the part of `[[flow]]` that a [`Host`](crate::Host) turns on, `words.rs` has the words for keys
-//! on axes.
+//! No other place describes them. `tightlink keys` prints them, and `reference.rs` makes `docs/reference/scenario.md`
+//! of them. `ends.rs` is the part of `[[flow]]` whose defaults a [`Host`](crate::Host) sets, and `words.rs` has the
+//! words for keys on axes.
 
 pub(crate) mod buffer;
 pub(crate) mod cell_queue;

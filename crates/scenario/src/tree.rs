@@ -1,4 +1,4 @@
-//! The tree: [`Node`], [`Value`], [`Table`], and their making from TOML.
+//! The tree: [`Node`], [`Value`] and [`Table`], made from TOML.
 
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
@@ -9,16 +9,16 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::Complaint;
 
-/// A value and where it was written.
+/// A value and its place in the text.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What was written.
+    /// The value.
     pub value: Value,
-    /// Where: the value itself, or a table's header.
+    /// The place of the value itself, or of a table's header.
     pub origin: Origin,
 }
 
-/// What can stand to the right of a key.
+/// A value to the right of a key.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A quoted text.
@@ -41,37 +41,37 @@ pub enum Value {
 #[derive(Clone, Debug, Default)]
 pub struct Table(Vec<Entry>);
 
-/// A key, where it was written, and its value.
+/// A key, its place, and its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key was written.
+    /// The place of the key.
     pub origin: Origin,
     /// Its value.
     pub node: Node,
 }
 
 impl Table {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.0.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
-    /// The entries in the order of the file; keys that overrides added come last.
+    /// Returns the entries in the order of the file; keys that overrides added come last.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.0.iter()
     }
 
-    /// Puts a table in the place of the value of `key`, if there is one.
+    /// Replaces the value of `key`, if there is one, by a table.
     pub(crate) fn replace(&mut self, key: &str, value: Self) {
         if let Some(entry) = self.0.iter_mut().find(|entry| entry.key == key) {
             entry.node.value = Value::Table(value);
         }
     }
 
-    /// The table and those within it, without the entries whose path from here `leaves` picks.
+    /// Returns the table and those within it, without the entries whose path from here `leaves` picks.
     pub(crate) fn pruned(&self, prefix: &str, leaves: &dyn Fn(&str) -> bool) -> Self {
         let pruned = |entry: &Entry| {
             let path = path(prefix, &entry.key);
@@ -91,7 +91,7 @@ impl Table {
         Self(self.0.iter().filter(|entry| entry.key != key).cloned().collect())
     }
 
-    /// The value of `key`, which is set to an empty table if absent.
+    /// Returns the value of `key`; sets it to an empty table first if absent.
     fn enter(&mut self, key: &str, origin: &Origin) -> &mut Node {
         let at = self.0.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
             let node = Node { value: Value::Table(Self::default()), origin: origin.clone() };
@@ -111,7 +111,7 @@ impl Table {
 
     pub(crate) fn from_toml(source: &Arc<Source>, start: usize, table: &DeTable<'_>) -> Self {
         let mut entries: Vec<_> = table.iter().collect();
-        // TOML hands the keys out by name; faults and sweeps want the file's order.
+        // The parser sorts the keys by name; faults and sweeps need the file's order.
         entries.sort_by_key(|(key, _)| key.span().start);
         let entries = entries.into_iter().map(|(key, value)| Entry {
             key: key.get_ref().to_string(),
@@ -123,12 +123,12 @@ impl Table {
 }
 
 impl Node {
-    /// The tree of a TOML value whose text begins `start` bytes into the source.
+    /// Makes the tree of a TOML value whose text begins `start` bytes into the source.
     pub(crate) fn from_toml(source: &Arc<Source>, start: usize, value: &Spanned<DeValue<'_>>) -> Self {
         let origin = Origin::new(source, shift(value, start));
         let value = match value.get_ref() {
             DeValue::String(text) => Value::String(text.to_string()),
-            // TOML's grammar was checked, so only the size can fail.
+            // The parser has checked the grammar, so this fails only for huge numbers.
             DeValue::Integer(integer) => Value::Integer(
                 i128::from_str_radix(integer.as_str(), integer.radix())
                     .unwrap_or(if integer.as_str().starts_with('-') { i128::MIN } else { i128::MAX }),
@@ -144,13 +144,13 @@ impl Node {
         Self { value, origin }
     }
 
-    /// The tree of a value, such as a default.
+    /// Makes the tree of a value, such as a default.
     pub(crate) fn of_value(text: &str) -> Option<Self> {
         let source = Arc::new(Source { file: Some("a default".to_owned()), text: text.to_owned() });
         DeValue::parse(text).ok().map(|value| Self::from_toml(&source, 0, &value))
     }
 
-    /// What this is, for "found …": `the integer 20`, `a list`, or the text itself in quotes.
+    /// Describes the value for "found …": `the integer 20`, `a list`, or the text itself in quotes.
     pub(crate) fn described(&self) -> String {
         match &self.value {
             Value::String(text) if text.chars().count() > 40 => "a long text".into(),
@@ -165,7 +165,7 @@ impl Node {
         }
     }
 
-    /// The value as a person typed it; of a string, what is within the quotes.
+    /// Returns the value as a person typed it; a string is without its quotes.
     pub(crate) fn typed(&self) -> &str {
         match &self.value {
             Value::String(text) => text,
@@ -173,11 +173,11 @@ impl Node {
         }
     }
 
-    /// The node one step down.
+    /// Returns the node one step down.
     pub(crate) fn child(&self, step: &Step) -> Option<&Self> {
         match (&self.value, step) {
             (Value::Table(table), Step::Key(key)) => table.get(key),
-            // A single `[link]` counts as the first of one.
+            // A single `[link]` counts as a list of one.
             (Value::Table(_), Step::Index(0)) => Some(self),
             (Value::List(items), Step::Index(index)) => items.get(*index),
             (Value::List(items), Step::Key(key)) => items.get(key.parse::<usize>().ok()?),
@@ -185,7 +185,7 @@ impl Node {
         }
     }
 
-    /// Puts `node` where `steps` lead from here, adding tables on the way.
+    /// Puts `node` at the end of `steps` from here, and adds missing tables on the way.
     pub(crate) fn place(&mut self, steps: &[Step], origin: &Origin, node: &Self) -> Result<(), Complaint> {
         let described = self.described();
         match (steps, &mut self.value) {
@@ -217,7 +217,7 @@ impl Node {
     }
 }
 
-/// The path of `key` below `prefix`, which is empty at the top.
+/// Returns the path of `key` below `prefix`, which is empty at the top.
 pub(crate) fn path(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
@@ -227,10 +227,10 @@ fn shift<T>(spanned: &Spanned<T>, start: usize) -> std::ops::Range<usize> {
     span.start + start..span.end + start
 }
 
-/// What TOML itself objects to: the first error of each line, since the rest of a line only follows from it.
+/// Returns the errors in the TOML grammar: the first one of each line, because the others follow from it.
 pub(crate) fn syntax_faults(source: &Arc<Source>, errors: &[toml::de::Error]) -> Faults {
     let mut lines = HashSet::new();
-    // A file that is no TOML at all has an error in every line.
+    // A file that is not TOML has an error in every line.
     let faults = errors.iter().take(100).map(|error| syntax_fault(source, error));
     Faults::new(faults.filter(|fault| lines.insert(fault.origin.line())).collect())
 }

@@ -1,4 +1,4 @@
-//! The values of keys: words, rooms, spreads.
+//! The values of keys: words, limits, spreads.
 
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -10,14 +10,14 @@ use units::{Bytes, Fraction, Span};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// As the links are listed.
+    /// In the order in which the links are listed.
     #[default]
     Forward,
-    /// Against it, through the links' `reverse`.
+    /// Against that order, through the links' `reverse`.
     Reverse,
 }
 
-/// The room in a queue. The packet being sent does not count.
+/// The room in a queue, in which the packet being sent does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -25,7 +25,7 @@ pub enum Limit {
     Packets(u64),
     /// "512kB".
     Bytes(Bytes),
-    /// "40ms": what the link sends in that time.
+    /// "40ms": the data that the link sends in that time.
     Time(Span),
     /// "0.25 bdp": a share of the link's rate times the flows' mean base RTT.
     Bdp(f64),
@@ -40,24 +40,24 @@ impl Limit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SocketBuffer {
-    /// Never the limit.
+    /// A buffer that never limits the window.
     Max,
-    /// As the kernel sizes it unasked.
+    /// The size that the kernel chooses by itself.
     Autotuned,
-    /// This many bytes of payload may be unacknowledged.
+    /// The bytes of payload that may be unacknowledged.
     Fixed(Bytes),
-    /// `{ sizer = "drs", max = "6MB" }`: decided while the flow runs.
+    /// `{ sizer = "drs", max = "6MB" }`: a sizer sets the window while the flow runs.
     Sized {
         /// The sizer's name in the registry of `sizing`.
         sizer: String,
         /// The largest window.
         max: Bytes,
-        /// The share of goodput that it may give up against a window without limit; `None`: no bound.
+        /// The share of goodput that it may lose against a window without limit; `None`: no bound.
         regret: Option<Fraction>,
     },
 }
 
-/// One value for every flow, a list with one per flow, or a distribution drawn from once per flow.
+/// One value for every flow, a list with one per flow, or a distribution from which each flow draws once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread<T> {
@@ -89,10 +89,10 @@ pub enum Spread<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theory {
-    /// The one that the scenario fits best.
+    /// The theory that fits the scenario best.
     #[default]
     Nearest,
-    /// One file: its first slow start, the repair of what that loses, congestion avoidance.
+    /// One file: its first slow start, the repair of its losses, congestion avoidance.
     SlowStart,
     /// One transfer's steady state.
     Mft,
@@ -112,7 +112,7 @@ pub enum Stack {
     Classic,
 }
 
-/// Which flows have series of their own, where a scenario has many.
+/// The flows with series of their own, if a scenario has many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordedFlows {
@@ -137,9 +137,9 @@ pub enum Column {
     Backlog,
     /// Drops at the tight link during the interval.
     Drops,
-    /// What a flow's controller measures or decides by, each quantity under its own name.
+    /// The quantities that a flow's controller measures or uses to decide, each under its own name.
     Measures,
-    /// Payload received since the start; only where it is asked for.
+    /// Payload received since the start; recorded only on request.
     Data,
 }
 
@@ -149,7 +149,7 @@ pub enum Column {
 pub enum Threshold {
     /// A bare number: mean packets, not only whole ones.
     MeanPackets(f64),
-    /// A text, read as a queue's limit is.
+    /// A text in the form of a queue's limit.
     Room(Limit),
     /// A share such as "40%", of the limit.
     OfLimit(Fraction),
@@ -166,7 +166,7 @@ pub enum Volume {
 }
 
 impl Volume {
-    /// The number, whatever it counts.
+    /// Returns the number of packets or bytes.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {
@@ -177,7 +177,7 @@ impl Volume {
 }
 
 impl PartialOrd for Volume {
-    /// Packets and bytes do not compare.
+    /// Compares two amounts of one unit; packets and bytes do not compare.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Packets(one), Self::Packets(other)) => Some(one.cmp(other)),
@@ -254,7 +254,7 @@ pub enum FigureEngine {
 /// `host = …`: sets the defaults of other keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Host {
-    /// The RFCs without any of a host's own doings: what the papers' simulations have.
+    /// The RFCs without anything that hosts add, as in the papers' simulations.
     #[default]
     Rfc,
     /// Linux 6.18 with the settings that it ships with.

@@ -9,7 +9,7 @@ const ACCEPTED: &str = "an amount of data such as \"200 packets\" or \"100kB\"";
 impl FromStr for Volume {
     type Err = TextError;
 
-    /// Every spelling of nothing reads as no packets.
+    /// Reads an amount. Every spelling of zero becomes zero packets.
     fn from_str(text: &str) -> Result<Self, TextError> {
         let quantity = split_quantity(text, ACCEPTED)?;
         let value = quantity.value();

@@ -1,4 +1,4 @@
-//! [`Word`]: values that are one of a few words, in the order in which a fault lists them.
+//! [`Word`]: values that are one of a few words. Faults list the words in the order here.
 
 use crate::values::Host;
 use crate::values::{

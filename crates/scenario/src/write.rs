@@ -1,4 +1,4 @@
-//! The text of a scenario: [`Scenario::to_toml`]. Quantities have their units, and what has its default is left out.
+//! The text of a scenario: [`Scenario::to_toml`]. Quantities have their units, and defaults are left out.
 
 use crate::lines::{Lines, Written};
 use crate::read::default_flow;
@@ -20,10 +20,10 @@ struct Names<'a> {
 }
 
 impl Scenario {
-    /// Returns the scenario as the text of a file. What has its default is left out, and so is what only a file has:
+    /// Returns the scenario as the text of a file. It leaves out defaults, and the parts that only a file has:
     /// `[sweep]`, `[figure]` and comments.
     ///
-    /// Reading the text gives the same scenario: with the names and paths that were left out, if it was made in code.
+    /// Reading the text gives the same scenario. One that was made in code then has the names and paths that it lacked.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let (mut text, usual) = (String::new(), Self::default());
@@ -67,7 +67,7 @@ impl Scenario {
         text
     }
 
-    /// All traffic, in the order of the file.
+    /// Returns all traffic, in the order of the file.
     fn traffic_lines(&self, names: &Names<'_>) -> Vec<Lines> {
         let replays = self.replays.iter().map(|replay| (replay.entry, replay.lines(names)));
         let sessions = self.sessions.iter().map(|sessions| (sessions.entry, sessions.lines(names)));
@@ -119,7 +119,7 @@ impl Written for Queue {
 }
 
 impl Flow {
-    /// Adds what differs from the host that is nearer.
+    /// Adds the keys that differ from the defaults of a host: the one from which fewer differ.
     fn lines(&self, lines: &mut Lines, names: &Names<'_>) {
         let on = |host: Host| {
             let mut lines = Lines::default();
@@ -137,12 +137,12 @@ impl Flow {
         path(&self.path, names, lines);
     }
 
-    /// Adds what differs from `usual`.
+    /// Adds the keys that differ from `usual`.
     fn lines_on(&self, usual: &Self, lines: &mut Lines) {
         self.write(&Self { transport: Transport { sack: true, ..usual.transport }, ..usual.clone() }, lines);
         lines.differs("access_rate", &self.access_rate, &usual.access_rate);
         let mut ends = Ends { host: self.transport.host };
-        // Without pauses nothing is between them.
+        // Without pauses their interval has no meaning.
         if ends.host.pause == Span::ZERO {
             ends.host.pause_interval = usual.transport.host.pause_interval;
         }
@@ -154,7 +154,7 @@ fn direction(direction: Direction, lines: &mut Lines) {
     lines.differs("direction", &direction, &Direction::Forward);
 }
 
-/// Sets the links that are crossed, unless they are all links or were left out.
+/// Sets the path, unless it has all links or was left out.
 fn path(path: &[String], names: &Names<'_>, lines: &mut Lines) {
     if !path.is_empty() && path != names.links {
         lines.set("path", path);
@@ -167,7 +167,7 @@ impl CellWay {
             let meant = names.stations.iter().filter(|name| name.starts_with(beginning));
             meant.copied().eq(&self.stations)
         };
-        // `a-1` and its like are a group of `count` stations.
+        // Names such as `a-1` belong to a group of `count` stations.
         let group = self.stations.first().map(|first| first.trim_end_matches(|c: char| c.is_ascii_digit()));
         match (&self.stations[..], group) {
             ([station], _) if !station.ends_with('*') => lines.set("station", station),
@@ -231,7 +231,7 @@ impl Sessions {
         lines.set("session", &self.session);
         lines.set("think", &self.think);
         lines.differs("handshake", &self.handshake, &false);
-        // `users` and `handshake` are keys of the users.
+        // The lines above already have `users` and `handshake`.
         let flow = Flow { count: 1, handshake: true, ..self.flow.clone() };
         flow.lines(&mut lines, names);
         lines
@@ -247,7 +247,7 @@ impl Wlan {
         }
         lines.set("rate", &self.rate);
         lines.some("control_rate", self.control_rate.as_ref());
-        // Its default depends on the categories, and that of the header on it.
+        // Its default depends on the categories, and the default header depends on it.
         lines.set("access", &self.access);
         lines.differs("after_collision", &self.after_collision, &usual.after_collision);
         lines.some("eifs_rate", self.eifs_rate.as_ref());
@@ -310,7 +310,7 @@ impl Sizing {
     }
 }
 
-/// The tables of the stations. Those whose names do not follow each other have one each.
+/// Returns the tables of the stations. Stations without consecutive names have one table each.
 fn stations(stations: &[Station]) -> Vec<Lines> {
     let (mut tables, mut next) = (Vec::new(), 1);
     for station in stations {

@@ -1,4 +1,4 @@
-//! What `tightlink emulate` can be asked.
+//! The options of `tightlink emulate`.
 
 use super::Changes;
 use clap::Args;
@@ -110,7 +110,7 @@ pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> cla
         return error;
     }
     let Some(emulate) = tightlink.find_subcommand_mut("emulate") else { return error };
-    // The first word that is neither an option nor the value of one.
+    // The program is the first word that is neither an option nor the value of one.
     let mut position = 1;
     while let Some(word) = words.get(position).filter(|word| word.starts_with('-') && *word != "-") {
         let name = word.trim_start_matches('-');
@@ -148,7 +148,7 @@ impl FromStr for QueueChoice {
         for part in text.split(',').map(str::trim) {
             let (key, value) = match part.split_once('=') {
                 Some((key, value)) => (key.trim(), value.trim()),
-                // Policies begin with a letter, rooms with a digit.
+                // Policies begin with a letter, limits with a digit.
                 None if part.starts_with(|c: char| c.is_ascii_alphabetic()) => ("kind", part),
                 None => ("limit", part),
             };

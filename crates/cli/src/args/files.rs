@@ -1,4 +1,4 @@
-//! What `tightlink receive`, `send` and `verify` can be asked.
+//! The options of `tightlink receive`, `send` and `verify`.
 
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, SocketAddr};

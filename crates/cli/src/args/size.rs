@@ -1,4 +1,4 @@
-//! What `tightlink size` can be asked.
+//! The options of `tightlink size`.
 
 use super::{Changes, EngineName};
 use clap::Args;

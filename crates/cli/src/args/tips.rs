@@ -1,5 +1,5 @@
-//! What to type in the place of an option that there is not: clap guesses by letters, which leads astray where people mean
-//! the option of a program behind the link, or one of another tool.
+//! Help for unknown options. clap guesses by letters, which misleads people who mean an option of the program behind
+//! the link or of another tool.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -17,7 +17,7 @@ pub(super) fn tipped(mut error: Error) -> Error {
         let tip = "write the port, too, as in 127.0.0.1:7000; port 0 takes a free one".to_owned();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
-    // An option that is nearly right has clap's own tip.
+    // An option that is nearly right keeps clap's own tip.
     let near = error.get(ContextKind::SuggestedArg).is_some();
     let unknown_option = error.kind() == ErrorKind::UnknownArgument;
     if unknown_option && (command == "sweep" || !near) || runs_a_program(command, words, error.kind()) {

@@ -81,7 +81,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     Ok(if tally.is_good() { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-/// How long the runs of the kernel take, which go one after the other in real time.
+/// Prints the time for the runs of the kernel, which go one after the other in real time.
 fn tell_length(
     experiments: &[(&Figure, Vec<Claim>, Experiment)],
     options: &CheckOptions,

@@ -1,4 +1,4 @@
-//! `tightlink compare`: every engine that can, side by side, and a report.
+//! `tightlink compare`: the answers of every possible engine side by side, and a report.
 
 use crate::args::{CompareOptions, EngineName, ReportOptions};
 use crate::folder::Folder;
@@ -19,7 +19,7 @@ use units::{Complaint, Span};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     let mut document = source::document(&options.file, &options.changes)?;
-    // Claims are about the scenario as it stands.
+    // Claims are about the unchanged scenario.
     let unasked = options.output.engines.is_empty() && !options.full && options.claims.is_none();
     let own = if unasked { shortened(&document)? } else { None };
     let own = own.map(|(shorter, own)| {
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     show(&experiment, &compared, &options.output, &folder)
 }
 
-/// How long the kernel takes, before it starts; `own` is the interval that a shorter one takes the place of.
+/// Prints the time for the kernel's runs before they start; `own` is the interval that a shorter one replaces.
 fn tell_length(experiment: &Experiment, own: Option<Span>) {
     let (runs, time) = experiment.live_runs();
     if runs == 0 || time == Span::ZERO || experiment.document().figure().is_ok_and(|figure| figure.is_some())
@@ -50,7 +50,7 @@ fn tell_length(experiment: &Experiment, own: Option<Span>) {
     print::talk(format_args!("the kernel runs in real time: {runs}, {} in all{shorter}", time.rounded()));
 }
 
-/// The claims of a file that are about the scenario of this source.
+/// Returns the claims of a file about the scenario of this source.
 fn own_claims(file: &Path, source: &str) -> Result<Vec<Claim>, Problem> {
     let name = file.display().to_string();
     let mut claims = parse_claims(&name, &source::claims(file)?)?;
@@ -63,7 +63,7 @@ fn own_claims(file: &Path, source: &str) -> Result<Vec<Claim>, Problem> {
     Ok(claims)
 }
 
-/// The experiment that the options ask for, with a page.
+/// Makes the experiment of the options, with a page.
 pub(super) fn experiment(
     document: &Document,
     options: &ReportOptions,
@@ -79,7 +79,7 @@ pub(super) fn experiment(
     Ok(experiment)
 }
 
-/// The kernel can be left out.
+/// Adds to errors of the emulator the help to leave the kernel out.
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
         ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
@@ -94,14 +94,14 @@ pub(super) fn bars(options: &ReportOptions) -> Bars {
     if options.json { Bars::default().printing() } else { Bars::default() }
 }
 
-/// Writes the report, prints what was found, and says where results and report are.
+/// Writes the report, prints the answers, and names the places of results and report.
 pub(super) fn show(
     experiment: &Experiment,
     compared: &Compared,
     options: &ReportOptions,
     folder: &Folder,
 ) -> Result<ExitCode, Problem> {
-    // Before the table: its reader may leave.
+    // The page comes before the table, whose reader may leave.
     experiment.write_page(&page_of(experiment, compared))?;
     match &compared.drawn {
         Some(figure) if options.json => {
@@ -109,7 +109,7 @@ pub(super) fn show(
             drawn(&figure.curves).try_for_each(|line| print::json(&line))?;
         }
         Some(drawn) => table::print_curves(&drawn.curves)?,
-        // Printed when it was answered.
+        // The bars have printed the answers already.
         None if options.json => {}
         None => table::print_answers(&compared.answers)?,
     }
@@ -141,7 +141,7 @@ pub(super) fn show(
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-/// The engines asked for, once each, in the order reports show them; all where none is named.
+/// Returns the named engines, once each, in the order of reports; all engines without names.
 pub(super) fn chosen(names: &[EngineName]) -> Vec<Engine> {
     if names.is_empty() {
         return Engine::ALL.into();

@@ -1,4 +1,4 @@
-//! `tightlink docs`: what is made from the options and the schema: the manual, `docs/reference/cli.md` and
+//! `tightlink docs` makes documents from the options and the schema: the manual, `docs/reference/cli.md` and
 //! `docs/reference/defaults.md`. A test compares the two references; `make dist` writes the manual.
 
 mod reasons;
@@ -22,7 +22,7 @@ This page is made from `crates/cli/src/args.rs`: change the option there, then r
 `TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references`.
 ";
 
-/// What begins a default in the words of a help.
+/// The text before a default in the words of a help.
 const DEFAULT: &str = "(default: ";
 
 const DEFAULTS: &str = "# Defaults, and why
@@ -46,11 +46,11 @@ pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A page for the program, and one for each command.
+/// Writes a page for the program, and one for each command.
 fn manual(options: &DocsOptions) -> Result<(), Problem> {
     let folder = &options.folder;
     let write = || -> io::Result<()> {
-        // The library follows links in the folder that it writes to.
+        // A new folder, because the library follows links in the folder to which it writes.
         let made = tempfile::tempdir()?;
         clap_mangen::generate_to(described(), made.path())?;
         make_folder(folder)?;
@@ -63,7 +63,7 @@ fn manual(options: &DocsOptions) -> Result<(), Problem> {
     write().map_err(|error| Problem::usage(Complaint::new(folder.display().to_string(), error.to_string())))
 }
 
-/// The commands that people see.
+/// Returns the commands that people see.
 fn commands() -> Vec<Command> {
     let mut all = described();
     all.build();
@@ -73,12 +73,12 @@ fn commands() -> Vec<Command> {
         .collect()
 }
 
-/// The arguments of a command that people see, except for `--help`.
+/// Returns the arguments of a command that people see, except `--help`.
 fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|argument| !argument.is_hide_set() && argument.get_id() != "help")
 }
 
-/// `-s`, `--set KEY=VALUE`, or `FILE`.
+/// Returns the name of an argument: `-s`, `--set KEY=VALUE`, or `FILE`.
 fn name(argument: &Arg) -> String {
     let values = argument.get_value_names().unwrap_or_default();
     let value = values.first().map_or_else(String::new, |value| format!(" {value}"));
@@ -90,7 +90,7 @@ fn name(argument: &Arg) -> String {
     }
 }
 
-/// The value that holds without the option, if there is one: clap's, or the words that the help has in brackets.
+/// Returns the default of an option, if it has one: clap's, or the words that the help has in brackets.
 fn default(argument: &Arg) -> Option<String> {
     let values: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if argument.get_action().takes_values() && !values.is_empty() {
@@ -101,7 +101,7 @@ fn default(argument: &Arg) -> Option<String> {
     Some(rest.split_once(')')?.0.to_owned())
 }
 
-/// The help without the default, which has a column of its own.
+/// Returns the help without the default, which has its own column.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     match help.split_once(DEFAULT).and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
@@ -110,7 +110,7 @@ fn meaning(argument: &Arg) -> String {
     }
 }
 
-/// Text in one cell of a table.
+/// Formats text for one cell of a table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
@@ -119,7 +119,7 @@ fn reference() -> String {
     let mut page = CLI.to_owned();
     for command in commands() {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        // A string takes everything.
+        // Writing to a string never fails.
         let _ = write!(
             page,
             "\n## `{}`\n\n{about}.\n\n| argument | default | meaning |\n|---|---|---|\n",

@@ -1,4 +1,4 @@
-//! `tightlink emulate`: any program behind an emulated link.
+//! `tightlink emulate` runs any program behind an emulated link.
 
 mod link;
 
@@ -15,7 +15,8 @@ use scenario::Faults;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Of a command without traffic. A shell that expands the variable before `emulate` runs is the usual reason.
+/// The note about a command without traffic. The usual reason is a shell that expands the variable before `emulate`
+/// runs.
 const SILENT: &str = "no packet crossed the link; a command that names $TIGHTLINK_FAR needs a shell behind the link: \
                       sh -c 'curl http://$TIGHTLINK_FAR:8000/'";
 

@@ -1,4 +1,4 @@
-//! `tightlink figure`: reproduce a published result and check its claims.
+//! `tightlink figure` reproduces a published result and checks its claims.
 
 use super::{compare, list};
 use crate::args::FigureOptions;
@@ -19,7 +19,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
     if chosen.is_empty() {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
-        // The paper is left out more often than a letter is wrong.
+        // A missing paper is a more frequent mistake than a wrong letter.
         let part = ids.iter().find(|id| id.ends_with(&format!(":{}", options.id)));
         let part = part.or_else(|| ids.iter().find(|id| holds(id, &options.id)));
         let part = part.map(|id| format!("did you mean \"{id}\"?"));
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
     Ok(code)
 }
 
-/// Whether `id` is of several figures, as `sobas:fig1-4` is, of which `asked` is one.
+/// Returns true if `id` covers several figures, as `sobas:fig1-4` does, and `asked` is one of them.
 fn holds(id: &str, asked: &str) -> bool {
     let number = |text: &str| text.parse::<u32>().ok();
     let figures = || {

@@ -1,4 +1,4 @@
-//! `tightlink keys`: what the keys of a scenario file may hold, from the schema.
+//! `tightlink keys`: the keys of a scenario file with their values, from the schema.
 
 use crate::args::KeysOptions;
 use crate::print;
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &KeysOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Path, type and default, in columns.
+/// Prints path, type and default in columns.
 fn in_a_line_each(rows: &[Row]) -> Result<(), Problem> {
     let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
     for Row { path, key } in rows {
@@ -41,7 +41,7 @@ fn in_a_line_each(rows: &[Row]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// All that is known of a key.
+/// Prints the whole entry of a key.
 fn in_full(Row { path, key }: &Row) -> Result<(), Problem> {
     print::data(path)?;
     let line = |what: &str, text: &str| print::data(format_args!("  {what:<8}  {text}"));
@@ -71,7 +71,7 @@ fn default(key: &Key) -> String {
     }
 }
 
-/// `"key": "flow.rtt", "type": …`. A default that can be written is given as one would write it, others are `null`.
+/// Prints `"key": "flow.rtt", "type": …`. A default that can be written appears as in a file, others are `null`.
 fn as_json(Row { path, key }: &Row) -> Result<(), Problem> {
     let written = match key.default {
         DefaultValue::Written(text) | DefaultValue::Hosts { rfc: text, .. } => Some(text),

@@ -1,4 +1,4 @@
-//! `tightlink list`: what tightlink knows.
+//! `tightlink list`: the names that tightlink knows.
 
 use crate::args::{ListOptions, Listed};
 use crate::print;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 type Kind = (Listed, &'static str, fn() -> Vec<catalogue::Entry>);
 
-/// The kinds of things there are, as the command line names them, and their entries.
+/// The kinds of names, as the command line calls them, with their headings and entries.
 const KINDS: [Kind; 5] = [
     (Listed::Controls, "controls", catalogue::controls),
     (Listed::SlowStarts, "slow starts", catalogue::slow_starts),
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `"kind": "queues", "name": "codel", …`, an object per line.
+/// Prints `"kind": "queues", "name": "codel", …`, an object per line.
 fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let kind = what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     for entry in entries {
@@ -88,7 +88,7 @@ fn metrics_as_json() -> Result<(), Problem> {
     Ok(())
 }
 
-/// Keys, units and words.
+/// Prints the keys, units and words of metrics.
 fn metrics() -> Result<(), Problem> {
     let all: Vec<_> = metric::all().collect();
     let keys = all.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
@@ -99,7 +99,7 @@ fn metrics() -> Result<(), Problem> {
     Ok(())
 }
 
-/// Names and engines in columns as wide as the widest of their list; an empty column takes no room.
+/// Prints names and engines in columns as wide as their widest entry; an empty column takes no room.
 fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let width =
         |of: fn(&catalogue::Entry) -> &str| entries.iter().map(|entry| of(entry).len()).max().unwrap_or(0);
@@ -116,7 +116,7 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Every published result and how many claims it has.
+/// Prints every published result with its number of claims.
 pub(crate) fn figures() -> Result<(), Problem> {
     let figures = lab::study::figures::figures()?;
     let width = figures.iter().map(|figure| figure.id.len()).max().unwrap_or(0);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use units::Complaint;
 
-/// The preset that is written where none is named.
+/// The preset that is written if the user names none.
 const FIRST: &str = "first";
 
 pub(crate) fn run(options: &NewOptions) -> Result<ExitCode, Problem> {
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &NewOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Into a new file only.
+/// Writes a new file; never overwrites one.
 fn write(file: &Path, text: &str) -> Result<(), Problem> {
     let written = OpenOptions::new().write(true).create_new(true).open(file);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `tightlink receive`: a folder, and a ticket for who may put something into it.
+//! `tightlink receive`: a folder, and a ticket for the sender that may write to it.
 
 use crate::args::ReceiveOptions;
 use crate::interrupt::say_when_interrupted;
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// To standard output, or to the file that was asked for.
+/// Writes the ticket to standard output, or to the file that the options name.
 fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
     let Some(file) = &options.ticket_file else {
         let ticket = ticket.to_string();
@@ -83,7 +83,7 @@ fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
     if options.json { print::json(&json!({ "ticket_file": file.to_string_lossy() })) } else { Ok(()) }
 }
 
-/// Writes a new file for this user's eyes only. One that has this content already is as good.
+/// Writes a new file that only this user can read. An old file with the same content is fine, too.
 fn keep(file: &Path, content: &str) -> io::Result<()> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     match made {

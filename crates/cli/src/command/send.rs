@@ -1,4 +1,4 @@
-//! `tightlink send`: paths to the receiver that printed a ticket. `send/ticket.rs`: where the ticket comes from.
+//! `tightlink send`: paths to the receiver that printed a ticket. `send/ticket.rs` finds the ticket.
 
 mod ticket;
 
@@ -52,10 +52,10 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--dry-run`: what would be sent, and how much it is.
+/// Prints what `send` would send, and its amount, for `--dry-run`.
 fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
     let talk = Talk::new(false);
-    // No line that changes among those of the list.
+    // No changing line appears among those of the list.
     talk.end();
     let mut written = Ok(());
     let totals = transfer::list(paths, &talk, &mut |listed| {
@@ -79,7 +79,7 @@ fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
     Err(Problem { message: format!("{failed} files and folders could not be read"), code: PARTIAL })
 }
 
-/// The size, and a name that says what the entry is.
+/// Returns the size and the name of an entry; the end of the name shows its kind.
 fn line(listed: &Listed<'_>) -> String {
     let name = listed.name;
     match listed.shape {

@@ -1,4 +1,4 @@
-//! `tightlink size`: which buffer a link needs.
+//! `tightlink size`: the buffer that a link needs.
 
 use crate::args::{EngineName, SizeOptions};
 use crate::folder::Folder;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use units::Complaint;
 
-/// The report's file in the results folder.
+/// The report's file name in the results folder.
 const PAGE: &str = "size.html";
 
 pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {

@@ -102,7 +102,7 @@ fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
     )
 }
 
-/// Said where the confidence interval holds the bound after the last repetition.
+/// Returns a note if the confidence interval still contains the bound after the last repetition.
 fn undecided(over: &str, target: &Target, found: &Found) -> Option<String> {
     if found.decided {
         return None;
@@ -120,7 +120,7 @@ fn undecided(over: &str, target: &Target, found: &Found) -> Option<String> {
     ))
 }
 
-/// Said where runs had no value to compare with the target.
+/// Returns a note if runs had no value to compare with the target.
 fn silent(target: &Target, found: &Found) -> Option<String> {
     let runs = found.runs_without_value;
     (runs > 0).then(|| {
@@ -129,7 +129,7 @@ fn silent(target: &Target, found: &Found) -> Option<String> {
     })
 }
 
-/// Said where the metric does not move one way with every step.
+/// Returns a note if the metric does not move in one direction with every step.
 fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
     let (misses, kind) = match found.sought {
         Sought::Smallest => (&found.misses_above, "larger"),

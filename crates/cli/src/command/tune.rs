@@ -1,4 +1,5 @@
-//! `tightlink tune`: a sizer at the connections of a program that knows nothing of it. `tune/restore.rs`: `--restore`.
+//! `tightlink tune`: a sizer for the connections of a program that does not know about it. `tune/restore.rs` has
+//! `--restore`.
 
 mod restore;
 
@@ -21,16 +22,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use units::{Bytes, Complaint, Span, Time};
 
-/// No wait is longer: a program's end sends no signal here.
+/// The longest wait, because the end of a program sends no signal here.
 const END_CHECK: Span = Span::from_millis(50);
-/// Changes of phase that are told of one connection while it runs; the report has all of them.
+/// The changes of phase that are printed for one connection while it runs; the report has all of them.
 const PHASES_TOLD: usize = 8;
-/// A window that most paths do not need: that a connection cannot have a larger one is said if it is the limit.
+/// A window that is enough for most paths. If a connection can have this much, the note that it cannot have more
+/// appears only if that limits it.
 const WIDE: Bytes = Bytes::new(4_000_000);
-/// Said of a window that is limited again, as it was found.
+/// The words for a window that is limited again, as it was found.
 const FIXED: &str =
     "as it was, with the limit that the program had set, or a tightlink that was killed (--restore lifts it)";
-/// Less than this may be a request.
+/// The data that an end must have sent to count as the sender: less may be a request.
 const LEAST_SENT: Bytes = Bytes::new(100_000);
 
 pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
@@ -46,15 +48,15 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
             (tuner, None)
         }
         None => {
-            // This process adopts the processes that the command leaves behind: it finds them, and collects their exit
-            // statuses.
+            // This process adopts the processes that the command leaves behind, so that it finds them and collects
+            // their exit statuses.
             let _ = set_child_subreaper(true);
             children::keep_ends();
             let tuner = Tuner::attach(std::process::id(), config)?;
             (tuner, Some(start(&options.program)?))
         }
     };
-    // Taken after the command has started, which so has its signals as they were.
+    // The command has started already, so that its signals stay as they were.
     let signals = Signals::take()?;
     let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options);
     tuner.restore(&clock);
@@ -93,7 +95,7 @@ fn start(program: &[String]) -> Result<Child, Problem> {
     })
 }
 
-/// Tunes until the program has ended or a signal says to end; the command's status, if we started one.
+/// Tunes until the program has ended or a signal arrives. Returns the command's status, if this process started one.
 fn attend(
     tuner: &mut Tuner,
     mut child: Option<&mut Child>,
@@ -123,7 +125,7 @@ fn attend(
         let wait = tuner.wakeup().since(clock.now()).min(END_CHECK);
         for signal in signals.within(wait)? {
             match &child {
-                // It decides whether that ends it.
+                // The command decides whether the signal ends it.
                 Some(child) => signal.pass_on(child),
                 None => return Ok(None),
             }
@@ -204,7 +206,7 @@ fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
     print::data(format_args!("  {}", restored(connection).0))
 }
 
-/// What a person should know: whose limit it was and is, and what to do about it for good.
+/// Returns notes for a person: the limit before and now, and the lasting remedy.
 fn notes(connection: &TunedConnection) -> Vec<String> {
     if let Some(note) = sends(connection) {
         return vec![note];
@@ -237,7 +239,7 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
     notes
 }
 
-/// "before: 118 Mbit/s, limited by the receive window of 2.39 MB".
+/// Returns "before: 118 Mbit/s, limited by the receive window of 2.39 MB".
 fn before(earlier: &Earlier) -> String {
     let (rate, window) = (talk::rate(earlier.goodput.as_bps_f64()), talk::bytes(earlier.window.get()));
     match earlier.held {
@@ -248,7 +250,7 @@ fn before(earlier: &Earlier) -> String {
     }
 }
 
-/// That the window cannot be as large as was asked for.
+/// Returns a note if the window cannot have the requested size.
 fn scale_note(connection: &TunedConnection) -> Option<String> {
     let (asked, largest) = (connection.requested().unwrap_or(LARGEST_WINDOW), connection.largest());
     let is_limit = matches!(connection.held(), Some((Held::Scale, _)));
@@ -261,10 +263,10 @@ fn scale_note(connection: &TunedConnection) -> Option<String> {
     })
 }
 
-/// What has the same effect on all later connections.
+/// Returns the command that has the same effect on all later connections.
 fn lasting(connection: &TunedConnection, earlier: &Earlier) -> String {
     let flight = connection.goodput().volume(earlier.round_trip.unwrap_or_default());
-    // Linux advertises half of a buffer or more, and a window is well above what is in flight.
+    // Linux advertises at least half of a buffer, and the window must be well above the data in flight.
     let buffer = (flight * 4).get().next_power_of_two().max(6 << 20);
     format!(
         "to have it for good: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
@@ -272,7 +274,7 @@ fn lasting(connection: &TunedConnection, earlier: &Earlier) -> String {
     )
 }
 
-/// That the data go the other way, if so: a receive window limits only what arrives.
+/// Returns a note if the data go the other way, because a receive window limits only arriving data.
 fn sends(connection: &TunedConnection) -> Option<String> {
     let (sent, received) = (connection.sent(), connection.received().1);
     (sent > LEAST_SENT && sent > received * 10).then(|| {
@@ -281,7 +283,8 @@ fn sends(connection: &TunedConnection) -> Option<String> {
     })
 }
 
-/// How it was left, in words; whether its window is the kernel's again; and what is not as it was.
+/// Returns the final state in words, true if the kernel sets the window again, and the settings that differ from
+/// before.
 fn restored(connection: &TunedConnection) -> (String, bool, Vec<&str>) {
     match connection.restored() {
         Some(Restored::Back(left)) => {
@@ -346,28 +349,28 @@ fn as_json(connection: &TunedConnection) -> Value {
     })
 }
 
-/// What a shell reports for a status.
+/// Returns the exit code that a shell reports for a status.
 fn code(status: ExitStatus) -> u8 {
     status.code().map_or_else(|| 128u8.wrapping_add(status.signal().unwrap_or(0) as u8), |code| code as u8)
 }
 
-/// A signal that came for us.
+/// A signal to this process.
 struct Came {
     signal: Signal,
-    /// A terminal sends it to the command, too.
+    /// True if it came from a terminal, which sends it to the command, too.
     from_terminal: bool,
 }
 
 impl Came {
     fn pass_on(&self, child: &Child) {
         if !self.from_terminal {
-            // It may have ended by itself just now.
+            // The command may have ended by itself just now.
             let _ = kill(Pid::from_raw(child.id() as i32), self.signal);
         }
     }
 }
 
-/// Signals that ask us to end, as something to read.
+/// A descriptor from which signals to end can be read.
 struct Signals(SignalFd);
 
 impl Signals {
@@ -378,14 +381,14 @@ impl Signals {
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(wrong)
     }
 
-    /// Those that come within `wait`, or have come.
+    /// Returns the signals that have come or come within `wait`.
     fn within(&self, wait: Span) -> Result<Vec<Came>, Problem> {
         host::wait(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(wait))
             .map_err(|error| Problem::environment(format!("waiting: {error}")))?;
         let mut came = Vec::new();
         while let Ok(Some(info)) = self.0.read_signal() {
             let signal = Signal::try_from(info.ssi_signo as i32);
-            // SI_KERNEL, 0x80: typed at the terminal.
+            // SI_KERNEL, 0x80, means that it was typed at the terminal.
             came.extend(signal.ok().map(|signal| Came { signal, from_terminal: info.ssi_code == 0x80 }));
         }
         Ok(came)

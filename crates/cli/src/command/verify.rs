@@ -1,4 +1,4 @@
-//! `tightlink verify`: files against their digests.
+//! `tightlink verify` checks files against their digests.
 
 use crate::args::VerifyOptions;
 use crate::print;
@@ -56,7 +56,7 @@ fn as_json(name: &[u8], found: &Checked) -> Value {
     }
 }
 
-/// "3 files are unchanged" or "3 of 5 files are unchanged: 1 differs, 1 is missing".
+/// Returns "3 files are unchanged" or "3 of 5 files are unchanged: 1 differs, 1 is missing".
 fn summary(report: Report) -> String {
     let Report { same, differ, missing, failed } = report;
     let all = same + differ + missing + failed;

@@ -1,4 +1,4 @@
-//! Quantities: texts with a unit, read by the `units` room, with help for the unit that was meant.
+//! Quantities: texts with a unit, which `units` reads. A fault suggests the unit that was probably meant.
 
 use super::At;
 use crate::near;
@@ -6,22 +6,22 @@ use crate::tree::Value;
 use crate::values::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
-/// What is typed as a number with a unit.
+/// A value that is typed as a number with a unit.
 pub(crate) trait Quantity: Copy + PartialEq {
-    /// The units to guess from, the commonest first.
+    /// The units that a fault can suggest, the commonest first.
     const UNITS: &'static [&'static str];
-    /// Nothing of it.
+    /// Zero.
     const ZERO: Self;
 
     /// Reads the text.
     fn read(text: &str) -> Result<Self, TextError>;
 
-    /// What a unit that does not belong to this quantity was meant for.
+    /// Returns help for a text with a unit that this quantity lacks but whose meaning is clear.
     fn explained(_text: &str) -> Option<String> {
         None
     }
 
-    /// How to have what was meant by a list or a table of it.
+    /// Returns help for a list or a table in place of the quantity.
     fn over_time(_value: &Value) -> Option<String> {
         None
     }
@@ -97,7 +97,7 @@ impl At<'_> {
         T::read(text).map_err(|error| self.fault_within(text, &error, help::<T>(text, &error, bare))).ok()
     }
 
-    /// Reads a quantity above zero; `zero` says what a zero would be.
+    /// Reads a quantity above zero; `zero` says what a zero would mean.
     pub(crate) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
         let quantity = self.quantity(bare)?;
         if quantity == T::ZERO {
@@ -122,10 +122,10 @@ impl At<'_> {
         Some(share)
     }
 
-    /// Reads a size where a word could stand as well.
+    /// Reads a size at a key that also accepts a word.
     pub(crate) fn sized(&self, accepted: &str) -> Option<Bytes> {
         match &self.node.value {
-            // A text without a digit was meant for the word.
+            // A text without a digit was probably meant as the word.
             Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
                 self.fault(format!("unknown {}", self.node.described()), accepted, None);
                 None
@@ -161,7 +161,7 @@ impl At<'_> {
     }
 }
 
-/// Spellings that are too far from ours for the edit distance.
+/// Spellings that are too far from the known units for the edit distance, each with the unit that it means.
 const SPELLINGS: &[(&str, &str)] = &[
     ("sec", "s"),
     ("secs", "s"),
@@ -183,7 +183,8 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("k", "kbit/s"),
 ];
 
-/// For "1e6Mbit/s" the number without the exponent, which would be taken for a part of the unit.
+/// Returns help with the number without exponent for a text such as "1e6Mbit/s", whose exponent would be read as a
+/// part of the unit.
 fn exponent(number: &str, unit: &str) -> Option<String> {
     let rest = unit.strip_prefix(['e', 'E'])?;
     let digits = rest.trim_start_matches(['+', '-']);
@@ -193,7 +194,7 @@ fn exponent(number: &str, unit: &str) -> Option<String> {
     Some(format!("numbers have no exponent: write \"{value}{unit}\""))
 }
 
-/// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
+/// Returns help, such as `did you mean "97Mbit/s"?` for a text with the nearest unit that makes it readable.
 fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
     if let Some(explained) = error.help.clone().or_else(|| T::explained(text)) {
         return Some(explained);

@@ -8,17 +8,17 @@ use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
 use crate::tree::Value;
 
-/// The keys that a flow has in a cell only.
+/// The keys that a flow has only in a cell.
 const KEYS: [&str; 3] = ["station", "category", "ack_category"];
 
-/// The stations as ways need them.
+/// The facts about stations that ways need.
 pub(super) struct Stations {
-    /// `None` if they could not be read: then no name is checked.
+    /// The names; `None` if they could not be read: then no name is checked.
     names: Option<Vec<String>>,
     dcf: bool,
 }
 
-/// Notes what only a flow in a cell has; whether there is nothing of it.
+/// Notes the keys that only a flow in a cell has; returns true if there are none.
 pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
     let written = KEYS.iter().filter_map(|key| Some((key, keys.key_origin(key)?)));
     let stray = written.inspect(|(key, origin)| {
@@ -34,7 +34,7 @@ pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
 }
 
 impl Stations {
-    /// Those of a cell, as far as it could be read.
+    /// Takes the stations of a cell, as far as it could be read.
     pub(super) fn new(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: cell.and_then(|cell| cell.stations.clone()), dcf: cell.is_some_and(|cell| cell.dcf) }
     }
@@ -63,7 +63,7 @@ impl Stations {
         }
     }
 
-    /// The stations that a flow names.
+    /// Returns the stations that a flow names.
     fn stations(&self, keys: &Keys<'_>) -> Option<Vec<String>> {
         let Some(at) = keys.get("station") else {
             keys.near("station").fault("missing", self.listed(), None);
@@ -76,7 +76,7 @@ impl Stations {
         for item in items {
             let named = item.text()?;
             let Some(names) = names else { continue };
-            // In a list each name is one station, whatever its last letter.
+            // In a list each name is one station, even with a `*` at its end.
             let beginning = named.strip_suffix('*').filter(|_| !is_list);
             let is_meant = |name: &&String| {
                 beginning.map_or_else(|| **name == named, |beginning| name.starts_with(beginning))
@@ -92,7 +92,7 @@ impl Stations {
         names.map(|_| meant)
     }
 
-    /// The first names.
+    /// Lists the first names, for a fault.
     fn listed(&self) -> String {
         let Some(names) = &self.names else { return "the name of a [[station]]".to_owned() };
         let shown: Vec<String> = names.iter().take(12).map(|name| format!("\"{name}\"")).collect();

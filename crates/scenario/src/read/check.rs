@@ -1,4 +1,4 @@
-//! What takes more than one table to see.
+//! Checks across tables.
 
 use super::partial::{PartialFlow, PartialLink, PartialWlan};
 use crate::cursor::{At, Keys};
@@ -8,7 +8,7 @@ use crate::tables::top::ScenarioRead;
 use units::random::pareto_quantiles;
 use units::{Bytes, Span};
 
-/// Notes what does not fit together. Tables and keys that could not be read are left out.
+/// Notes values that do not fit together. The checks skip tables and keys that could not be read.
 pub(super) fn across(
     root: &Keys<'_>,
     read: &ScenarioRead,
@@ -76,7 +76,7 @@ pub(super) fn across(
     for (index, link) in links.iter().enumerate() {
         let crossing: Vec<&PartialFlow<'_>> =
             flows.iter().copied().filter(|flow| flow.way.links.contains(&index)).collect();
-        // What could not be read may cross it.
+        // A flow whose path could not be read may cross it.
         if flows.iter().any(|flow| flow.way.links.is_empty()) {
             continue;
         }
@@ -87,12 +87,12 @@ pub(super) fn across(
     }
 }
 
-/// Links that all flows together may cross, each flow counting its own.
+/// The most links that all flows together may cross. A link counts once for each of its flows.
 const MOST_CROSSINGS: u64 = 10_000_000;
-/// Packets that all flows together may send before anything is acknowledged.
+/// The most packets that all flows together may send before any acknowledgement.
 const MOST_AT_ONCE: u64 = 20_000_000;
 
-/// Notes the table with which all flows together are more than fit into memory.
+/// Notes the table with which all flows together exceed the memory.
 fn sums(flows: &[&PartialFlow<'_>]) {
     let (mut transfers, mut crossings, mut at_once) = (0u64, 0u64, 0u64);
     for read in flows {
@@ -126,13 +126,14 @@ fn sums(flows: &[&PartialFlow<'_>]) {
     }
 }
 
-/// Twice the one-way delay of a flow's links, once every link's is known.
+/// Returns twice the one-way delay of a flow's links, if every delay is known.
 fn round(flow: &PartialFlow<'_>, links: &[PartialLink<'_>]) -> Option<Span> {
     let delays = flow.way.links.iter().map(|link| links[*link].read.delay);
     delays.sum::<Option<Span>>().map(|delay| delay * 2)
 }
 
-/// Notes a base RTT below what its way alone takes: `delay` in words, and what `round` is.
+/// Notes a base RTT below the `round` trip of the flow's way. The last argument has the words for the delay and for
+/// `round`.
 fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
     let accepted = format!("at least {round}, {is}");
     let short = |at: &At<'_>, what: &str, least: Span| {
@@ -156,8 +157,8 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is):
     }
 }
 
-/// Notes a limit that leaves no room for a packet, or is a share of nothing. `crossing` are the flows that cross the
-/// link in either direction.
+/// Notes a limit with no room for a packet, and one relative to a bandwidth-delay product that is zero or undefined.
+/// `crossing` are the flows that cross the link in either direction.
 fn limits(
     keys: &Keys<'_>,
     limit: Option<Limit>,
@@ -172,7 +173,7 @@ fn limits(
     match limit {
         Some(Limit::Bytes(limit)) => {
             let segments = crossing.iter().filter(|flow| flow.way.direction == Some(direction));
-            // The way back of what goes the other way carries acknowledgements.
+            // This direction carries the acknowledgements of flows in the other one.
             let carried = crossing.iter().any(|flow| flow.way.direction != Some(direction));
             let packets =
                 segments.filter_map(|flow| flow.read.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
@@ -202,7 +203,7 @@ fn limits(
 /// The longest acknowledgement: IPv4 20, TCP 20, and 40 of options [rfc9293:3.1].
 const ACKNOWLEDGEMENT: Bytes = Bytes::new(80);
 
-/// True if the flow's base RTT is known to be zero.
+/// Returns true if the flow's base RTT is known to be zero.
 fn pathless(flow: &PartialFlow<'_>, round: Option<Span>) -> bool {
     match &flow.read.rtt {
         None => false,

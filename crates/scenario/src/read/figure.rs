@@ -61,7 +61,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         return None;
     }
     if let Some(Drawn::Smallest(_)) = &y {
-        // A search repeats each simulation as often as its answer needs, and draws a curve per target.
+        // A search repeats each simulation as often as necessary, and draws a curve per target.
         for key in ["engines", "repeat", "rows", "reference"] {
             if let Some(at) = keys.get(key) {
                 let help = Some(match key {
@@ -92,7 +92,7 @@ fn reference(at: &At<'_>) -> Option<FigureReference> {
     Some(FigureReference { name: name?, file: file? })
 }
 
-/// A swept key, or a number of the summary: what is no key of a scenario.
+/// Reads `x`: a swept key, or a number of the summary if the name is not a key of a scenario.
 fn horizontal(at: &At<'_>, swept: &[String]) -> Option<String> {
     let key = at.text()?;
     let table = key.split('.').next().unwrap_or_default();
@@ -100,7 +100,7 @@ fn horizontal(at: &At<'_>, swept: &[String]) -> Option<String> {
     if of_scenario || swept.is_empty() { swept_key(at, swept) } else { Some(key) }
 }
 
-/// The swept key along which a curve goes where x is `result`: by default the last of the sweep.
+/// Reads `along`: the swept key along which a curve goes if `x` is the number `result`; by default the last one.
 fn along(keys: &Keys<'_>, swept: &[String], result: Option<&str>) -> Option<Option<String>> {
     let written = keys.optional("along", |at| {
         let key = swept_key(at, swept)?;
@@ -114,7 +114,7 @@ fn along(keys: &Keys<'_>, swept: &[String], result: Option<&str>) -> Option<Opti
     Some(result.and_then(|_| written.or_else(|| swept.last().cloned())))
 }
 
-/// A key that the sweep varies.
+/// Reads a key that the sweep varies.
 fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
     let key = at.text()?;
     if !swept.contains(&key) {
@@ -126,7 +126,7 @@ fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
     Some(key)
 }
 
-/// A list of engines, or one.
+/// Reads a list of engines, or one.
 fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
     let items = if matches!(at.node.value, Value::String(_)) { vec![at.clone()] } else { at.items() };
     if items.is_empty() {
@@ -166,7 +166,7 @@ fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
     Some(Smallest { over: over?, metric: metric?, at_most: at_most? })
 }
 
-/// A share, a time or a number.
+/// Reads a share, a time or a number: its text and its value.
 fn bound(at: &At<'_>) -> Option<(String, f64)> {
     let typed = at.node.typed();
     let number = typed.parse::<f64>().ok();

@@ -15,7 +15,7 @@ use crate::values::Host;
 use std::collections::{HashMap, HashSet};
 use units::Span;
 
-/// Reads every flow; at least one is needed where nothing else sends: users, or saturated stations.
+/// Reads every flow. At least one is required unless `others` send: users, or saturated stations.
 pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Vec<PartialFlow<'a>>> {
     let tables = repeated(root, "flow")?;
     if tables.is_empty() && !others {
@@ -40,7 +40,8 @@ fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<PartialFlow<
     Some(transfers(&keys, default_name, None, ways))
 }
 
-/// Reads the keys of transfers alike. Of `users` only the number is theirs, if it could be read.
+/// Reads the keys that a flow and the connections of users share. `users` is present for users, and then holds their
+/// number if it could be read.
 pub(super) fn transfers<'a>(
     keys: &Keys<'a>,
     default_name: &str,
@@ -84,7 +85,7 @@ pub(super) fn transfers<'a>(
     PartialFlow { keys, read, way, flow }
 }
 
-/// Notes a flow that leaves before the latest time at which a transfer of the table may start.
+/// Notes a flow that stops no later than the latest time at which a transfer of the table may start.
 fn stop_follows_start(keys: &Keys<'_>, read: &mut FlowRead) {
     let (Some(Some(stop)), Some(start)) = (read.stop, &read.start) else { return };
     let at = keys.near("stop");
@@ -102,21 +103,21 @@ fn stop_follows_start(keys: &Keys<'_>, read: &mut FlowRead) {
     }
 }
 
-/// Returns the flow of a `[[flow]]` in which nothing but its host, control and `sack` is written, without a path.
+/// Returns the flow of a `[[flow]]` with only its host, control and `sack` written, without a path.
 pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
     let text = format!("{{ host = {}, sack = {sack}, control = {} }}", host.written(), control.written());
     let node = Node::of_value(&text).expect("words are TOML");
     let sink = Sink::new(ROOT);
     let read = At::root(&node, &sink).keys(FLOW);
     let flow = read.and_then(|keys| transfers(&keys, "", None, &Ways::new(None)).flow);
-    // Only a control without a name is no control.
+    // Reading fails only for an empty control.
     let mut flow = flow.unwrap_or_default();
-    // The reader takes it away where there are no pauses.
+    // The reader resets it if there are no pauses.
     flow.transport.host.pause_interval = host.default_of("pause_interval", control).unwrap_or_default();
     flow
 }
 
-/// Notes flows whose names, or the names of whose single transfers, are taken.
+/// Notes flows whose own name, or the name of one of their transfers, is taken.
 fn distinct(flows: &[PartialFlow<'_>], names: &[String]) {
     let counts: HashMap<&str, u64> = flows
         .iter()
@@ -131,7 +132,7 @@ fn distinct(flows: &[PartialFlow<'_>], names: &[String]) {
             at.fault(format!("a second flow is named \"{name}\""), "a name of its own for each flow", None);
             continue;
         }
-        // `name-3` is what the third transfer of a [[flow]] with a count is called.
+        // `name-3` is the name of the third transfer of a [[flow]] with a count.
         let group = name
             .rsplit_once('-')
             .filter(|(_, number)| !number.starts_with('0'))

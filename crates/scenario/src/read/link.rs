@@ -9,10 +9,10 @@ use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::Rate;
 
-/// More links than this have the meters of all sources fill the memory.
+/// The most links. With more, the meters of all sources fill the memory.
 const MOST_LINKS: usize = 1000;
 
-/// Reads every link; at least one is needed.
+/// Reads every link; at least one is required.
 pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<PartialLink<'a>>> {
     let missing = || root.near("link").fault("missing", "a [link] with a rate and a queue", None);
     let Some(at) = root.get("link") else {
@@ -60,7 +60,8 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<PartialLink<'a>> {
     Some(PartialLink { keys, name, read, reverse })
 }
 
-/// Reads the other direction of a link of `rate`: its table, and what it says if all of it could be read.
+/// Reads the other direction of a link: its table, and its values if all of them could be read. By default it has the
+/// `rate_of_link`.
 fn reverse<'a>(at: &At<'a>, rate_of_link: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
     let keys = at.keys(REVERSE)?;
     let mut read = ReverseRead::read(&keys, ());

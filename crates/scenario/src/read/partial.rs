@@ -1,4 +1,4 @@
-//! Tables as far as they could be read, with what the checks across tables need.
+//! Tables as far as they could be read, with the facts for checks across tables.
 
 use crate::cursor::Keys;
 use crate::spec::{CellWay, Direction, Flow, Limit, Replay, Sessions, Traffic, Wlan};
@@ -11,12 +11,12 @@ pub(super) struct PartialLink<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) name: String,
     pub(super) read: LinkRead,
-    /// The other direction, if there is one, and its room.
+    /// The other direction, if there is one, and its queue's limit.
     pub(super) reverse: Option<(Keys<'a>, Option<Limit>)>,
 }
 
 impl PartialLink<'_> {
-    /// The room in its queue.
+    /// Returns the limit of its queue.
     pub(super) fn limit(&self) -> Option<Limit> {
         self.read.queue.as_ref().map(|queue| queue.limit)
     }
@@ -38,11 +38,11 @@ pub(super) struct Way {
     pub(super) direction: Option<Direction>,
     /// The same as `names`, by index.
     pub(super) links: Vec<usize>,
-    /// The way in a cell. The outer option is whether it could be read.
+    /// The way in a cell, if there is one. The outer option is `None` if it could not be read.
     pub(super) cell: Option<Option<CellWay>>,
 }
 
-/// All `[[traffic]]` by what it is; each in the order of the file.
+/// All `[[traffic]]` by kind; each in the order of the file.
 #[derive(Default)]
 pub(super) struct PartialTraffic<'a> {
     pub(super) traffic: Vec<Option<Traffic>>,
@@ -57,11 +57,12 @@ pub(super) struct PartialWlan<'a> {
     pub(super) keys: Keys<'a>,
     /// The names of all stations; `None` if one of them could not be read.
     pub(super) stations: Option<Vec<String>>,
-    /// Whether some always have a frame to send.
+    /// True if some stations always have a frame to send.
     pub(super) saturated: bool,
-    /// Without categories: best effort alone.
+    /// True for DCF, in which best effort is the only category.
     pub(super) dcf: bool,
-    /// One-way delay of the backhaul, if there is one that could be read.
+    /// The one-way delay of the backhaul. The outer option is `None` if it could not be read, the inner one without a
+    /// backhaul.
     pub(super) delay: Option<Option<Span>>,
     pub(super) wlan: Option<Wlan>,
 }

@@ -1,4 +1,4 @@
-//! `[[traffic]]` of kind "engset": users whose packets answer to congestion as those of a flow do.
+//! `[[traffic]]` of kind "engset": users whose packets respond to congestion as those of a flow do.
 
 use super::flow::transfers;
 use super::partial::PartialFlow;
@@ -8,7 +8,7 @@ use crate::spec::{Sessions, Spread, Volume};
 use crate::tables::spread;
 use units::Span;
 
-/// Reads a population of users: its connections as flows, one for each, and the whole.
+/// Reads a population of users: their connections as a flow with one transfer per user, and the population.
 pub(super) fn sessions<'a>(
     keys: &Keys<'a>,
     entry: usize,

@@ -1,4 +1,4 @@
-//! `[[traffic]]`: packets that do not answer to congestion. `read/sessions.rs` has the kind whose packets do.
+//! `[[traffic]]`: packets that do not respond to congestion. `read/sessions.rs` has the kind whose packets do.
 
 use super::partial::{PartialTraffic, Way};
 use super::way::Ways;
@@ -40,10 +40,10 @@ impl Kind {
     }
 }
 
-/// More sources have the meters of each link fill the memory.
+/// The most sources. With more, the meters of each link fill the memory.
 const MOST_TRAFFIC: usize = 1000;
 
-/// Reads all traffic; there may be none.
+/// Reads all traffic, if there is any.
 pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic<'a>> {
     let tables = repeated(root, "traffic")?;
     if tables.len() > MOST_TRAFFIC {
@@ -88,13 +88,13 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic
     Some(read)
 }
 
-/// The kind, if there is one and it is known.
+/// Returns the kind, if there is one and it is known.
 fn kind(at: &At<'_>) -> Option<Kind> {
     let Value::String(word) = &at.child("kind")?.node.value else { return None };
     KINDS.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind)
 }
 
-/// What is said of a key that another kind has.
+/// Returns the words of the fault for a key that belongs to other kinds.
 fn belongs(key: &str, at: &At<'_>) -> String {
     let having: Vec<String> = KINDS
         .iter()

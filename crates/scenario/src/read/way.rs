@@ -8,7 +8,8 @@ use crate::spec::Direction;
 use crate::tree::Value;
 use std::ops::Range;
 
-/// The links as ways need them, in the order of the file. Empty if they could not be read: then no name is checked.
+/// The facts about links that ways need, in the order of the file. Empty if they could not be read: then no name is
+/// checked.
 pub(super) struct Ways {
     names: Vec<String>,
     two_way: Vec<bool>,
@@ -26,7 +27,7 @@ impl Ways {
         }
     }
 
-    /// The ways in a cell, as far as that could be read.
+    /// Makes the ways in a cell, as far as that could be read.
     pub(super) fn in_cell(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: Vec::new(), two_way: Vec::new(), cell: Some(Stations::new(cell)) }
     }
@@ -57,7 +58,7 @@ impl Ways {
         Way { names, direction, links: links.unwrap_or_default(), cell }
     }
 
-    /// The links of a path, by index.
+    /// Reads the links of a path, by index.
     fn path(&self, at: &At<'_>) -> Option<Vec<usize>> {
         let accepted = self.accepted();
         if !matches!(at.node.value, Value::List(_)) {
@@ -85,7 +86,7 @@ impl Ways {
         (sound && !self.names.is_empty()).then_some(links)
     }
 
-    /// The link that `item` names.
+    /// Returns the link that `item` names.
     fn link(&self, item: &At<'_>) -> Option<usize> {
         let name = item.text()?;
         let index = self.names.iter().position(|known| *known == name);
@@ -96,7 +97,7 @@ impl Ways {
         index
     }
 
-    /// Notes a link that has been crossed before, or lies before one that has.
+    /// Returns true if `link` may follow the links `before`; notes one that repeats or goes backwards.
     fn follows(&self, item: &At<'_>, link: usize, before: &[usize]) -> bool {
         let name = &self.names[link];
         let found = match before.last() {
@@ -113,7 +114,7 @@ impl Ways {
         format!("a list of links, each once, in the order of the file: {}", self.listed(0..self.names.len()))
     }
 
-    /// The first names of a range.
+    /// Lists the first names of a range, for a fault.
     fn listed(&self, range: Range<usize>) -> String {
         let names: Vec<String> =
             self.names[range].iter().take(12).map(|name| format!("\"{name}\"")).collect();

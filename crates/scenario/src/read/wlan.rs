@@ -1,4 +1,4 @@
-//! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
+//! `[wlan]` and `[[station]]`. Later stages, which know the PHYs, check the rest, such as rates.
 
 use super::partial::{PartialTraffic, PartialWlan};
 use super::repeated;
@@ -17,13 +17,13 @@ const PREAMBLES: &[(&str, bool)] = &[("long", false), ("short", true)];
 
 /// The name that results give the access point.
 const ACCESS_POINT: &str = "access-point";
-/// More stations than a cell may have: 802.11 numbers 2007 of them (9.4.1.8), and a model of more is no cell.
+/// The most stations of a cell. 802.11 numbers up to 2007 of them (9.4.1.8).
 const MOST_STATIONS: u64 = 1000;
-/// AIFSN of DIFS [10.3.2.3.5].
+/// The AIFSN of DIFS [10.3.2.3.5].
 const DIFS: i128 = 2;
 const MOST_IN_A_FRAME: Bytes = Bytes::new(65_535);
 
-/// Reads the cell, if the scenario has one. The outer option is whether there is any.
+/// Reads the cell. The outer option is `None` if the scenario has no cell.
 pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<PartialWlan<'a>>> {
     let Some(at) = root.get("wlan") else {
         if let Some(origin) = root.key_origin("station") {
@@ -84,7 +84,7 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<PartialWlan<'a>> {
     Some(PartialWlan { keys, stations: names, saturated, dcf, delay, wlan })
 }
 
-/// Whether a cell without `access` is one of DCF. In DCF best effort is the only category that is named, and it
+/// Returns true if a cell without `access` uses DCF. In DCF best effort is the only category that is named, and it
 /// contends by DIFS, without a TXOP.
 fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let stations = keys.get("ac");
@@ -105,7 +105,7 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
         && items("flow").iter().all(|at| plain(at, "category") && plain(at, "ack_category"))
 }
 
-/// Checks a size that is part of a frame: a packet has no more.
+/// Checks a size that is part of a frame: at most that of the largest packet.
 fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
     let size = size?;
     if size > MOST_IN_A_FRAME {
@@ -115,7 +115,7 @@ fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
     Some(size)
 }
 
-/// Reads an access category; without categories best effort is the only one.
+/// Reads an access category; with DCF only best effort is accepted.
 pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
     let category = at.word()?;
     if dcf && category != Category::Be {
@@ -149,7 +149,7 @@ fn backhaul(at: &At<'_>) -> Option<Backhaul> {
     BackhaulRead::read(&at.keys(tables::BACKHAUL)?, ()).whole()
 }
 
-/// Every station; the names of all, if all could be read; whether some are saturated.
+/// Reads every station. Returns also the names, if all could be read, and true if some stations are saturated.
 fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<String>>, bool) {
     let Some(tables) = repeated(root, "station") else { return (None, None, false) };
     if tables.is_empty() {
@@ -159,7 +159,7 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let defaults = places::names("station", &nodes);
     let (mut read, mut next, mut seen) = (Vec::new(), 1, HashSet::from([ACCESS_POINT.to_owned()]));
-    // More than that many tables is refused below.
+    // A larger number of tables is refused below.
     for (at, default) in tables.iter().zip(defaults).take(MOST_STATIONS as usize + 1) {
         read.push(station(at, &default, dcf, &mut next, &mut seen));
     }
@@ -176,8 +176,8 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
     (stations, names, saturated)
 }
 
-/// Reads one table of stations. `next` is the number of the next one without a name; `seen` are the names that are
-/// taken.
+/// Reads one table of stations. `next` is the number of the next station without a name; `seen` has the names that
+/// are taken.
 fn station(
     at: &At<'_>,
     default: &str,
@@ -215,7 +215,7 @@ fn station(
     Some(Station { names, rate: own_rate?, saturated, limit: limit? })
 }
 
-/// Notes traffic beside the flows, which a cell does not carry.
+/// Notes `[[traffic]]`, which a cell does not carry.
 pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<PartialTraffic<'a>> {
     if let Some(origin) = root.key_origin("traffic") {
         root.near("traffic").fault_from(

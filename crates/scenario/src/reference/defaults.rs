@@ -8,13 +8,14 @@ use crate::schema::{DefaultValue, Key};
 pub struct Default {
     /// The key's path from the top of the file.
     pub path: String,
-    /// The value, in Markdown; in words where there is no single value.
+    /// The value in Markdown, or words in place of a single value.
     pub value: String,
-    /// Why, and where it is from; `None` if nobody has said so.
+    /// The reason and the source of the value; `None` if the schema has none.
     pub reason: Option<(&'static str, &'static str)>,
 }
 
-/// Every key that has a default. A key without which nothing holds, and a table that may stay empty, have none.
+/// Returns every default. A key that is required or has no effect when absent has none, nor has a table that may stay
+/// empty.
 #[must_use]
 pub fn defaults() -> Vec<Default> {
     let of = |path: String, key: &Key| {
@@ -34,12 +35,12 @@ pub fn defaults() -> Vec<Default> {
     rows().into_iter().filter_map(|row| of(row.path, row.key)).collect()
 }
 
-/// Whether the words say that nothing holds, or that something must be written.
+/// Returns true if the words say that the key has no default or is required.
 fn is_absence(words: &str) -> bool {
     ["none", "required", "this or "].iter().any(|start| words.starts_with(start)) && words != "none: greedy"
 }
 
-/// Paths for which a reason is given although they have no default.
+/// Returns the paths of keys that have a reason although they have no default.
 #[must_use]
 pub fn reasons_without_default() -> Vec<String> {
     let defaults = defaults();

@@ -1,4 +1,4 @@
-//! `docs/reference/scenario.md`.
+//! The page `docs/reference/scenario.md`.
 
 use super::{SECTIONS, defaults};
 use crate::schema::{self, DefaultValue, Key, Keys};
@@ -18,7 +18,7 @@ the default. If `model` refuses, `run` and `compare` still show an estimate, wit
 [assumption](commands.md#assumptions) in place of the key.
 ";
 
-/// The page, as Markdown.
+/// Returns the page as Markdown.
 #[must_use]
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
@@ -44,11 +44,11 @@ pub fn page() -> String {
 }
 
 fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // A string takes everything.
+    // Writing to a string never fails.
     let _ = writeln!(page, "{text}");
 }
 
-/// The keys of a group; a column for the kinds that have a key only where they differ.
+/// Adds the keys of a group as a table. Only groups whose keys depend on the kind have a column for it.
 fn table(page: &mut String, keys: Keys) {
     let kinds = schema::each(keys).any(|key| !key.kinds.is_empty());
     let (head, rule) = if kinds { (" kind |", "---|") } else { ("", "") };
@@ -87,12 +87,12 @@ fn engines(key: &Key) -> String {
     }
 }
 
-/// `codel pie` as `` `codel`, `pie` ``.
+/// Turns `codel pie` into `` `codel`, `pie` ``.
 fn quoted(names: &str) -> String {
     names.split(' ').map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What `host = "linux"` changes.
+/// Adds the section on `host = "linux"`, with the defaults that it changes.
 fn hosts(page: &mut String) {
     line(page, format_args!("\n## Hosts\n"));
     line(
@@ -110,7 +110,7 @@ fn hosts(page: &mut String) {
     }
 }
 
-/// Why each key has its default.
+/// Adds the section with the reason for each default.
 fn reasons(page: &mut String) {
     line(
         page,

@@ -1,7 +1,7 @@
-//! `draw` within `[sweep]`: the values of some keys drawn together, a row of values for each number from 0.
+//! `draw` within `[sweep]`: the values of some keys are drawn together, one row of values for each number from 0.
 //!
-//! Each value comes from a stream of its own, named by its key and the row's number. So a larger `count` begins with the
-//! rows of a smaller one, and one more key leaves the other keys' values as they are.
+//! Each value comes from a stream of its own, named by its key and the row's number. So a larger `count` begins with
+//! the rows of a smaller one, and one more key leaves the other keys' values as they are.
 
 use super::MOST;
 use crate::document::Document;
@@ -11,21 +11,21 @@ use crate::tree::{self, Entry, Node, Table, Value};
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span, split_quantity};
 
-/// The distributions that there are.
+/// The names of the distributions.
 const LAWS: [&str; 3] = ["uniform", "log_uniform", "choice"];
-/// How a distribution is written.
+/// The accepted forms of a distribution.
 const ACCEPTED: &str =
     "{ uniform = [LOW, HIGH] }, { log_uniform = [LOW, HIGH] } or { choice = [VALUE, ...] }";
 /// Keys of `draw` that are not drawn.
 const SETTINGS: [&str; 2] = ["count", "seed"];
-/// Significant digits of a drawn quantity.
+/// The significant digits of a drawn quantity.
 const DIGITS: usize = 4;
 
 /// Values drawn together.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) keys: Vec<String>,
-    /// A value for each key.
+    /// The rows; each has a value for each key.
     pub(super) rows: Vec<Vec<String>>,
 }
 
@@ -41,11 +41,11 @@ pub(super) struct Range<'a> {
     /// The ends in the unit of the lower one.
     low: f64,
     high: f64,
-    /// Whether logarithms are uniform.
+    /// True if the logarithm is uniform.
     logarithmic: bool,
-    /// Whether only whole numbers are drawn.
+    /// True if only whole numbers are drawn.
     whole: bool,
-    /// The unit, with the space before it.
+    /// The unit of the lower end, with the space before it.
     unit: String,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Law<'a> {
             .map_err(|(at, found, accepted)| fault(at, found, accepted))
     }
 
-    /// Returns the value of the row `index`, as one would type it; of a string, without quotes.
+    /// Returns the value of the row `index` as a person would type it; a string is without its quotes.
     pub(super) fn typed(&self, key: &str, seed: u64, index: usize) -> String {
         let mut stream = Stream::new(seed, &format!("draw {key} {index}"));
         match self {
@@ -95,7 +95,7 @@ impl<'a> Law<'a> {
         }
     }
 
-    /// Returns the node of a drawn value, which points at the distribution in `entry`, or at the item that was chosen.
+    /// Returns the node of a drawn value, which points at the distribution in `entry`, or at the chosen item.
     pub(super) fn node(&self, entry: &Entry, typed: &str) -> Option<Node> {
         match self {
             Self::Choice(values) => values.iter().find(|node| node.typed() == typed).cloned(),
@@ -123,7 +123,7 @@ impl<'a> Law<'a> {
     }
 }
 
-/// A wrong end: the node, what was found there and what is accepted.
+/// A wrong end of a range: the node, the description of what was found, and the accepted values.
 type WrongEnd<'a> = (&'a Node, String, &'static str);
 
 impl<'a> Range<'a> {
@@ -169,7 +169,7 @@ impl<'a> Range<'a> {
                 if whole { drawn.round() } else { drawn }
             }
         };
-        // Neither the rounding of digits nor the logarithm leaves the range.
+        // The rounding of digits or of the logarithm must not leave the range.
         let number = if self.whole { number } else { rounded(number) }.clamp(self.low, self.high);
         format!("{number}{}", self.unit)
     }
@@ -197,7 +197,7 @@ fn rounded(number: f64) -> f64 {
     text.parse().unwrap_or(number)
 }
 
-/// The path of a drawn key, for messages.
+/// Returns the path of a drawn key, for messages.
 pub(super) fn place(key: &str) -> String {
     format!("sweep.draw.\"{key}\"")
 }
@@ -223,7 +223,7 @@ fn gather<'a>(prefix: &str, table: &'a Table, into: &mut Vec<(String, &'a Entry)
     }
 }
 
-/// Whether an entry is a distribution, be its name misspelt: a key of a scenario holds no list of values.
+/// Returns true for a distribution, even if its name is misspelt: no other entry of `draw` is a list.
 fn is_law(key: &str, node: &Node) -> bool {
     LAWS.contains(&key) || matches!(node.value, Value::List(_))
 }
@@ -251,7 +251,7 @@ pub(super) fn setting(
 }
 
 impl Document {
-    /// The drawn rows of values, as `draw` describes them.
+    /// Draws the rows of values that `draw` describes.
     pub(super) fn drawn(&self, faults: &mut Vec<Fault>) -> Option<Rows> {
         let node = self.swept_node("draw")?;
         let Some(table) = self.draw_table() else {
@@ -300,7 +300,7 @@ impl Document {
         Some(Rows { keys: laws.into_iter().map(|(key, ..)| key).collect(), rows })
     }
 
-    /// The distribution of a drawn key, and where it stands.
+    /// Returns the distribution of a drawn key, and its entry.
     pub(super) fn law(&self, key: &str) -> Option<(&Entry, Law<'_>)> {
         let (_, entry) = entries(self.draw_table()?).into_iter().find(|(drawn, _)| drawn == key)?;
         Some((entry, Law::read(key, entry).ok()?))

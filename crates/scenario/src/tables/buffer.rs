@@ -71,7 +71,7 @@ fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<Socke
     Some(SocketBuffer::Sized { sizer: name?, max: max?, regret: regret? })
 }
 
-/// Notes a buffer of less than one segment's payload.
+/// Returns true if the buffer holds one segment's payload; notes a fault if not.
 fn holds_one(at: &At<'_>, size: Bytes, accepted: &str, segment: Option<Bytes>, header: Bytes) -> bool {
     let Some(payload) =
         segment.map(|segment| segment.saturating_sub(header)).filter(|payload| size < *payload)

@@ -1,4 +1,4 @@
-//! `queue` of a cell: as that of a link, without the forms of a limit that need a rate, and with what moves the limit.
+//! `queue` of a cell: as that of a link, but without limits that depend on a rate, and with rules that move the limit.
 
 use super::link::{NO_ROOM, POLICY, Queue, policy};
 use crate::cursor::{At, Quantity};
@@ -10,35 +10,35 @@ use crate::values::Limit;
 use serde::Serialize;
 use units::{Fraction, Span, TextError};
 
-/// The access point's queue: that of a link, its limit in packets or bytes, and what moves the limit.
+/// The access point's queue: that of a link with a limit in packets or bytes, and the rule that moves the limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellQueue {
     /// Policy, limit and settings.
     #[serde(flatten)]
     pub queue: Queue,
-    /// Moves the limit; absent: it stays.
+    /// The rule that moves the limit; absent: it stays.
     pub sizing: Option<Sizing>,
     /// Airtime queue limits; absent: one frame below the queue.
     pub airtime_limits: Option<AirtimeLimits>,
 }
 
-/// `sizing = { … }`: what moves the limit of a queue. The most packets are the queue's limit.
+/// `sizing = { … }`: the rule that moves the limit of a queue, up to the queue's own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizing {
-    /// By the mean service time.
+    /// eBDP, which follows the mean service time.
     Ebdp(Ebdp),
-    /// By how much of the time the queue is empty.
+    /// ALT, which follows the share of time for which the queue is empty.
     Alt(Alt),
     /// A*: the lesser of both.
     Lesser(Ebdp, Alt),
 }
 
-/// `queue = { … }` of a cell: that of a link, and what moves its limit.
+/// `queue = { … }` of a cell: the keys of a link's queue, and the rule that moves its limit.
 pub(crate) const CELL_QUEUE: Keys = &[MOVING, POLICY];
 
 keys! {
-    /// What a link's queue does not have.
+    /// The keys that a link's queue lacks.
     pub(crate) MOVING from KEY;
 
     /// how much may wait; with `sizing` the most packets that it may grant. The cell has no rate of its own,
@@ -186,7 +186,7 @@ enum Rule {
 const RULES: &[(&str, Rule)] =
     &[("fixed", Rule::Fixed), ("ebdp", Rule::Ebdp), ("alt", Rule::Alt), ("a*", Rule::Lesser)];
 
-/// A limit as a queue of the cell may have it. The forms that need a rate can be read, so that the fault says why
+/// A limit at a queue of the cell. The forms that depend on a rate can be read, so that the fault gives the reason why
 /// they are refused.
 #[derive(Clone, Copy, PartialEq)]
 struct Room(Limit);
@@ -204,7 +204,7 @@ impl Quantity for Room {
     }
 }
 
-/// Reads the room in a queue of the cell, in packets or bytes. `side` is the direction in words.
+/// Reads the limit of a queue of the cell, in packets or bytes. `side` is the direction in words.
 pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
     let Room(limit) = at.above_zero(" packets", NO_ROOM)?;
     let what = match limit {
@@ -241,7 +241,7 @@ pub(crate) fn queue(at: &At<'_>) -> Option<CellQueue> {
     Some(CellQueue { queue, sizing: sizing?.flatten(), airtime_limits: airtime_limits? })
 }
 
-/// Reads what moves the limit. Keys of the other rules may stand there, so that a sweep can vary the rule.
+/// Reads the rule that moves the limit. Keys of other rules are allowed, so that a sweep can vary the rule.
 fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
     let keys = at.keys(SIZING)?;
     let rule = keys.read("rule", |at| at.word_among(RULES));
@@ -264,7 +264,7 @@ fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
     })
 }
 
-/// More packets than anybody means.
+/// The largest number of packets. Larger ones are mistakes.
 const MOST_PACKETS: u64 = 1_000_000;
 
 fn per_second(at: &At<'_>) -> Option<f64> {

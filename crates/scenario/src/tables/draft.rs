@@ -9,13 +9,13 @@ use crate::lines::{Lines, Written};
 #[must_use = "a link belongs to a scenario"]
 pub struct LinkDraft(pub(crate) Lines);
 
-/// A flow under construction, or several alike. It has a method for each key.
+/// A flow under construction, or several equal ones. It has a method for each key.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a flow belongs to a scenario"]
 pub struct FlowDraft(pub(crate) Lines);
 
 impl LinkDraft {
-    /// Sets the room in its queue: `"250 packets"`, `"512kB"`, `"40ms"`, `"0.5 bdp"`.
+    /// Sets the limit of its queue: `"250 packets"`, `"512kB"`, `"40ms"`, `"0.5 bdp"`.
     pub fn limit(self, limit: impl Written) -> Self {
         self.set("queue.limit", limit)
     }

@@ -1,4 +1,4 @@
-//! What the two ends of a flow do with segments that are close together: part of `[[flow]]`.
+//! The keys of `[[flow]]` for its two ends, most of them for segments that are close together.
 
 use super::draft::FlowDraft;
 use crate::cursor::At;
@@ -8,16 +8,16 @@ use crate::table::table;
 use units::{Rate, Span};
 
 table! {
-    /// What the two ends of a flow do.
+    /// The behaviour of the two ends of a flow.
     pub struct Ends {
-        /// As the connection has it.
+        /// The values for the connection.
         pub host: transport::Host = transport::Host::default(),
     }
     read EndsRead |at, read, _context: ()|;
     draft FlowDraft;
     keys ENDS_KEYS = [ENDS];
 
-    /// What the two ends do with segments that are close together.
+    /// The behaviour of the two ends with segments that are close together.
     group ENDS from KEY;
 
     /// sets other defaults for the keys of this flow, see [hosts](#hosts). A key that is written comes first
@@ -142,13 +142,14 @@ table! {
     }
 }
 
-/// More segments than a receive window grows by: Linux acknowledges one by one for as long, and no longer.
+/// The most quick acknowledgements: more than the segments by which a receive window grows. Linux sends them no longer
+/// than that.
 const MOST_QUICK: u64 = 1_000_000;
 
-/// The longest that a host may gather segments or acknowledgements: more is no coalescing but a delay.
+/// The longest time for which a host may gather segments or acknowledgements: more is not coalescing but a delay.
 const LONGEST_GATHERING: Span = Span::from_millis(10);
 
-/// How long a host gathers what arrives.
+/// Reads the time for which a host gathers arrivals.
 fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
     let time: Span = at.quantity(unit)?;
     if time > LONGEST_GATHERING {

@@ -1,4 +1,4 @@
-//! `[figure]`: what a published figure draws from a sweep, instead of curves against time.
+//! `[figure]`: a published figure over the points of a sweep, instead of curves against time.
 
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, OWN};
@@ -8,39 +8,39 @@ use crate::values::FigureEngine;
 /// A figure over the points of the scenario's `[sweep]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureSpec {
-    /// The horizontal axis: a swept key, every other of which tells curves apart; or, where `along` is one, a number
-    /// of the summary.
+    /// The horizontal axis: a swept key, or a number of the summary if `along` is a key. The other swept keys
+    /// distinguish the curves.
     pub x: String,
-    /// The swept key along which a curve goes from point to point, where `x` is a number of the summary.
+    /// The swept key along which a curve goes from point to point, if `x` is a number of the summary.
     pub along: Option<String>,
     /// Another swept key. Each `y` is then drawn as a heat map, with a row per value of this key and a column per
     /// value of `x`. There is a map for each combination of the other swept keys.
     pub rows: Option<String>,
-    /// What is drawn.
+    /// The numbers to draw.
     pub y: Drawn,
-    /// Who is asked, once each.
+    /// The engines that give the results, once each.
     pub engines: Vec<FigureEngine>,
-    /// How often each point is run: what is drawn is the median, from the least to the most.
+    /// The number of runs at each point. The figure draws their median, and the range from the least to the greatest.
     pub repeat: u64,
-    /// What the source says of it, in its words or ours.
+    /// The result in the published source, in its words or in ours.
     pub published: Option<String>,
-    /// What another program found at the points.
+    /// The results of another program at the points.
     pub reference: Option<FigureReference>,
 }
 
-/// `reference = { name = "ns-2", file = "ns2.csv" }`: results that are drawn beside those of the engines.
+/// `reference = { name = "ns-2", file = "ns2.csv" }`: results that are drawn next to those of the engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureReference {
-    /// What found them.
+    /// The program that made them.
     pub name: String,
     /// Their table, relative to the folder of the scenario.
     pub file: String,
 }
 
-/// No point is run more often.
+/// The most runs of a point.
 pub const MOST_REPEATS: u64 = 99;
 
-/// What a figure draws at each point.
+/// The numbers that a figure draws at each point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawn {
     /// `y = ["loss_rate"]`: numbers of the summary, a chart each.
@@ -52,7 +52,7 @@ pub enum Drawn {
 /// `smallest = { over = "link.queue.limit", metric = "idle_fraction", at_most = ["1%", "5%"] }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Smallest {
-    /// The key that is searched.
+    /// The key whose smallest value is searched.
     pub over: String,
     /// The number of the summary that must not exceed the target.
     pub metric: String,
@@ -61,7 +61,7 @@ pub struct Smallest {
 }
 
 impl FigureSpec {
-    /// The swept key whose values are the points of a curve.
+    /// Returns the swept key whose values are the points of a curve.
     #[must_use]
     pub fn swept_key(&self) -> &str {
         self.along.as_ref().unwrap_or(&self.x)

@@ -1,5 +1,5 @@
-//! `[[flow]]`. `tables/ends.rs` has the keys of the two ends, `tables/spread.rs` and `tables/buffer.rs` the tables that a
-//! value may be.
+//! `[[flow]]`. `tables/ends.rs` has the keys of the two ends; `tables/spread.rs` and `tables/buffer.rs` have the tables
+//! that may be values.
 
 use super::buffer::{SIZER, send_buffer, socket_buffer};
 use super::draft::FlowDraft;
@@ -15,15 +15,15 @@ use transport::Transport;
 use units::{Bytes, Rate, Span};
 
 table! {
-    /// One `[[flow]]`: `count` transfers alike.
+    /// One `[[flow]]`: `count` equal transfers.
     #[derive(Clone, Debug, PartialEq)]
     #[non_exhaustive]
     pub struct Flow {
-        /// How its two ends send, acknowledge and repair losses.
+        /// The rules by which its two ends send, acknowledge and repair losses.
         pub transport: Transport = Transport::default(),
         /// The rate of the sender's own line, on the wire; absent: without limit.
         pub access_rate: Option<Rate>,
-        /// Its way in a cell, in the place of `path` and `direction`.
+        /// Its way in a cell, instead of `path` and `direction`.
         pub cell: Option<CellWay>,
     }
     read FlowRead |at, read, context: &FlowContext|;
@@ -38,7 +38,7 @@ table! {
         kind: "text", default: Words(r#"`"flow"`, then `"flow-2"`, …"#),
         why: "a single flow needs no name", from: OWN,
     }
-    /// What only a transfer has, and a user of a population does not.
+    /// The keys of a transfer that a user of a population lacks.
     group AMOUNT from KEY;
 
     /// number of transfers alike; 0, for sweeps, where another `[[flow]]` has some
@@ -68,7 +68,7 @@ table! {
         engines: "sim", refused_by: "model live",
         why: "a transfer stays to the end", from: OWN,
     }
-    /// When it starts, and its base RTT.
+    /// Its start time and its base RTT.
     group PATH from KEY;
 
     /// when the transfer starts; `model` has its steady state
@@ -314,41 +314,41 @@ table! {
     }
 }
 
-/// What a flow moves, and where.
+/// The keys for the amount of data, the time and the way of a flow.
 pub(crate) const MOVES: Keys = &[NAME, AMOUNT, PATH, CELL_WAY, WAY];
 
-/// What reading a flow needs to know before.
+/// The facts that reading a flow requires in advance.
 pub(crate) struct FlowContext {
     /// The number of transfers, if it could be read.
     pub(crate) count: Option<u64>,
-    /// Whether acknowledgements name what arrived.
+    /// True if the receiver sends selective acknowledgements.
     pub(crate) sack: bool,
     /// Headers around a segment's payload.
     pub(crate) header: Bytes,
 }
 
 impl Flow {
-    /// What TCP/IP takes of each segment: IPv4 20, TCP 20, time stamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
+    /// Returns the headers of a segment: IPv4 20, TCP 20, time stamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
     #[must_use]
     pub const fn header(timestamps: bool) -> Bytes {
         Bytes::new(if timestamps { 52 } else { 40 })
     }
 
-    /// Useful data in a full segment.
+    /// Returns the useful data in a full segment.
     #[must_use]
     pub const fn payload(&self) -> Bytes {
         self.segment.saturating_sub(Self::header(self.transport.timestamps))
     }
 }
 
-/// More segments than an acknowledgement covers. A stretch acknowledgement after a repaired hole may cover any
-/// number. Counting for more than this at once is a burst that nobody means.
+/// The most segments for which one acknowledgement may count. A stretch acknowledgement after a repaired hole may cover
+/// any number, but a burst of more than this is a mistake.
 const MOST_COUNTED: u64 = 1000;
 
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Flows and users beyond this are mistakes, in one table and in all.
+/// The most flows and users, in one table and in all. More are a mistake.
 pub(crate) const MOST_FLOWS: u64 = 1_000_000;
 
 fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
@@ -368,7 +368,7 @@ fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
 fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
-        // Without selective acknowledgements no host has RACK.
+        // No host uses RACK without selective acknowledgements, so the default is then "dupack".
         if at.key.is_none() {
             return Some(LossDetection::DupAck);
         }
@@ -409,7 +409,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
     at.sized("\"unlimited\", or a size such as \"64kB\"").map(Some)
 }
 
-/// Reads where limited slow start begins to be slower; no other slow start has such a place.
+/// Reads the window above which limited slow start grows more slowly. Other slow starts refuse the key.
 fn max_ssthresh(at: &At<'_>, slow_start: Option<&str>) -> Option<u64> {
     let read = at.count("a max_ssthresh of zero: no growth at all")?;
     match (at.key, slow_start) {

@@ -101,16 +101,16 @@ table! {
 pub struct Queue {
     /// The policy's name in `link`'s registry, such as `drop-tail`.
     pub kind: String,
-    /// How much may wait.
+    /// The amount of data that may wait.
     pub limit: Limit,
-    /// What is turned on the policy.
+    /// The settings of the policy.
     #[serde(skip_serializing_if = "is_default")]
     pub settings: QueueSettings,
 }
 
 table! {
-    /// The settings of all queue policies; what is absent has the policy's default. Which policy has which is said by
-    /// `link`'s registry.
+    /// The settings of all queue policies; absent ones have the policy's default. The registry of `link` lists the
+    /// settings of each policy.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct QueueSettings {}
     read QueueSettingsRead |at, read, room: ReadRoom|;
@@ -235,7 +235,7 @@ table! {
     }
 }
 
-/// Reads a rate. A list, a table or a file of rates is what other tools have for a rate that changes.
+/// Reads a rate. A list, a table or a file, by which other tools describe a rate that changes, gets help.
 pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
     let changes = match &at.node.value {
         Value::List(_) | Value::Table(_) => true,
@@ -271,16 +271,16 @@ pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
 }
 
-/// What a limit of zero would be.
+/// The words for a limit of zero.
 pub(crate) const NO_ROOM: &str = "a buffer of zero: it needs room for one packet";
 
-/// Reads the room in a queue.
+/// Reads the limit of a queue.
 pub(crate) fn limit(at: &At<'_>) -> Option<Limit> {
     at.above_zero(" packets", NO_ROOM)
 }
 
-/// Reads a queue's table of the keys `known`: its policy and what is set of it, thresholds by `room`. The limit is
-/// left to others.
+/// Reads a queue's table of the `known` keys: its policy and its settings, with `room` as the reader of thresholds. The
+/// caller reads the limit.
 pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let (path, word) = (&at.path, limit.trim());
@@ -302,13 +302,13 @@ pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Op
     Some((keys, kind, settings))
 }
 
-/// A queue's table, its kind, and what is set of it.
+/// A queue's table, its kind, and its settings.
 type Policy<'a> = (Keys<'a>, Option<String>, Option<QueueSettings>);
 
-/// How a room in a queue is read: what is accepted depends on what carries the packets.
+/// A reader of an amount of waiting data; links and cells accept different forms.
 pub(crate) type ReadRoom = fn(&At<'_>) -> Option<Limit>;
 
-/// A number of mean packets, a share of the limit, or a text as a limit has it.
+/// Reads a number of mean packets, a share of the limit, or a text in a form of a limit.
 fn threshold(at: &At<'_>, room: ReadRoom) -> Option<Threshold> {
     match &at.node.value {
         Value::Integer(_) | Value::Float(_) => {}

@@ -47,13 +47,13 @@ keys! {
     }
 }
 
-/// What can be spread over flows, and how that is written.
+/// A quantity that can be spread over flows, with the words for faults.
 pub(crate) trait Spreads: Quantity + Copy + PartialOrd + fmt::Display {
-    /// Every way to write it.
+    /// The words for every accepted form.
     const ACCEPTED: &'static str;
-    /// The least and the greatest.
+    /// An example of the least and the greatest value.
     const ENDS: &'static str;
-    /// A mean.
+    /// The words for a mean.
     const MEAN: &'static str;
 }
 
@@ -71,7 +71,7 @@ impl Spreads for Volume {
     const MEAN: &'static str = "an amount of data such as \"100kB\"";
 }
 
-/// How a sample is taken from a distribution.
+/// The way in which a sample is taken from a distribution.
 #[derive(Clone, Copy)]
 enum Draw {
     Random,
@@ -80,7 +80,7 @@ enum Draw {
 
 const DRAWS: &[(&str, Draw)] = &[("random", Draw::Random), ("quantiles", Draw::Quantiles)];
 
-/// Reads values for `count` flows; a list must have as many.
+/// Reads values for `count` flows; a list must have `count` items.
 pub(crate) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
     match &at.node.value {
         Value::List(_) => {
@@ -105,7 +105,7 @@ pub(crate) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) ->
     }
 }
 
-/// Reads what is drawn anew each time, of which there is no list: one value or a distribution.
+/// Reads a quantity that is drawn anew each time: one value or a distribution, but not a list.
 pub(crate) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     let refused = match &at.node.value {
         Value::List(_) => at.node.described(),
@@ -165,7 +165,7 @@ fn uniform<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
 
 fn pareto<T: Spreads>(keys: &Keys<'_>, bare: &str) -> Option<Spread<T>> {
     let shape = keys.read("shape", |at| at.shape("1.2"));
-    // What a mean looks like depends on what is spread.
+    // The form of a mean depends on the quantity, so the words of the schema do not always fit.
     let mean = keys.get("mean").map(|at| at.quantity(bare)).unwrap_or_else(|| {
         keys.near("mean").fault("missing", T::MEAN, None);
         None

@@ -19,27 +19,27 @@ table! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[non_exhaustive]
     pub struct Scenario {
-        /// The links in path order; the tight link is the one with the least available bandwidth. None in a cell.
+        /// The links in path order; the tight link is the one with the least available bandwidth. Empty in a cell.
         pub links: Vec<Link>,
-        /// A wireless cell in the place of links.
+        /// A wireless cell, instead of links.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub wlan: Option<Wlan>,
         /// The transfers under study.
         pub flows: Vec<Flow>,
-        /// Cross traffic that does not answer to congestion.
+        /// Cross traffic that does not respond to congestion.
         pub traffic: Vec<Traffic>,
-        /// Traces that are played back: cross traffic, too.
+        /// Traces that are played back as cross traffic.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub replays: Vec<Replay>,
         /// Populations of users that come and go.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub sessions: Vec<Sessions>,
-        /// What only the model reads. Left out of the hash where nothing is set.
+        /// The settings that only the model reads. The hash leaves them out if all have their defaults.
         #[serde(skip_serializing_if = "is_default")]
         pub model: Model,
-        /// What only the live engine reads.
+        /// The settings that only the live engine reads.
         pub live: Live,
-        /// What is recorded as series, and how often.
+        /// The series to record, and their interval.
         pub record: Record,
     }
     read ScenarioRead |at, read, _context: ()|;
@@ -203,7 +203,8 @@ table! {
     }
 }
 
-/// The intervals over which fairness is measured: whole sampling intervals, so that one look serves both.
+/// Reads the interval over which fairness is measured: a multiple of the sampling interval, so that the same samples
+/// serve both.
 fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
     let interval: Span = at.above_zero("s", "an interval of zero")?;
     if !interval.as_nanos().is_multiple_of(every.as_nanos()) {

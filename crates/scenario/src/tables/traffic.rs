@@ -10,24 +10,24 @@ use crate::values::{Direction, Spread, Volume};
 use serde::Serialize;
 use units::{Bytes, Rate, Span};
 
-/// One `[[traffic]]`: packets that do not answer to congestion.
+/// One `[[traffic]]`: packets that do not respond to congestion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traffic {
-    /// Names the traffic in results.
+    /// The name of the traffic in results.
     pub name: String,
-    /// How its packets are spaced.
+    /// The spacing of its packets.
     pub pattern: Pattern,
     /// Long-run mean rate on the wire.
     pub rate: Rate,
     /// Packet size on the wire.
     pub packet: Bytes,
-    /// When it starts.
+    /// The time at which it starts.
     pub start: Span,
-    /// When it ends; absent: never.
+    /// The time at which it ends; absent: never.
     pub stop: Option<Span>,
-    /// The names of the links it crosses, in the order of the file whatever its direction.
+    /// The names of the links that it crosses, in the order of the file for either direction.
     pub path: Vec<String>,
-    /// Which way it goes.
+    /// Its direction over the links.
     pub direction: Direction,
 }
 
@@ -40,7 +40,7 @@ pub enum Pattern {
     Cbr,
     /// Exponential gaps.
     Poisson,
-    /// Bursts at `peak`, random on and off periods; the mean off period follows from `rate` and `peak`.
+    /// Bursts at `peak` with random on and off periods; the mean off period follows from `rate` and `peak`.
     OnOff {
         /// Rate within a burst, above `rate`.
         peak: Rate,
@@ -55,13 +55,13 @@ pub enum Pattern {
 /// One `[[traffic]]` of kind "replay": the packets of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// Which `[[traffic]]` of the file it is, from 0.
+    /// Its index among the `[[traffic]]` of the file, from 0.
     pub entry: usize,
-    /// Names the traffic in results.
+    /// The name of the traffic in results.
     pub name: String,
     /// The trace, relative to the scenario's folder.
     pub file: String,
-    /// Whether it begins anew at its end.
+    /// True if it begins anew at its end.
     pub repeat: bool,
     /// The address or prefix to which its packets go; absent: any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,28 +69,28 @@ pub struct Replay {
     /// The address or prefix from which its packets come; absent: any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// When its first packet comes.
+    /// The time at which its first packet comes.
     pub start: Span,
-    /// No packet comes at or after this; absent: until the trace ends.
+    /// The time from which no packet comes; absent: the end of the trace.
     pub stop: Option<Span>,
-    /// The names of the links it crosses, in the order of the file whatever its direction.
+    /// The names of the links that it crosses, in the order of the file for either direction.
     pub path: Vec<String>,
-    /// Which way it goes.
+    /// Its direction over the links.
     pub direction: Direction,
 }
 
 /// One `[[traffic]]` of kind "engset": users who think, send over a fresh connection, and think again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sessions {
-    /// Which `[[traffic]]` of the file it is, from 0.
+    /// Its index among the `[[traffic]]` of the file, from 0.
     pub entry: usize,
-    /// What one session sends: one value, or a distribution drawn from for each session.
+    /// The data of one session: one value, or a distribution from which each session draws.
     pub session: Spread<Volume>,
-    /// From the end of a session to the beginning of the user's next.
+    /// The think time, from the end of a session to the beginning of the user's next.
     pub think: Spread<Span>,
-    /// A SYN passes the link before the data.
+    /// True if a SYN crosses the path before the data.
     pub handshake: bool,
-    /// The connections: `count` is the number of users, `start` when they begin to think.
+    /// The connections: `count` is the number of users, and `start` the time at which they begin to think.
     pub flow: Flow,
 }
 
@@ -111,7 +111,7 @@ keys! {
 }
 
 keys! {
-    /// The rate of what is spaced by a rule.
+    /// The rate of traffic that is spaced by a rule.
     pub(super) STEADY_RATE from KEY;
 
     /// long-run mean rate on the wire; the only one of these that `model` goes by
@@ -180,7 +180,7 @@ keys! {
 }
 
 keys! {
-    /// When packets come that do not answer to congestion.
+    /// Start and end of packets that do not respond to congestion.
     pub(super) TIMES from KEY;
 
     /// when it starts; a trace's first packet comes then
@@ -228,16 +228,16 @@ keys! {
     }
 }
 
-/// Of kind "cbr" or "poisson".
+/// The keys of kind "cbr" or "poisson".
 pub(crate) const STEADY: Keys = &[ANY, STEADY_RATE, TIMES, WAY];
-/// Of kind "on-off".
+/// The keys of kind "on-off".
 pub(crate) const ON_OFF: Keys = &[ANY, STEADY_RATE, BURSTS, TIMES, WAY];
-/// Of kind "replay".
+/// The keys of kind "replay".
 pub(crate) const REPLAY: Keys = &[ANY, TRACE, TIMES, WAY];
-/// Of kind "engset": also the keys of a flow, but those that say how much is sent and when it stops.
+/// The keys of kind "engset": also those of a flow, except the amount of data and the stop.
 pub(crate) const ENGSET: Keys = &[ANY, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
-/// Of any kind, but for the keys that "engset" shares with flows.
+/// The keys of any kind, except those that "engset" shares with flows.
 pub(crate) const ALL_KINDS: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY];
-/// Of any kind.
+/// The keys of any kind.
 pub(crate) const TRAFFIC: Keys =
     &[ANY, STEADY_RATE, BURSTS, TRACE, TIMES, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];

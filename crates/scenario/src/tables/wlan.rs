@@ -1,4 +1,4 @@
-//! `[wlan]` and `[[station]]`: a wireless cell in the place of links.
+//! `[wlan]` and `[[station]]`: a wireless cell instead of links.
 
 use super::cell_queue::{CELL_QUEUE, CellQueue};
 use super::link::{QUEUE, QUEUE_WRITTEN, Queue, queue};
@@ -13,22 +13,22 @@ use units::{Bytes, Rate, Span};
 /// A key that only engines without a kernel may follow.
 const CELL: Key = Key { engines: "model sim", refused_by: "live", ..KEY };
 
-/// `[wlan]`, with its stations. What is absent has the standard's default for the PHY.
+/// `[wlan]`, with its stations. Absent values have the standard's default for the PHY.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wlan {
     /// The PHY's name in room `air`, such as `802.11g`.
     pub phy: String,
-    /// Whether 802.11b uses its short preamble.
+    /// True if 802.11b uses its short preamble.
     pub short_preamble: bool,
-    /// Of the stations that have no rate of their own.
+    /// The rate of stations without their own.
     pub rate: Rate,
-    /// Of acknowledgements; absent: the fastest mandatory rate of the PHY.
+    /// The rate of acknowledgements; absent: the fastest mandatory rate of the PHY.
     pub control_rate: Option<Rate>,
-    /// How stations contend.
+    /// The rule by which stations contend.
     pub access: AccessRule,
-    /// What is waited for after a collision.
+    /// The time for which stations wait after a collision.
     pub after_collision: AfterCollision,
-    /// Of the acknowledgement that EIFS holds; absent: the lowest mandatory rate.
+    /// The rate of the acknowledgement in EIFS; absent: the lowest mandatory rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eifs_rate: Option<Rate>,
     /// MAC header and FCS of a data frame.
@@ -37,13 +37,13 @@ pub struct Wlan {
     pub llc: Bytes,
     /// An acknowledgement of the MAC layer.
     pub ack: Bytes,
-    /// How each category contends.
+    /// The contention parameters of each category.
     pub ac: Categories,
-    /// The same of the access point; what is absent is as `ac` has it.
+    /// The same for the access point; absent values are those of `ac`.
     pub access_point: Categories,
     /// The access point's downlink queue, one for each category.
     pub queue: CellQueue,
-    /// The wire behind the access point; absent where there are no flows.
+    /// The wire behind the access point; absent without flows.
     pub backhaul: Option<Backhaul>,
     /// `[[station]]`, in the order of the file.
     pub stations: Vec<Station>,
@@ -54,7 +54,7 @@ const PLAIN_HEADER: Bytes = Bytes::new(28);
 const QOS_HEADER: Bytes = Bytes::new(30);
 
 impl Wlan {
-    /// Returns the header of a data frame without one of its own.
+    /// Returns the default header of a data frame.
     pub(crate) const fn header_of(access: AccessRule) -> Bytes {
         match access {
             AccessRule::Edca => QOS_HEADER,
@@ -77,7 +77,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// The parameters of one category.
+    /// Returns the parameters of one category.
     #[must_use]
     pub const fn of(&self, category: Category) -> Access {
         match category {
@@ -89,14 +89,14 @@ impl Categories {
     }
 }
 
-/// One `[[station]]`: `count` stations alike.
+/// One `[[station]]`: `count` equal stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Station {
-    /// Their names, as flows and results have them.
+    /// Their names in flows and results.
     pub names: Vec<String>,
-    /// Of their data frames and of the frames for them; absent: that of the cell.
+    /// The rate of their data frames and of the frames for them; absent: that of the cell.
     pub rate: Option<Rate>,
-    /// What they always have to send.
+    /// The frames that they always have to send.
     pub saturated: Option<Saturated>,
     /// Room in the uplink queue of each category.
     pub limit: Limit,
@@ -114,9 +114,9 @@ pub struct Saturated {
 /// `station`, `direction`, `category` and `ack_category` of a flow in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellWay {
-    /// The stations that its transfers are dealt out to, in turn: at least one.
+    /// The stations to which its transfers are assigned in turn: at least one.
     pub stations: Vec<String>,
-    /// Which way its data go.
+    /// The direction of its data.
     pub direction: CellDirection,
     /// Category of its data.
     pub category: Category,
@@ -232,7 +232,7 @@ keys! {
 }
 
 table! {
-    /// `ac.be = { … }`: what is written of it.
+    /// `ac.be = { … }`: the values that are written.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct Access {}
     read AccessRead |at, read, _context: ()|;
@@ -357,7 +357,7 @@ keys! {
 /// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
 const MOST_WINDOW: u64 = (1 << 15) - 1;
 const MOST_AIFSN: u64 = 15;
-/// More than the 255 of the standard: cells of other simulators never drop a frame.
+/// The most attempts: more than the standard's 255, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u64 = 65_535;
 pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")

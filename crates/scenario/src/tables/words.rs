@@ -1,10 +1,10 @@
-//! The words for keys on axes and in tables: the only list of them. Files and options keep the keys.
+//! The only list of the words for keys on axes and in tables. Files and options keep the keys.
 
 use super::ROOT;
 use crate::path::split;
 use crate::schema::follow;
 
-/// Keys whose words are not the name with spaces, such as `socket_buffer`.
+/// Words for keys whose words are not the name with spaces for underscores.
 const WORDS: [(&str, &str); 7] = [
     ("limit", "buffer"),
     ("rtt", "RTT"),
@@ -15,20 +15,20 @@ const WORDS: [(&str, &str); 7] = [
     ("cw_max", "CWmax"),
 ];
 
-/// The words for a unit that a key's value is written with, for axes and tables.
+/// Returns the words for the unit of a key's value, for axes and tables.
 #[must_use]
 pub fn unit_words(unit: &str) -> &str {
     if unit == "bdp" { "BDP" } else { unit }
 }
 
-/// The words for a key path: "buffer" for `link.queue.limit`, "RTT of bbr" for `flow.bbr.rtt`.
+/// Returns the words for a key path: "buffer" for `link.queue.limit`, "RTT of bbr" for `flow.bbr.rtt`.
 #[must_use]
 pub fn key_words(path: &str) -> String {
     let Ok(segments) = split(path) else { return path.to_owned() };
     let name = segments.last().map_or(path, String::as_str);
     let words = WORDS.iter().find(|(key, _)| *key == name);
     let words = words.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned());
-    // A path that the keys alone do not lead down has the name or index of a table as its second segment.
+    // A path that the schema does not follow has the name or index of a table as its second segment.
     match &segments[..] {
         [section, table, _, ..] if follow(ROOT, &segments).is_err() => {
             let number = table.starts_with(|c: char| c.is_ascii_digit());

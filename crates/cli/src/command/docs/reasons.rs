@@ -1,6 +1,6 @@
-//! Why options have their defaults. The values are those of `args.rs`.
+//! The reasons for the defaults of options. `args.rs` has the values.
 
-/// A command, or nothing where all have the same reason; the option; the reason.
+/// The command, the option and the reason. An empty command means every command with the option.
 const REASONS: &[(&str, &str, &str)] = &[
     ("", "seed", "the scenario's seed gives the numbers that the scenario documents"),
     ("", "out", "results stay beside the scenario, in a folder that can be deleted"),
@@ -47,7 +47,7 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("verify", "dir", "as `b3sum --check` does"),
 ];
 
-/// Why `option` of `command` has its default.
+/// Returns the reason for the default of `option` of `command`.
 pub(super) fn of(command: &str, option: &str) -> Option<&'static str> {
     let find = |of: &str| REASONS.iter().find(|(command, name, _)| *command == of && *name == option);
     find(command).or_else(|| find("")).map(|(_, _, reason)| *reason)

@@ -9,12 +9,12 @@ use link::queue::DROP_TAIL;
 use scenario::{Document, Flow, Scenario};
 use units::{Bytes, Complaint, Rate, Span};
 
-/// Room of a queue without a product of rate and delay to hold.
+/// The limit of a queue if the bandwidth-delay product is zero.
 const WITHOUT_DELAY: &str = "50ms";
-/// Least room of a policy that keeps the queue short by itself: Linux's own for CoDel.
+/// The smallest limit in packets for a policy that keeps the queue short by itself: Linux's default for CoDel.
 const BESIDE_POLICY: u64 = 1000;
 
-/// The link as a scenario, whose only flow has the link's base RTT: the program takes its place.
+/// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
 pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let rate = options.rate.unwrap_or_default();
     if rate == Rate::ZERO {
@@ -49,16 +49,16 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// The queue's room, as a scenario writes it; refused if not even one packet fits. By itself it has room for a new
-/// flow's first packets, however short the path is.
+/// Returns the queue's limit in the form of a scenario; refuses one that is smaller than a packet. The default has room
+/// for the first packets of a new flow, even on a short path.
 fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
     let product = rate.volume(rtt);
     let scale = RoomScale { rate, mean_rtt: rtt, packet: mtu };
-    // It was read before, or is written here.
+    // The text was checked before or is a constant here, so it can be read.
     let volume = |room: &str| room.parse().map_or(Bytes::ZERO, |limit| scale.bytes(scale.limit(limit)));
     let Some(room) = &choice.limit else {
         let (usual, least) = match kind {
-            // Without a delay there is no product to hold.
+            // Without a delay the product is zero.
             DROP_TAIL if product == Bytes::ZERO => (WITHOUT_DELAY, FIRST_WINDOW),
             DROP_TAIL => ("1 bdp", FIRST_WINDOW),
             _ => ("1 bdp", BESIDE_POLICY),

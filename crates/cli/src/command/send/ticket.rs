@@ -1,7 +1,7 @@
-//! Where the ticket comes from: the last word, a file, standard input, the environment, or the terminal.
+//! The ticket comes from the last word, a file, standard input, the environment, or the terminal.
 //!
-//! It is a secret. A word of the command line would be seen by other users as long as the program runs, and a variable
-//! would be handed to children. So the program begins anew without either ([`hide`]), with the ticket as its input.
+//! It is a secret. Other users could see a word of the command line as long as the program runs, and children would
+//! inherit a variable. So the program begins anew without either ([`hide`]), with the ticket as its input.
 
 use crate::args::SendOptions;
 use crate::print;
@@ -18,11 +18,11 @@ use transfer::{Ticket, TransferError};
 use units::{Complaint, Foreign};
 use zeroize::Zeroizing;
 
-/// The environment variable that may give it.
+/// The environment variable that may hold the ticket.
 const VARIABLE: &str = "TIGHTLINK_TICKET";
-/// Much longer than any ticket.
+/// The most bytes that are read: much more than any ticket has.
 const LONGEST: u64 = 4096;
-/// What a shell says of a program that Ctrl-C ended.
+/// The exit code that a shell reports for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
 const ACCEPTED: &str = "the ticket as the last word, --ticket-file FILE, the environment variable TIGHTLINK_TICKET, or \"-\" for \
@@ -34,11 +34,11 @@ pub(super) fn hide(options: &SendOptions) {
     let words = ordered(&options.words);
     let last = words.last().expect("the command line asks for one");
     let word = as_ticket(last).is_some().then(|| last.as_os_str().to_owned());
-    // With a mistake in it the program ends at once, and says where it found that.
+    // If the variable has a mistake, the program ends at once and names the variable.
     let variable = std::env::var_os(VARIABLE).filter(|text| as_ticket(Path::new(text)).is_some());
     // Two tickets are a mistake, too.
     let (Some(ticket), None) = (word.as_ref().xor(variable.as_ref()), &options.ticket_file) else { return };
-    // A file may be called so.
+    // A file may have the name of a ticket.
     if word.is_some() && (words.len() == 1 || fs::symlink_metadata(last).is_ok()) {
         return;
     }
@@ -47,7 +47,7 @@ pub(super) fn hide(options: &SendOptions) {
         arguments.remove(place);
     }
     arguments.push("-".into());
-    // A program that the dynamic linker was called with is not what would begin anew.
+    // If the user called the dynamic linker with this program, the linker alone would begin anew.
     let linker =
         |path: PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"ld"));
     if std::env::current_exe().is_ok_and(linker) {
@@ -60,11 +60,11 @@ pub(super) fn hide(options: &SendOptions) {
     drop(into);
     let mut again = Command::new("/proc/self/exe");
     again.args(&arguments[1..]).arg0(&arguments[0]).env_remove(VARIABLE).stdin(from);
-    // It returns only if it fails, and then the ticket stays where it was.
+    // This returns only if it fails, and then the ticket stays where it was.
     let _ = again.exec();
 }
 
-/// The words that are paths, where no ticket is needed.
+/// Returns the words that are paths, for a command without need of a ticket.
 pub(super) fn paths(options: &SendOptions) -> Vec<PathBuf> {
     let words = ordered(&options.words);
     match words.split_last() {
@@ -75,7 +75,7 @@ pub(super) fn paths(options: &SendOptions) -> Vec<PathBuf> {
     }
 }
 
-/// The words with the ticket at the end, wherever it was typed. A file that is called as a ticket is a file.
+/// Moves the ticket to the end of the words. The name of an existing file never counts as a ticket here.
 fn ordered(words: &[PathBuf]) -> Vec<PathBuf> {
     let mut words = words.to_vec();
     let named = words.last().is_some_and(|last| is_dash(last) || as_ticket(last).is_some());
@@ -87,13 +87,13 @@ fn ordered(words: &[PathBuf]) -> Vec<PathBuf> {
     words
 }
 
-/// The words that are paths, and the ticket.
+/// Returns the words that are paths, and the ticket.
 pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Problem> {
     let words = ordered(&options.words);
     let (last, before) = words.split_last().expect("the command line asks for one");
     let given = as_ticket(last);
     if let Some(file) = &options.ticket_file {
-        // A file may be called so.
+        // A file may have the name of a ticket.
         if given.is_some() && fs::symlink_metadata(last).is_err() {
             return Err(Problem::usage("the ticket is given twice: as the last word, and by --ticket-file"));
         }
@@ -102,7 +102,7 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
     }
     let variable = std::env::var_os(VARIABLE).filter(|text| !text.is_empty());
     if let Some(ticket) = given {
-        // Whoever can put a file into a folder must not choose the receiver of `tightlink send *`.
+        // A person who can put a file into a folder must not thereby choose the receiver of `tightlink send *`.
         if fs::symlink_metadata(last).is_ok() {
             return Err(Problem::usage(
                 Complaint::new("", "the last word is a ticket, and a file here has that name").accepted(
@@ -130,13 +130,13 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
             .map(|ticket| (words, ticket))
             .map_err(|problem| Problem { message: format!("{VARIABLE}: {}", problem.message), ..problem });
     }
-    // Neither a path nor a ticket: a ticket that was mistyped or cut.
+    // A word that is neither a path nor a ticket is a ticket that was mistyped or cut.
     let looks_like_one = last.as_os_str().as_encoded_bytes().starts_with(b"tl1");
     if (!before.is_empty() || looks_like_one) && fs::symlink_metadata(last).is_err() {
         parsed(&last.to_string_lossy())?;
     }
     if let Some(path) = words.iter().find(|path| fs::symlink_metadata(path).is_err()) {
-        // Before somebody types a ticket for nothing.
+        // This comes before the question, so that nobody types a ticket for nothing.
         let error = fs::symlink_metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
         let path = Foreign::path(path);
         return Err(Problem::usage(
@@ -166,7 +166,7 @@ fn parsed(text: &str) -> Result<Ticket, Problem> {
     text.parse().map_err(|error| Problem::from(TransferError::Ticket(error)))
 }
 
-/// The first line, which may be all there is.
+/// Reads the first line, which need not end with a line break.
 fn first_line(from: impl Read) -> io::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
     BufReader::new(from.take(LONGEST)).read_until(b'\n', &mut line)?;
@@ -194,7 +194,7 @@ fn of_file(path: &Path) -> Result<Zeroizing<String>, Problem> {
     Ok(line)
 }
 
-/// What is typed at the terminal, and not shown.
+/// Asks for the ticket at the terminal, which does not show it.
 fn asked() -> Result<Zeroizing<String>, Problem> {
     let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
     let terminal = terminal.map_err(|_| {
@@ -209,15 +209,15 @@ fn asked() -> Result<Zeroizing<String>, Problem> {
     }
 }
 
-/// The terminal as it was, given back whatever happens.
+/// The terminal without echo. Dropping this restores its settings.
 struct Quiet<'a> {
     terminal: &'a File,
     before: Termios,
 }
 
 impl<'a> Quiet<'a> {
-    /// Nothing that is typed is shown, and each key comes by itself. Ctrl-C comes as a key, too: it must not end the
-    /// program before the terminal is given back.
+    /// Turns off the echo, and makes each key readable at once. Ctrl-C arrives as a key, too, because it must not end
+    /// the program before the settings are restored.
     fn new(terminal: &'a File) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
@@ -233,7 +233,7 @@ impl Drop for Quiet<'_> {
     }
 }
 
-/// A line; `None` if Ctrl-C or Ctrl-D ended it.
+/// Reads a line; returns `None` if Ctrl-C or Ctrl-D ended it.
 fn typed(mut terminal: &File) -> io::Result<Option<Zeroizing<String>>> {
     let quiet = Quiet::new(terminal)?;
     terminal.write_all(b"Ticket (it is not shown): ")?;
@@ -247,7 +247,7 @@ fn typed(mut terminal: &File) -> io::Result<Option<Zeroizing<String>>> {
             b'\n' | b'\r' => break true,
             3 | 4 => break false,
             8 | 127 => drop(line.pop()),
-            // Ctrl-U: from the beginning.
+            // Ctrl-U erases the line.
             21 => line.clear(),
             key if line.len() < line.capacity() => line.push(char::from(key)),
             _ => {}

@@ -1,4 +1,4 @@
-//! `tightlink tune --restore`: gives back what a killed `tightlink tune` has left limited.
+//! `tightlink tune --restore` lifts the limits that a killed `tightlink tune` has left.
 
 use crate::args::TuneOptions;
 use crate::print;
