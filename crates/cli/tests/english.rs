@@ -26,7 +26,27 @@ const fn limits(verbs: usize, questions: usize, clauses: usize, phrases: usize, 
 }
 
 /// The limits of each room. A number changes only for the better.
-const ROOMS: [(&str, Limits); 0] = [];
+const ROOMS: [(&str, Limits); 19] = [
+    ("air", limits(98, 0, 0, 0, 0)),
+    ("capture", limits(95, 0, 0, 0, 0)),
+    ("cc", limits(94, 14, 15, 0, 0)),
+    ("cli", limits(91, 16, 16, 2, 0)),
+    ("emu", limits(99, 0, 1, 3, 1)),
+    ("estimate", limits(100, 0, 0, 0, 0)),
+    ("host", limits(98, 0, 0, 2, 0)),
+    ("lab", limits(100, 0, 0, 0, 0)),
+    ("link", limits(97, 0, 0, 0, 0)),
+    ("live", limits(98, 0, 1, 1, 0)),
+    ("model", limits(100, 0, 0, 0, 0)),
+    ("probe", limits(93, 0, 0, 0, 0)),
+    ("report", limits(100, 0, 0, 0, 0)),
+    ("scenario", limits(95, 0, 3, 5, 0)),
+    ("sim", limits(98, 0, 0, 3, 2)),
+    ("sizing", limits(96, 3, 3, 2, 0)),
+    ("transfer", limits(99, 0, 1, 13, 1)),
+    ("transport", limits(100, 0, 0, 0, 0)),
+    ("units", limits(89, 1, 0, 0, 1)),
+];
 
 /// A sentence has at most this many words.
 const MOST_WORDS: usize = 30;
