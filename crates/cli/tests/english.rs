@@ -159,13 +159,9 @@ fn mark(line: &str) -> Option<&'static str> {
 
 /// Returns true if a line declares a function.
 fn is_function(line: &str) -> bool {
-    let words = line.split_whitespace();
-    words
-        .skip_while(|word| {
-            word.starts_with("pub") || ["const", "unsafe", "async", "extern", "\"C\""].contains(word)
-        })
-        .next()
-        .is_some_and(|word| word == "fn")
+    const BEFORE: [&str; 5] = ["const", "unsafe", "async", "extern", "\"C\""];
+    let mut words = line.split_whitespace();
+    words.find(|word| !word.starts_with("pub") && !BEFORE.contains(word)) == Some("fn")
 }
 
 /// Returns the sentences of a comment. Code, tables and headings are left out, and code in backticks counts as a word.
@@ -242,7 +238,7 @@ struct Counts {
 impl Counts {
     /// Returns the share of function docs that begin with a verb, percent, rounded down.
     fn share(&self) -> usize {
-        if self.functions == 0 { 100 } else { self.verbs * 100 / self.functions }
+        (self.verbs * 100).checked_div(self.functions).unwrap_or(100)
     }
 
     fn add(&mut self, path: &Path, comment: &Comment) {
@@ -352,7 +348,7 @@ fn comments_of_each_room_keep_to_the_grammar() {
         }
         match ROOMS.iter().find(|(name, _)| name == room) {
             Some((_, limits)) => {
-                faults.extend(counts.faults(*limits).iter().map(|fault| format!("{room}: {fault}")))
+                faults.extend(counts.faults(*limits).iter().map(|fault| format!("{room}: {fault}")));
             }
             None => faults.push(format!("{room}: no limits; add the row that this test prints")),
         }
