@@ -15,45 +15,44 @@ use units::{Bytes, Complaint};
 pub struct Control {
     /// The name in a scenario.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The effect, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The RFC, paper or program that defines it.
     pub source: &'static str,
-    /// What that is: [`STANDARD`], [`EXPERIMENTAL`], [`PAPER`] or [`YARDSTICK`].
+    /// The kind of that source: [`STANDARD`], [`EXPERIMENTAL`], [`PAPER`] or [`YARDSTICK`].
     pub status: &'static str,
-    /// Makes one.
+    /// The function that makes one.
     pub build: fn(&Recipe<'_>) -> Box<dyn CongestionControl>,
 }
 
-/// A slow start in the registry, for controllers that grow by `G`. Its name and what is said of it are the same for
-/// all.
+/// A slow start in the registry, for controllers that grow by `G`. Its name and its description are the same for all.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartName<G = Reno> {
     /// The name in a scenario.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The effect, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The RFC, paper or program that defines it.
     pub source: &'static str,
-    /// What that is, as for a [`Control`].
+    /// The kind of that source, as for a [`Control`].
     pub status: &'static str,
-    /// Makes a controller of it and a growth, to begin and tuned as said.
+    /// The function that makes a controller of it and a growth, with a start and a tuning.
     pub build: fn(Start, &Tuning, G) -> Box<dyn CongestionControl>,
 }
 
-/// What a controller is made from.
+/// The ingredients of a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe<'a> {
-    /// Where it begins.
+    /// The state in which it begins.
     pub start: Start,
-    /// The slow start's name, one of [`SLOW_STARTS`]; for those that are a slow start times a growth.
+    /// The slow start's name, one of [`SLOW_STARTS`]. Only controllers that are a slow start and a growth use it.
     pub slow_start: &'a str,
-    /// What a scenario may set of it.
+    /// The settings that a scenario may change.
     pub tuning: Tuning,
 }
 
 impl Recipe<'_> {
-    /// `growth`, made for the recipe's segments, with its slow start.
+    /// Makes a controller of `growth`, for segments of the recipe's size, and the recipe's slow start.
     pub fn loss_based<G: Growth + 'static>(&self, growth: fn(Bytes) -> G) -> Box<dyn CongestionControl> {
         let slow_start = SlowStartName::ALL.iter().find(|entry| entry.name == self.slow_start);
         let slow_start = slow_start.unwrap_or(&SlowStartName::STANDARD);
@@ -67,7 +66,7 @@ pub const STANDARD: &str = "standard";
 pub const EXPERIMENTAL: &str = "experimental";
 /// A publication without an RFC.
 pub const PAPER: &str = "paper";
-/// Not for networks: to compare or validate with.
+/// A controller for comparison or validation, not for networks.
 pub const YARDSTICK: &str = "yardstick";
 
 /// Every slow start that can be named.
@@ -82,7 +81,7 @@ impl<G: Growth + 'static> SlowStartName<G> {
         build: |start, tuning, growth| pair(start, tuning, Standard, growth),
     };
 
-    /// [`SLOW_STARTS`], for controllers that grow by `G`.
+    /// The slow starts of [`SLOW_STARTS`], for controllers that grow by `G`.
     pub const ALL: &'static [Self] = &[
         Self::STANDARD,
         Self {
@@ -111,7 +110,7 @@ impl<G: Growth + 'static> SlowStartName<G> {
     ];
 }
 
-/// A slow start times a growth: one monomorphised controller for each pair.
+/// Makes a controller of a slow start and a growth. Each pair is monomorphised.
 fn pair<S: SlowStart + 'static, G: Growth + 'static>(
     start: Start,
     tuning: &Tuning,
@@ -122,34 +121,34 @@ fn pair<S: SlowStart + 'static, G: Growth + 'static>(
     Box::new(if tuning.linux_window { control.by_segments() } else { control })
 }
 
-/// The slow start that [`Tuning::max_ssthresh`] is for.
+/// The name of the slow start that reads [`Tuning::max_ssthresh`].
 pub const LIMITED: &str = "limited";
-/// What Linux's CUBIC has.
+/// The name of the slow start of Linux's CUBIC.
 pub const HYSTART: &str = "hystart";
 const HYSTART_PLUS_PLUS: &str = "hystart++";
 
-/// What a scenario may set of a controller beyond its start.
+/// The settings of a controller that a scenario may change, beyond its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tuning {
-    /// Segments one acknowledgement may count for in slow start, the L of RFC 3465. Zero: acknowledgements are
-    /// counted, not bytes, in slow start and in congestion avoidance, as RFC 2581 allowed.
+    /// The number of segments that one acknowledgement may count for in slow start, the L of RFC 3465. With zero,
+    /// slow start and congestion avoidance count acknowledgements and not bytes, as RFC 2581 allowed.
     pub byte_counting: u64,
-    /// Where limited slow start begins to be slower, segments.
+    /// The window at which limited slow start becomes slower, in segments.
     pub max_ssthresh: u64,
-    /// Packets that FAST wants in the queue; `None`: by its own throughput.
+    /// The number of packets that FAST wants in the queue; `None` if its throughput decides.
     pub fast_alpha: Option<u64>,
-    /// The host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
+    /// True if the host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
     pub offload: bool,
-    /// BBR v1 is Linux's rather than the draft's.
+    /// True if BBR v1 is Linux's and not the draft's.
     pub linux_bbr: bool,
-    /// CUBIC is Linux's rather than the RFC's.
+    /// True if CUBIC is Linux's and not the RFC's.
     pub linux_cubic: bool,
-    /// Loss-based windows move as Linux's rather than as RFC 5681's ([`LossBased::by_segments`]).
+    /// True if loss-based windows move as Linux's and not as RFC 5681's ([`LossBased::by_segments`]).
     pub linux_window: bool,
 }
 
 impl Default for Tuning {
-    /// RFC 5681's `min(N, SMSS)`, and what RFC 3742 recommends.
+    /// Returns RFC 5681's `min(N, SMSS)`, and the threshold that RFC 3742 recommends.
     fn default() -> Self {
         Self {
             byte_counting: 1,
@@ -201,33 +200,33 @@ fn find(name: &str) -> Option<Control> {
     CONTROLS.iter().find(|control| control.name == name).copied().or_else(added)
 }
 
-/// Whether a controller is called `name`.
+/// Returns true if a controller is called `name`.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// The router's part that the controller called `control` needs at every link, if it is of the registry and needs one.
+/// Returns the router feedback that `control` requires at every link; `None` if it requires none or is unknown.
 #[must_use]
 pub fn assist(control: &str) -> Option<&'static str> {
     let start = Start { segment: Bytes::new(1), window: Bytes::new(1), threshold: Bytes::MAX };
     build(control, "standard", start)?.assist()
 }
 
-/// Whether a slow start is called `name`.
+/// Returns true if a slow start is called `name`.
 #[must_use]
 pub fn has_slow_start(name: &str) -> bool {
     SLOW_STARTS.iter().any(|slow_start| slow_start.name == name)
 }
 
-/// The controller called `control` with the slow start called `slow_start`, or `None` if the registry lacks
+/// Makes the controller called `control` with the slow start called `slow_start`. Returns `None` if the registry lacks
 /// either.
 #[must_use]
 pub fn build(control: &str, slow_start: &str, start: Start) -> Option<Box<dyn CongestionControl>> {
     tuned(control, slow_start, start, Tuning::default())
 }
 
-/// The same with other than the usual settings.
+/// Makes the same as [`build`], with other settings.
 #[must_use]
 pub fn tuned(
     control: &str,

@@ -9,15 +9,15 @@ use units::{Bytes, Complaint};
 pub struct Sizer {
     /// The name in a scenario.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The effect, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The paper or program that defines it.
     pub source: &'static str,
-    /// Makes one.
+    /// The function that makes one.
     pub build: fn(SizerConfig) -> Box<dyn BufferSizer>,
 }
 
-/// Every sizer that can be named. A window that stays is written as a size, and needs none.
+/// Every sizer that can be named. A constant window is written as a size and needs no sizer.
 pub const SIZERS: &[Sizer] = &[
     Sizer {
         name: "sobas",
@@ -79,20 +79,20 @@ pub fn is_added(name: &str) -> bool {
     ADDED.read().unwrap_or_else(PoisonError::into_inner).iter().any(|sizer| sizer.name == name)
 }
 
-/// Whether a sizer is called `name`.
+/// Returns true if a sizer is called `name`.
 #[must_use]
 pub fn has(name: &str) -> bool {
     SIZERS.iter().any(|sizer| sizer.name == name) || is_added(name)
 }
 
-/// The sizer called `name` for segments with `segment` bytes of payload and windows up to `maximum`; `None` if
-/// there is none. Its sender is not to be paced.
+/// Makes the sizer called `name` for segments with `segment` bytes of payload and windows up to `maximum`. Returns
+/// `None` if no sizer has that name. It does not pace its sender.
 #[must_use]
 pub fn build(name: &str, segment: Bytes, maximum: Bytes) -> Option<Box<dyn BufferSizer>> {
     build_with(name, SizerConfig::new(segment, maximum))
 }
 
-/// The sizer called `name`, made for what `config` describes; `None` if there is none.
+/// Makes the sizer called `name` for a connection as `config` describes it. Returns `None` if no sizer has that name.
 #[must_use]
 pub fn build_with(name: &str, config: SizerConfig) -> Option<Box<dyn BufferSizer>> {
     let added = || sizers().into_iter().find(|sizer| sizer.name == name);

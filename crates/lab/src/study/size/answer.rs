@@ -56,11 +56,12 @@ impl Point {
     /// Creates the point of `packets`, without its effects.
     #[must_use]
     pub fn at(question: &Question, packets: u64) -> Self {
+        let room = question.scale().room(packets);
         Self {
             packets,
-            bytes: question.mean_packet().get() * packets,
-            ms: question.drain(packets as f64) * 1e3,
-            bdp: question.cell.is_none().then(|| packets as f64 / question.bdp_limit()),
+            bytes: room.bytes,
+            ms: room.seconds * 1e3,
+            bdp: room.bdp,
             utilization: 0.0,
             utilization_ci95: None,
             queueing_delay_s: Delay { mean: 0.0, p95: 0.0 },

@@ -7,7 +7,7 @@ pub use ends::Ends;
 pub use mix::Mix;
 
 use super::hosts::Hosts;
-use crate::run::resolve::{KERNEL_CONTROLS, Resolved};
+use crate::run::resolve::{KERNEL_CONTROLS, Resolved, RoomScale};
 use link::queue::Settings;
 use model::rules::bandwidth_delay_product;
 use scenario::did_you_mean;
@@ -262,10 +262,16 @@ impl Question {
         each.sum::<f64>() / flows as f64 / self.rtt.mean().as_secs_f64()
     }
 
-    /// Returns the time in which the link sends `packets` of the mean length.
+    /// Returns the conversion between the units of a limit. A wireless cell has no bandwidth-delay product.
+    pub(super) fn scale(&self) -> RoomScale {
+        let mean_rtt = if self.cell.is_some() { Span::ZERO } else { self.rtt.mean() };
+        RoomScale { rate: self.rate, mean_rtt, packet: self.mean_packet() }
+    }
+
+    /// Returns the time in which the link sends `packets` of the mean length, in seconds.
     #[must_use]
     pub fn drain(&self, packets: f64) -> f64 {
-        packets * self.mean_packet().bits_f64() / self.rate.as_bps_f64()
+        self.scale().seconds(packets * self.mean_packet().get() as f64).unwrap_or(f64::INFINITY)
     }
 
     /// Returns true if the kernel has all of these controls.
