@@ -94,7 +94,7 @@ fn results_of_another_scenario_are_not_drawn() {
     let (charts, headline) = charts(drawn(TABLE, &[("link.rate", "20Mbit/s")]).unwrap());
     assert!(charts[0].curves.iter().all(|curve| curve.name.starts_with("model")));
     assert!(
-        headline.contains("ns-2 is not drawn beside: it was not asked with link.rate as set"),
+        headline.contains("ns-2 is not drawn as well: it was not run with link.rate as set"),
         "{headline}"
     );
 }

@@ -146,7 +146,7 @@ fn a_direction_is_chosen_by_a_key_that_counts_in_the_hash_if_it_is_there() {
     );
     assert!(both.contains("toward = \"198.18.0.2\""), "{both}");
     let odd = faults("toward = 'server'");
-    assert!(odd.contains("x.toml:11:10: traffic[0].toward: \"server\" is no address"), "{odd}");
+    assert!(odd.contains("x.toml:11:10: traffic[0].toward: \"server\" is not an address"), "{odd}");
     let resolved = |more: &str| resolve_document(&folder.document(&text(more))).unwrap();
     let (toward, from) = (resolved("toward = '198.18.0.2'"), resolved("from = '198.18.0.2'"));
     assert_ne!(toward.hash, from.hash);

@@ -18,7 +18,7 @@ use units::Complaint;
 
 /// A scenario under construction.
 #[derive(Clone, Debug, Default)]
-#[must_use = "a draft is no scenario before `build`"]
+#[must_use = "a draft is not a scenario before `build`"]
 pub struct ScenarioDraft {
     top: Lines,
     links: Vec<Lines>,
@@ -49,7 +49,7 @@ impl Scenario {
 
 impl Link {
     /// Begins a link of `rate` and `delay`.
-    #[expect(clippy::new_ret_no_self, reason = "a link that lacks its queue is no link")]
+    #[expect(clippy::new_ret_no_self, reason = "a link without its queue is not a link")]
     pub fn new(rate: impl Written, delay: impl Written) -> LinkDraft {
         LinkDraft::default().set("rate", rate).set("delay", delay)
     }

@@ -345,7 +345,7 @@ fn names_are_distinct() {
 fn fairness_is_measured_over_whole_sampling_intervals() {
     says(
         &further("[record]\nfairness = '30ms'"),
-        &["record.fairness: 30ms, which is no multiple of the sampling interval of 20ms"],
+        &["record.fairness: 30ms, which is not a multiple of the sampling interval of 20ms"],
     );
     says(&further("[record]\nfairness = '0s'"), &["record.fairness: an interval of zero"]);
 }

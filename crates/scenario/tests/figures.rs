@@ -117,7 +117,7 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     refused(&numbers("reference = 'a.csv'"), &["figure.reference", "a table with name, file"]);
     refused(&numbers("reference = { file = 'a.csv' }"), &["figure.reference.name", "such as \"ns-2\""]);
     let beside = "rows = 'flow.target.count'\nreference = { name = 'ns-2', file = 'a.csv' }";
-    refused(&numbers(beside), &["reference beside rows"]);
+    refused(&numbers(beside), &["reference together with rows"]);
     let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
     for (key, help) in [
         ("engines = ['live']", "a search simulates"),

@@ -339,7 +339,7 @@ impl Sobas {
         self.losses.count = 0;
         self.window = self.window.max(self.unlimited());
         self.path.forget_samples(now);
-        self.reason = format!("{why}: the window is no limit");
+        self.reason = format!("{why}: the window does not limit the flow");
         Phase::Open { until }
     }
 

@@ -57,7 +57,7 @@ fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
             if let Some(change) = options.changes.set.first() {
                 return Err(Problem::usage(
                     Complaint::new(format!("--set {change}"), "there is no scenario whose key could be set")
-                        .accepted("--set beside a scenario file")
+                        .accepted("--set together with a scenario file")
                         .help("give a scenario file, or use --rate, --rtt, --flows and so on"),
                 ));
             }

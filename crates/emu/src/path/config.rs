@@ -148,7 +148,7 @@ impl PathConfig {
         if self.back.is_some() && !self.extra_delays.is_empty() {
             return refuse(
                 "extra delays",
-                format!("{} of them, beside a limited way back", self.extra_delays.len()),
+                format!("{} of them, together with a limited way back", self.extra_delays.len()),
                 "one delay for all flows, where both directions are limited".into(),
                 "leave one of the two out",
             );
@@ -240,7 +240,7 @@ mod tests {
         let free = PathConfig { extra_delays, ..path("1Gbit/s") };
         assert!(free.check().is_ok());
         let error = free.mirrored().check().expect_err("one delay").to_string();
-        assert!(error.starts_with("extra delays: 1 of them, beside a limited way back"), "{error}");
+        assert!(error.starts_with("extra delays: 1 of them, together with a limited way back"), "{error}");
     }
 
     #[test]

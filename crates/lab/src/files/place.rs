@@ -238,7 +238,7 @@ impl Way {
         let found = openat(&self.folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
         self.folder = found.map_err(|error| match error {
             Errno::NOTDIR | Errno::LOOP => io::Error::other(format!(
-                "{} in a results folder is no folder; a link is not followed there",
+                "{} in a results folder is not a folder; a link is not followed there",
                 units::Foreign::os(name)
             )),
             error => error.into(),

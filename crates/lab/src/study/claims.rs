@@ -213,7 +213,7 @@ fn fault(claim: &Claim) -> Option<String> {
         return Some(format!("{found} engines, at least {least} needed"));
     }
     if claim.of.is_some() && claim.baseline.is_some() {
-        return Some("of beside baseline; one of the two is needed".into());
+        return Some("of together with baseline; one of the two is needed".into());
     }
     let bounds: Vec<&String> = [&claim.at_least, &claim.at_most].into_iter().flatten().collect();
     let shares = claim.baseline.is_some() || claim.of.is_some();
@@ -226,7 +226,7 @@ fn fault(claim: &Claim) -> Option<String> {
     }
     if let Some(share) = &claim.share {
         if claim.relation() != Relation::Each {
-            return Some("a share of runs beside a relation that is judged by medians".into());
+            return Some("a share of runs together with a relation that is judged by medians".into());
         }
         let found = share.parse::<Fraction>().ok().filter(|share| share.get() > 0.0 && share.get() <= 1.0);
         if found.is_none() {
@@ -253,7 +253,7 @@ fn fault_of(known: &Disagreement, claim: &Claim) -> Option<String> {
     }
     if claim.relation() == Relation::Trend {
         return Some(
-            "disagrees on a trend, for which there is no band; state the ends as claims of their own".into(),
+            "disagrees on a trend, which has no band; state the ends as claims of their own".into(),
         );
     }
     // The claim's own bound is the other end of the band.

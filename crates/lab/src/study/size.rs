@@ -222,7 +222,7 @@ impl Study {
         if self.question.cell.is_some() && engine != Engine::Sim {
             let (asked, why) = match engine {
                 Engine::Live => ("--engine live", "the kernel's path here is a wire, without air"),
-                _ => ("--quick, --engine model", "no theory says what a limit does beside other stations"),
+                _ => ("--quick, --engine model", "no theory says what a limit does among other stations"),
             };
             return Err(Complaint::new(asked, format!("a wireless cell: {why}"))
                 .accepted("--engine sim")

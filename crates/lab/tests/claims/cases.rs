@@ -86,7 +86,7 @@ fn a_bound_in_the_wrong_unit_fails_the_claim() {
     failed("quantity = 'goodput'\nengines = ['sim']\nat_least = '40ms'", "unknown unit");
     failed(
         "quantity = 'rtt'\nengines = ['model', 'sim']\nagree = '4% of capacity'",
-        "the capacity is no measure of the RTT",
+        "the capacity is not a measure of the RTT",
     );
 }
 

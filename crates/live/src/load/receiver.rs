@@ -215,7 +215,7 @@ impl<'a> Receiving<'a> {
             }
             None => {
                 let note =
-                    format!("a connection from {} was refused: it is no flow of this session", unknown.peer);
+                    format!("a connection from {} was refused: it is not a flow of this session", unknown.peer);
                 self.slots[0].result.notes.push(note);
                 Ok(())
             }

@@ -50,14 +50,14 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     if let (true, Some(at)) = (of_results, keys.get("x")) {
         for key in ["smallest", "rows", "reference"] {
             if keys.get(key).is_some() {
-                let found = format!("a number of the summary beside {key}");
+                let found = format!("a number of the summary together with {key}");
                 at.fault(found, format!("a swept key: {}", swept.join(", ")), None);
                 return None;
             }
         }
     }
     if let (Some(Some(_)), Some(at)) = (&rows, keys.get("reference")) {
-        at.fault("reference beside rows", "curves, which x and y alone draw", None);
+        at.fault("reference together with rows", "curves, which x and y alone draw", None);
         return None;
     }
     if let Some(Drawn::Smallest(_)) = &y {
@@ -69,7 +69,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
                     "reference" => "remove reference: its table has numbers of the summary".to_owned(),
                     _ => format!("remove {key}: a search simulates, and repeats as often as it must"),
                 });
-                at.fault(format!("{key} beside smallest"), "y = [\"idle_fraction\"] beside it", help);
+                at.fault(format!("{key} together with smallest"), "y = [\"idle_fraction\"] with it", help);
                 return None;
             }
         }
@@ -105,7 +105,7 @@ fn along(keys: &Keys<'_>, swept: &[String], result: Option<&str>) -> Option<Opti
     let written = keys.optional("along", |at| {
         let key = swept_key(at, swept)?;
         if result.is_none() {
-            let found = format!("\"{key}\" beside an x that is a swept key");
+            let found = format!("\"{key}\" together with an x that is a swept key");
             at.fault(found, "along only where x is a number of the summary", Some("remove along".to_owned()));
             return None;
         }

@@ -93,7 +93,7 @@ fn stop_follows_start(keys: &Keys<'_>, read: &mut FlowRead) {
         Spread::All(start) | Spread::Uniform(_, start) => *start,
         Spread::List(starts) => starts.iter().copied().max().unwrap_or_default(),
         Spread::Pareto { .. } | Spread::ParetoQuantiles { .. } | Spread::Exponential(_) => {
-            let found = "a stop beside a start that has no latest time";
+            let found = "`stop` together with a `start` that has no latest time";
             return at.fault(found, "a start that is a time, a list or uniform", None);
         }
     };

@@ -34,7 +34,7 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<PartialWlan<'a>>> {
     };
     if let Some(origin) = root.key_origin("link") {
         let help = "remove one of them; the wire behind the access point is wlan.backhaul".to_owned();
-        root.near("link").fault_from(origin, "a [link] beside a [wlan]", "one of the two", Some(help));
+        root.near("link").fault_from(origin, "a [link] together with a [wlan]", "one of the two", Some(help));
     }
     Some(read(root, &at))
 }

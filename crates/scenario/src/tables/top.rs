@@ -208,7 +208,7 @@ table! {
 fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
     let interval: Span = at.above_zero("s", "an interval of zero")?;
     if !interval.as_nanos().is_multiple_of(every.as_nanos()) {
-        let found = format!("{interval}, which is no multiple of the sampling interval of {every}");
+        let found = format!("{interval}, which is not a multiple of the sampling interval of {every}");
         at.fault(found, format!("{every}, or a multiple of it"), None);
         return None;
     }

@@ -3,8 +3,8 @@
 /// The command, the option and the reason. An empty command means every command with the option.
 const REASONS: &[(&str, &str, &str)] = &[
     ("", "seed", "the scenario's seed gives the numbers that the scenario documents"),
-    ("", "out", "results stay beside the scenario, in a folder that can be deleted"),
-    ("", "report", "a report is found beside the results"),
+    ("", "out", "results stay next to the scenario, in a folder that can be deleted"),
+    ("", "report", "a report is found next to the results"),
     ("", "jobs", "simulations have no IO to wait for"),
     ("", "engine", "the simulator knows every scenario and takes milliseconds"),
     ("", "control", "what hosts on the internet have"),

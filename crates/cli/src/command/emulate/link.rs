@@ -24,7 +24,7 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     }
     let mtu = u16::try_from(options.mtu.get()).ok().filter(|mtu| *mtu >= 576);
     let Some(mtu) = mtu else {
-        let found = format!("{}, which is no IP packet's", options.mtu);
+        let found = format!("{}, which is not a valid size of an IP packet", options.mtu);
         return Err(Problem::usage(Complaint::new("--mtu", found).accepted("576B to 65535B")));
     };
     let rtt = options.delay * 2;

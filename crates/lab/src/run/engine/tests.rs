@@ -349,6 +349,6 @@ fn the_schema_names_the_bound_of_a_setting_that_only_its_policy_knows() {
     document.set("link.queue.flows", "2000000").unwrap();
     let faults = resolve_document(&document).unwrap_err();
     let complaint = &faults.as_slice()[0].complaint;
-    assert_eq!(complaint.found, "it comes to 2000000");
+    assert_eq!(complaint.found, "it resolves to 2000000");
     assert_eq!(row.key.kind, format!("whole number, {}", complaint.accepted));
 }

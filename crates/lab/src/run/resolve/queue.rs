@@ -117,7 +117,7 @@ pub(super) fn check(
             return Err(stray.map(fault).collect());
         }
         BuildError::OutOfRange { key: setting, found, accepted } => {
-            complaint(key(setting), format!("it comes to {found}"), accepted, None)
+            complaint(key(setting), format!("it resolves to {found}"), accepted, None)
         }
     };
     Err(vec![fault])

@@ -90,7 +90,7 @@ impl<R: Read> Read for Bounded<R> {
             *left = left.checked_sub(read as u64).ok_or_else(|| {
                 let most = MOST_PIPED >> 30;
                 io::Error::other(format!(
-                    "more than {most} GiB from what is no file; save it to a file first"
+                    "more than {most} GiB from a pipe or device; save it to a file first"
                 ))
             })?;
         }
@@ -110,7 +110,7 @@ fn prefix(replay: &Replay, key: &str, text: Option<&str>) -> Result<Option<Prefi
     text.parse().map(Some).map_err(|()| {
         let accepted = "an address or a prefix, such as \"198.18.0.2\", \"10.0.0.0/8\" or \"2001:db8::/32\"";
         let key = format!("traffic[{}].{key}", replay.entry);
-        complaint(key, format!("\"{text}\" is no address"), accepted, None)
+        complaint(key, format!("\"{text}\" is not an address"), accepted, None)
     })
 }
 
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!(read(None).unwrap(), 1000, "a file has an end");
         assert_eq!(read(Some(1000)).unwrap(), 1000);
         let error = read(Some(999)).unwrap_err().to_string();
-        assert!(error.contains("more than 4 GiB from what is no file"), "{error}");
+        assert!(error.contains("more than 4 GiB from a pipe or device"), "{error}");
     }
 }

@@ -108,7 +108,7 @@ impl Quantity {
         let number = |text: &str| text.trim().parse::<f64>().map_err(|error| format!("{text}: {error}"));
         if let Some(text) = text.strip_suffix("of capacity") {
             if *self != Self::Goodput {
-                return Err(format!("the capacity is no measure of the {}", self.name()));
+                return Err(format!("the capacity is not a measure of the {}", self.name()));
             }
             return Ok(share(text)? * case.task.resolved.link.rate.as_bps_f64());
         }

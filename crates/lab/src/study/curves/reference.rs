@@ -100,7 +100,7 @@ impl Reference {
     #[must_use]
     pub fn draw(&self, spec: &FigureSpec, curves: &mut Curves) -> String {
         if let Some(key) = &self.set {
-            return format!("{} is not drawn beside: it was not asked with {key} as set. ", self.name);
+            return format!("{} is not drawn as well: it was not run with {key} as set. ", self.name);
         }
         let Drawn::Numbers(keys) = &spec.y else { return String::new() };
         let mut points: Vec<&Point> = Vec::new();

@@ -131,7 +131,7 @@ impl Question {
         let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {
             return Err(Complaint::new(
                 "flow.size",
-                "no flow that always has data to send: a buffer for such flows is what is asked",
+                "no flow always has data to send, and the question is about a buffer for such flows",
             )
             .accepted("a [[flow]] without a size"));
         };

@@ -52,7 +52,7 @@ impl Theory for Downloads {
         if !served.apart {
             let complaint = Complaint::new(
                 first.key("ack_category"),
-                "acknowledgements that count down beside the data: they collide, and their times overlap",
+                "acknowledgements that count down while the data do: they collide, and their times overlap",
             )
             .accepted("a category whose AIFSN + CWmin is below the data's AIFSN")
             .help("ask the simulator");
@@ -106,7 +106,7 @@ fn downloads<'a>(resolved: &'a Resolved, cell: &CellPlan) -> Result<&'a Resolved
     }
     let mut functions = cell.stations.iter().flat_map(|station| &station.functions);
     if functions.any(|function| matches!(function.source, UplinkSource::Saturated(_))) {
-        return Err(Complaint::new("station", "saturated stations beside downloads")
+        return Err(Complaint::new("station", "saturated stations together with downloads")
             .accepted("downloads, or saturated stations")
             .help("ask the simulator"));
     }

@@ -203,7 +203,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
         "warmup".into(),
         "0s: slow start, which the equations leave out, is measured".into(),
         "a time after which every flow is beyond its slow start".into(),
-        "there is no slow start: each flow begins with its share of the path".into(),
+        "without a slow start, each flow begins with its share of the path".into(),
     );
     let (rtts, classes) = (seen.rtts, seen.classes.len());
     depart(
@@ -219,7 +219,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
             true,
             Weight::Part,
             other.key("segment"),
-            format!("{} on the wire beside {}", other.segment(), first.segment()),
+            format!("{} on the wire together with {}", other.segment(), first.segment()),
             "one size of packets".into(),
             "all packets have the mean size".into(),
         );

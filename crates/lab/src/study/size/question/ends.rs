@@ -70,7 +70,7 @@ impl Value for u64 {
 
     fn read(text: &str) -> Result<Self, Complaint> {
         text.parse().map_err(|_| {
-            Complaint::new("", format!("\"{text}\" is no whole number")).accepted(Self::ACCEPTED)
+            Complaint::new("", format!("\"{text}\" is not a whole number")).accepted(Self::ACCEPTED)
         })
     }
 }

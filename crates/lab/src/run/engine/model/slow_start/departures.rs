@@ -62,7 +62,7 @@ fn is_short(resolved: &Resolved, found: &Transfer) -> bool {
 fn others(resolved: &Resolved) -> Vec<Departure> {
     let mut departures = Vec::new();
     if let Some(other) = resolved.flows.get(1) {
-        let complaint = Complaint::new(other.key("size"), "a second flow beside the file")
+        let complaint = Complaint::new(other.key("size"), "a second flow together with the file")
             .accepted("one flow")
             .help("ask the simulator");
         departures.push(Departure::new(Weight::Core, complaint, "the other flows are left out"));
