@@ -111,7 +111,7 @@ fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right()
         ("min_threshold = \"5 pakets\"", ["unknown unit \"pakets\"", "did you mean \"5 packets\"?"]),
         (
             "min_threshold = 9, max_threshold = 3",
-            ["link.queue.max_threshold: it comes to 3", "accepted: above min_threshold"],
+            ["link.queue.max_threshold: it resolves to 3", "accepted: above min_threshold"],
         ),
     ] {
         refused(&red(setting), &words);
@@ -127,7 +127,7 @@ fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right()
     for flows in ["70000", "2000000"] {
         refused(
             &format!("kind = \"fq-codel\", limit = \"1 bdp\", flows = {flows}"),
-            &[&format!("link.queue.flows: it comes to {flows}"), "accepted: 1 to 65536"],
+            &[&format!("link.queue.flows: it resolves to {flows}"), "accepted: 1 to 65536"],
         );
     }
 }

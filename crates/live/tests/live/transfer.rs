@@ -276,7 +276,7 @@ fn a_stranger_is_turned_away_and_noted() {
             receiving.join().unwrap().unwrap()
         });
         in_time(received[0].payload > Bytes::ZERO && !received[0].notes.is_empty(), "nobody came")?;
-        assert!(received[0].notes[0].contains("no flow of this session"), "{:?}", received[0].notes);
+        assert!(received[0].notes[0].contains("not a flow of this session"), "{:?}", received[0].notes);
         Ok(())
     });
 }
