@@ -27,12 +27,10 @@ use units::{Span, Time};
 
 /// The number of folders kept open, because files come folder by folder.
 const OPEN_FOLDERS: usize = 128;
-/// The time for which an open folder is used without looking up its name again. The folder may be moved at any time,
-/// and files that come after that do not belong into it.
+/// The time for which an open folder is used without looking up its name again, because the folder may be moved.
 const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// The permission bits that are taken over. Set-user-id and set-group-id are not among them, because a sender must not
-/// decide with whose rights a program runs here.
+/// The permission bits that are taken over. A sender must not decide with whose rights a program runs (set-user-id).
 const MODE: u32 = 0o1777;
 /// The greatest number tried after a name that is taken.
 const MOST_NUMBERS: u32 = 9999;
