@@ -145,9 +145,8 @@ impl Estimator for Train {
     }
 }
 
-/// C': the median over several trains. Trains with losses are counted, and dropped [sobas:IV] as soon as one has
-/// arrived whole. If the path's buffer holds no whole train, the remaining packets of trains with losses are the only
-/// samples.
+/// C': the median over several trains. Only whole trains count [sobas:IV]. Until one has arrived, the remaining packets
+/// of trains with losses stand in, because a path whose buffer holds no whole train has no other samples.
 ///
 /// It is a dispersion rate: with cross traffic it lies between the available bandwidth and the capacity.
 #[derive(Clone, Debug, Default)]

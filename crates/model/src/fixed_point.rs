@@ -166,7 +166,8 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
         senders.load(&queue, senders.delay(&queue)).ln() - x
     };
     let at_one = excess(0.0);
-    // The right side falls with x, so `excess` has the other sign at x = at_one. The margin covers rounding.
+    // The load falls with x, so `excess` at x = at_one has the opposite of its sign at x = 0: a bracket. The margin
+    // covers rounding.
     let margin = 1e-9 * (1.0 + at_one.abs());
     let (low, high) = if at_one > 0.0 { (0.0, at_one + margin) } else { (at_one - margin, 0.0) };
     let root = bracketed(low, high, TOLERANCE / system.states(), excess)

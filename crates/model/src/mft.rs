@@ -146,7 +146,7 @@ impl Target {
     }
 }
 
-/// The limit of the target's throughput.
+/// The cause that limits the target's throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
     /// The window is below `A Te`: the link idles.
@@ -172,7 +172,7 @@ pub struct Prediction {
     pub window: Bytes,
     /// The share of the target's packets that are lost.
     pub loss: f64,
-    /// The limit of the target's throughput.
+    /// The cause that limits the target's throughput.
     pub regime: Regime,
 }
 

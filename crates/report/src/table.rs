@@ -9,7 +9,7 @@ use lab::run::record::{Engine, LinkSummary, Summary};
 /// A number of a run, with the decimals of its column.
 type Column = (&'static Known<Summary>, usize);
 
-/// Returns the columns that an engine knows in a case; all columns without any answer.
+/// Returns the columns for which at least one run has a number, or all columns if no run has any.
 fn columns(report: &Report) -> Vec<&'static str> {
     let runs = || report.cases.iter().flat_map(|case| &case.records);
     let known = |key: &&str| runs().any(|run| shown(of_run(key), &run.summary).is_some());

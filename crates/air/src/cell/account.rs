@@ -9,7 +9,7 @@ pub struct Airtime {
     pub idle: Span,
     /// Time of data frames that are acknowledged, their acknowledgements, and SIFS between them.
     pub exchange: Span,
-    /// Time from the beginning of the first to the end of the last of several frames at once.
+    /// Time of collisions, each from the start of the first overlapping frame to the end of the last.
     pub collision: Span,
 }
 

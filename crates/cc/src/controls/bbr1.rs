@@ -186,7 +186,7 @@ impl Bbr1 {
         self.set_window(ack, sample);
     }
 
-    /// Returns true if the most that arrived together has changed.
+    /// Adds an acknowledgement to the filter of aggregation. Returns true if the filter's maximum has changed.
     fn observe_aggregation(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         let rate = self.bandwidth.largest();
         let before = self.aggregation.room(rate);

@@ -19,7 +19,8 @@ pub struct HostReport {
     pub place: &'static str,
     /// Its losses since [`Path::begin`](crate::Path::begin), warm-up included.
     pub losses: HostLosses,
-    /// The longest wait of a thread for a processor, and the time in which it waited; `None` if it was not measured.
+    /// The total time for which the thread that waited longest waited for a processor, and the period over which that
+    /// was counted; `None` if it was not measured.
     pub waited: Option<(Span, Span)>,
 }
 

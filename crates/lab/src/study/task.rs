@@ -197,7 +197,7 @@ pub struct Sure {
     pub half_width: f64,
 }
 
-/// The most flows, links, traffic and crossings of links that all points of a sweep together may have: some gigabytes.
+/// The most parts ([`Resolved::parts`]) that all points of a sweep may have together. They take some gigabytes.
 const MOST_PARTS: usize = 4_000_000;
 /// The most bytes that the values of all points may have as they are typed.
 const MOST_TYPED: usize = 500_000_000;

@@ -96,7 +96,7 @@ impl Watched<'static> {
 }
 
 impl<'a> Watched<'a> {
-    /// Creates the watch of a study that `watch` watches.
+    /// Shares the caller's `watch` among the threads of a study.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
         Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))
     }

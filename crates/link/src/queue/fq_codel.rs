@@ -68,7 +68,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Creates empty queues with room for the context's limit together.
+    /// Creates empty queues that share one limit, the context's.
     ///
     /// # Panics
     /// If there are no queues or the quantum is zero.

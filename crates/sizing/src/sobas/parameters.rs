@@ -51,7 +51,8 @@ pub(super) const LOSS_MEMORY: Span = Span::from_secs(20);
 pub(crate) const CLOCK_STEP: Span = Span::from_millis(1);
 
 impl Parameters {
-    /// Returns the standing queue that S aims at, if a packet takes `packet`. 1 ms is more than hosts add.
+    /// Returns the standing queue that S aims at, if a packet takes `packet`. It is at least two packets and at least
+    /// 1 ms, because hosts add less than that to an RTT.
     pub(crate) fn aim(&self, base: Span, packet: Span) -> Span {
         base.scale(self.aim).max(Span::from_millis(1)).max(packet * 2)
     }

@@ -214,8 +214,8 @@ impl Path {
             Some(report) if report.busy > self.reported.busy => {
                 let busy = report.busy.saturating_sub(self.reported.busy);
                 let limited = report.window_limited.saturating_sub(self.reported.window_limited);
-                // A paced sender waits for its pace most of the time, so even a short wait for a full window shows the
-                // limit.
+                // A paced sender waits for its pace most of the time. So even a short wait because the window is full
+                // shows that the window limits it.
                 limited * 2 > busy || (limited * 16 > busy && fills)
             }
             _ => fills,

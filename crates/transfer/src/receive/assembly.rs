@@ -94,7 +94,7 @@ pub(super) struct Assembly {
     clock: Clock,
 }
 
-/// Requested files, and the outcomes of others.
+/// Files that were requested or offered, or wait for their names, and the outcomes that the observer has not seen.
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<Id, Arc<Incoming>>,

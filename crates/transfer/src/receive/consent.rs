@@ -47,7 +47,7 @@ pub(super) enum Admission {
     Yes,
     /// The offer waits for an announcement or an answer.
     Wait,
-    /// The offer exceeds the accepted amount, for this reason.
+    /// The offer is refused, for this reason: too many entries, too many bytes, or offered too often.
     No(&'static str),
 }
 

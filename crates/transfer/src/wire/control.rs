@@ -225,7 +225,8 @@ pub enum ToSender {
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// The end of the transfer for a reason that programs know. Since version 2; senders of version 1 get `Abort`.
+    /// The end of the transfer, with its reason as a code for programs. Since version 2; senders of version 1 get
+    /// `Abort`.
     GivesUp {
         /// The kind of the reason.
         why: Why,

@@ -32,7 +32,7 @@ impl Bandwidth {
         sample.falls_short_of(self.unseen)
     }
 
-    /// Begins another round, to which any rate is new.
+    /// Begins another round, in which no rate has been seen yet.
     pub(super) fn begin_round(&mut self) {
         self.unseen = Rate::ZERO;
     }

@@ -129,7 +129,7 @@ fn simulate<W: Wire>(
     Ok(points)
 }
 
-/// Describes a row that has not settled, and CoDel where the path itself takes long to settle.
+/// Returns a remark on a row that has not settled, or on CoDel if its rate of drops rises slowly; `None` otherwise.
 fn slow(name: &str, queue: &str, point: &Point, question: &Question) -> Option<String> {
     let sent = point.utilization * question.rate.as_bps_f64() / question.mean_packet().bits_f64();
     let drops = sent * point.loss_rate / (1.0 - point.loss_rate).max(1e-6);

@@ -50,7 +50,7 @@ pub(super) fn lines(question: &Question, point: &Point, beside: &Beside) -> Vec<
     lines
 }
 
-/// Returns a limit of `packets` of the mean length in bytes as Linux counts them.
+/// Returns the bytes that Linux counts for `packets` of the mean length, each with its Ethernet header.
 pub(super) fn bytes_on_ethernet(question: &Question, packets: u64) -> u64 {
     packets * (question.mean_packet().get() + ETHERNET)
 }

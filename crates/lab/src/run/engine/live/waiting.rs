@@ -22,7 +22,7 @@ impl Name {
     }
 }
 
-/// The threads at both ends, the sender's first, as seen from outside.
+/// The sender's and the receiver's thread, whose waits another thread reads.
 pub(super) struct Ends([End; 2]);
 
 struct End {
