@@ -211,7 +211,10 @@ pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 > most {
-        return Err(io::Error::other(format!("more than {} MB, which is too much for a text of this kind", most >> 20)));
+        return Err(io::Error::other(format!(
+            "more than {} MB, which is too much for a text of this kind",
+            most >> 20
+        )));
     }
     Ok(text)
 }

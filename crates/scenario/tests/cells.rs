@@ -263,7 +263,10 @@ fn a_contention_window_is_a_power_of_two_less_one() {
 #[test]
 fn a_cell_takes_the_place_of_links_and_of_traffic() {
     let link = "[link]\nrate = '9Mbit/s'\nqueue.limit = '9 packets'\n";
-    says(&further(link), &["link: a [link] together with a [wlan]", "accepted: one of the two", "wlan.backhaul"]);
+    says(
+        &further(link),
+        &["link: a [link] together with a [wlan]", "accepted: one of the two", "wlan.backhaul"],
+    );
     says(
         &further("[[traffic]]\nkind = 'cbr'\nrate = '1Mbit/s'"),
         &["traffic: [[traffic]] in a cell", "write a [[station]] with saturated"],

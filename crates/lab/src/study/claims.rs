@@ -252,9 +252,7 @@ fn fault_of(known: &Disagreement, claim: &Claim) -> Option<String> {
         return Some(format!("disagrees on {other}, which it does not ask"));
     }
     if claim.relation() == Relation::Trend {
-        return Some(
-            "disagrees on a trend, which has no band; state the ends as claims of their own".into(),
-        );
+        return Some("disagrees on a trend, which has no band; state the ends as claims of their own".into());
     }
     // The claim's own bound is the other end of the band.
     let (least, most) = (known.at_least.is_some(), known.at_most.is_some());

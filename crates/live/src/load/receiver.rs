@@ -214,8 +214,10 @@ impl<'a> Receiving<'a> {
                 self.read(flow)
             }
             None => {
-                let note =
-                    format!("a connection from {} was refused: it is not a flow of this session", unknown.peer);
+                let note = format!(
+                    "a connection from {} was refused: it is not a flow of this session",
+                    unknown.peer
+                );
                 self.slots[0].result.notes.push(note);
                 Ok(())
             }
