@@ -96,7 +96,7 @@ fn each_part_of_a_scenario_that_the_equations_leave_out_is_an_assumption() {
     let with = |more: &str| SCENARIO.replace("[model]", &format!("{more}[model]"));
     for (text, place, part) in [
         (SCENARIO.replace("count = 20", "count = 9"), "flow[0].count", "the mean window of many"),
-        (SCENARIO.replace("warmup = '20s'", ""), "warmup", "there is no slow start"),
+        (SCENARIO.replace("warmup = '20s'", ""), "warmup", "without a slow start"),
         (with("start = '30s'\n"), "flow[0].start", "there all the time"),
         (with("socket_buffer = '1MB'\n"), "flow[0].socket_buffer", "the receive window is never the limit"),
         (with("control = 'scalable'\n"), "flow[0].control", "scalable is taken for Reno"),

@@ -358,7 +358,7 @@ fn a_flow_leaves_after_it_has_come() {
     );
     says(
         &in_flow("rtt = '20ms'\nstart = { exponential = '1s' }\nstop = '4s'"),
-        &["a start that has no latest time"],
+        &["`start` that has no latest time"],
     );
 }
 

@@ -99,9 +99,9 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     refused("[figure]\nx = 'link.queue.limit'\ncolor = 'red'\ny = ['a']", &["unknown key", "figure.color"]);
     let result = |rest: &str| format!("[figure]\nx = 'rtt_s.mean'\n{rest}");
     refused(&result("y = ['a']\nalong = 'link.rate'"), &["figure.along", "[sweep] does not vary"]);
-    refused(&result("y = ['a']\nrows = 'flow.target.count'"), &["figure.x", "beside rows"]);
+    refused(&result("y = ['a']\nrows = 'flow.target.count'"), &["figure.x", "together with rows"]);
     let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
-    refused(&result(searched), &["figure.x", "beside smallest"]);
+    refused(&result(searched), &["figure.x", "together with smallest"]);
     refused(
         "[figure]\nx = 'link.queue.limit'\ny = ['a']\nalong = 'flow.target.count'",
         &["figure.along", "a swept key", "remove along"],
@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
         ("reference = { name = 'ns-2', file = 'a.csv' }", "numbers of the summary"),
     ] {
         let text = format!("[figure]\nx = 'link.queue.limit'\n{searched}\n{key}");
-        refused(&text, &["beside smallest", help]);
+        refused(&text, &["together with smallest", help]);
     }
     let search = |inner: &str| format!("[figure]\nx = 'flow.target.count'\nsmallest = {{ {inner} }}");
     refused(&search("over = 'link.queue.limit', metric = 'a', at_most = ['1%']"), &["varies already"]);
