@@ -2,6 +2,7 @@
 
 use crate::place::{Ended, Place, SOON, root, within};
 use crate::tune::{Stream, own_pid, signal};
+use host::TcpInfo;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use units::Bytes;
@@ -70,6 +71,13 @@ fn a_limit_that_was_there_before_is_named_when_it_is_put_back() {
     let mut child = place.start(&["tune", "--window", "40kB", "--port", &port, "--pid", &pid]);
     assert!(stream.is_locked());
     let talk = says(&mut child, &format!("-> 127.0.0.1:{port} (process"));
+    // Until the sender has used up the window that it was given before, the buffer must hold that, too.
+    let promised = || TcpInfo::of(&stream.receiver).expect("a connection").rcv_wnd;
+    assert!(
+        within(SOON, || promised().is_none_or(|window| window <= Bytes::new(50_000))),
+        "{:?}",
+        promised()
+    );
     signal(&child, "INT");
     drop(talk);
     let ended = Ended::from(child.wait_with_output().expect("it ends")).well();

@@ -26,7 +26,9 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
     assert!(refused(&format!("{baseline}at_most = '44ms'")).contains("a baseline with 44ms"));
     assert!(refused(&format!("{baseline}falls_with = 'limit'")).contains("a baseline with no bound"));
     let both = "baseline = { limit = '1 bdp' }\nof = 'goodput'\n";
-    assert!(refused(&format!("engines = ['sim']\nat_most = '10%'\n{both}")).contains("of together with baseline"));
+    assert!(
+        refused(&format!("engines = ['sim']\nat_most = '10%'\n{both}")).contains("of together with baseline")
+    );
     assert!(refused("engines = ['sim']\nat_most = '3'\nof = 'goodput'").contains("a baseline with 3"));
     assert!(refused("engines = ['ns2']\nagree = '1s'").contains("x.toml: "));
     assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
