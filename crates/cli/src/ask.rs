@@ -39,7 +39,7 @@ pub trait Run {
     /// ```
     /// use tightlink::{Engine, Flow, Run, Scenario};
     /// let path = Scenario::link("20Mbit/s", "10ms").limit("1 bdp").flow(Flow::reno()).duration("5s");
-    /// let points = path.build()?.sweep(Engine::Model, "link.queue.limit", ["0.1 bdp", "1 bdp"])?;
+    /// let points = path.build()?.sweep(Engine::Sim, "link.queue.limit", ["0.1 bdp", "1 bdp"])?;
     /// assert!(points[0].summary.goodput_bps() < points[1].summary.goodput_bps());
     /// # Ok::<(), tightlink::Error>(())
     /// ```

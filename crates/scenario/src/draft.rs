@@ -38,7 +38,8 @@ impl Scenario {
     ///     .build()?;
     /// assert_eq!(scenario.flows[0].control, "cubic");
     ///
-    /// let error = Scenario::link("20Mbits", "10ms").limit("0.5 bdp").build().unwrap_err();
+    /// let path = Scenario::link("20Mbits", "10ms").limit("0.5 bdp").flow(Flow::reno());
+    /// let error = path.build().unwrap_err();
     /// assert_eq!(error.as_slice()[0].place, "link.rate");
     /// # Ok::<(), tightlink_scenario::Complaints>(())
     /// ```
