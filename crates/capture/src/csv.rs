@@ -148,7 +148,7 @@ fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
     let time = names.iter().enumerate().find_map(|(at, name)| {
         TIMES.iter().find(|(known, _)| known == name).map(|(_, decimals)| (at, *decimals))
     });
-    // Of several columns, the one that counts IP alone.
+    // If several columns match, the one that counts IP alone is taken.
     let size = SIZES.iter().find_map(|name| named(&[name]));
     let ends = named(SOURCES).zip(named(DESTINATIONS));
     if let (Some((time, decimals)), Some(size)) = (time, size) {

@@ -191,7 +191,7 @@ impl Segments {
         let candidates = candidates.into_iter().flatten().filter(|size| *size > 0);
         let divided =
             |segment: u32| large().filter(|packet| packet.payload().is_multiple_of(segment)).count();
-        // Of equal candidates `max_by_key` takes the last, so the order is reversed.
+        // `max_by_key` takes the last of equal candidates, so the order is reversed.
         candidates.rev().max_by_key(|segment| divided(*segment))
     }
 }

@@ -382,7 +382,7 @@ fn no_file_of_scenario_uses_one_that_uses_it() {
         let free = free.clone();
         left.remove(&free);
     }
-    // What is in a circle, and without what only uses it.
+    // Only the files of the circle remain, without those that use them.
     let used: BTreeSet<String> = left.values().flatten().cloned().collect();
     left.retain(|file, _| used.contains(file));
     assert!(left.is_empty(), "files of scenario in a circle, or between circles: {left:#?}");

@@ -26,7 +26,7 @@ pub(crate) fn up(device: &str) -> Result<(), EmuError> {
 }
 
 /// The destinations, in addition to the other end, of packets that leave through the device: multicast groups and
-/// broadcast. There is no default route, so an address that no end has is refused at once ("Network is unreachable").
+/// broadcast. Without a default route the kernel refuses an address that no end has at once ("Network is unreachable").
 /// With a default route, a program that asked a name server through the device would wait ten seconds for an answer.
 const TO_MANY: [(Ipv4Addr, u8); 2] = [(Ipv4Addr::new(224, 0, 0, 0), 4), (Ipv4Addr::BROADCAST, 32)];
 

@@ -74,7 +74,7 @@ impl Goodput {
         if self.marks.back().is_none_or(|(last, _)| at.since(*last) >= self.length / MARKS) {
             self.marks.push_back((at, self.total));
         }
-        // Of the marks that are a length old, only the newest can still be used.
+        // Only the newest mark that is a length old can still be used.
         while self.marks.get(1).is_some_and(|(second, _)| at.since(*second) >= self.length) {
             self.marks.pop_front();
         }

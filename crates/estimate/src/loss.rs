@@ -126,7 +126,7 @@ mod tests {
         let missing: Vec<u64> =
             [7, 8, 10, 14, 11, 11, 8].into_iter().map(|number| gaps.count(number)).collect();
         assert_eq!(missing, [0, 0, 1, 3, 0, 0, 0]);
-        // Of 7 to 14, the numbers 9, 12 and 13 are missing.
+        // The numbers 9, 12 and 13 are missing from 7 to 14.
         assert_eq!((gaps.lost(), gaps.estimate()), (3, Some(3.0 / 8.0)));
     }
 

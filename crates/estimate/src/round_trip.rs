@@ -204,7 +204,7 @@ mod tests {
         for packet in 0..100_000u64 {
             rtt.observe(Time::from_nanos(packet * 100_000), ms(40) + Span::from_nanos(packet % 7));
         }
-        // Of 10 s of samples, 640 ms in groups of 2.5 ms are remembered.
+        // The filter remembers 640 ms of the 10 s of samples, in groups of 2.5 ms.
         assert!((250..=260).contains(&rtt.recent.len()), "{}", rtt.recent.len());
         assert_eq!(rtt.since(at(0)).unwrap().greatest, ms(40) + Span::from_nanos(6));
     }

@@ -90,7 +90,7 @@ pub struct TcpOptions {
 }
 
 /// One reading of `TCP_INFO`. Fields count segments unless the type says bytes or time; sums run from the start of the
-/// connection. `None`: this kernel does not report the value, or there is no value yet.
+/// connection. `None` if this kernel does not report the value, or has none yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
     /// The connection's state by the kernel's number: 1 established, 7 closed, 8 the peer has finished.

@@ -213,7 +213,7 @@ fn every_value_of_every_key_comes_back_from_its_text() {
                 changes = BASES.iter().map(|base| values_that_come_back(base, &paths, row.key.kind)).sum();
             }
         }
-        // A table has no single value; the keys within it have.
+        // A table has no value of its own; the keys within it do.
         if changes == 0 && !row.key.kind.contains("table") {
             unchanged.push(row.path.clone());
         }

@@ -95,10 +95,7 @@ impl Tls {
     /// each `stuck`, or within each `closed` while its window is closed. Progress by any thread counts.
     pub(super) fn hand_over(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
         let done = self.hand_over_while(until, stuck, closed);
-        if self.patient.swap(false, Ordering::Relaxed) {
-            self.let_the_kernel_wait(stuck)?;
-        }
-        done
+        done.and(self.be_patient(false, stuck))
     }
 
     fn hand_over_while(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
@@ -128,9 +125,7 @@ impl Tls {
             let peer = TcpInfo::of(&self.tcp)?;
             let is_closed = peer.snd_wnd.is_some_and(|window| window < peer.snd_mss);
             let limit = if is_closed { closed } else { stuck };
-            if self.patient.swap(limit != stuck, Ordering::Relaxed) != (limit != stuck) {
-                self.let_the_kernel_wait(limit)?;
-            }
+            self.be_patient(limit != stuck, limit)?;
             let there = peer.bytes_acked;
             match acknowledged.replace(there) {
                 Some(before) if there == before && self.clock.now() >= last + limit => {
@@ -142,8 +137,12 @@ impl Tls {
         }
     }
 
-    /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed.
-    fn let_the_kernel_wait(&self, limit: Span) -> Result<(), TransferError> {
+    /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed. Changes
+    /// nothing if the kernel does so already, or if `limit` is no limit at all.
+    fn be_patient(&self, patient: bool, limit: Span) -> Result<(), TransferError> {
+        if limit == Span::MAX || self.patient.swap(patient, Ordering::Relaxed) == patient {
+            return Ok(());
+        }
         let millis = (limit.as_nanos() / 1_000_000).try_into().unwrap_or(u32::MAX);
         sockopt::set_tcp_user_timeout(&self.tcp, millis)
             .map_err(TransferError::system("have the kernel watch a connection"))

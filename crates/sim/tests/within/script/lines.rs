@@ -1,5 +1,5 @@
 //! Scripts of acknowledgements, as packetdrill has them: a table of times, events and the sender's reactions. Each rule
-//! has a file in `script/`.
+//! has a file in this folder.
 //!
 //! A line is `time ms · event · expected`. Events:
 //!
