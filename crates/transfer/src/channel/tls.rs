@@ -138,7 +138,7 @@ impl Tls {
     }
 
     /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed. Changes
-    /// nothing if the kernel does so already, or if `limit` is no limit at all.
+    /// nothing if the kernel does so already, or if `limit` is [`Span::MAX`].
     fn be_patient(&self, patient: bool, limit: Span) -> Result<(), TransferError> {
         if limit == Span::MAX || self.patient.swap(patient, Ordering::Relaxed) == patient {
             return Ok(());
