@@ -32,13 +32,13 @@ impl Draw {
 
     /// From `low` to `high`, each order of magnitude as likely as the next.
     fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0.uniform_in(low.ln(), high.ln()).exp()
+        libm::exp(self.0.uniform_in(libm::log(low), libm::log(high)))
     }
 
     /// With two significant digits.
     fn rounded(&mut self, low: f64, high: f64) -> f64 {
         let value = self.between(low, high);
-        let unit = 10_f64.powf(value.log10().floor() - 1.0);
+        let unit = libm::pow(10_f64, libm::log10(value).floor() - 1.0);
         (value / unit).round() * unit
     }
 }

@@ -109,7 +109,7 @@ fn default_thresholds_follow_limit_and_rate() {
         (red.min_threshold, red.max_threshold, red.weight)
     };
     // [ared01:5]: at least 5 packets; else half the target; three times that; one second's memory.
-    let weight = |rate: f64| 1.0 - (-1.0 / rate).exp();
+    let weight = |rate: f64| 1.0 - libm::exp(-1.0 / rate);
     assert_eq!(adaptive(1000, 12, 5), (5.0, 15.0, weight(1000.0)));
     assert_eq!(adaptive(1000, 120, 5), (25.0, 75.0, weight(10_000.0)));
     assert_eq!(adaptive(1000, 12, 40), (20.0, 60.0, weight(1000.0)));

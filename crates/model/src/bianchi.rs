@@ -125,7 +125,7 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
         return Err(complaint.accepted("1 or more where only idle slots count down"));
     }
     let (n, slot) = (f64::from(class.stations), channel.slot.as_secs_f64());
-    let others = |tau: f64| 1.0 - (1.0 - tau).powf(n - 1.0);
+    let others = |tau: f64| 1.0 - libm::pow(1.0 - tau, n - 1.0);
     let solved = |again: f64, dropped: f64| {
         let excess = |p: f64| others(class.chain(p, countdown, again, dropped).attempt_probability()) - p;
         let root = bisected(0.0, 1.0, excess);
@@ -148,8 +148,8 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     let (p, iterations) = (root.at, root.halvings);
     let tau = chain.attempt_probability();
     let ifs = (channel.sifs + channel.slot * u64::from(class.aifsn)).as_secs_f64();
-    let idle = (1.0 - tau).powf(n);
-    let success = n * tau * (1.0 - tau).powf(n - 1.0);
+    let idle = libm::pow(1.0 - tau, n);
+    let success = n * tau * libm::pow(1.0 - tau, n - 1.0);
     let succeeds = class.exchange.as_secs_f64() + ifs;
     let collides = (class.data + channel.after_collision).as_secs_f64() + ifs;
     let collision = (1.0 - idle - success).max(0.0) + again.collisions;

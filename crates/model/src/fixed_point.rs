@@ -163,7 +163,7 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
     let senders = Senders::new(bottleneck, flows)?;
     let excess = |x: f64| {
         let queue = system.at(x);
-        senders.load(&queue, senders.delay(&queue)).ln() - x
+        libm::log(senders.load(&queue, senders.delay(&queue))) - x
     };
     let at_one = excess(0.0);
     // The load falls with x, so `excess` at x = at_one has the opposite of its sign at x = 0: a bracket. The margin
@@ -171,20 +171,20 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
     let margin = 1e-9 * (1.0 + at_one.abs());
     let (low, high) = if at_one > 0.0 { (0.0, at_one + margin) } else { (at_one - margin, 0.0) };
     let root = bracketed(low, high, TOLERANCE / system.states(), excess)
-        .ok_or(NoFixedPoint::NotConverged { residual: at_one.exp_m1(), iterations: 0 })?;
-    let residual = root.residual.exp_m1();
+        .ok_or(NoFixedPoint::NotConverged { residual: libm::expm1(at_one), iterations: 0 })?;
+    let residual = libm::expm1(root.residual);
     if !root.converged {
         return Err(NoFixedPoint::NotConverged { residual, iterations: root.iterations });
     }
     let queue = system.at(root.at);
     let delay = senders.delay(&queue);
     let mean_packet = delay.seconds_per_packet * bottleneck.capacity.as_bps_f64() / 8.0;
-    let utilization = -queue.ln_idle.exp_m1();
+    let utilization = -libm::expm1(queue.ln_idle);
     Ok(FixedPoint {
-        load: root.at.exp(),
-        loss: queue.ln_loss.exp(),
+        load: libm::exp(root.at),
+        loss: libm::exp(queue.ln_loss),
         utilization,
-        path_loss: senders.ln_path_loss(&queue).exp(),
+        path_loss: libm::exp(senders.ln_path_loss(&queue)),
         waiting: utilization * queue.found,
         lengths: system.lengths(root.at),
         queueing_delay: Span::from_secs_f64(delay.seconds),
@@ -277,20 +277,20 @@ impl<'a> Senders<'a> {
         if self.lost == 0.0 {
             return queue.ln_loss.max(LEAST_LN_LOSS);
         }
-        (self.lost + (1.0 - self.lost) * queue.ln_loss.exp()).ln()
+        libm::log(self.lost + (1.0 - self.lost) * libm::exp(queue.ln_loss))
     }
 
     /// Returns the logarithm of the window of the flow at `index`.
     fn ln_window(&self, index: usize, ln_loss: f64, ln_rtt: f64) -> f64 {
-        largest(&self.laws[index], ln_loss, ln_rtt).min(self.flows[index].max_window.ln())
+        largest(&self.laws[index], ln_loss, ln_rtt).min(libm::log(self.flows[index].max_window))
     }
 
     /// Returns, for each group of flows, its packets per second that reach the queue, and its bits per second.
     fn rates(&self, queue: &Stationary, delay: f64) -> impl Iterator<Item = (f64, f64)> {
         let (ln_loss, reaching) = (self.ln_path_loss(queue), 1.0 - self.lost);
         self.flows.iter().enumerate().map(move |(index, flow)| {
-            let ln_rtt = (flow.base_rtt.as_secs_f64() + delay).ln();
-            let each = (self.ln_window(index, ln_loss, ln_rtt) - ln_rtt).exp();
+            let ln_rtt = libm::log(flow.base_rtt.as_secs_f64() + delay);
+            let each = libm::exp(self.ln_window(index, ln_loss, ln_rtt) - ln_rtt);
             let packets = f64::from(flow.count) * reaching * each;
             (packets, packets * flow.packet.bits_f64())
         })
@@ -327,10 +327,10 @@ impl<'a> Senders<'a> {
 
     fn shares(&self, queue: &Stationary, delay: Delay) -> Vec<Share> {
         let ln_loss = self.ln_path_loss(queue);
-        let arriving = -ln_loss.exp_m1();
+        let arriving = -libm::expm1(ln_loss);
         let share = |(index, flow): (usize, &Flow)| {
             let rtt = flow.base_rtt.as_secs_f64() + delay.seconds;
-            let window = self.ln_window(index, ln_loss, rtt.ln()).exp();
+            let window = libm::exp(self.ln_window(index, ln_loss, libm::log(rtt)));
             let throughput = Rate::from_bps_f64(window / rtt * flow.packet.bits_f64() * arriving);
             Share { rtt: Span::from_secs_f64(rtt), window, throughput }
         };

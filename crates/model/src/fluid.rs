@@ -329,7 +329,7 @@ impl Fluid<'_> {
 
 /// Returns the time that CUBIC takes back to the window before a loss, seconds `[rfc9438:4.2]`.
 fn plateau(before: f64) -> f64 {
-    (before * (1.0 - cubic::BETA) / cubic::C).cbrt()
+    libm::cbrt(before * (1.0 - cubic::BETA) / cubic::C)
 }
 
 /// The equations with a delay for each class; delays beyond the classes are equal to that of the first.
@@ -349,12 +349,12 @@ impl<const L: usize> DDE<L, f64, Vec<f64>> for Delayed<'_, L> {
             excess
         };
         let following =
-            |red: AveragedRed| (-(1.0 - red.weight).ln() * capacity).min(1.0 / step(fluid.classes));
+            |red: AveragedRed| (-libm::log(1.0 - red.weight) * capacity).min(1.0 / step(fluid.classes));
         change[1] = red.map_or(0.0, |red| following(red) * (now.backlog - state[1]));
         for (index, class) in fluid.classes.iter().enumerate() {
             let then = &before[index];
             let lost = fluid.window(index, then) * fluid.moment(then).loss;
-            let losses = -(-lost).exp_m1() / fluid.rtt(index, then);
+            let losses = -libm::expm1(-lost) / fluid.rtt(index, then);
             let (first, since) = (state[2 + 2 * index], state[3 + 2 * index]);
             let window = fluid.window(index, state);
             let (gain, part) = match class.protocol {

@@ -113,5 +113,6 @@ pub(crate) fn timeout_share(p: f64, window: f64) -> f64 {
     }
     let keep = 1.0 - p;
     let three = keep.powi(3);
-    ((1.0 - three) * (1.0 + three * (1.0 - keep.powf(window - 3.0))) / (1.0 - keep.powf(window))).min(1.0)
+    ((1.0 - three) * (1.0 + three * (1.0 - libm::pow(keep, window - 3.0))) / (1.0 - libm::pow(keep, window)))
+        .min(1.0)
 }

@@ -68,7 +68,7 @@ impl PowerLaw {
     pub fn ln_window(&self, ln_loss: f64, ln_rtt: f64) -> f64 {
         // Zero times the logarithm of zero would be NaN.
         let rtt = if self.rtt_exponent == 0.0 { 0.0 } else { self.rtt_exponent * ln_rtt };
-        self.factor.ln() + rtt - self.loss_exponent * ln_loss
+        libm::log(self.factor) + rtt - self.loss_exponent * ln_loss
     }
 }
 
@@ -115,8 +115,8 @@ impl Protocol {
     /// without loss, and `None` if no source gives a response function. Only CUBIC's depends on `rtt`.
     #[must_use]
     pub fn window(self, loss: Fraction, rtt: Span) -> Option<f64> {
-        let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());
-        Some(largest(&self.laws()?, ln_loss, ln_rtt).exp())
+        let (ln_loss, ln_rtt) = (libm::log(loss.get()), libm::log(rtt.as_secs_f64()));
+        Some(libm::exp(largest(&self.laws()?, ln_loss, ln_rtt)))
     }
 
     /// Returns the throughput in packets per second at the loss rate `loss` and the round-trip time `rtt`:
@@ -124,9 +124,9 @@ impl Protocol {
     /// loss or round-trip time.
     #[must_use]
     pub fn packets_per_second(self, loss: Fraction, rtt: Span) -> Option<f64> {
-        let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());
+        let (ln_loss, ln_rtt) = (libm::log(loss.get()), libm::log(rtt.as_secs_f64()));
         // w / R would be 0/0 for CUBIC without a round-trip time.
-        Some((largest(&self.laws()?, ln_loss, ln_rtt) - ln_rtt).exp())
+        Some(libm::exp(largest(&self.laws()?, ln_loss, ln_rtt) - ln_rtt))
     }
 }
 

@@ -84,7 +84,7 @@ pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> 
     }
     let squares: f64 = bursts.iter().map(|&burst| f64::from(burst).powi(2)).sum();
     let load = load.get();
-    Ok(load / (2.0 * (1.0 - load)) * squares / sum * -overflow.get().ln())
+    Ok(load / (2.0 * (1.0 - load)) * squares / sum * -libm::log(overflow.get()))
 }
 
 /// Returns the buffer for paced flows on a link that is never full, `[enachescu:infocom06]`, in packets.
@@ -105,7 +105,7 @@ pub fn tiny_buffer(load: Fraction, max_window: f64, carried: Fraction) -> Result
     let fits = (1.0..=1e12).contains(&max_window);
     OutOfRange::unless(fits, "largest window", max_window, "from 1 to 1e12 packets")?;
     let tolerated_loss = 2.0 * (1.0 - carried.get()) / (max_window * max_window);
-    Ok((tolerated_loss.ln() / load.get().ln()).max(0.0))
+    Ok((libm::log(tolerated_loss) / libm::log(load.get())).max(0.0))
 }
 
 fn below_one(what: &'static str, share: Fraction) -> Result<Fraction, OutOfRange> {

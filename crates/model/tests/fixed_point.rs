@@ -317,7 +317,7 @@ fn any_bottleneck() -> impl Strategy<Value = Bottleneck> {
     let loss = prop_oneof![Just(0.0), 1e-9f64..0.5];
     (4.0f64..11.5, 0.0f64..0.9, loss, 1u64..3000, queue).prop_map(
         |(magnitude, unresponsive, loss, packets, queue)| {
-            let capacity = Rate::from_bps_f64(10f64.powf(magnitude));
+            let capacity = Rate::from_bps_f64(libm::pow(10f64, magnitude));
             let (unresponsive, loss) = (capacity.scale(unresponsive), Fraction::new(loss).unwrap());
             Bottleneck { capacity, unresponsive, loss, packets, queue }
         },

@@ -35,7 +35,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 
 /// Reductions per round trip where the window is `window` and the loss rate `loss`.
 fn reductions(window: f64, loss: f64) -> f64 {
-    1.0 - (-window * loss).exp()
+    1.0 - libm::exp(-window * loss)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn cubic_settles_at_the_larger_of_its_two_windows() {
     let rtt = w / found.rates[0][last];
     // The window before a loss is the window itself there, and the time since then that between two reductions.
     let since = rtt / reductions(w, loss);
-    let plateau = (w * (1.0 - cubic::BETA) / cubic::C).cbrt();
+    let plateau = libm::cbrt(w * (1.0 - cubic::BETA) / cubic::C);
     let growth = cubic::C * (since - plateau).powi(3) + w;
     let friendly = cubic::BETA * w + cubic::ALPHA * since / rtt;
     close(w, growth.max(friendly), 1e-3);

@@ -24,7 +24,7 @@ fn any_number() -> impl Strategy<Value = f64> {
     prop_oneof![
         3 => any::<f64>(),
         3 => -2.0..2.0f64,
-        2 => (-30.0..30.0f64).prop_map(|power| 10f64.powf(power)),
+        2 => (-30.0..30.0f64).prop_map(|power| libm::pow(10f64, power)),
         1 => prop::sample::select(vec![0.0, -0.0, 1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, f64::MAX]),
     ]
 }
@@ -40,7 +40,7 @@ fn any_whole() -> impl Strategy<Value = u64> {
 }
 
 fn fraction() -> impl Strategy<Value = Fraction> {
-    prop_oneof![0.0..=1.0f64, Just(0.0), Just(1.0), (-18.0..0.0f64).prop_map(|power| 10f64.powf(power))]
+    prop_oneof![0.0..=1.0f64, Just(0.0), Just(1.0), (-18.0..0.0f64).prop_map(|power| libm::pow(10f64, power))]
         .prop_map(|share| Fraction::new(share).unwrap())
 }
 

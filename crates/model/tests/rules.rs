@@ -63,6 +63,6 @@ proptest! {
     ) {
         let at = |w| tiny_buffer(share(load), w, share(carried)).unwrap();
         let doubling = at(2.0 * window) - at(window);
-        prop_assert!((doubling - 4f64.ln() / (1.0 / load).ln()).abs() < 1e-6);
+        prop_assert!((doubling - libm::log(4f64) / libm::log(1.0 / load)).abs() < 1e-6);
     }
 }

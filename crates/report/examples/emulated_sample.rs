@@ -51,7 +51,7 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> Way {
         queue: QueueSeries {
             capacity_bps: CAPACITY,
             full_s: 1.0,
-            rate_bps: t_s.iter().map(|at| busy * CAPACITY * (1.0 + 0.05 * at.sin())).collect(),
+            rate_bps: t_s.iter().map(|at| busy * CAPACITY * (1.0 + 0.05 * libm::sin(*at))).collect(),
             t_s,
             delay_s,
             drops,

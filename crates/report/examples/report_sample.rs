@@ -219,7 +219,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
         window_bytes: t
             .iter()
             .map(|&at| {
-                top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * (at * PI).sin()) * started(at)
+                top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * libm::sin(at * PI)) * started(at)
             })
             .collect(),
         t_s: t.clone().into(),

@@ -81,7 +81,7 @@ pub fn decimals_for(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
         return 0;
     }
-    let magnitude = value.abs().log10().floor() as i32;
+    let magnitude = libm::log10(value.abs()).floor() as i32;
     (digits - 1 - magnitude).clamp(0, 4) as usize
 }
 

@@ -57,7 +57,7 @@ impl Stream {
     /// mean (shape-1)/shape.
     pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
         let scale = mean * (shape - 1.0) / shape;
-        scale * (1.0 - self.uniform()).powf(-1.0 / shape)
+        scale * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }
 
     /// Returns true with probability `p`.
@@ -121,7 +121,7 @@ impl Distribution {
 #[must_use]
 pub fn pareto_quantiles(shape: f64, mean: f64, count: u64) -> Vec<f64> {
     let tail = |index| 1.0 - (index as f64 + 0.5) / count as f64;
-    let unscaled: Vec<f64> = (0..count).map(|index| tail(index).powf(-1.0 / shape)).collect();
+    let unscaled: Vec<f64> = (0..count).map(|index| libm::pow(tail(index), -1.0 / shape)).collect();
     let scale = mean * count as f64 / unscaled.iter().sum::<f64>();
     unscaled.into_iter().map(|value| value * scale).collect()
 }

@@ -93,7 +93,7 @@ impl Cubic {
 /// Returns K, the seconds W(t) takes from `window` to `maximum` segments [rfc9438:4.2, equation 2].
 #[must_use]
 pub fn time_to_plateau(window: f64, maximum: f64) -> f64 {
-    ((maximum - window).max(0.0) / C).cbrt()
+    libm::cbrt((maximum - window).max(0.0) / C)
 }
 
 /// Returns W(t), segments, `since_plateau` = t - K seconds after it reached `plateau` segments (before it if negative)

@@ -10,7 +10,7 @@ fn epoch(maximum: f64) -> (f64, f64) {
     let lost = BETA * maximum;
     let additive = ((lost / S_MAX).ceil() - 2.0).max(0.0);
     let searched = lost - additive * S_MAX;
-    let search = (searched / S_MIN).log2() + 2.0;
+    let search = libm::log2(searched / S_MIN) + 2.0;
     let packets = (2.0 * (1.0 - BETA) * maximum + (additive - 1.0) * S_MAX) / 2.0 * additive
         + maximum * search
         - 2.0 * searched

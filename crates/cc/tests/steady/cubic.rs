@@ -9,7 +9,7 @@ use units::{Bytes, Span};
 
 /// Section 5.1, equation 5: the cubic region.
 fn cubic(p: f64, rtt: f64) -> f64 {
-    (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).powf(0.25) * rtt.powf(0.75) / p.powf(0.75)
+    libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)), 0.25) * libm::pow(rtt, 0.75) / libm::pow(p, 0.75)
 }
 
 /// The window at each loss, where it comes back to just there: W(t) averages (3 + beta) / 4 of it.
@@ -31,7 +31,7 @@ fn sender(window: f64, rtt: Span) -> Sender {
 fn the_constants_are_those_the_rfc_prints() {
     agrees("constant of the cubic region", cubic(1.0, 1.0), 1.054, 0.001);
     agrees("friendly as Reno", friendly(1e-4), (1.5f64 / 1e-4).sqrt(), 1e-9);
-    agrees("K for 1000 segments", time_to_plateau(700.0, 1000.0), (300.0f64 / 0.4).cbrt(), 1e-12);
+    agrees("K for 1000 segments", time_to_plateau(700.0, 1000.0), libm::cbrt(300.0f64 / 0.4), 1e-12);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn under_random_losses_cubic_has_the_average_window_of_its_equations() {
         let ours = sender.average(losses, packets / 10, packets).window;
         let mut stream = Stream::new(2, "losses");
         let equations = fluid(published, 0.1, fast_convergence, (1000, 10_000), || {
-            (-(1.0 - stream.uniform()).ln() / p).max(1.0)
+            (-libm::log(1.0 - stream.uniform()) / p).max(1.0)
         });
         let off = 100.0 * (ours / published - 1.0);
         let what = format!("random, p = {p:e}, {fast_convergence}: {off:+.1} % of the RFC's");
@@ -172,5 +172,5 @@ fn the_window_follows_w_of_t_and_is_back_after_k_seconds() {
             regained = Some(t);
         }
     }
-    agrees("seconds to W_max - 1", regained.expect("it comes back"), k - (1.0 / C).cbrt(), 0.02);
+    agrees("seconds to W_max - 1", regained.expect("it comes back"), k - libm::cbrt(1.0 / C), 0.02);
 }

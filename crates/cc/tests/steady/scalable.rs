@@ -25,7 +25,7 @@ fn scalable_has_the_average_window_of_its_response_function() {
 /// ln(1 - b) / ln(1 + a) = 13.4 round trips, for any window and any round-trip time.
 #[test]
 fn scalable_recovers_in_thirteen_round_trips_at_any_window_and_any_rtt() {
-    let published = -(1.0 - DECREASE).ln() / (1.0 + INCREASE).ln();
+    let published = -libm::log(1.0 - DECREASE) / libm::log(1.0 + INCREASE);
     for window in [200.0, 2_000.0, 20_000.0] {
         for rtt in [10, 200] {
             let mut sender = Sender::new(named("scalable", window), Span::from_millis(rtt));

@@ -102,7 +102,7 @@ fn with_filter(p: f64, rtt: f64, queue: f64) -> f64 {
         for _ in 0..100 {
             // What a loss at `window` takes is what D round trips have given.
             let middle = (low + high) / 2.0;
-            let lag = 9.5 * (1.0 - 0.9f64.powf(middle));
+            let lag = 9.5 * (1.0 - libm::pow(0.9f64, middle));
             let taken = window - (window - lag) * (rtt - queue) / rtt;
             if taken > middle { low = middle } else { high = middle }
         }

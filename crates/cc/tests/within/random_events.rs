@@ -36,7 +36,7 @@ impl Path {
     /// Draws the next events of a window of `window` bytes: those before an acknowledgement, and the acknowledgement.
     fn next(&mut self, window: Bytes) -> (Vec<Event>, Ack) {
         if self.stream.chance(0.001) {
-            self.rate = 10f64.powf(self.stream.uniform_in(6.0, 9.0));
+            self.rate = libm::pow(10f64, self.stream.uniform_in(6.0, 9.0));
         }
         if self.stream.chance(0.0005) {
             self.base = self.stream.uniform_in(0.005, 0.2);

@@ -282,7 +282,7 @@ const QUESTIONS: [(&str, &str); 10] = [
 
 /// Returns `value` with three significant digits and no trailing zeros, as C's `%.3g` without an exponent.
 fn three_digits(value: f64) -> String {
-    let decimals = if value > 0.0 { (2 - value.log10().floor() as i32).max(0) as usize } else { 0 };
+    let decimals = if value > 0.0 { (2 - libm::log10(value).floor() as i32).max(0) as usize } else { 0 };
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -45,7 +45,7 @@ struct Draw {
 impl Draw {
     /// From `low` to `high`, log-uniform.
     fn log(&mut self, low: f64, high: f64) -> f64 {
-        self.stream.uniform_in(low.ln(), high.ln()).exp()
+        libm::exp(self.stream.uniform_in(libm::log(low), libm::log(high)))
     }
 
     fn one<'a>(&mut self, words: &[&'a str]) -> &'a str {

@@ -85,7 +85,7 @@ fn has_queue(measured: &Measured) -> bool {
 #[must_use]
 pub fn slow_start_rounds(bytes: Bytes, segment: Bytes) -> u32 {
     let first = segment.get().max(1) as f64 * FIRST_WINDOW;
-    (bytes.get() as f64 / first + 1.0).log2().ceil() as u32
+    libm::log2(bytes.get() as f64 / first + 1.0).ceil() as u32
 }
 
 #[cfg(test)]

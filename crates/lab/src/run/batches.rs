@@ -45,7 +45,7 @@ fn drift(batches: &[f64], least: f64) -> Option<f64> {
     let error = |of: Estimate| of.half_width / 2.776;
     let (first, second) = (estimate(first), estimate(second));
     let change = second.mean - first.mean;
-    let chance = SURELY * error(first).hypot(error(second));
+    let chance = SURELY * libm::hypot(error(first), error(second));
     (change.abs() > chance.max(least)).then_some(change)
 }
 

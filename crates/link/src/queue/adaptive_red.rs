@@ -53,7 +53,7 @@ impl AdaptiveRedParameters {
         let red = RedParameters {
             min_threshold,
             max_threshold: 3.0 * min_threshold,
-            weight: 1.0 - (-1.0 / rate).exp(),
+            weight: 1.0 - libm::exp(-1.0 / rate),
             ..RedParameters::defaults(context)
         };
         Self { red, interval: Self::INTERVAL }

@@ -156,7 +156,7 @@ impl<P> Red<P> {
         match self.idle_since {
             Some(since) => {
                 let packets = now.since(since).as_secs_f64() * self.context.packet_rate();
-                self.average * (1.0 - self.parameters.weight).powf(packets)
+                self.average * libm::pow(1.0 - self.parameters.weight, packets)
             }
             None => self.average,
         }

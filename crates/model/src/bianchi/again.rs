@@ -33,7 +33,7 @@ impl Again {
         let most = MOST_COLLIDERS.min(stations as usize);
         let after = after(most, zero.min(1.0 - LEAST));
         let (n, odds) = (f64::from(stations), tau / (1.0 - tau).max(LEAST));
-        let mut share = (1.0 - tau).max(LEAST).powf(n);
+        let mut share = libm::pow((1.0 - tau).max(LEAST), n);
         let mut all = After::default();
         for (colliders, one) in after.iter().enumerate() {
             all.attempts += share * one.attempts;
@@ -55,7 +55,7 @@ fn after(most: usize, zero: f64) -> Vec<After> {
         let k = colliders as f64;
         let mut sum = After { attempts: k * zero, ..After::default() };
         // `again` of the `colliders` draw 0.
-        let mut share = (1.0 - zero).powf(k);
+        let mut share = libm::pow(1.0 - zero, k);
         for (again, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
             share *= odds * (k - again as f64 + 1.0) / again as f64;
             if again == 1 {

@@ -129,7 +129,7 @@ impl<'a> Contender<'a> {
 
     /// Returns the same of `stations` stations.
     fn all_silent_up_to(&self, k: usize, stations: u32) -> f64 {
-        self.silent_up_to(k).powf(f64::from(stations))
+        libm::pow(self.silent_up_to(k), f64::from(stations))
     }
 
     /// Returns the mean number of boundaries from `d` on before a busy period, where `silence` is that of all stations.

@@ -48,7 +48,7 @@ impl System {
             if probability >= 1.0 {
                 break;
             }
-            ln_admitted.push(ln_admitted[ln_admitted.len() - 1] + (-probability).ln_1p());
+            ln_admitted.push(ln_admitted[ln_admitted.len() - 1] + libm::log1p(-probability));
         }
         Self::Red { drops, ln_admitted }
     }
@@ -90,8 +90,11 @@ impl System {
 fn drop_tail(held: f64, x: f64) -> Stationary {
     let y = x.abs();
     // The probability of the less likely end is `ln_end`'s times exp(-K y).
-    let ln_end =
-        if y == 0.0 { -(held + 1.0).ln() } else { ((-y).exp_m1() / (-(held + 1.0) * y).exp_m1()).ln() };
+    let ln_end = if y == 0.0 {
+        -libm::log(held + 1.0)
+    } else {
+        libm::log(libm::expm1(-y) / libm::expm1(-(held + 1.0) * y))
+    };
     Stationary {
         ln_loss: ln_end + held * x.min(0.0),
         ln_idle: ln_end - held * x.max(0.0),
@@ -108,14 +111,14 @@ fn found(held: f64, x: f64) -> f64 {
         let (half, square) = (0.5 * (held - 1.0), held * held);
         return half + (square - 1.0) * x / 12.0 - (square * square - 1.0) * x.powi(3) / 720.0;
     }
-    (1.0 / (-x).exp_m1() - held / (-span).exp_m1()).clamp(0.0, held - 1.0)
+    (1.0 / libm::expm1(-x) - held / libm::expm1(-span)).clamp(0.0, held - 1.0)
 }
 
 /// Returns the logarithm of the largest weight `rho^n` times the product of `1 - p(i)`, and all weights relative to it.
 fn weights(ln_admitted: &[f64], x: f64) -> (f64, impl Iterator<Item = f64>) {
     let ln_weights = ln_admitted.iter().enumerate().map(move |(n, ln_admitted)| n as f64 * x + ln_admitted);
     let largest = ln_weights.clone().fold(f64::NEG_INFINITY, f64::max);
-    (largest, ln_weights.map(move |ln_weight| (ln_weight - largest).exp()))
+    (largest, ln_weights.map(move |ln_weight| libm::exp(ln_weight - largest)))
 }
 
 fn summed(drops: &[f64], ln_admitted: &[f64], x: f64) -> Stationary {
@@ -128,8 +131,8 @@ fn summed(drops: &[f64], ln_admitted: &[f64], x: f64) -> Stationary {
         met += weight * (1.0 - drop) * n as f64;
     }
     Stationary {
-        ln_loss: (dropped / total).ln(),
-        ln_idle: -largest - total.ln(),
+        ln_loss: libm::log(dropped / total),
+        ln_idle: -largest - libm::log(total),
         found: if admitted > 0.0 { met / admitted } else { 0.0 },
     }
 }
@@ -191,8 +194,8 @@ impl Lengths {
                 if *x == 0.0 {
                     return lengths / all;
                 }
-                let share = (lengths * y).exp_m1() / (all * y).exp_m1();
-                if *x < 0.0 { share } else { share * ((all - lengths) * y).exp() }
+                let share = libm::expm1(lengths * y) / libm::expm1(all * y);
+                if *x < 0.0 { share } else { share * libm::exp((all - lengths) * y) }
             }
         }
     }

@@ -66,7 +66,7 @@ fn turns_at_full(path: &Path, available: Rate) -> f64 {
     if share >= 1.0 || share <= 0.0 {
         return 0.0;
     }
-    let survives = |n: u32| (-share * f64::from(n) * f64::from(n + 1) / 2.0).exp();
+    let survives = |n: u32| libm::exp(-share * f64::from(n) * f64::from(n + 1) / 2.0);
     (1..=MOST_TURNS).map(survives).sum()
 }
 

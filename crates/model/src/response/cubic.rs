@@ -18,7 +18,7 @@ pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 #[must_use]
 pub fn law() -> PowerLaw {
     PowerLaw {
-        factor: (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).powf(0.25),
+        factor: libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)), 0.25),
         loss_exponent: 0.75,
         rtt_exponent: 0.75,
         source: "rfc9438:5.1",

@@ -35,7 +35,7 @@ const LEAST_DECREASE: f64 = 0.05;
 #[must_use]
 pub fn window(loss: Fraction) -> f64 {
     let p = loss.get();
-    if p < LOW_LOSS { 0.12 / p.powf(0.835) } else { 1.2 / p.sqrt() }
+    if p < LOW_LOSS { 0.12 / libm::pow(p, 0.835) } else { 1.2 / p.sqrt() }
 }
 
 /// Returns the loss rate p(w) at which the average window is `window` segments: 0.078 / w^1.2, the inverse of the
@@ -43,7 +43,7 @@ pub fn window(loss: Fraction) -> f64 {
 /// is. For windows above [`LOW_WINDOW`].
 #[must_use]
 pub fn loss_rate(window: f64) -> f64 {
-    1.0 / (12.8 * window.powf(1.2))
+    1.0 / (12.8 * libm::pow(window, 1.2))
 }
 
 /// Returns a(w): segments per round trip added to a window of `window` segments, `w^2 p(w) 2 b(w) / (2 - b(w))` and at
@@ -64,7 +64,7 @@ pub fn decrease(window: f64) -> f64 {
     if window <= LOW_WINDOW {
         return LOW_DECREASE;
     }
-    let way = (window / LOW_WINDOW).ln() / (HIGH_WINDOW / LOW_WINDOW).ln();
+    let way = libm::log(window / LOW_WINDOW) / libm::log(HIGH_WINDOW / LOW_WINDOW);
     (LOW_DECREASE + (HIGH_DECREASE - LOW_DECREASE) * way).max(LEAST_DECREASE)
 }
 
@@ -102,7 +102,7 @@ pub fn law() -> PowerLaw {
 fn of_decrease(b: f64) -> PowerLaw {
     // At p = 1; in c / (5 p Wm^0.2 ..) the peak appears as p^(1/6) / p.
     let peak = peak_factor(b);
-    let factor = growth(b) / (5.0 * peak.powf(0.2) * (1.0 - (1.0 - b).powf(0.2)));
+    let factor = growth(b) / (5.0 * libm::pow(peak, 0.2) * (1.0 - libm::pow(1.0 - b, 0.2)));
     PowerLaw { factor, loss_exponent: 5.0 / 6.0, rtt_exponent: 0.0, source: "highspeed:II" }
 }
 
@@ -111,11 +111,11 @@ fn of_decrease(b: f64) -> PowerLaw {
 /// # Errors
 /// If `decrease` is below 1e-9, where the difference of its powers is only rounding error, or not below 1.
 pub fn peak(loss: Fraction, decrease: f64) -> Result<f64, OutOfRange> {
-    Ok(peak_factor(part(decrease)?) / loss.get().powf(5.0 / 6.0))
+    Ok(peak_factor(part(decrease)?) / libm::pow(loss.get(), 5.0 / 6.0))
 }
 
 fn peak_factor(b: f64) -> f64 {
-    (1.2 * growth(b) / (1.0 - (1.0 - b).powf(1.2))).powf(1.0 / 1.2)
+    libm::pow(1.2 * growth(b) / (1.0 - libm::pow(1.0 - b, 1.2)), 1.0 / 1.2)
 }
 
 /// The least part for which `1 - (1-b)^0.2` is significant in a number of 53 bits.

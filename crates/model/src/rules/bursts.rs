@@ -129,15 +129,15 @@ fn deterministic(load: f64, places: f64) -> f64 {
 
 /// Returns the loss rate of M/M/1 with `places` in the system, integer or not.
 fn memoryless(load: f64, places: f64) -> f64 {
-    let ln = load.ln();
+    let ln = libm::log(load);
     if ln == 0.0 || ln.abs() * places < 1e-9 {
         return 1.0 / (places + 1.0);
     }
     // The form whose powers are at most 1.
     if ln > 0.0 {
-        return (-ln).exp_m1() / (-(places + 1.0) * ln).exp_m1();
+        return libm::expm1(-ln) / libm::expm1(-(places + 1.0) * ln);
     }
-    ln.exp_m1() * (places * ln).exp() / ((places + 1.0) * ln).exp_m1()
+    libm::expm1(ln) * libm::exp(places * ln) / libm::expm1((places + 1.0) * ln)
 }
 
 /// Returns the load that `flows` keep up behind `buffer` packets, and their loss rate.
@@ -206,14 +206,14 @@ impl Flows {
     fn meeting(&self, buffer: f64) -> Balance {
         let laws = self.protocol.laws().unwrap_or_default();
         let excess = |ln: f64| {
-            let at = self.at(&laws, buffer, ln.exp());
-            at.loss.max(LEAST_LOSS / 2.0).ln() - ln
+            let at = self.at(&laws, buffer, libm::exp(ln));
+            libm::log(at.loss.max(LEAST_LOSS / 2.0)) - ln
         };
-        let found = bracketed(LEAST_LOSS.ln(), MOST_LOSS.ln(), TOLERANCE, excess);
+        let found = bracketed(libm::log(LEAST_LOSS), libm::log(MOST_LOSS), TOLERANCE, excess);
         let Some(root) = found else {
             return Balance { utilization: 1.0, loss: 0.0 };
         };
-        let loss = root.at.exp();
+        let loss = libm::exp(root.at);
         let load = self.at(&laws, buffer, loss).load;
         Balance { utilization: (load * (1.0 - loss)).max(self.never_lost(buffer)).min(1.0), loss }
     }
@@ -231,7 +231,7 @@ impl Flows {
         let load = self.count as f64 * sent.window / self.pipe;
         let places = ((buffer + 1.0) / burst).max(1.0);
         let returning = (load * self.pipe / burst).max(1.0);
-        let meet = sent.waiting + (1.0 - sent.waiting) * (-2.0 * places * places / returning).exp();
+        let meet = sent.waiting + (1.0 - sent.waiting) * libm::exp(-2.0 * places * places / returning);
         let lost = deterministic(load, places) * meet;
         Offered { load, loss: if load > 1.0 { lost.max(1.0 - 1.0 / load) } else { lost } }
     }
@@ -242,7 +242,7 @@ impl Flows {
         let top = pftk::unlimited_window(p, 1.0);
         let packets = (1.0 - p) / p + top;
         // Packets of a round trip: those of Reno's sawtooth, or those of the response function.
-        let pace = (packets / (top / 2.0 + 1.0)).max(largest(laws, p.ln(), rtt.ln()).exp());
+        let pace = (packets / (top / 2.0 + 1.0)).max(libm::exp(largest(laws, libm::log(p), libm::log(rtt))));
         let unseen = pftk::timeout_share(p, top);
         let (probed, ends) = if self.probes { (2.0 * unseen, unseen * p) } else { (0.0, unseen) };
         let timeouts = ends * self.timeout.as_secs_f64() * pftk::backoff(p) / (1.0 - p);
@@ -259,7 +259,7 @@ impl Flows {
         let places = ((buffer + 1.0) / together).max(1.0);
         let loss = memoryless(PROBING, places) * (1.0 - products * products);
         let flight = flight.max(self.pipe / self.count as f64 * BBR_RECOVERY);
-        let timeouts = loss.powf(flight) * self.timeout.as_secs_f64() / self.rtt.as_secs_f64();
+        let timeouts = libm::pow(loss, flight) * self.timeout.as_secs_f64() / self.rtt.as_secs_f64();
         Balance { utilization: (PROBING * (1.0 - loss) / (1.0 + timeouts)).min(1.0), loss }
     }
 }

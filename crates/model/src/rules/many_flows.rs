@@ -89,5 +89,5 @@ fn error_function(x: f64) -> f64 {
         term *= 2.0 * x * x / (2.0 * k + 1.0);
         sum += term;
     }
-    (2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum).clamp(-1.0, 1.0)
+    (2.0 / std::f64::consts::PI.sqrt() * libm::exp(-x * x) * sum).clamp(-1.0, 1.0)
 }

@@ -286,11 +286,11 @@ fn cycle_time(saw: Saw, buffer: f64) -> f64 {
     match saw.growth {
         Growth::PerRound => (1.0 - below) + (top * top - knee * knee) / 2.0,
         Growth::Cubic => 1.0,
-        Growth::Exponential => (1.0 / below).ln() + (top - knee),
+        Growth::Exponential => libm::log(1.0 / below) + (top - knee),
     }
 }
 
 /// Returns the share of a cubic cycle's time with a queue.
 fn queued_share(saw: Saw, buffer: f64) -> f64 {
-    (buffer / (1.0 + buffer) / (1.0 - saw.kept)).cbrt().min(1.0)
+    libm::cbrt(buffer / (1.0 + buffer) / (1.0 - saw.kept)).min(1.0)
 }

@@ -6,7 +6,7 @@ use units::Span;
 
 /// M/D/1 with `places` in the system by its chain at departures.
 fn chain(load: f64, places: usize) -> f64 {
-    let mut arrivals = vec![(-load).exp()];
+    let mut arrivals = vec![libm::exp(-load)];
     for count in 1..=places {
         arrivals.push(arrivals[count - 1] * load / count as f64);
     }

@@ -165,7 +165,7 @@ impl<'a> Range<'a> {
             (false, true) => stream.integer(self.low as u64, self.high as u64) as f64,
             (false, false) => stream.uniform_in(self.low, self.high),
             (true, whole) => {
-                let drawn = stream.uniform_in(self.low.ln(), self.high.ln()).exp();
+                let drawn = libm::exp(stream.uniform_in(libm::log(self.low), libm::log(self.high)));
                 if whole { drawn.round() } else { drawn }
             }
         };

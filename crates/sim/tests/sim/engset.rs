@@ -115,7 +115,7 @@ fn no_buffer_leaves_fewer_users_active_than_littles_law_allows() {
             "B = {buffer}: {} are active and {thinking} think, of 200",
             sessions.mean_active
         );
-        let least = least_active - 3.0 * of_thinking.hypot(of_sizes);
+        let least = least_active - 3.0 * libm::hypot(of_thinking, of_sizes);
         assert!(sessions.mean_active > least, "B = {buffer}: {} of {least}", sessions.mean_active);
     }
 }

@@ -61,7 +61,7 @@ impl Told {
     /// Rates that grow by `growth` every 100 ms from `bps` on, until something is decided: after how long, and the last rate.
     fn until_decided(&mut self, rtt_ms: f64, bps: f64, growth: f64) -> Option<(f64, f64)> {
         for milli in 0..3000 {
-            let rate = bps * (1.0 + growth).powf(f64::from(milli) / 100.0);
+            let rate = bps * libm::pow(1.0 + growth, f64::from(milli) / 100.0);
             self.tick(rtt_ms, rate);
             if self.phase() == "hold" {
                 return Some((f64::from(milli) / 1e3, rate));

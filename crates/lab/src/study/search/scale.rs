@@ -126,9 +126,9 @@ impl Scale {
     pub(super) fn steps(&self, low: f64, high: f64) -> f64 {
         let (low, least) = (low.max(high / 1e6), 1.0 + RESOLUTION);
         if matches!(self.step, Step::Packets(..)) {
-            (high - low).max(1.0).log2()
+            libm::log2((high - low).max(1.0))
         } else {
-            ((high / low).ln() / least.ln()).max(1.0).log2()
+            libm::log2((libm::log(high / low) / libm::log(least)).max(1.0))
         }
     }
 
@@ -161,7 +161,7 @@ fn packets(link: &ResolvedLink) -> f64 {
 
 /// Writes a value to this many significant digits, without trailing zeros.
 fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> String {
-    let decimals = (digits - 1 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12);
+    let decimals = (digits - 1 - libm::log10(value.abs().max(1e-9)).floor() as i32).clamp(0, 12);
     let scale = 10f64.powi(decimals);
     let text = format!("{:.*}", decimals as usize, round(value * scale) / scale);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -192,10 +192,10 @@ pub(super) fn delay(summary: &Summary) -> Delay {
 
 /// Returns the whole number of packets at `share` of the way from `low` to `high` on a logarithmic axis.
 pub(super) fn spaced(low: f64, high: f64, share: f64) -> u64 {
-    (low * (high / low).powf(share)).round().max(1.0) as u64
+    (low * libm::pow(high / low, share)).round().max(1.0) as u64
 }
 
 /// Returns the ratio of two neighbouring limits of the first look.
 pub(super) fn step() -> f64 {
-    SPAN.powf(1.0 / f64::from(LOOKS - 1))
+    libm::pow(SPAN, 1.0 / f64::from(LOOKS - 1))
 }

@@ -144,7 +144,7 @@ fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
 /// the limit; `None` if the curve does not bend.
 pub(super) fn knee(curve: &[Point]) -> Option<u64> {
     let (first, last) = (curve.first()?, curve.last()?);
-    let place = |point: &Point| (point.packets.max(1) as f64).ln();
+    let place = |point: &Point| libm::log(point.packets.max(1) as f64);
     let (from, to) = (place(first), place(last));
     let line = |point: &Point| {
         first.utilization + (last.utilization - first.utilization) * (place(point) - from) / (to - from)

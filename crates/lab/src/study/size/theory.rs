@@ -59,7 +59,7 @@ pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
 
 /// Returns the seconds from a loss until the cubic is back at its window.
 fn cubic_period(window: f64) -> f64 {
-    (window * (1.0 - Saw::CUBIC.kept) / CUBIC_C).cbrt()
+    libm::cbrt(window * (1.0 - Saw::CUBIC.kept) / CUBIC_C)
 }
 
 fn friendly_period(window: f64, rtt: f64) -> f64 {
@@ -72,7 +72,7 @@ pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
         // The probe for the round-trip time comes every 10 s [bbr:draft00 4.3.5].
         Behaviour::Bbr => 10.0,
         Behaviour::Saw(Saw { growth: Growth::Cubic, .. }) => cubic_period(window),
-        Behaviour::Saw(Saw { growth: Growth::Exponential, kept }) => -kept.ln() / SCALABLE * rtt,
+        Behaviour::Saw(Saw { growth: Growth::Exponential, kept }) => -libm::log(kept) / SCALABLE * rtt,
         Behaviour::Saw(_) if control == "cubic" => friendly_period(window, rtt).max(rtt),
         Behaviour::Saw(saw) => (window * (1.0 - saw.kept) * rtt).max(rtt),
     }

@@ -119,7 +119,7 @@ impl Twin {
         let rtt = self.question.rtt.mean().as_secs_f64();
         let first = self.question.mix.shares().first().map(|(control, _)| behaviour(control, full, rtt));
         let cubic = matches!(first, Some(Behaviour::Saw(Saw { growth: Growth::Cubic, .. })));
-        self.stretch = if cubic && !self.has_bbr() { (full / window).powf(2.0 / 3.0) } else { 1.0 };
+        self.stretch = if cubic && !self.has_bbr() { libm::pow(full / window, 2.0 / 3.0) } else { 1.0 };
     }
 
     fn has_bbr(&self) -> bool {

@@ -229,7 +229,7 @@ pub(super) fn handshake(of: &ResolvedFlow) -> f64 {
 fn as_file(flow: &mut FlowSummary, of: &ResolvedFlow) {
     let Some(size) = of.size.filter(|_| flow.goodput_bps > 0.0) else { return };
     let segments = size.get().div_ceil(of.payload.get().max(1)).max(1) as f64;
-    let rounds = (segments / of.initial_window().max(1) as f64 + 1.0).log2().ceil().max(1.0);
+    let rounds = libm::log2(segments / of.initial_window().max(1) as f64 + 1.0).ceil().max(1.0);
     let seconds = flow.completion_s.unwrap_or(size.bits_f64() / flow.goodput_bps);
     let seconds = seconds.max(rounds * of.base_rtt.as_secs_f64());
     (flow.completion_s, flow.goodput_bps) = (Some(seconds), size.bits_f64() / seconds);

@@ -145,7 +145,7 @@ fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
     let (room, all) = (segments(seen.path.buffer), path_and_queue(seen));
     let base = seen.path.base_rtt.as_secs_f64();
     let full = base + seen.path.buffer.bits_f64() / seen.path.capacity.as_bps_f64().max(1.0);
-    let doubling = window.max(1.0).log2() * found.rtt.as_secs_f64();
+    let doubling = libm::log2(window.max(1.0)) * found.rtt.as_secs_f64();
     // A burst of a slow start enters the queue twice as fast as it leaves (`model::slow_start`, Theorem 1).
     let overflow = (2.0 * room).min(all);
     if found.regime != Regime::SelfInducedLoss && window < overflow {
