@@ -54,7 +54,7 @@ bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulato
 figures: setup-rust ## every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
-soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, small files beside scp, power cuts
+soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, the same tables on an older processor, small files beside scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
 	cargo test --no-default-features --features tightlink-lab/parquet -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
 	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
@@ -64,6 +64,7 @@ soak: setup-rust ## long properties: many more random cases than `make test`, tw
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
 	cargo test --release -p tightlink --test cli ten_questions -- --ignored
 	cargo test --release -p tightlink-lab --test host_paths -- --ignored --nocapture
+	scripts/same-bytes $(TIGHTLINK)
 	scripts/small-files || [ $$? = 3 ]
 	scripts/setup disks
 	scripts/power-cut --control naive --cuts 6 --seconds 12 --commit 5 > /dev/null

@@ -29,6 +29,34 @@ fn points(place: &Place, out: &str) -> BTreeMap<String, (u64, Vec<u8>)> {
 }
 
 #[test]
+fn a_table_has_the_same_bytes_on_a_processor_without_fma() {
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let place = Place::new();
+    for file in ["wlan/classes.toml", "highspeed/case1.toml"] {
+        let file = format!("{scenarios}/{file}");
+        let table = |out: &str, tunables: &str| {
+            let mut command = place.program(&["sweep", &file, "--engine", "model", "--out", out]);
+            // The functions of glibc that it then takes differ in the last bit.
+            command.env("GLIBC_TUNABLES", tunables);
+            end(command).well().out
+        };
+        assert_eq!(
+            table("old", "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F,-FMA4,-AVX"),
+            table("here", ""),
+            "{file}"
+        );
+    }
+    let tables = |out: &str| -> BTreeMap<_, _> {
+        let files = fs::read_dir(place.path().join(out)).unwrap().map(|file| file.unwrap().path());
+        let tables =
+            files.filter(|file| file.extension().is_some_and(|kind| kind == "csv" || kind == "parquet"));
+        tables.map(|file| (file.file_name().unwrap().to_owned(), fs::read(&file).unwrap())).collect()
+    };
+    assert_eq!(tables("here").len(), 4);
+    assert!(tables("here") == tables("old"), "the tables in {:?} differ", place.path());
+}
+
+#[test]
 fn a_sweep_that_was_killed_goes_on_and_comes_to_the_same_bytes() {
     let place = long();
     place.run(&["sweep", "long.toml", "--out", "whole", "--jobs", "2"]).well();
