@@ -1,6 +1,6 @@
 //! The way from the packets of a file to its trace: the choice, the order and the segments of packets.
 
-use crate::directions::{Directions, Wanted};
+use crate::directions::{Directions, PacketFilter};
 use crate::error::{Place, TraceError};
 use crate::input::Input;
 use crate::link_layer::LinkType;
@@ -31,7 +31,7 @@ pub(crate) struct Frame<'a> {
 
 /// A recorder, which takes the packets of a file one after the other.
 pub(crate) struct Recorder<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a PacketFilter,
     /// True for a capture, which is refused with more than one direction. The author of a table has chosen its lines.
     is_capture: bool,
     order: Order,
@@ -45,7 +45,7 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(wanted: &'a Wanted, is_capture: bool) -> Self {
+    pub(crate) fn new(wanted: &'a PacketFilter, is_capture: bool) -> Self {
         Self {
             wanted,
             is_capture,

@@ -234,7 +234,7 @@ pub(crate) struct NewOptions {
 pub(crate) struct ListOptions {
     /// What to list (default: everything)
     #[arg(value_enum)]
-    pub(crate) what: Option<Listed>,
+    pub(crate) what: Option<ListKind>,
     /// Print one JSON object per entry
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,7 +251,7 @@ pub(crate) struct KeysOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Listed {
+pub(crate) enum ListKind {
     /// Published results
     Figures,
     /// Congestion controls
@@ -279,7 +279,7 @@ pub(crate) struct CompletionsOptions {
 pub(crate) struct DocsOptions {
     /// What to write
     #[arg(value_enum)]
-    pub(crate) what: Made,
+    pub(crate) what: DocsKind,
     /// The folder of the manual
     #[arg(default_value = "man")]
     pub(crate) folder: PathBuf,
@@ -287,7 +287,7 @@ pub(crate) struct DocsOptions {
 
 /// What is made from the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Made {
+pub(crate) enum DocsKind {
     /// A manual page for each command
     Man,
     /// The reference of the command line, as Markdown

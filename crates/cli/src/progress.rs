@@ -135,7 +135,7 @@ struct Progress {
     bar: ProgressBar,
     /// Runs finished, and in all.
     runs: (u64, u64),
-    plain: Plain,
+    plain: PlainLines,
 }
 
 impl Progress {
@@ -144,7 +144,7 @@ impl Progress {
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs: (0, 1), plain: Plain::default() }
+        Self { bar, runs: (0, 1), plain: PlainLines::default() }
     }
 
     /// Shows that `runs` of `all` have ended.
@@ -195,7 +195,7 @@ fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
 /// A bar over the points of a sweep.
 struct Count {
     bar: ProgressBar,
-    plain: Plain,
+    plain: PlainLines,
     /// Points finished, and in all.
     points: (u64, u64),
     /// True if each point is a search: the bar then counts in thousandths of all.
@@ -209,7 +209,7 @@ impl Count {
             ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, plain: Plain::default(), points: (0, 0), searches: false }
+        Self { bar, plain: PlainLines::default(), points: (0, 0), searches: false }
     }
 
     /// Shows the name of the work at the next point.
@@ -262,7 +262,7 @@ impl Drop for Count {
 
 /// The plain lines for a stderr that is not a terminal.
 #[derive(Debug, Default)]
-struct Plain {
+struct PlainLines {
     /// The time of the last line, from the start.
     told: Duration,
     /// The time of the first report, and the work done by then. Results reused from disk say nothing about the time
@@ -272,7 +272,7 @@ struct Plain {
     rest: f64,
 }
 
-impl Plain {
+impl PlainLines {
     fn tell(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str, doing: &str) {
         if !stderr().is_terminal()
             && let Some(line) = self.line(elapsed, finished, all, what)
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn plain_lines_come_every_ten_seconds_and_say_what_is_left() {
         let seconds = Duration::from_secs;
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         assert_eq!(plain.line(seconds(1), 30.0, 90, "points"), None, "30 were on disk");
         assert_eq!(plain.line(seconds(9), 33.0, 90, "points"), None);
         let line = plain.line(seconds(11), 37.0, 90, "points");
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_run_of_the_kernel_is_not_over_before_its_own_time() {
         let seconds = Duration::from_secs;
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         // A simulation took no time, and the kernel's run is at 10 of 35 s.
         assert_eq!(plain.line(seconds(0), 0.0, 2, "runs"), None);
         plain.rest = 25.0;

@@ -2,7 +2,7 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, TRAFFIC, of_run, value};
+use lab::run::metric::{COLUMNS, FLOW, LINK, Metric, MetricReader, TRAFFIC, of_run, value};
 use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, TrafficSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
@@ -169,7 +169,7 @@ fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
     let cell = |key: &str| {
         let half_width = value(summary, &format!("{key}_ci95")).filter(|_| key == "utilization");
-        let Known { metric, get } = of_run(key);
+        let MetricReader { metric, get } = of_run(key);
         let half_width = half_width.map_or_else(String::new, |half| format!(" ± {}", metric.shown(half)));
         get(summary).map_or_else(|| "–".to_owned(), |value| metric.shown(value) + &half_width)
     };
@@ -190,7 +190,7 @@ fn flow_row(flow: &FlowSummary) -> Vec<String> {
 }
 
 /// Returns the row of a part of a run; columns without a number of the part stay empty.
-fn part_row<T>(name: &str, numbers: &[Known<T>], part: &T) -> Vec<String> {
+fn part_row<T>(name: &str, numbers: &[MetricReader<T>], part: &T) -> Vec<String> {
     let cell = |key: &str| {
         let known = numbers.iter().find(|known| known.metric.key == key);
         known.and_then(|known| Some(known.metric.shown((known.get)(part)?))).unwrap_or_default()

@@ -11,25 +11,25 @@
 //! lateness shows as added delay, which is measured and reported. While the machine does not run the thread at all, the
 //! path stands still.
 //!
-//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `behind.rs` (that time for programs at the
+//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `lag.rs` (that time for programs at the
 //! path's ends). Then `lane.rs` (the direction with the link), `line.rs` (the other direction), `driver.rs` (the
 //! thread), `report.rs`, and `hosts.rs` (the two ends).
 
-mod behind;
 mod config;
 mod doubt;
 mod driver;
 mod hosts;
+mod lag;
 mod lane;
 mod line;
 mod report;
 mod time;
 
-pub use behind::Behind;
 pub use config::{BackLink, PathConfig};
 pub use doubt::Doubt;
 pub use hosts::HostReport;
-pub use report::{Judged, Lateness, LinkSample, PathReport};
+pub use lag::PathLag;
+pub use report::{Lateness, LinkSample, PathReport, RateVerdict};
 pub use time::Stalls;
 
 use crate::tun::{self, Tun, TunConfig};
@@ -68,7 +68,7 @@ pub struct Path {
     failure: Arc<OnceLock<String>>,
     origin: OnceLock<Instant>,
     started: Instant,
-    behind: Behind,
+    lag: PathLag,
     limits_back: bool,
     /// The losses of the two hosts at the last beginning.
     lost: [HostLosses; 2],
@@ -99,7 +99,7 @@ impl Path {
         let limits_back = config.back.is_some();
         let clock = Clock::start();
         let path_time = PathTime::new(clock);
-        let behind = path_time.behind();
+        let lag = path_time.lag();
         let driver = Driver {
             devices,
             commands: received,
@@ -124,7 +124,7 @@ impl Path {
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
-            wakes: driver::Wakes::default(),
+            wakes: driver::WakeUpDelay::default(),
         };
         let failure = Arc::new(OnceLock::new());
         let told = Arc::clone(&failure);
@@ -141,7 +141,7 @@ impl Path {
             failure,
             origin: OnceLock::new(),
             started: clock.instant(units::Time::ZERO),
-            behind,
+            lag,
             limits_back,
             lost: [HostLosses::NONE; 2],
         })
@@ -207,8 +207,8 @@ impl Path {
     /// Returns how far the path's time is behind the real clock since the last [`begin`](Path::begin): it stands still
     /// while the machine does not run the emulator. Programs at the path's ends should measure in the path's time.
     #[must_use]
-    pub fn behind(&self) -> Behind {
-        self.behind.clone()
+    pub fn lag(&self) -> PathLag {
+        self.lag.clone()
     }
 
     /// Returns the reason if the path has ended by itself: a device was removed, or a bug. No packet moves any more, so

@@ -18,7 +18,7 @@
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
-use host::waiting::Tree;
+use host::waiting::ProcessTree;
 use host::{PollFd, PollFlags};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
@@ -92,7 +92,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         None => None,
     };
     let begun = path.begin(Span::ZERO)?;
-    let mut far = server.as_ref().map(|server| Tree::of(server.child.id()));
+    let mut far = server.as_ref().map(|server| ProcessTree::of(server.child.id()));
     let mut command = path.sender().command_as(program, shell.user.as_ref());
     command.args(arguments);
     at_ends(&path, &mut command);
@@ -108,11 +108,11 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         let found = Complaint::new(format!("the command {}", program.display()), error.to_string());
         EmuError::Missing(found.help(help))
     })?;
-    let mut near = Tree::of(child.id());
+    let mut near = ProcessTree::of(child.id());
     let own: Vec<u32> = server.iter().map(|server| server.child.id()).chain([child.id()]).collect();
     let status = signals.attend(&mut child, &path, &mut || {
         near.look();
-        far.iter_mut().for_each(Tree::look);
+        far.iter_mut().for_each(ProcessTree::look);
         collect(&own);
     });
     let ran = host::clock::now().duration_since(begun);

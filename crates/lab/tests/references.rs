@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::curves::CurveChart;
-use tightlink_lab::study::experiment::{Compared, Experiment, ExperimentError};
+use tightlink_lab::study::experiment::{Comparison, Experiment, ExperimentError};
 use tightlink_lab::study::figures::figures;
 use tightlink_lab::study::watch::Unwatched;
 
@@ -39,7 +39,7 @@ const TABLE: &str = "link.queue.limit,flow.many.control,run,loss_rate,utilizatio
 ";
 
 /// The figure of [`SCENARIO`] with `set` over it, beside `table`.
-fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Compared, ExperimentError> {
+fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Comparison, ExperimentError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ns2.csv"), table).unwrap();
     let mut document =
@@ -48,13 +48,13 @@ fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Compared, ExperimentError>
     compared(&document, folder.path())
 }
 
-fn compared(document: &Document, folder: &Path) -> Result<Compared, ExperimentError> {
+fn compared(document: &Document, folder: &Path) -> Result<Comparison, ExperimentError> {
     let mut experiment = Experiment::new(document, folder).unwrap();
     (experiment.engines, experiment.jobs) = (vec![Engine::Model], 1);
     experiment.compare(&[], &mut Unwatched)
 }
 
-fn charts(compared: Compared) -> (Vec<CurveChart>, String) {
+fn charts(compared: Comparison) -> (Vec<CurveChart>, String) {
     let drawn = compared.drawn.unwrap();
     (drawn.curves.charts, drawn.headline)
 }

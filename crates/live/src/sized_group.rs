@@ -13,7 +13,7 @@
 //!
 //! A group has no thread and reads no clock. The caller lends the sockets for each call, in the order in which they
 //! joined, and stays their owner. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
-//! in `pilot.rs`.
+//! in `probed_group.rs`.
 //!
 //! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. The sizer gets all data that arrived
 //! in between as one delivery. So a sizer that counts in round trips sees eight or more deliveries in each.

@@ -7,7 +7,7 @@ use super::chart::{
 use super::completion::completion_chart;
 use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
-use super::flows::{Quantity, Role, curves};
+use super::flows::{FlowQuantity, Role, curves};
 use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
@@ -168,7 +168,7 @@ fn scale(chart: &mut Chart, case: &Case) {
 fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
     let mut every = 0.0_f64;
     let mut traces = Vec::new();
-    let quantity = Quantity { of: &spec.column, spread: Some(spec.spread), additive: spec.additive };
+    let quantity = FlowQuantity { of: &spec.column, spread: Some(spec.spread), additive: spec.additive };
     let columns_of: Vec<_> =
         case.records.iter().map(|r| (r.summary.engine, curves(&r.series, &quantity, MAX_FLOWS))).collect();
     let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);

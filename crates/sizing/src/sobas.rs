@@ -44,7 +44,7 @@ use grow::Grow;
 pub(crate) use parameters::CLOCK_STEP;
 use parameters::LOSS_MEMORY;
 pub use parameters::Parameters;
-use path::{Before, Level, Path, Sign};
+use path::{Level, Path, QueueBeforeLoss, Sign};
 pub(crate) use port::IDLY;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};
@@ -255,12 +255,12 @@ impl Sobas {
                     };
                 }
             }
-            Sign::Loss(Before::Calm)
+            Sign::Loss(QueueBeforeLoss::Calm)
                 if now >= self.losses.recovered && self.losses.count(now) >= parameters.losses as u32 =>
             {
                 return self.open(now, "losses go on with S in force");
             }
-            Sign::Loss(Before::Calm) => {}
+            Sign::Loss(QueueBeforeLoss::Calm) => {}
             // The buffer has less room than the queue that S aims at.
             Sign::Loss(_) if now >= self.losses.recovered => {
                 let (base, aim) = (self.base().as_secs_f64(), self.aim().as_secs_f64());

@@ -13,7 +13,7 @@ use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::origin::Origin;
-use crate::store::{FileStamp, Finish, Key};
+use crate::store::{FileStamp, FolderAttributes, Key};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -40,7 +40,7 @@ const CHUNK: usize = 128;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Record {
     /// A folder whose rights and time are set at the end.
-    Folder(Name, Finish),
+    Folder(Name, FolderAttributes),
     /// An entry that has its name; the second key is that of the entry while it was under way.
     Stored(Key, Key, Stored),
     /// A file that is begun under a name; the first key is that of the name.
@@ -92,7 +92,7 @@ pub(crate) struct Journal {
     partial: HashMap<Key, Partial>,
     /// The file begun last under each name.
     begun: HashMap<Key, Key>,
-    folders: BTreeMap<Name, Finish>,
+    folders: BTreeMap<Name, FolderAttributes>,
     /// The estimated memory of all these, in bytes.
     memory: usize,
 }
@@ -193,7 +193,7 @@ impl Journal {
     }
 
     /// Records a folder whose rights and time are set at the end.
-    pub(crate) fn folder(&mut self, name: &Name, finish: Finish) -> Result<(), TransferError> {
+    pub(crate) fn folder(&mut self, name: &Name, finish: FolderAttributes) -> Result<(), TransferError> {
         if self.folders.get(name) == Some(&finish) {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl Journal {
     }
 
     /// Returns the rights and time that a folder gets at the end, if it belongs to the session.
-    pub(crate) fn known_folder(&self, name: &Name) -> Option<Finish> {
+    pub(crate) fn known_folder(&self, name: &Name) -> Option<FolderAttributes> {
         self.folders.get(name).copied()
     }
 
@@ -265,7 +265,7 @@ impl Journal {
     }
 
     /// Returns the folders, each before the folders inside it.
-    pub(crate) fn folders(&self) -> Vec<(Name, Finish)> {
+    pub(crate) fn folders(&self) -> Vec<(Name, FolderAttributes)> {
         self.folders.iter().map(|(name, &finish)| (name.clone(), finish)).collect()
     }
 
@@ -328,9 +328,9 @@ mod tests {
         Stored { version: [1; 16], there: FileStamp { size: 3, modified, inode: 9 }, other: None }
     }
 
-    fn finish() -> Finish {
+    fn finish() -> FolderAttributes {
         let origin = Origin::of(File::open("/").unwrap()).unwrap();
-        Finish { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
+        FolderAttributes { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
     }
 
     fn filled(path: &Path) {

@@ -1,17 +1,17 @@
 //! Receiving: a folder, a ticket, and the sender that holds it.
 //!
 //! Reading order: `state.rs` (the part of a session that outlives the process), `listen.rs` (admission of
-//! connections), `book.rs` (what all threads share), `session.rs` (one sender's session, and the one thread that owns
+//! connections), `registry.rs` (what all threads share), `session.rs` (one sender's session, and the one thread that owns
 //! it). Then `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
 
 mod assembly;
-mod book;
 mod consent;
 #[cfg(fuzzing)]
 #[path = "../fuzzing/receive/harness.rs"]
 pub(crate) mod fuzzing;
 mod incoming;
 mod listen;
+mod registry;
 mod session;
 mod state;
 mod stream;

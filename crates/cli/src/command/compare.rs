@@ -9,7 +9,7 @@ use emu::EmuError;
 use lab::run::engine::EngineError;
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
-use lab::study::experiment::{Compared, Experiment, ExperimentError, UNASKED, shortened};
+use lab::study::experiment::{Comparison, Experiment, ExperimentError, UNASKED, shortened};
 use lab::study::lines::{OtherLine, drawn, results};
 use report::page_of;
 use scenario::Document;
@@ -97,7 +97,7 @@ pub(super) fn bars(options: &ReportOptions) -> Bars {
 /// Writes the report, prints the answers, and names the places of results and report.
 pub(super) fn show(
     experiment: &Experiment,
-    compared: &Compared,
+    compared: &Comparison,
     options: &ReportOptions,
     folder: &Folder,
 ) -> Result<ExitCode, Problem> {

@@ -41,7 +41,7 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
 pub(crate) struct FairnessWatch {
     interval: Span,
     warmup: Time,
-    flows: Vec<Watched>,
+    flows: Vec<FlowRate>,
     /// The bytes that the link can send in an interval; `None` in a wireless cell, whose flows have no defined fair
     /// share.
     capacity: Option<f64>,
@@ -55,7 +55,7 @@ pub(crate) struct FairnessWatch {
 }
 
 /// One flow.
-struct Watched {
+struct FlowRate {
     from: Time,
     until: Time,
     size: Bytes,
@@ -76,7 +76,7 @@ impl FairnessWatch {
     /// Creates the watch; returns `None` if the scenario does not ask for it.
     pub(crate) fn new(resolved: &Resolved) -> Option<Self> {
         let interval = resolved.fairness?;
-        let watched = |flow: &ResolvedFlow| Watched {
+        let watched = |flow: &ResolvedFlow| FlowRate {
             from: flow.start,
             until: flow.stop.unwrap_or(Time::NEVER),
             size: flow.size.unwrap_or(Bytes::MAX),

@@ -4,14 +4,14 @@
 use crate::run::engine::{self, EngineError, Progress};
 use crate::run::record::{Engine, Extent, Note, Record, Repeats};
 use crate::study::task::Task;
-use crate::study::watch::{Event, Watched};
+use crate::study::watch::{Event, SharedWatch};
 use scenario::Faults;
 
 /// Runs the task on `engine`.
 ///
 /// # Errors
 /// If the machine lacks something or something broke; [`EngineError::CannotAnswer`] if the engine cannot answer at all.
-pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
+pub fn record(task: &Task, engine: Engine, watched: &SharedWatch<'_>) -> Result<Record, EngineError> {
     let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
     engine::run(engine, &task.resolved, tell)
 }

@@ -3,49 +3,49 @@
 //!
 //! Reading order: `question.rs` has the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
-//! limits. `bench.rs` has the simulations of limits over any bed. There are three beds. `twin.rs` is a path made of the
+//! limits. `trials.rs` has the simulations of limits over any bed. There are three beds. `twin.rs` is a path made of the
 //! question, or a smaller one if that is too large; `path.rs` is a scenario as it is. `wire.rs` has the common part of
-//! these two. `cell.rs` is the bed of an access point's queue. `around.rs` has the answer under other circumstances
-//! (`variants.rs`) and policies, `settling.rs` the time that a policy needs, `elsewhere.rs` a full queue elsewhere on
+//! these two. `cell.rs` is the bed of an access point's queue. `alternatives.rs` has the answer under other circumstances
+//! (`variants.rs`) and policies, `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on
 //! the path. `lines.rs` has lines to paste. Files depend on each other in one direction only, and none depends on this
 //! one.
 
+mod alternatives;
 mod answer;
-mod around;
-mod bench;
 mod cell;
 mod choice;
-mod elsewhere;
 mod hosts;
 mod lines;
 mod path;
 mod question;
+mod second_queue;
 mod settling;
 mod theory;
+mod trials;
 mod twin;
 mod variants;
 mod wire;
 
-pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
+pub use answer::{Delay, Line, Point, Policy, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant};
 pub use choice::MARGIN;
 pub use hosts::Hosts;
-pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
+pub use question::{CONTROL, CellFacts, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
 use super::repeat::record;
 use super::sweep::Runner;
 use super::task::{Task, check};
-use super::watch::{Watch, Watched, Work};
+use super::watch::{SharedWatch, Watch, Work};
 use crate::run::record::{Engine, Note};
 use crate::run::resolve::Resolved;
-use bench::{Bench, LARGEST, spaced};
 use choice::{Choice, choice, knee, trade_off};
 use path::ScenarioPath;
 use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
+use trials::{LARGEST, Trials, spaced};
 use units::Complaint;
-use wire::{Wire, Wires};
+use wire::{TestPath, TestPaths};
 
 /// The smallest limit that theory is asked about, packets. Smaller queues lose bursts, which theory does not know.
 const SMALLEST: f64 = 4.0;
@@ -102,7 +102,7 @@ pub fn from_theory(question: &Question) -> Sizing {
 fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Sizing {
     let recommended = at(chosen.recommended);
     Sizing {
-        asked: Asked::of(question),
+        asked: QuestionNumbers::of(question),
         engine: Engine::default(),
         best_bps: None,
         least: at(chosen.least),
@@ -115,7 +115,7 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
         pareto: Vec::new(),
         trade_off: None,
         remarks: Vec::new(),
-        lines: lines::lines(question, &recommended, &lines::Beside::default()),
+        lines: lines::lines(question, &recommended, &lines::AlsoSimulated::default()),
         proof: None,
         assumptions: Vec::new(),
     }
@@ -244,11 +244,11 @@ impl Study {
     /// # Errors
     /// [`ExperimentError`]; finished simulations are kept.
     pub fn simulate(&self, watch: &mut dyn Watch) -> Result<Sizing, ExperimentError> {
-        let watched = Watched::new(watch);
+        let watched = SharedWatch::new(watch);
         self.simulated(&watched).map_err(|error| self.stopped(&watched, error))
     }
 
-    fn simulated(&self, watched: &Watched<'_>) -> Result<Sizing, ExperimentError> {
+    fn simulated(&self, watched: &SharedWatch<'_>) -> Result<Sizing, ExperimentError> {
         watched.begin(Work::Points);
         let question = &self.question;
         let runner = Runner { jobs: self.jobs, folder: self.folder.as_deref(), watched };
@@ -267,40 +267,40 @@ impl Study {
     }
 
     /// Answers by simulations of `paths`, under the assumptions `told`.
-    fn over<W: Wire>(
+    fn over<W: TestPath>(
         &self,
         paths: Vec<W>,
         runner: Runner<'_, '_>,
         told: &[&str],
     ) -> Result<Sizing, ExperimentError> {
         let question = &self.question;
-        let mut bench = Bench::new(question, Wires { question, paths, seed: self.seed }, runner);
-        let chosen = bench.choose()?;
-        let curve = bench.curve();
-        let at = |packets| bench.found(packets).expect("a limit that was simulated").point;
-        let around = around::around(&bench, &chosen)?;
+        let mut trials = Trials::new(question, TestPaths { question, paths, seed: self.seed }, runner);
+        let chosen = trials.choose()?;
+        let curve = trials.curve();
+        let at = |packets| trials.found(packets).expect("a limit that was simulated").point;
+        let alternatives = alternatives::alternatives(&trials, &chosen)?;
         let (least, recommended) = (at(chosen.least), at(chosen.recommended));
         let mut remarks = doubts(question, &chosen, &least, &recommended);
         let best =
             curve.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization)).map(|point| point.packets);
-        let best = best.filter(|_| chosen.none_meets()).and_then(|packets| bench.found(packets));
-        remarks.extend(best.and_then(|found| found.elsewhere.as_ref()).map(ToString::to_string));
-        remarks.extend(around.remarks);
+        let best = best.filter(|_| chosen.none_meets()).and_then(|packets| trials.found(packets));
+        remarks.extend(best.and_then(|found| found.second_queue.as_ref()).map(ToString::to_string));
+        remarks.extend(alternatives.remarks);
         let mut assumptions = assumptions(question);
         assumptions.extend(told.iter().map(ToString::to_string));
-        assumptions.extend(bench.bed.paths.iter().filter_map(W::assumption));
+        assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
         assumptions.extend(choice::clumps(question, chosen.recommended));
-        let beside = lines::Beside {
-            in_bytes: around.in_bytes,
-            room: Some(around::safe_room(question, &chosen)),
-            policies: around.pareto.clone(),
+        let beside = lines::AlsoSimulated {
+            in_bytes: alternatives.in_bytes,
+            room: Some(alternatives::safe_room(question, &chosen)),
+            policies: alternatives.pareto.clone(),
         };
         Ok(Sizing {
             engine: Engine::Sim,
             knee: knee(&curve),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
-            sensitivity: around.sensitivity,
-            pareto: around.pareto,
+            sensitivity: alternatives.sensitivity,
+            pareto: alternatives.pareto,
             remarks,
             lines: lines::lines(question, &recommended, &beside),
             assumptions,
@@ -314,14 +314,14 @@ impl Study {
     /// # Errors
     /// [`ExperimentError`], for example if the machine lacks something that runs of the kernel need.
     pub fn prove(&self, sizing: &mut Sizing, watch: &mut dyn Watch) -> Result<(), ExperimentError> {
-        let watched = Watched::new(watch);
+        let watched = SharedWatch::new(watch);
         let limit = sizing.recommended.packets;
         let proved = self.proved(limit, &watched).map_err(|error| self.stopped(&watched, error))?;
         sizing.proof = Some(proved);
         Ok(())
     }
 
-    fn proved(&self, limit: u64, watched: &Watched<'_>) -> Result<Proof, ExperimentError> {
+    fn proved(&self, limit: u64, watched: &SharedWatch<'_>) -> Result<Proof, ExperimentError> {
         crate::run::engine::prepare_kernel()?;
         watched.begin(Work::Runs);
         match &self.scenario {
@@ -335,11 +335,11 @@ impl Study {
     }
 
     /// Runs the kernel on the first of `paths` that suits it.
-    fn proved_on<W: Wire>(
+    fn proved_on<W: TestPath>(
         &self,
         paths: &[W],
         limit: u64,
-        watched: &Watched<'_>,
+        watched: &SharedWatch<'_>,
     ) -> Result<Proof, ExperimentError> {
         let tasks = paths.iter().map(|path| path.live_task(limit, &self.question.queue, self.seed));
         let tasks = tasks.collect::<Result<Vec<Task>, Faults>>()?;
@@ -359,7 +359,7 @@ impl Study {
         Ok(Proof { held: (held || !busy).then_some(held), point, notes })
     }
 
-    fn stopped(&self, watched: &Watched<'_>, error: ExperimentError) -> ExperimentError {
+    fn stopped(&self, watched: &SharedWatch<'_>, error: ExperimentError) -> ExperimentError {
         if !watched.is_stopped() {
             return error;
         }

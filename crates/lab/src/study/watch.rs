@@ -78,7 +78,7 @@ impl Watch for Unwatched {
 }
 
 /// The one watch for all threads of a study. It counts the steps, and remembers a stop.
-pub struct Watched<'a>(Mutex<State<'a>>);
+pub struct SharedWatch<'a>(Mutex<State<'a>>);
 
 struct State<'a> {
     watch: Option<&'a mut dyn Watch>,
@@ -87,7 +87,7 @@ struct State<'a> {
     all: usize,
 }
 
-impl Watched<'static> {
+impl SharedWatch<'static> {
     /// Creates the watch of a study that nobody watches.
     #[must_use]
     pub fn by_nobody() -> Self {
@@ -95,7 +95,7 @@ impl Watched<'static> {
     }
 }
 
-impl<'a> Watched<'a> {
+impl<'a> SharedWatch<'a> {
     /// Shares the caller's `watch` among the threads of a study.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
         Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))

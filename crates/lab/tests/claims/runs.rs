@@ -3,10 +3,10 @@
 use crate::common::{SCENARIO, answers, claim, record};
 use scenario::Document;
 use tightlink_lab::run::record::Engine;
-use tightlink_lab::study::claims::{Claim, Judging, check, doubted, evidence};
+use tightlink_lab::study::claims::{Claim, ClaimSettings, check, doubted, evidence};
 use tightlink_lab::study::sweep::Runner;
 use tightlink_lab::study::task::{Answer, tasks};
-use tightlink_lab::study::watch::Watched;
+use tightlink_lab::study::watch::SharedWatch;
 
 /// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
 fn repeated() -> Vec<Answer> {
@@ -58,12 +58,12 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let text = SCENARIO.replace("'link.queue.limit' = ['1 bdp', '2 bdp']", "");
     let random = text.replace("[sweep]", "[[traffic]]\nkind = 'poisson'\nrate = '50Mbit/s'\n[sweep]");
     let of = |text: &str, claims: &[Claim]| {
-        let judging = Judging {
+        let judging = ClaimSettings {
             asked: &[Engine::Model, Engine::Sim],
             run: &[Engine::Model, Engine::Sim],
             seeds: 4,
             live: None,
-            runner: Runner { jobs: 2, folder: Some(folder.path()), watched: &Watched::by_nobody() },
+            runner: Runner { jobs: 2, folder: Some(folder.path()), watched: &SharedWatch::by_nobody() },
         };
         evidence(&Document::parse("x.toml", text).unwrap(), claims, &judging).unwrap()
     };

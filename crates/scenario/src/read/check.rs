@@ -1,7 +1,7 @@
 //! Checks across tables.
 
 use super::partial::{PartialFlow, PartialLink, PartialWlan};
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::spec::{Direction, Limit, Spread};
 use crate::tables::flow::MOST_FLOWS;
 use crate::tables::top::ScenarioRead;
@@ -134,9 +134,9 @@ fn round(flow: &PartialFlow<'_>, links: &[PartialLink<'_>]) -> Option<Span> {
 
 /// Notes a base RTT below the `round` trip of the flow's way. The last argument has the words for the delay and for
 /// `round`.
-fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
+fn covers(at: &ValueAt<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
     let accepted = format!("at least {round}, {is}");
-    let short = |at: &At<'_>, what: &str, least: Span| {
+    let short = |at: &ValueAt<'_>, what: &str, least: Span| {
         if least < round {
             let found = format!("{what} of {least}, less than {delay} there and back ({round})");
             at.fault(found, accepted.clone(), None);

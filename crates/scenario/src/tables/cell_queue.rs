@@ -1,7 +1,7 @@
 //! `queue` of a cell: as that of a link, but without limits that depend on a rate, and with rules that move the limit.
 
 use super::link::{NO_ROOM, POLICY, Queue, policy};
-use crate::cursor::{At, Quantity};
+use crate::cursor::{TypedQuantity, ValueAt};
 use crate::limit;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Keys};
@@ -193,7 +193,7 @@ struct Room(Limit);
 
 const ACCEPTED: &str = "packets or a size, such as \"338 packets\" or \"512kB\"";
 
-impl Quantity for Room {
+impl TypedQuantity for Room {
     const UNITS: &'static [&'static str] = &["packets", "kB", "MB", "GB", "B", "KiB", "MiB"];
     const ZERO: Self = Self(Limit::ZERO);
     fn read(text: &str) -> Result<Self, TextError> {
@@ -205,7 +205,7 @@ impl Quantity for Room {
 }
 
 /// Reads the limit of a queue of the cell, in packets or bytes. `side` is the direction in words.
-pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
+pub(crate) fn limit(at: &ValueAt<'_>, side: &str) -> Option<Limit> {
     let Room(limit) = at.above_zero(" packets", NO_ROOM)?;
     let what = match limit {
         Limit::Packets(_) | Limit::Bytes(_) => return Some(limit),
@@ -221,7 +221,7 @@ pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
     None
 }
 
-fn threshold(at: &At<'_>) -> Option<Limit> {
+fn threshold(at: &ValueAt<'_>) -> Option<Limit> {
     let Room(threshold) = at.quantity(" packets")?;
     if matches!(threshold, Limit::Time(_) | Limit::Bdp(_)) {
         let found = "a threshold by time: the downlink of a cell has no rate of its own";
@@ -232,7 +232,7 @@ fn threshold(at: &At<'_>) -> Option<Limit> {
 }
 
 /// Reads the access point's queue.
-pub(crate) fn queue(at: &At<'_>) -> Option<CellQueue> {
+pub(crate) fn queue(at: &ValueAt<'_>) -> Option<CellQueue> {
     let (keys, kind, settings) = policy(at, CELL_QUEUE, threshold)?;
     let limit = keys.read("limit", |at| limit(at, "the downlink"));
     let sizing = keys.optional("sizing", |at| sizing(at, limit));
@@ -242,7 +242,7 @@ pub(crate) fn queue(at: &At<'_>) -> Option<CellQueue> {
 }
 
 /// Reads the rule that moves the limit. Keys of other rules are allowed, so that a sweep can vary the rule.
-fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
+fn sizing(at: &ValueAt<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
     let keys = at.keys(SIZING)?;
     let rule = keys.read("rule", |at| at.word_among(RULES));
     let (ebdp, alt) = (EbdpRead::read(&keys, ()).whole(), AltRead::read(&keys, limit).whole());
@@ -267,7 +267,7 @@ fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
 /// The largest number of packets. Larger ones are mistakes.
 const MOST_PACKETS: u64 = 1_000_000;
 
-fn per_second(at: &At<'_>) -> Option<f64> {
+fn per_second(at: &ValueAt<'_>) -> Option<f64> {
     let number = at.number()?;
     if number <= 0.0 {
         at.fault(format!("{number} packets per second"), "a number above zero", None);
@@ -276,7 +276,7 @@ fn per_second(at: &At<'_>) -> Option<f64> {
     Some(number)
 }
 
-fn fewest(at: &At<'_>, limit: Option<Limit>) -> Option<u64> {
+fn fewest(at: &ValueAt<'_>, limit: Option<Limit>) -> Option<u64> {
     let fewest = at.integer(1..=MOST_PACKETS)?;
     if let Some(Limit::Packets(most)) = limit.filter(|_| at.key.is_some())
         && fewest > most
@@ -287,11 +287,11 @@ fn fewest(at: &At<'_>, limit: Option<Limit>) -> Option<u64> {
     Some(fewest)
 }
 
-fn airtime(at: &At<'_>) -> Option<Span> {
+fn airtime(at: &ValueAt<'_>) -> Option<Span> {
     at.above_zero("ms", "no airtime at all: nothing would leave")
 }
 
-fn airtime_limits(at: &At<'_>) -> Option<AirtimeLimits> {
+fn airtime_limits(at: &ValueAt<'_>) -> Option<AirtimeLimits> {
     let keys = at.keys(AIRTIME)?;
     let limits = AirtimeLimitsRead::read(&keys, ()).whole()?;
     let AirtimeLimits { low, high, .. } = limits;

@@ -1,7 +1,7 @@
 //! The keys of `[[flow]]` for its two ends, most of them for segments that are close together.
 
 use super::draft::FlowDraft;
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::Written;
 use crate::schema::{KEY, OWN, by_host};
 use crate::table::table;
@@ -150,7 +150,7 @@ const MOST_QUICK: u64 = 1_000_000;
 const LONGEST_GATHERING: Span = Span::from_millis(10);
 
 /// Reads the time for which a host gathers arrivals.
-fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
+fn gathering(at: &ValueAt<'_>, unit: &str) -> Option<Span> {
     let time: Span = at.quantity(unit)?;
     if time > LONGEST_GATHERING {
         at.fault(format!("{time}"), format!("a time up to {LONGEST_GATHERING}"), None);
@@ -159,7 +159,7 @@ fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
     Some(time)
 }
 
-pub(crate) fn access_rate(at: &At<'_>) -> Option<Option<Rate>> {
+pub(crate) fn access_rate(at: &ValueAt<'_>) -> Option<Option<Rate>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }

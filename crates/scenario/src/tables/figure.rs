@@ -17,7 +17,7 @@ pub struct FigureSpec {
     /// value of `x`. There is a map for each combination of the other swept keys.
     pub rows: Option<String>,
     /// The numbers to draw.
-    pub y: Drawn,
+    pub y: FigureNumbers,
     /// The engines that give the results, once each.
     pub engines: Vec<FigureEngine>,
     /// The number of runs at each point. The figure draws their median, and the range from the least to the greatest.
@@ -42,7 +42,7 @@ pub const MOST_REPEATS: u64 = 99;
 
 /// The numbers that a figure draws at each point.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Drawn {
+pub enum FigureNumbers {
     /// `y = ["loss_rate"]`: numbers of the summary, a chart each.
     Numbers(Vec<String>),
     /// `smallest = { … }`: the smallest value of a key that meets a target, a curve per target.

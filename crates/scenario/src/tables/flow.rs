@@ -6,7 +6,7 @@ use super::draft::FlowDraft;
 use super::ends::ENDS;
 use super::spread::{SPREAD, spread};
 use super::wlan::CellWay;
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;
@@ -351,7 +351,7 @@ const LONGEST: Bytes = Bytes::new(65_535);
 /// The most flows and users, in one table and in all. More are a mistake.
 pub(crate) const MOST_FLOWS: u64 = 1_000_000;
 
-fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
+fn recovery(at: &ValueAt<'_>, sack: bool) -> Option<Recovery> {
     let recovery = at.word()?;
     if recovery == Recovery::Reno && sack {
         let help = "write sack = false, too, or another recovery".to_owned();
@@ -365,7 +365,7 @@ fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
     Some(recovery)
 }
 
-fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
+fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
         // No host uses RACK without selective acknowledgements, so the default is then "dupack".
@@ -383,7 +383,7 @@ fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
     Some(detection)
 }
 
-fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
+fn segment(at: &ValueAt<'_>, header: Bytes) -> Option<Bytes> {
     let segment: Bytes = at.quantity("B")?;
     let least = header.get() + 1;
     if segment <= header {
@@ -402,7 +402,7 @@ fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
     Some(segment)
 }
 
-fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
+fn ssthresh(at: &ValueAt<'_>) -> Option<Option<Bytes>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }
@@ -410,7 +410,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
 }
 
 /// Reads the window above which limited slow start grows more slowly. Other slow starts refuse the key.
-fn max_ssthresh(at: &At<'_>, slow_start: Option<&str>) -> Option<u64> {
+fn max_ssthresh(at: &ValueAt<'_>, slow_start: Option<&str>) -> Option<u64> {
     let read = at.count("a max_ssthresh of zero: no growth at all")?;
     match (at.key, slow_start) {
         (Some(key), Some(slow_start)) if slow_start != "limited" => {

@@ -1,6 +1,6 @@
 //! `[link]`, its queue, and its other direction.
 
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
@@ -236,7 +236,7 @@ table! {
 }
 
 /// Reads a rate. A list, a table or a file, by which other tools describe a rate that changes, gets help.
-pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+pub(crate) fn rate(at: &ValueAt<'_>) -> Option<Rate> {
     let changes = match &at.node.value {
         Value::List(_) | Value::Table(_) => true,
         Value::String(text) => {
@@ -255,7 +255,7 @@ pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
-fn loss(at: &At<'_>) -> Option<Fraction> {
+fn loss(at: &ValueAt<'_>) -> Option<Fraction> {
     let loss = at.fraction()?;
     if loss == Fraction::ONE {
         at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
@@ -265,7 +265,7 @@ fn loss(at: &At<'_>) -> Option<Fraction> {
 }
 
 /// Reads a queue in front of a link.
-pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
+pub(crate) fn queue(at: &ValueAt<'_>) -> Option<Queue> {
     let (keys, kind, settings) = policy(at, QUEUE, |at| at.quantity(" packets"))?;
     let limit = keys.read("limit", limit);
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
@@ -275,13 +275,13 @@ pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
 pub(crate) const NO_ROOM: &str = "a buffer of zero: it needs room for one packet";
 
 /// Reads the limit of a queue.
-pub(crate) fn limit(at: &At<'_>) -> Option<Limit> {
+pub(crate) fn limit(at: &ValueAt<'_>) -> Option<Limit> {
     at.above_zero(" packets", NO_ROOM)
 }
 
 /// Reads a queue's table of the `known` keys: its policy and its settings, with `room` as the reader of thresholds. The
 /// caller reads the limit.
-pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
+pub(crate) fn policy<'a>(at: &ValueAt<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let (path, word) = (&at.path, limit.trim());
         // A policy begins with a letter, a limit with a digit.
@@ -297,7 +297,7 @@ pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Op
         return None;
     }
     let keys = at.keys(known)?;
-    let kind = keys.read("kind", At::text);
+    let kind = keys.read("kind", ValueAt::text);
     let settings = QueueSettingsRead::read(&keys, room).whole();
     Some((keys, kind, settings))
 }
@@ -306,10 +306,10 @@ pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Op
 type Policy<'a> = (Keys<'a>, Option<String>, Option<QueueSettings>);
 
 /// A reader of an amount of waiting data; links and cells accept different forms.
-pub(crate) type ReadRoom = fn(&At<'_>) -> Option<Limit>;
+pub(crate) type ReadRoom = fn(&ValueAt<'_>) -> Option<Limit>;
 
 /// Reads a number of mean packets, a share of the limit, or a text in a form of a limit.
-fn threshold(at: &At<'_>, room: ReadRoom) -> Option<Threshold> {
+fn threshold(at: &ValueAt<'_>, room: ReadRoom) -> Option<Threshold> {
     match &at.node.value {
         Value::Integer(_) | Value::Float(_) => {}
         Value::String(text) if text.trim_end().ends_with('%') => {

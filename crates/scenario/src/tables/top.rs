@@ -5,7 +5,7 @@ use super::flow::{FLOW, Flow};
 use super::link::{LINK, Link};
 use super::traffic::{Replay, Sessions, TRAFFIC, Traffic};
 use super::wlan::{STATION, WLAN, Wlan};
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, OWN, is_default};
 use crate::table::table;
@@ -205,7 +205,7 @@ table! {
 
 /// Reads the interval over which fairness is measured: a multiple of the sampling interval, so that the same samples
 /// serve both.
-fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
+fn fairness(at: &ValueAt<'_>, every: Span) -> Option<Span> {
     let interval: Span = at.above_zero("s", "an interval of zero")?;
     if !interval.as_nanos().is_multiple_of(every.as_nanos()) {
         let found = format!("{interval}, which is not a multiple of the sampling interval of {every}");
@@ -215,7 +215,7 @@ fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
     Some(interval)
 }
 
-fn columns(at: &At<'_>) -> Option<Vec<Column>> {
+fn columns(at: &ValueAt<'_>) -> Option<Vec<Column>> {
     if !matches!(at.node.value, Value::List(_)) {
         let help = Some(at).filter(|at| matches!(at.node.value, Value::String(_)));
         let help = help.map(|at| format!("write [{}]", at.node.described()));

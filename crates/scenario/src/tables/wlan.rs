@@ -2,7 +2,7 @@
 
 use super::cell_queue::{CELL_QUEUE, CellQueue};
 use super::link::{QUEUE, QUEUE_WRITTEN, Queue, queue};
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Key, OWN, RATE};
 use crate::table::{keys, table};
@@ -359,17 +359,17 @@ const MOST_WINDOW: u64 = (1 << 15) - 1;
 const MOST_AIFSN: u64 = 15;
 /// The most attempts: more than the standard's 255, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u64 = 65_535;
-pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+pub(crate) fn rate(at: &ValueAt<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
-fn number(at: &At<'_>, most: u64) -> Option<u32> {
+fn number(at: &ValueAt<'_>, most: u64) -> Option<u32> {
     // Bounds are within 32 bits.
     at.integer(1..=most).map(|number| number as u32)
 }
 
 /// Reads a contention window: 802.11 sends its exponent.
-fn window(at: &At<'_>) -> Option<u32> {
+fn window(at: &ValueAt<'_>) -> Option<u32> {
     let window = at.integer(0..=MOST_WINDOW)?;
     if !(window + 1).is_power_of_two() {
         let below = (window + 2).next_power_of_two() / 2 - 1;

@@ -1,7 +1,7 @@
 //! The receiver's side of a flow: hosts that gather segments, deadlines, and acknowledgements that cross queues.
 
 use super::Flow;
-use super::way_back::Said;
+use super::way_back::AckContent;
 use crate::handshake::SYN;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
@@ -84,7 +84,7 @@ impl Flow {
         self.counts.acknowledgements += 1;
         let blocks = self.receiver.blocks();
         let length = self.header as u32 + blocks.wire_len();
-        let number = self.way_back.as_mut()?.send(Said { acknowledgement, blocks });
+        let number = self.way_back.as_mut()?.send(AckContent { acknowledgement, blocks });
         let kind = Kind::Acknowledgement;
         Some(Packet { kind, ..Packet::segment(self.index, length, Tagged::plain(number), now) })
     }

@@ -71,13 +71,13 @@ impl fmt::Display for Limits {
             LimitedBy::ReceiveWindow => write!(
                 formatter,
                 "It was limited by the largest receive window that the receiver's kernel grants: {percent} % of the time.{}",
-                Fix(way_out)
+                AdviceText(way_out)
             ),
             LimitedBy::SendBuffer => {
                 write!(
                     formatter,
                     "It was limited by the send buffer: {percent} % of the time.{}",
-                    Fix(way_out)
+                    AdviceText(way_out)
                 )
             }
             LimitedBy::CongestionWindow => self.path(formatter, way_out, percent, &lost),
@@ -138,9 +138,9 @@ impl Limits {
 }
 
 /// The advice, as further sentences.
-struct Fix(Advice);
+struct AdviceText(Advice);
 
-impl fmt::Display for Fix {
+impl fmt::Display for AdviceText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Advice::Streams(streams, rate, buffer) => {

@@ -2,17 +2,17 @@
 //!
 //! One thread owns a session. It takes each [`Event`] from a channel, in the order of arrival. Connections, workers and
 //! the holder of the windows have a sender of that channel, and no part of the session itself. So a session makes all
-//! its decisions in this thread. `session/offers.rs` answers offers, `session/telling.rs` reports to both users, and
+//! its decisions in this thread. `session/offers.rs` answers offers, `session/messages.rs` reports to both users, and
 //! `session/ending.rs` has the end. `session/workers.rs` has the other threads of a session.
 
 mod ending;
+mod messages;
 mod offers;
-mod telling;
 pub(super) mod workers;
 
 use super::assembly::{Assembly, Faults, ReceiveError};
-use super::book::{Book, Link};
 use super::consent::Consent;
+use super::registry::{Registry, SessionHandle};
 use super::windows::{self, Note, WindowState};
 use crate::channel::Channel;
 use crate::error::TransferError;
@@ -94,25 +94,25 @@ enum Stage {
 /// Serves a sender until its session is finished, or it leaves before that. Returns true if another sender took its
 /// place, and the summary of a finished session.
 pub(super) fn serve(
-    book: &Book<'_>,
-    link: &Link,
+    registry: &Registry<'_>,
+    link: &SessionHandle,
     channel: &Channel,
     events: &Events<Event>,
 ) -> (bool, Result<Option<Summary>, TransferError>) {
     let mut replaced = false;
-    let ended = serve_until(book, link, channel, events, &mut replaced);
+    let ended = serve_until(registry, link, channel, events, &mut replaced);
     (replaced, ended)
 }
 
 fn serve_until(
-    book: &Book<'_>,
-    link: &Link,
+    registry: &Registry<'_>,
+    link: &SessionHandle,
     channel: &Channel,
     events: &Events<Event>,
     replaced: &mut bool,
 ) -> Result<Option<Summary>, TransferError> {
-    let (assembly, observer, told) = (&book.receiver.assembly, book.observer, &link.events);
-    let (mut session, ends) = Session::begin(book, link, channel)?;
+    let (assembly, observer, told) = (&registry.receiver.assembly, registry.observer, &link.events);
+    let (mut session, ends) = Session::begin(registry, link, channel)?;
     let WorkerEnds { examine, store, ask, over, asked, windows } = ends;
     let ended = std::thread::scope(|threads| {
         let started = start(threads, move || workers::read(channel, &asked, told))
@@ -145,10 +145,10 @@ fn start<'s>(threads: &'s Scope<'s, '_>, work: impl FnOnce() + Send + 's) -> io:
 
 /// One sender's session.
 pub(super) struct Session<'a> {
-    book: &'a Book<'a>,
+    registry: &'a Registry<'a>,
     assembly: &'a Assembly,
     clock: &'a Clock,
-    link: &'a Link,
+    link: &'a SessionHandle,
     channel: &'a Channel,
     jobs: Jobs,
     /// Asks the reader of the control connection for more messages.
@@ -202,20 +202,20 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Begins the session of an admitted sender. Also returns the parts that the session's other threads need.
     pub(super) fn begin(
-        book: &'a Book<'a>,
-        link: &'a Link,
+        registry: &'a Registry<'a>,
+        link: &'a SessionHandle,
         channel: &'a Channel,
     ) -> Result<(Self, WorkerEnds<'a>), TransferError> {
-        let resumed = book.receiver.assembly.begin()?;
+        let resumed = registry.receiver.assembly.begin()?;
         let word = if resumed { "goes on with the session" } else { "begins" };
-        book.observer.say(&format!("{} {word}", link.peer));
-        let (jobs, more, ends) = workers::queues(book, link, channel)?;
-        let quiet = windows::wants_quiet(link, book.receiver.window);
-        let receiver = book.receiver;
+        registry.observer.say(&format!("{} {word}", link.peer));
+        let (jobs, more, ends) = workers::queues(registry, link, channel)?;
+        let quiet = windows::wants_quiet(link, registry.receiver.window);
+        let receiver = registry.receiver;
         let now = receiver.clock.now();
-        let consent = Consent::new(receiver.accept, link.peer, book.take_spent());
+        let consent = Consent::new(receiver.accept, link.peer, registry.take_spent());
         let mut session = Self {
-            book,
+            registry,
             assembly: &receiver.assembly,
             clock: &receiver.clock,
             link,
@@ -303,7 +303,7 @@ impl<'a> Session<'a> {
             }
             Event::StreamEnded(channel, ended) => {
                 self.past_waited += channel.waited_to_receive().as_nanos();
-                self.past_received += telling::came(&channel);
+                self.past_received += messages::came(&channel);
                 self.data.retain(|other| !Arc::ptr_eq(other, &channel));
                 self.jobs.tell_windows(Note::Ended(channel));
                 if self.stage == Stage::Open {

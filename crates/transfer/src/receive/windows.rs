@@ -3,15 +3,15 @@
 //! There is one SOBAS for all of a sender's data connections, because they share a path and its capacity
 //! (`live::SizedGroup`).
 
-use super::book::Link;
+use super::registry::SessionHandle;
 use super::session::Event;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::PhaseEntry;
 use crate::window::WindowChoice;
 use crate::wire::control::Report;
-use host::{Clock, PollFd, PollFlags, TcpInfo, Wake};
-use live::{Pilot, SETTLING, SizedGroup, Window, WindowControl};
+use host::{Clock, PollFd, PollFlags, TcpInfo, Waker};
+use live::{ProbedGroup, SETTLING, SizedGroup, Window, WindowControl};
 use probe::{ProbeKey, Prober};
 use sizing::{Input, Regret, SenderReport, SizerConfig, USUAL_MAXIMUM};
 use std::net::SocketAddr;
@@ -73,7 +73,7 @@ pub(super) enum Note {
 #[derive(Debug)]
 pub(super) struct Notes {
     notes: Option<Sender<Note>>,
-    wake: Arc<Wake>,
+    wake: Arc<Waker>,
 }
 
 impl Notes {
@@ -83,11 +83,11 @@ impl Notes {
     /// If the receiver has no room for another descriptor; the sender may come back later.
     pub(super) fn new() -> Result<(Self, Receiver<Note>), TransferError> {
         let (notes, heard) = channel();
-        let wake = Arc::new(Wake::new().map_err(TransferError::gone)?);
+        let wake = Arc::new(Waker::new().map_err(TransferError::gone)?);
         Ok((Self { notes: Some(notes), wake }, heard))
     }
 
-    pub(super) fn wake(&self) -> Arc<Wake> {
+    pub(super) fn wake(&self) -> Arc<Waker> {
         Arc::clone(&self.wake)
     }
 
@@ -111,12 +111,12 @@ impl Drop for Notes {
 #[derive(Debug)]
 pub(super) struct Windows<'a> {
     choice: WindowChoice,
-    link: &'a Link,
+    link: &'a SessionHandle,
     /// The control connection, for its address.
     control: &'a Channel,
     clock: &'a Clock,
     notes: Receiver<Note>,
-    wake: Arc<Wake>,
+    wake: Arc<Waker>,
     members: Vec<Arc<Channel>>,
     /// The number of data connections that are present or will soon be.
     streams: u16,
@@ -127,16 +127,16 @@ pub(super) struct Windows<'a> {
 }
 
 /// Returns true if the data waits until the path was measured without it.
-pub(super) fn wants_quiet(link: &Link, choice: WindowChoice) -> bool {
+pub(super) fn wants_quiet(link: &SessionHandle, choice: WindowChoice) -> bool {
     choice == WindowChoice::Sobas && !link.peer.ip().is_loopback() && link.echo.is_some()
 }
 
 impl<'a> Windows<'a> {
     pub(super) fn new(
-        (choice, link): (WindowChoice, &'a Link),
+        (choice, link): (WindowChoice, &'a SessionHandle),
         control: &'a Channel,
         clock: &'a Clock,
-        (notes, wake): (Receiver<Note>, Arc<Wake>),
+        (notes, wake): (Receiver<Note>, Arc<Waker>),
     ) -> Self {
         let (members, report, said) = Default::default();
         let streams = link.streams;
@@ -221,7 +221,7 @@ impl<'a> Windows<'a> {
         let trains = if prober.is_some() { config.trains } else { 0 };
         let sizer = Regret::new(SizerConfig { can_pace: true, trains, ..config });
         let group = SizedGroup::new(Box::new(sizer), segment, USUAL_MAXIMUM, self.clock.now());
-        let mut pilot = Pilot::new(group, prober);
+        let mut pilot = ProbedGroup::new(group, prober);
         // The data connections that the sizer knows, in its order.
         let mut known: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, mut pace) = (None, false, None);

@@ -1,17 +1,17 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
-use super::lanes::Wanted;
+use super::data_connections::ConnectionRequest;
 use super::meter::Meter;
-use super::queue::Offered;
+use super::queue::QueuedOffer;
 use super::transfer::Transfer;
 use crate::channel::{Message, MessageReader};
 use crate::error::TransferError;
 use crate::history::History;
 use crate::limits::LimitTimes;
-use crate::progress::{Moved, Observer, PathRate, Snapshot};
+use crate::progress::{EntryOutcome, Observer, PathRate, Snapshot};
 use crate::summary::sample;
-use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
+use crate::wire::control::{Counted, FailureKind, Id, Progress, Report, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
@@ -48,13 +48,13 @@ pub(super) struct Control<'a> {
     rate_bps: f64,
     meter: Meter,
     /// Requests more data connections.
-    wanted: Sender<Wanted>,
-    told: Told,
+    wanted: Sender<ConnectionRequest>,
+    told: ReportHistory,
 }
 
 /// The last reports of both sides on a transfer, and its course.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportHistory {
     pub(super) progress: Progress,
     pub(super) report: Report,
     pub(super) limits: LimitTimes,
@@ -67,7 +67,7 @@ impl<'a> Control<'a> {
         count: &'a Count,
         observer: &'a dyn Observer,
         history: History,
-        wanted: Sender<Wanted>,
+        wanted: Sender<ConnectionRequest>,
     ) -> Self {
         let now = transfer.clock.now();
         Self {
@@ -82,7 +82,7 @@ impl<'a> Control<'a> {
             rate_bps: 0.0,
             meter: Meter::default(),
             wanted,
-            told: Told { history, ..Told::default() },
+            told: ReportHistory { history, ..ReportHistory::default() },
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Control<'a> {
         self.transfer.look_after_lanes()
     }
 
-    pub(super) fn into_told(self) -> Told {
+    pub(super) fn into_told(self) -> ReportHistory {
         self.told
     }
 
@@ -193,7 +193,7 @@ impl<'a> Control<'a> {
                 self.answer(id, verdict).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Failed { id, reason } => {
-                if let Some(Offered::File(file)) = self.transfer.queue.end(id) {
+                if let Some(QueuedOffer::File(file)) = self.transfer.queue.end(id) {
                     file.give_up();
                 }
                 self.lost(&reason).map_err(|reason| self.protocol(reason))?;
@@ -211,8 +211,12 @@ impl<'a> Control<'a> {
                 return Ok(true);
             }
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
-            ToSender::GivesUp { why: Why::Declined, reason } => return Err(TransferError::Declined(reason)),
-            ToSender::GivesUp { why: Why::Disk, reason } => return Err(TransferError::ReceiversDisk(reason)),
+            ToSender::GivesUp { why: FailureKind::Declined, reason } => {
+                return Err(TransferError::Declined(reason));
+            }
+            ToSender::GivesUp { why: FailureKind::Disk, reason } => {
+                return Err(TransferError::ReceiversDisk(reason));
+            }
         }
         Ok(false)
     }
@@ -232,11 +236,11 @@ impl<'a> Control<'a> {
             Verdict::Want => queue.want(id, Vec::new()),
             Verdict::Rest(there) => queue.want(id, there),
             Verdict::Have => {
-                self.settled(queue.settle(id)?, Moved::There);
+                self.settled(queue.settle(id)?, EntryOutcome::There);
                 Ok(())
             }
             Verdict::Kept => {
-                self.settled(queue.settle(id)?, Moved::Kept);
+                self.settled(queue.settle(id)?, EntryOutcome::Kept);
                 Ok(())
             }
             Verdict::Refused(reason) => {
@@ -247,11 +251,11 @@ impl<'a> Control<'a> {
     }
 
     /// Reports the outcome of an entry of which the receiver needs nothing more.
-    fn settled(&self, offered: Option<Offered>, fate: Moved) {
+    fn settled(&self, offered: Option<QueuedOffer>, fate: EntryOutcome) {
         let Some(offered) = offered else { return };
         // A folder or link that did not exist before has been made.
         let fate = match (&offered, fate) {
-            (Offered::Made(_), Moved::There) => Moved::Sent,
+            (QueuedOffer::Made(_), EntryOutcome::There) => EntryOutcome::Sent,
             _ => {
                 self.transfer.skipped.fetch_add(1, Relaxed);
                 fate

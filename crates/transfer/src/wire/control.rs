@@ -229,7 +229,7 @@ pub enum ToSender {
     /// `Abort`.
     GivesUp {
         /// The kind of the reason.
-        why: Why,
+        why: FailureKind,
         /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
@@ -238,7 +238,7 @@ pub enum ToSender {
 
 /// The kind of a receiver's reason for giving up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Why {
+pub enum FailureKind {
     /// Its user, or its options, do not accept the announced amount.
     Declined,
     /// Its disk is full, or fails.

@@ -3,8 +3,8 @@
 use super::{Event, Session, Stage};
 use crate::error::{Ending, TransferError};
 use crate::receive::assembly::{Counts, Faults};
-use crate::summary::{Said, Side, Summary};
-use crate::wire::control::{Finished, ToReceiver, ToSender, Why};
+use crate::summary::{LastReports, Side, Summary};
+use crate::wire::control::{FailureKind, Finished, ToReceiver, ToSender};
 use crate::wire::{TAKEN_OVER, frame};
 use std::sync::mpsc::Receiver as Events;
 use std::time::Duration;
@@ -40,14 +40,14 @@ impl Session<'_> {
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
         let result = self.result(finished, ended, counts);
-        self.stage = Stage::Told(self.book.complete(self.link, result));
+        self.stage = Stage::Told(self.registry.complete(self.link, result));
         Ok(())
     }
 
     /// Takes the sender's last message, if it has come.
     pub(super) fn hear_the_last_word(&mut self) -> Result<(), TransferError> {
         if self.pending.drain(..).any(|message| matches!(message, ToReceiver::Bye)) {
-            self.ended = Some(self.book.confirmed());
+            self.ended = Some(self.registry.confirmed());
         }
         self.ask_for_more();
         Ok(())
@@ -72,7 +72,7 @@ impl Session<'_> {
             });
         }
         let (progress, report) = &self.last;
-        let said = Said { progress, report, limits: self.limits };
+        let said = LastReports { progress, report, limits: self.limits };
         Ok(Summary {
             side: Side::Received,
             entries: counts.entries,
@@ -119,10 +119,10 @@ impl Session<'_> {
         match error {
             _ if self.replaced => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
             TransferError::NotAccepted(reason) if self.link.version >= 2 => {
-                ToSender::GivesUp { why: Why::Declined, reason: reason.clone() }
+                ToSender::GivesUp { why: FailureKind::Declined, reason: reason.clone() }
             }
             full if full.ending() == Ending::Disk && self.link.version >= 2 => {
-                ToSender::GivesUp { why: Why::Disk, reason: full.for_the_other_side() }
+                ToSender::GivesUp { why: FailureKind::Disk, reason: full.for_the_other_side() }
             }
             other => ToSender::Abort { reason: other.for_the_other_side() },
         }
@@ -130,6 +130,6 @@ impl Session<'_> {
 
     /// Hands back the record of what the limit or a person's answer has been spent on.
     pub(in crate::receive) fn end(self) {
-        self.book.give_spent(self.consent.into_spent());
+        self.registry.give_spent(self.consent.into_spent());
     }
 }

@@ -149,7 +149,7 @@ impl Session<'_> {
         match &verdict {
             Verdict::Refused(reason) => self.lose(reason.clone()),
             Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
-            Verdict::Want | Verdict::Rest(_) => self.book.goes_on(),
+            Verdict::Want | Verdict::Rest(_) => self.registry.goes_on(),
             _ => {}
         }
         // A sender of version 1 does not know that an entry may be kept.

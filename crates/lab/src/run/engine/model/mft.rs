@@ -9,8 +9,8 @@ mod limits;
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure, Weight};
-use super::offered::Offered;
+use super::departure::{self, Departure, Severity};
+use super::offered::OfferedLoad;
 use super::tight::crossing;
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -28,7 +28,7 @@ const SMALL_QUEUE: u64 = 10;
 pub(super) struct Mft;
 
 /// Predicts the target's steady state.
-fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
+fn predicted(resolved: &Resolved, seen: &TheoryInput<'_>) -> Prediction {
     let room = match resolved.limit {
         Limit::Bytes(_) => Room::Bytes,
         Limit::Packets(_) => Room::Packets,
@@ -37,10 +37,10 @@ fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
 }
 
 /// The scenario as the theory sees it.
-struct Seen<'a> {
+struct TheoryInput<'a> {
     path: Path,
     target: Target,
-    /// The flows that [`Seen::target`] stands for: the first, or all that cross the tight link.
+    /// The flows that [`TheoryInput::target`] stands for: the first, or all that cross the tight link.
     targets: Vec<&'a ResolvedFlow>,
     departures: Vec<Departure>,
 }
@@ -68,7 +68,7 @@ impl Theory for Mft {
             .help("lower it, or ask the simulator");
             let assumption =
                 "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
-            seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
+            seen.departures.push(Departure::new(Severity::Core, complaint, assumption));
         }
         let found = predicted(resolved, &seen);
         let beyond = limits::limits(resolved, &seen, &found);
@@ -83,10 +83,10 @@ impl Theory for Mft {
     }
 }
 
-fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
+fn seen(resolved: &Resolved) -> Result<TheoryInput<'_>, Complaint> {
     let crossing = crossing(resolved)?;
     let (first, others) = (crossing[0], &crossing[1..]);
-    let offered = Offered::new(resolved);
+    let offered = OfferedLoad::new(resolved);
     let beside = if others.is_empty() {
         Ok(CrossTraffic::Unresponsive { rate: offered.rate })
     } else {
@@ -101,7 +101,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
             "the {} flows are taken to have one RTT and equal shares, and to lose together",
             targets.len()
         );
-        departures.push(Departure::new(Weight::Part, complaint, together));
+        departures.push(Departure::new(Severity::Part, complaint, together));
         CrossTraffic::Unresponsive { rate: offered.rate }
     });
     departures.extend(departure::sized(&crossing));
@@ -131,7 +131,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
         // RFC 6298 on a steady path gives a little more than the RTT, and at least the floor.
         timeout: first.transport.min_rto.max(base_rtt),
     };
-    Ok(Seen { path, target, targets, departures })
+    Ok(TheoryInput { path, target, targets, departures })
 }
 
 /// Describes the other flows as one cross traffic limited by its window.
@@ -167,7 +167,7 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
     })
 }
 
-impl Seen<'_> {
+impl TheoryInput<'_> {
     fn answer(&self, resolved: &Resolved, prediction: &Prediction) -> Answer {
         let Self { path, target, targets, .. } = self;
         let queueing = prediction.rtt.saturating_sub(path.base_rtt);

@@ -3,7 +3,7 @@
 use crate::run::engine::served_every;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::study::size::answer::{Line, Point};
-use crate::study::size::question::{Ends, InCell, Mix, Question};
+use crate::study::size::question::{CellFacts, Ends, Mix, Question};
 use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
@@ -55,7 +55,7 @@ pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> 
         mix: Mix::of_flows(&down),
         packet,
         queue: resolved.queue.policy.clone(),
-        cell: Some(InCell {
+        cell: Some(CellFacts {
             phy: plan.phy.name.to_owned(),
             frame_bps: station.as_bps_f64(),
             stations: plan.stations.len() as u64,
