@@ -41,7 +41,7 @@ impl Folder {
     }
 
     /// Prints the place of the results of `answers`: "results: results/f65653a9ff3d3b51/sim".
-    pub(crate) fn tell(&self, answers: &[Answer]) {
+    pub(crate) fn print_place(&self, answers: &[Answer]) {
         if !self.keeps() {
             return;
         }

@@ -66,11 +66,11 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         }
     }
     print_assumptions(answers)?;
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for absent in answers.iter().flat_map(|answer| &answer.absent) {
-        if !told.contains(&absent) {
+        if !printed.contains(&absent) {
             print::talk(format_args!("no answer from {absent}"));
-            told.push(absent);
+            printed.push(absent);
         }
     }
     Ok(())
@@ -99,14 +99,14 @@ pub(crate) fn print_ratios(baseline: &[(String, String)], groups: &[RatioGroup])
 /// Prints each assumption that the scenario breaks, once.
 fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
     let records = || answers.iter().flat_map(|answer| &answer.records);
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for assumption in records().flat_map(|record| &record.summary.assumptions) {
-        if told.is_empty() {
+        if printed.is_empty() {
             print::data("* under assumptions that the scenario breaks:")?;
         }
-        if !told.contains(&assumption) {
+        if !printed.contains(&assumption) {
             print::data(format_args!("  {assumption}"))?;
-            told.push(assumption);
+            printed.push(assumption);
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ pub(crate) struct TransferDisplay {
     terminal: bool,
     verbose: bool,
     /// The time of the last plain line.
-    told: Mutex<Span>,
+    last_line: Mutex<Span>,
     /// The least round-trip time so far, as the estimate of the one without a queue.
     least: Mutex<Option<Span>>,
 }
@@ -42,7 +42,7 @@ impl TransferDisplay {
             bar,
             terminal: stderr().is_terminal(),
             verbose,
-            told: Mutex::new(Span::ZERO),
+            last_line: Mutex::new(Span::ZERO),
             least: Mutex::default(),
         }
     }
@@ -103,13 +103,13 @@ impl Observer for TransferDisplay {
             self.bar.set_message(line(snapshot, queue, self.verbose));
             return;
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         // After an interruption the time of a session begins from zero.
-        if snapshot.elapsed < *told {
-            *told = Span::ZERO;
+        if snapshot.elapsed < *last_line {
+            *last_line = Span::ZERO;
         }
-        if snapshot.elapsed >= *told + PAUSE {
-            *told = snapshot.elapsed;
+        if snapshot.elapsed >= *last_line + PAUSE {
+            *last_line = snapshot.elapsed;
             print::talk(line(snapshot, queue, self.verbose));
         }
     }

@@ -127,10 +127,10 @@ impl Path {
             wakes: driver::WakeUpDelay::default(),
         };
         let failure = Arc::new(OnceLock::new());
-        let told = Arc::clone(&failure);
+        let failed = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("tight-link".into())
-            .spawn(move || guarded(driver, &told))
+            .spawn(move || guarded(driver, &failed))
             .map_err(|error| EmuError::os("starting the emulator's thread", error))?;
         Ok(Self {
             sender,
@@ -192,7 +192,7 @@ impl Path {
     fn start_run(&mut self, warmup: Span, end: Option<Span>) -> Result<Instant, EmuError> {
         self.lost = self.host_losses();
         let (origin, answer) = sync_channel(1);
-        self.tell(Command::Begin { warmup, end, origin })?;
+        self.send(Command::Begin { warmup, end, origin })?;
         let at = answer.recv().map_err(|_| self.ended())?;
         self.origin = OnceLock::from(at);
         Ok(at)
@@ -240,7 +240,7 @@ impl Path {
         let ends = if self.limits_back { &[&self.sender, &self.receiver][..] } else { &[&self.sender] };
         let lost: Result<u64, EmuError> = ends.iter().map(|end| tun::dropped_unread(end)).sum();
         // If the thread has ended already, joining it gives the reason.
-        let _ = self.tell(Command::Stop);
+        let _ = self.send(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
         let mut report = thread.join().map_err(|_| self.ended())??;
         self.shorten_retries();
@@ -311,7 +311,7 @@ impl Path {
         }
     }
 
-    fn tell(&self, command: Command) -> Result<(), EmuError> {
+    fn send(&self, command: Command) -> Result<(), EmuError> {
         self.commands.send(command).map_err(|_| self.ended())?;
         self.bell.write(1).map(drop).map_err(|errno| EmuError::os("waking the emulator's thread", errno))
     }
@@ -324,7 +324,7 @@ impl Path {
 impl Drop for Path {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let _ = self.tell(Command::Stop);
+            let _ = self.send(Command::Stop);
             // The result has no recipient here.
             let _ = thread.join();
             self.shorten_retries();
@@ -347,8 +347,8 @@ fn lane(
     Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
 }
 
-/// Runs the thread's work, and stores the reason in `told` if it ends with an error or a panic.
-fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuError> {
+/// Runs the thread's work, and stores the reason in `failed` if it ends with an error or a panic.
+fn guarded(driver: Driver, failed: &OnceLock<String>) -> Result<PathReport, EmuError> {
     let result = catch_unwind(AssertUnwindSafe(|| driver.run())).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()
@@ -359,7 +359,7 @@ fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuErr
     });
     if let Err(error) = &result {
         // Set once: this thread is the only writer.
-        let _ = told.set(match error {
+        let _ = failed.set(match error {
             EmuError::Ended(reason) => reason.clone(),
             other => other.to_string(),
         });

@@ -64,7 +64,7 @@ pub struct Outcome {
     pub control: String,
 }
 
-/// Runs the command and waits for it; `tell` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
+/// Runs the command and waits for it; `note` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
 /// to this process are passed to the command.
 ///
 /// Call it from the main thread, before other threads start: the signals must reach this thread, and the programs live
@@ -73,7 +73,7 @@ pub struct Outcome {
 /// # Errors
 /// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path ends
 /// during the run.
-pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
+pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
         return Err(EmuError::Missing(
             Complaint::new("a command", "none")
@@ -88,7 +88,7 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         None => (false, path.default_control()?),
     };
     let mut server = match &shell.server {
-        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, tell)?),
+        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, note)?),
         None => None,
     };
     let begun = path.begin(Span::ZERO)?;
@@ -237,7 +237,7 @@ impl Server {
         line: &str,
         user: Option<&User>,
         signals: &Signals,
-        tell: &dyn Fn(&str),
+        note: &dyn Fn(&str),
     ) -> Result<Self, EmuError> {
         let mut command = path.receiver().command_as("sh", user);
         // The server has its own process group: Ctrl-C is for the command, and all programs that the line starts end
@@ -255,7 +255,7 @@ impl Server {
                 break;
             }
             if host::clock::now() >= deadline {
-                tell(&format!(
+                note(&format!(
                     "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
                     SERVER_PATIENCE.as_secs()
                 ));

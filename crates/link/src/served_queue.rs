@@ -162,7 +162,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
             Some(held) => Some(self.hand(now, held)),
             None => {
                 self.dry[queue] = true;
-                self.tell_if_empty(now);
+                self.report_if_empty(now);
                 None
             }
         }
@@ -187,7 +187,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
             moving.packets(now);
             moving.limit.served(took);
         }
-        self.tell_if_empty(now);
+        self.report_if_empty(now);
     }
 
     /// Notes that the server has given up the first packet that it holds. It counts as lost by the link.
@@ -195,7 +195,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         let (service, _) = self.done(now);
         self.meter.sending(&service, now);
         self.meter.dropped(DropReason::RandomLoss);
-        self.tell_if_empty(now);
+        self.report_if_empty(now);
     }
 
     /// Returns true if queue number `queue` is empty and its policy has been asked for a packet since, so that it knows
@@ -299,7 +299,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         (service, first.marked)
     }
 
-    fn tell_if_empty(&mut self, now: Time) {
+    fn report_if_empty(&mut self, now: Time) {
         if self.handed.is_empty()
             && self.backlog.packets == 0
             && let Some(moving) = &mut self.moving

@@ -55,7 +55,7 @@ pub struct SizedGroup {
     due: Time,
     /// The last round-trip time. The sizer gets it again once this time has passed since the last report.
     round_trip: Option<Span>,
-    round_trip_told: Time,
+    round_trip_reported: Time,
 }
 
 impl SizedGroup {
@@ -72,7 +72,7 @@ impl SizedGroup {
             maximum,
             due: now,
             round_trip: None,
-            round_trip_told: now,
+            round_trip_reported: now,
         }
     }
 
@@ -241,10 +241,10 @@ impl SizedGroup {
             // The kernel's estimate is already smoothed. It is passed on once per round trip, which is as often as the
             // kernel took samples itself.
             let round_trip = round_trips / readings;
-            let due = self.round_trip.is_none() || now.since(self.round_trip_told) >= round_trip;
+            let due = self.round_trip.is_none() || now.since(self.round_trip_reported) >= round_trip;
             self.round_trip = Some(round_trip);
             if due {
-                self.round_trip_told = now;
+                self.round_trip_reported = now;
                 self.driver.handle(now, Input::RoundTrip(round_trip));
             }
         }

@@ -165,7 +165,7 @@ impl Prober {
             let arrival = Arrival { now, at: received.at, stamp: received.stamp };
             let message = Message::decode(&self.key, received.bytes);
             let ours = message.is_some_and(|(session, message)| {
-                session == self.session && self.hear(message, arrival, clock, &mut events)
+                session == self.session && self.handle_message(message, arrival, clock, &mut events)
             });
             self.counts.ignored += u64::from(!ours);
         }
@@ -199,7 +199,7 @@ impl Prober {
     }
 
     /// Takes a message. Returns true if it was expected.
-    fn hear(
+    fn handle_message(
         &mut self,
         message: Message,
         arrival: Arrival,

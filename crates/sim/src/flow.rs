@@ -242,7 +242,7 @@ impl Flow {
 
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
         self.counts.marks += u64::from(segment.is_marked());
-        self.receiver.on_ecn(segment.tells_reduction(), segment.is_marked());
+        self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
         segment.number()
     }
 

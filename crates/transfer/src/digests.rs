@@ -139,14 +139,14 @@ struct Temporary {
 }
 
 impl Temporary {
-    fn new(beside: &Path) -> Result<Self, TransferError> {
+    fn new(target: &Path) -> Result<Self, TransferError> {
         let mut random = [0; 8];
         fill_random(&mut random);
-        let path = beside.with_file_name(format!(".tightlink-{:016x}", u64::from_le_bytes(random)));
+        let path = target.with_file_name(format!(".tightlink-{:016x}", u64::from_le_bytes(random)));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
         let file =
-            rustix::fs::open(&path, flags, mode).map_err(TransferError::file(beside, "write the digests"))?;
+            rustix::fs::open(&path, flags, mode).map_err(TransferError::file(target, "write the digests"))?;
         Ok(Self { file: file.into(), path, kept: false })
     }
 

@@ -111,7 +111,7 @@ impl Task<'_> {
         let echoer = connections.echoer.take();
         let transfer = Transfer::new(connections, options, clock, earlier)?;
         let history = std::mem::take(&mut earlier.history);
-        let told = std::thread::scope(|threads| {
+        let reports = std::thread::scope(|threads| {
             let transfer = &transfer;
             let serve = move |channel: Arc<Channel>| {
                 threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, &channel, observer)));
@@ -128,11 +128,11 @@ impl Task<'_> {
             transfer.close();
             control.into_told()
         });
-        transfer.unsaid().iter().for_each(|line| observer.say(line));
+        transfer.unshown_lines().iter().for_each(|line| observer.say(line));
         if transfer.not_shown() > 0 {
             observer.say(&format!("and {} more that the receiver could not store", transfer.not_shown()));
         }
-        retry.got(&told.progress, (transfer.queue.offers(), count.so_far().bytes));
-        transfer.result(told, earlier)
+        retry.got(&reports.progress, (transfer.queue.offers(), count.so_far().bytes));
+        transfer.result(reports, earlier)
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             experiments.push((figure, claims, experiment));
         }
     }
-    tell_length(&experiments, options)?;
+    print_length(&experiments, options)?;
     let mut tally = Tally::default();
     for (figure, claims, experiment) in experiments {
         let bars = Bars::default().doing(&figure.id);
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
 }
 
 /// Prints the time for the runs of the kernel, which go one after the other in real time.
-fn tell_length(
+fn print_length(
     experiments: &[(&Figure, Vec<Claim>, Experiment)],
     options: &CheckOptions,
 ) -> Result<(), Problem> {

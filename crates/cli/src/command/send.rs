@@ -3,7 +3,7 @@
 mod ticket;
 
 use crate::args::SendOptions;
-use crate::interrupt::say_when_interrupted;
+use crate::interrupt::print_when_interrupted;
 use crate::print;
 use crate::problem::{PARTIAL, Problem};
 use crate::transfer_display::{TransferDisplay, bytes};
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         limit: options.limit,
         retry: options.retry,
     };
-    say_when_interrupted(
+    print_when_interrupted(
         "interrupted: data that arrived are kept there, and the same command continues".into(),
     );
     let talk = TransferDisplay::new(options.verbose);

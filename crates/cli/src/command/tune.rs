@@ -107,7 +107,7 @@ fn attend(
     loop {
         for event in tuner.poll(clock)? {
             if !options.json {
-                tell(tuner, &event, options.verbose);
+                print_event(tuner, &event, options.verbose);
             }
         }
         match &mut child {
@@ -134,7 +134,7 @@ fn attend(
     }
 }
 
-fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
+fn print_event(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     let connections = tuner.connections();
     match event {
         TuneEvent::Taken(place) => {
@@ -143,9 +143,9 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
             if let Some(note) = scale_note(connection) {
                 print::talk(format_args!("{connection}: {note}"));
             }
-            tell_phase(connection, verbose);
+            print_phase(connection, verbose);
         }
-        TuneEvent::Phase(place) => tell_phase(&connections[*place], verbose),
+        TuneEvent::Phase(place) => print_phase(&connections[*place], verbose),
         TuneEvent::Closed(place) => {
             let connection = &connections[*place];
             let note = sends(connection).map_or_else(String::new, |note| format!("; {note}"));
@@ -155,7 +155,7 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     }
 }
 
-fn tell_phase(connection: &TunedConnection, verbose: bool) {
+fn print_phase(connection: &TunedConnection, verbose: bool) {
     let changes = connection.changes();
     let Some(change) = changes.last().filter(|change| !change.state.phase.is_empty()) else { return };
     if changes.len() <= PHASES_TOLD {

@@ -215,12 +215,12 @@ mod tests {
 
     #[test]
     fn a_rate_out_of_reach_is_refused_with_the_range_and_a_way_out() {
-        let told = |path: PathConfig| path.check().expect_err("too fast").complaint();
-        let complaint = told(path("40Gbit/s"));
+        let complaint_of = |path: PathConfig| path.check().expect_err("too fast").complaint();
+        let complaint = complaint_of(path("40Gbit/s"));
         assert_eq!((&*complaint.place, &*complaint.found), ("rate", "40Gbit/s"));
         assert_eq!(complaint.accepted, "1bit/s to 7Gbit/s");
         assert_eq!(complaint.help.as_deref(), Some("simulate this rate instead: tightlink run --engine sim"));
-        let complaint = told(PathConfig { offload: false, ..path("5Gbit/s") });
+        let complaint = complaint_of(PathConfig { offload: false, ..path("5Gbit/s") });
         assert_eq!(complaint.accepted, "1bit/s to 1.32Gbit/s");
         let help = "turn segmentation offload on, or simulate it: tightlink run --engine sim";
         assert_eq!(complaint.help.as_deref(), Some(help));

@@ -297,10 +297,10 @@ mod tests {
         let report = report(1.0, 3800, 4000, 200);
         assert!((report.forwarded_bps() / 100e6 - 1.0).abs() < 1e-6);
         assert!((report.real_bps() / 95e6 - 1.0).abs() < 1e-6);
-        let told = report.stalled().expect("5 %");
+        let text = report.stalled().expect("5 %");
         assert!(
-            told.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
-            "{told}"
+            text.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
+            "{text}"
         );
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct PathTime {
     /// The time by which the path is behind since the run began, and the part from before that is not regained.
     lag: Span,
     before: Span,
-    told: PathLag,
+    shared_lag: PathLag,
     stalls: Stalls,
 }
 
@@ -49,7 +49,7 @@ impl PathTime {
             seen: Time::ZERO,
             lag: Span::ZERO,
             before: Span::ZERO,
-            told: PathLag::new(clock),
+            shared_lag: PathLag::new(clock),
             stalls: Stalls::default(),
         }
     }
@@ -70,14 +70,14 @@ impl PathTime {
         let stalled = if late > STALL { late } else { Span::ZERO };
         let lag = self.lag.saturating_sub(elapsed.saturating_sub(stalled) / REGAIN) + stalled;
         if stalled > Span::ZERO {
-            self.told.stood(real - stalled, real, lag - stalled);
+            self.shared_lag.stood(real - stalled, real, lag - stalled);
             self.stalls.count += 1;
             self.stalls.total += stalled;
             self.stalls.longest = self.stalls.longest.max(stalled);
         }
         if lag != self.lag {
             self.lag = lag;
-            self.told.set(lag);
+            self.shared_lag.set(lag);
         }
         self.seen = real;
         real - self.before - lag
@@ -91,7 +91,7 @@ impl PathTime {
     /// Begins a run. Returns the real time from which its time zero counts.
     pub(super) fn begin(&mut self, now: Time) -> Time {
         self.before += std::mem::take(&mut self.lag);
-        self.told.begin();
+        self.shared_lag.begin();
         now + self.before
     }
 
@@ -102,7 +102,7 @@ impl PathTime {
 
     /// Returns the lag of the path's time, which others may read while the path runs.
     pub(super) fn lag(&self) -> PathLag {
-        self.told.clone()
+        self.shared_lag.clone()
     }
 
     /// Returns the real time at the last reading, from which the path's time was last computed.

@@ -173,7 +173,7 @@ impl FairnessWatch {
     }
 
     /// Puts the results into the summary and returns the series.
-    pub(crate) fn tell(self, summary: &mut Summary) -> FairnessSeries {
+    pub(crate) fn finish(self, summary: &mut Summary) -> FairnessSeries {
         summary.jain_index_mean = (self.count > 0).then(|| self.sum / self.count as f64);
         for (told, flow) in summary.flows.iter_mut().zip(&self.flows) {
             told.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());

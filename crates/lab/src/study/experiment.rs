@@ -349,7 +349,7 @@ impl Experiment {
                 Evidence::default()
             };
             let claims = if as_checked { statements(claims) } else { claims.to_vec() };
-            let verdicts = |answers: &[Answer]| check(&claims, &evidence.beside(answers), &engines);
+            let verdicts = |answers: &[Answer]| check(&claims, &evidence.with_all_runs(answers), &engines);
             let tried = evidence.tried;
             let Some(spec) = spec else {
                 let first = |task: &Task| evidence.first(task.clone());
@@ -363,9 +363,10 @@ impl Experiment {
             };
             watched.begin(Work::Points);
             let (mut curves, answers) = draw(&spec, &self.tasks, &self.runner(watched))?;
-            let beside = reference.map(|reference| reference.draw(&spec, &mut curves)).unwrap_or_default();
+            let comparison =
+                reference.map(|reference| reference.draw(&spec, &mut curves)).unwrap_or_default();
             let verdicts = verdicts(&answers);
-            let headline = headline(&answers, &spec, &beside, &verdicts);
+            let headline = headline(&answers, &spec, &comparison, &verdicts);
             Ok(Comparison { answers, verdicts, drawn: Some(DrawnFigure { curves, headline }), tried })
         })
     }

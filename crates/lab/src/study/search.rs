@@ -104,7 +104,7 @@ pub fn search(
     while let (low, high) = between(meets, misses)
         && scale.has_between(low, high)
     {
-        search.tell_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
+        search.set_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
         let middle = scale.middle(low, high);
         *if search.tries(&scale, middle)?.met { &mut meets } else { &mut misses } = middle;
     }
@@ -137,7 +137,7 @@ pub fn search(
         let found = format!(
             "no value meets {target} with all repetitions: at {} {}",
             scale.text(meets),
-            search.said(&best)
+            search.describe(&best)
         );
         return Err(SearchError::NoAnswer(Complaint::new(key, found)));
     }
@@ -231,7 +231,7 @@ impl Search<'_, '_> {
         self.sign() * signed
     }
 
-    fn tell_share(&self, share: f64) {
+    fn set_share(&self, share: f64) {
         self.share.store((share * 1000.0) as u64, Ordering::Relaxed);
     }
 
@@ -244,7 +244,7 @@ impl Search<'_, '_> {
         let (mut alike, mut wrong) = (0, 0);
         let down = started_meeting == (sought == SearchGoal::Smallest);
         for step in 0..scale.doublings() {
-            self.tell_share(BRACKETED * (1.0 - 0.7f64.powi(step as i32)));
+            self.set_share(BRACKETED * (1.0 - 0.7f64.powi(step as i32)));
             let next = if down { value / 2.0 } else { value * 2.0 };
             let next = if scale.is_whole() { next.floor() } else { next };
             if next < 1.0 && scale.is_whole() {
@@ -277,12 +277,12 @@ impl Search<'_, '_> {
         self.nears(scale, sought, lower, higher)?;
         let found = if tried.met { "every value meets" } else { "no value meets" };
         let (target, at) = (self.target, scale.text(value));
-        let found = format!("{found} {target}: at {at} {}", self.said(&tried));
+        let found = format!("{found} {target}: at {at} {}", self.describe(&tried));
         Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
     }
 
     /// Describes the result in words.
-    fn said(&self, tried: &Trial) -> String {
+    fn describe(&self, tried: &Trial) -> String {
         match tried.silent {
             (0, _) => format!("it is {:.6}", self.shown(tried.estimate.mean)),
             (silent, all) => format!("{silent} of {all} runs have no value"),
@@ -343,7 +343,7 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let (target, key) = (self.target, self.key);
-        let (of_lower, of_higher) = (self.said(&lower.1), self.said(&higher.1));
+        let (of_lower, of_higher) = (self.describe(&lower.1), self.describe(&higher.1));
         let found = format!(
             "no value meets {target}: at {} {of_lower}, at {} {of_higher}",
             scale.text(low),
@@ -385,7 +385,7 @@ impl Search<'_, '_> {
                 let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
                 // A watch that stops the search stops its next run.
                 let share = self.share.load(Ordering::Relaxed) as f64 / 1000.0;
-                let _ = self.watched.tell(Event::Tried { key: self.key, value: &text, runs, share });
+                let _ = self.watched.on_event(Event::Tried { key: self.key, value: &text, runs, share });
                 Ok(found)
             };
             let runs =

@@ -155,12 +155,12 @@ fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Poi
 
 /// Returns the assumptions of every answer.
 fn assumptions(question: &Question) -> Vec<String> {
-    let mut told = vec![
+    let mut listed = vec![
         "every flow always has data to send, and only its congestion control limits its window".into(),
         "the limit is one queue's: a box with several has as many times that".into(),
     ];
     if question.is_mixed() {
-        told.push(format!(
+        listed.push(format!(
             "packets come in several lengths: {} in the mean, where full ones have {}; kB, ms and BDP of a limit are of mean packets",
             question.mean_packet(),
             question.packet
@@ -168,15 +168,15 @@ fn assumptions(question: &Question) -> Vec<String> {
     }
     if !question.rtt.is_one() {
         let alone = if question.flows.least == 1 { "; a flow alone has the longest" } else { "" };
-        told.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
+        listed.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
     }
     if !question.flows.is_one() {
-        told.push(format!(
+        listed.push(format!(
             "each number is that of {} or of {} flows, whichever is worse",
             question.flows.least, question.flows.most
         ));
     }
-    told
+    listed
 }
 
 /// A question and the settings of its simulations.
@@ -256,22 +256,22 @@ impl Study {
             (Some(document), Some(_)) => cell::simulated(question, document, self.seed, runner),
             (Some(document), None) => {
                 let path = ScenarioPath::of(document, question)?;
-                let told = "flows, hosts, traffic and queues on the way back are the scenario's own";
-                self.over(vec![path], runner, &[told])
+                let listed = "flows, hosts, traffic and queues on the way back are the scenario's own";
+                self.over(vec![path], runner, &[listed])
             }
             (None, _) => {
-                let told = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
-                self.over(twin::cases(question, twin::PACKETS), runner, &told)
+                let listed = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
+                self.over(twin::cases(question, twin::PACKETS), runner, &listed)
             }
         }
     }
 
-    /// Answers by simulations of `paths`, under the assumptions `told`.
+    /// Answers by simulations of `paths`, under the assumptions `listed`.
     fn over<W: TestPath>(
         &self,
         paths: Vec<W>,
         runner: Runner<'_, '_>,
-        told: &[&str],
+        listed: &[&str],
     ) -> Result<Sizing, ExperimentError> {
         let question = &self.question;
         let mut trials = Trials::new(question, TestPaths { question, paths, seed: self.seed }, runner);
@@ -287,10 +287,10 @@ impl Study {
         remarks.extend(best.and_then(|found| found.second_queue.as_ref()).map(ToString::to_string));
         remarks.extend(alternatives.remarks);
         let mut assumptions = assumptions(question);
-        assumptions.extend(told.iter().map(ToString::to_string));
+        assumptions.extend(listed.iter().map(ToString::to_string));
         assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
         assumptions.extend(choice::clumps(question, chosen.recommended));
-        let beside = lines::AlsoSimulated {
+        let also_simulated = lines::AlsoSimulated {
             in_bytes: alternatives.in_bytes,
             room: Some(alternatives::safe_room(question, &chosen)),
             policies: alternatives.pareto.clone(),
@@ -302,7 +302,7 @@ impl Study {
             sensitivity: alternatives.sensitivity,
             pareto: alternatives.pareto,
             remarks,
-            lines: lines::lines(question, &recommended, &beside),
+            lines: lines::lines(question, &recommended, &also_simulated),
             assumptions,
             curve: curve.clone(),
             ..sizing(question, &chosen, at)
@@ -381,11 +381,17 @@ mod tests {
             Point { utilization, utilization_ci95: Some(0.02), ..point }.judged(0.99)
         };
         let chosen = Choice { least: 10, recommended: 20, most: 20, conflict: None };
-        let told = doubts(&question, &chosen, &of(10, 0.98), &of(20, 0.9812));
-        assert!(told[0].contains("98.12 ± 2.00 %") && told[0].contains("less than the 99%"), "{told:?}");
-        assert!(told[1].contains("the least limit is undecided: its interval of 98.00 ± 2.00 %"), "{told:?}");
-        let told = doubts(&question, &chosen, &of(10, 0.995), &of(20, 0.995));
-        assert!(told[0].starts_with("the recommended limit is undecided"), "{told:?}");
+        let listed = doubts(&question, &chosen, &of(10, 0.98), &of(20, 0.9812));
+        assert!(
+            listed[0].contains("98.12 ± 2.00 %") && listed[0].contains("less than the 99%"),
+            "{listed:?}"
+        );
+        assert!(
+            listed[1].contains("the least limit is undecided: its interval of 98.00 ± 2.00 %"),
+            "{listed:?}"
+        );
+        let listed = doubts(&question, &chosen, &of(10, 0.995), &of(20, 0.995));
+        assert!(listed[0].starts_with("the recommended limit is undecided"), "{listed:?}");
         let sure = |packets| Point { utilization_ci95: Some(0.001), ..of(packets, 0.995) }.judged(0.99);
         assert!(doubts(&question, &chosen, &sure(10), &sure(20)).is_empty());
     }

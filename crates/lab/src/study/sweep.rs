@@ -140,7 +140,7 @@ pub(crate) fn point(
     let kept = kept.filter(|_| !task.resolved.has_added_parts());
     let read = |kept: &Place| kept.enter(|folder| Ok(KeptPoint::read(folder, &asked))).ok().flatten();
     if let Some(point) = kept.and_then(read) {
-        let _ = watched.tell(Event::Reused);
+        let _ = watched.on_event(Event::Reused);
         return Ok(point);
     }
     let mut bare = task.clone();

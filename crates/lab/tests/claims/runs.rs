@@ -94,7 +94,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let shown = counted.first(task.clone()).unwrap();
     assert_eq!(shown.resolved.seed, counted.answers[0].runs[0].summary.seed);
     let single = Answer { task: shown, runs: Vec::new(), ..counted.answers[0].clone() };
-    assert_eq!(counted.beside(&[single])[0].runs(Engine::Sim).len(), 4);
+    assert_eq!(counted.with_all_runs(&[single])[0].runs(Engine::Sim).len(), 4);
     let never = claim(
         "validity = true\nquantity = 'goodput'\nengines = ['sim']\ncases = { socket_buffer = '100kB' }\nat_least = '1Gbit/s'",
     );

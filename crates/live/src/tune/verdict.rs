@@ -62,10 +62,10 @@ pub struct ReadingSummary {
 impl ReadingSummary {
     /// Adds a reading.
     pub fn observe(&mut self, info: &TcpInfo) {
-        self.told(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
+        self.add_reading(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
     }
 
-    fn told(&mut self, round_trip: Option<Span>, strays: u32, received: Bytes) {
+    fn add_reading(&mut self, round_trip: Option<Span>, strays: u32, received: Bytes) {
         if let Some(round_trip) = round_trip {
             self.least = Some(self.least.map_or(round_trip, |least| least.min(round_trip)));
             self.sum += round_trip.as_secs_f64();
@@ -152,7 +152,7 @@ mod tests {
         let mut seen = ReadingSummary::default();
         for (at, &ms) in round_trips.iter().enumerate() {
             let last = at + 1 == round_trips.len();
-            seen.told(
+            seen.add_reading(
                 Some(Span::from_millis(ms)),
                 if last { strays } else { 0 },
                 Bytes::new(at as u64 * 10_000_000),

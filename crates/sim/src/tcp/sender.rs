@@ -410,14 +410,14 @@ impl Sender {
             } else {
                 self.note_unnamed(now, newly, duplicate)
             };
-            self.tell_losses();
+            self.report_losses();
         }
         if newly > 0 || (F::PACED && delivered > 0) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
             }
-            let mut told = Ack {
+            let mut event = Ack {
                 now,
                 acked: Bytes::new(acked * self.payload),
                 delivered: Bytes::new(delivered * self.payload),
@@ -431,9 +431,9 @@ impl Sender {
                 round: self.round,
             };
             if F::PACED && self.pacing.delivery.is_some() {
-                told.rate = self.sample_rate();
+                event.rate = self.sample_rate();
             }
-            self.control.on_ack(&told);
+            self.control.on_ack(&event);
             self.adopt::<F>();
         } else if self.assisted {
             self.adopt::<F>();

@@ -11,7 +11,7 @@ pub(crate) const IDLY: u64 = 8;
 /// The state of the interface: the last actions, and facts from inputs.
 #[derive(Debug)]
 pub(super) struct Port {
-    said: Option<Bytes>,
+    last_window: Option<Bytes>,
     said_pace: Option<Rate>,
     pub(super) delivered: Bytes,
     /// The time until which RTTs are those of the path without us: the first train has not arrived yet.
@@ -25,7 +25,7 @@ pub(super) struct Port {
 impl Default for Port {
     fn default() -> Self {
         Self {
-            said: None,
+            last_window: None,
             said_pace: None,
             delivered: Bytes::ZERO,
             undisturbed_until: Time::NEVER,
@@ -56,10 +56,12 @@ impl Sobas {
 
     /// Returns the pace, if it differs from the last one by more than a hundredth.
     fn new_pace(&mut self) -> Option<Action> {
-        let (pace, said) = (self.pace(), self.port.said_pace);
-        let differs = match (pace, said) {
-            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.01,
-            (pace, said) => pace != said,
+        let (pace, last_window) = (self.pace(), self.port.said_pace);
+        let differs = match (pace, last_window) {
+            (Some(pace), Some(last_window)) => {
+                (pace.as_bps_f64() / last_window.as_bps_f64() - 1.0).abs() > 0.01
+            }
+            (pace, last_window) => pace != last_window,
         };
         differs.then(|| {
             self.port.said_pace = pace;
@@ -154,7 +156,7 @@ impl Sobas {
 
     /// Does the same as [`poll`](BufferSizer::poll), with another window.
     pub(crate) fn poll_with(&mut self, now: Time, window: f64) -> Option<Action> {
-        self.demands(now).or_else(|| self.say(window))
+        self.demands(now).or_else(|| self.set_window(window))
     }
 
     /// Returns the next action, other than a window.
@@ -169,10 +171,10 @@ impl Sobas {
     }
 
     /// Returns the action for `window`, in whole segments, as senders use it, if it differs from the last one.
-    pub(super) fn say(&mut self, window: f64) -> Option<Action> {
+    pub(super) fn set_window(&mut self, window: f64) -> Option<Action> {
         let segment = self.config.segment;
         let window = (segment * (Bytes::new(window as u64) / segment).max(1)).min(self.config.maximum);
-        let changed = self.port.said.replace(window) != Some(window);
+        let changed = self.port.last_window.replace(window) != Some(window);
         changed.then_some(Action::Window(window))
     }
 }
@@ -187,7 +189,7 @@ impl BufferSizer for Sobas {
     }
 
     fn poll(&mut self, now: Time) -> Option<Action> {
-        self.demands(now).or_else(|| self.say(self.window))
+        self.demands(now).or_else(|| self.set_window(self.window))
     }
 
     fn wakeup(&self) -> Option<Time> {

@@ -201,7 +201,7 @@ impl Assembly {
         self.entries.fetch_add(1, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
         self.list(name);
-        self.tell(name, EntryOutcome::There);
+        self.report(name, EntryOutcome::There);
     }
 
     fn list(&self, name: &Name) {
@@ -210,7 +210,7 @@ impl Assembly {
         }
     }
 
-    fn tell(&self, name: &Name, fate: EntryOutcome) {
+    fn report(&self, name: &Name, fate: EntryOutcome) {
         self.open_files().news.push((name.clone(), fate));
     }
 

@@ -51,7 +51,7 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
         while !registry.is_done() {
             let due = registry.look();
             registry.wait(due);
-            registry.hear_newcomers(threads);
+            registry.read_greetings(threads);
             registry.accept();
         }
         registry.close();
@@ -106,7 +106,7 @@ impl Registry<'_> {
     }
 
     /// Starts a thread for each connection that has sent something.
-    fn hear_newcomers<'s>(&'s self, threads: &'s Scope<'s, '_>) {
+    fn read_greetings<'s>(&'s self, threads: &'s Scope<'s, '_>) {
         let changes = self.open().pending.changes(self.receiver.clock.now());
         for (peer, reason) in changes.closed {
             self.turned_away(peer, reason);

@@ -111,14 +111,14 @@ fn serve_until(
     events: &Events<Event>,
     replaced: &mut bool,
 ) -> Result<Option<Summary>, TransferError> {
-    let (assembly, observer, told) = (&registry.receiver.assembly, registry.observer, &link.events);
+    let (assembly, observer, last_report) = (&registry.receiver.assembly, registry.observer, &link.events);
     let (mut session, ends) = Session::begin(registry, link, channel)?;
     let WorkerEnds { examine, store, ask, over, asked, windows } = ends;
     let ended = std::thread::scope(|threads| {
-        let started = start(threads, move || workers::read(channel, &asked, told))
-            .and_then(|()| start(threads, move || workers::examine(assembly, &examine, told)))
-            .and_then(|()| start(threads, move || workers::store(assembly, &store, told)))
-            .and_then(|()| start(threads, move || workers::ask(observer, &ask, &over, told)))
+        let started = start(threads, move || workers::read(channel, &asked, last_report))
+            .and_then(|()| start(threads, move || workers::examine(assembly, &examine, last_report)))
+            .and_then(|()| start(threads, move || workers::store(assembly, &store, last_report)))
+            .and_then(|()| start(threads, move || workers::ask(observer, &ask, &over, last_report)))
             .and_then(|()| start(threads, move || windows.hold()))
             .map_err(TransferError::system("start a thread"));
         let ended = started.and_then(|()| session.run(events));
@@ -160,8 +160,8 @@ pub(super) struct Session<'a> {
     stage: Stage,
     out: Vec<u8>,
     began: Time,
-    heard: Time,
-    told: Time,
+    last_received: Time,
+    last_report: Time,
     named: Time,
     consent: Consent,
     resumed: bool,
@@ -227,8 +227,8 @@ impl<'a> Session<'a> {
             stage: Stage::Open,
             out: Vec::new(),
             began: now,
-            heard: now,
-            told: now,
+            last_received: now,
+            last_report: now,
             named: now,
             consent,
             resumed,
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
         match self.stage {
             Stage::Told(until) => until,
             _ if self.is_quiet() => self.began + QUIET,
-            _ => self.told + TELLING,
+            _ => self.last_report + TELLING,
         }
     }
 
@@ -290,22 +290,22 @@ impl<'a> Session<'a> {
     pub(super) fn handle(&mut self, event: Event) -> Result<(), TransferError> {
         match event {
             Event::Messages(messages) => {
-                self.heard = self.clock.now();
+                self.last_received = self.clock.now();
                 self.pending.extend(messages);
                 self.wants_more = true;
             }
             Event::SenderLeft(error) => return Err(self.left(error)),
             Event::StreamBegan(channel) => {
-                self.jobs.tell_windows(Note::Began(Arc::clone(&channel)));
+                self.jobs.notify_windows(Note::Began(Arc::clone(&channel)));
                 self.data.push(channel);
                 self.streams = self.streams.max(self.data.len() as u16);
-                self.jobs.tell_windows(Note::Streams(self.streams));
+                self.jobs.notify_windows(Note::Streams(self.streams));
             }
             Event::StreamEnded(channel, ended) => {
                 self.past_waited += channel.waited_to_receive().as_nanos();
                 self.past_received += messages::came(&channel);
                 self.data.retain(|other| !Arc::ptr_eq(other, &channel));
-                self.jobs.tell_windows(Note::Ended(channel));
+                self.jobs.notify_windows(Note::Ended(channel));
                 if self.stage == Stage::Open {
                     ended.map_err(|trouble| self.fault(trouble))?;
                 }
@@ -315,7 +315,7 @@ impl<'a> Session<'a> {
             Event::Tick
                 if !self.wants_more
                     && !matches!(self.stage, Stage::Told(_))
-                    && self.clock.now().since(self.heard) > SILENCE =>
+                    && self.clock.now().since(self.last_received) > SILENCE =>
             {
                 return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
             }
@@ -350,22 +350,22 @@ impl<'a> Session<'a> {
     pub(super) fn proceed(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
         if let Stage::Told(until) = self.stage {
-            self.hear_the_last_word()?;
+            self.read_the_last_message()?;
             if now >= until && self.ended.is_none() {
                 return Err(TransferError::gone("it left before the last word"));
             }
             return Ok(());
         }
-        self.hear_all()?;
+        self.handle_all()?;
         let quiet = self.is_quiet();
         if !quiet {
             self.flush()?;
         }
-        if now.since(self.told) >= TELLING && !quiet {
+        if now.since(self.last_report) >= TELLING && !quiet {
             if self.stage == Stage::Storing {
                 self.link.standing.touch();
             }
-            self.tell()?;
+            self.send_progress()?;
         }
         if now.since(self.named) >= NAMING {
             self.named = now;

@@ -91,7 +91,7 @@ impl Notes {
         Arc::clone(&self.wake)
     }
 
-    pub(super) fn tell(&self, note: Note) {
+    pub(super) fn send(&self, note: Note) {
         if let Some(notes) = &self.notes
             && notes.send(note).is_ok()
         {
@@ -121,7 +121,7 @@ pub(super) struct Windows<'a> {
     /// The number of data connections that are present or will soon be.
     streams: u16,
     report: Report,
-    said: WindowState,
+    sent: WindowState,
     /// True once the session knows that the path has been measured.
     measured: bool,
 }
@@ -138,9 +138,9 @@ impl<'a> Windows<'a> {
         clock: &'a Clock,
         (notes, wake): (Receiver<Note>, Arc<Waker>),
     ) -> Self {
-        let (members, report, said) = Default::default();
+        let (members, report, sent) = Default::default();
         let streams = link.streams;
-        Self { choice, link, control, clock, notes, wake, members, streams, report, said, measured: false }
+        Self { choice, link, control, clock, notes, wake, members, streams, report, sent, measured: false }
     }
 
     /// Holds the windows until the session ends.
@@ -165,7 +165,7 @@ impl<'a> Windows<'a> {
         // A window that cannot be held is no reason to stop, because the kernel's own is in force then.
         if let Err(error) = kept {
             let reason = format!("the window is left to the kernel: {}", error.complaint().head());
-            self.note(WindowState { window: None, reason, ..self.said.clone() });
+            self.note(WindowState { window: None, reason, ..self.sent.clone() });
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Windows<'a> {
     fn fixed(&mut self, size: Option<Bytes>) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
         let mut parts = 0;
-        while self.hear() {
+        while self.handle_notes() {
             let now = self.clock.now();
             let streams = u64::from(self.streams);
             let window = size.map_or(Window::Max, |size| Window::AtMost(size / streams));
@@ -203,7 +203,7 @@ impl<'a> Windows<'a> {
     }
 
     fn sized(&mut self) -> Result<(), TransferError> {
-        while self.hear() && self.members.is_empty() {
+        while self.handle_notes() && self.members.is_empty() {
             self.wait(None, Time::NEVER);
         }
         let Some(first) = self.members.first().cloned() else { return Ok(()) };
@@ -225,7 +225,7 @@ impl<'a> Windows<'a> {
         // The data connections that the sizer knows, in its order.
         let mut known: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, mut pace) = (None, false, None);
-        while self.hear() {
+        while self.handle_notes() {
             let now = self.clock.now();
             let is_member = |channel: &Arc<Channel>| self.members.iter().any(|one| Arc::ptr_eq(one, channel));
             while let Some(over) = known.iter().position(|channel| !is_member(channel)) {
@@ -238,7 +238,7 @@ impl<'a> Windows<'a> {
                     pilot.group.join(&known)?;
                     // The pace is divided anew.
                     if pace.is_some() {
-                        self.tell(Event::Pace(pace));
+                        self.send(Event::Pace(pace));
                     }
                 }
             }
@@ -253,7 +253,7 @@ impl<'a> Windows<'a> {
             }
             if let Some(rate) = pilot.poll(&known, self.clock)? {
                 pace = rate;
-                self.tell(Event::Pace(rate));
+                self.send(Event::Pace(rate));
             }
             if known.len() >= usize::from(self.streams) && !pilot.wants_quiet() {
                 self.end_quiet();
@@ -267,7 +267,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Takes the session's messages. Returns false if the session is over.
-    fn hear(&mut self) -> bool {
+    fn handle_notes(&mut self) -> bool {
         loop {
             match self.notes.try_recv() {
                 Ok(Note::Began(channel)) => self.members.push(channel),
@@ -282,19 +282,19 @@ impl<'a> Windows<'a> {
 
     fn end_quiet(&mut self) {
         if !std::mem::replace(&mut self.measured, true) {
-            self.tell(Event::PathMeasured);
+            self.send(Event::PathMeasured);
         }
     }
 
     /// Reports the state of the windows to the session, if it is new.
     fn note(&mut self, state: WindowState) {
-        if self.said != state {
-            self.said = state.clone();
-            self.tell(Event::WindowChanged(state));
+        if self.sent != state {
+            self.sent = state.clone();
+            self.send(Event::WindowChanged(state));
         }
     }
 
-    fn tell(&self, event: Event) {
+    fn send(&self, event: Event) {
         let _ = self.link.events.send(event);
     }
 

@@ -35,11 +35,11 @@ pub(super) struct Control<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
-    heard: Time,
+    last_received: Time,
     /// The number of entries that the receiver has refused, or failed to store.
     failures: u64,
     /// The last announcement, and its time.
-    said: (Counted, Time),
+    last_count: (Counted, Time),
     /// The numbers of entries and bytes, once everything is counted.
     all: Option<(u64, u64)>,
     /// The rate at which the receiver's kernel acknowledges bytes. The receiver's own count also has files that existed
@@ -49,7 +49,7 @@ pub(super) struct Control<'a> {
     meter: Meter,
     /// Requests more data connections.
     wanted: Sender<ConnectionRequest>,
-    told: ReportHistory,
+    reports: ReportHistory,
 }
 
 /// The last reports of both sides on a transfer, and its course.
@@ -74,15 +74,15 @@ impl<'a> Control<'a> {
             transfer,
             observer,
             count,
-            heard: now,
+            last_received: now,
             failures: 0,
-            said: (Counted::default(), now),
+            last_count: (Counted::default(), now),
             all: None,
             there: PathRate::default(),
             rate_bps: 0.0,
             meter: Meter::default(),
             wanted,
-            told: ReportHistory { history, ..ReportHistory::default() },
+            reports: ReportHistory { history, ..ReportHistory::default() },
         }
     }
 
@@ -106,7 +106,7 @@ impl<'a> Control<'a> {
             };
             match message {
                 Message::Is(message) => {
-                    if self.hear(message)? {
+                    if self.handle_message(message)? {
                         return Ok(());
                     }
                 }
@@ -128,16 +128,16 @@ impl<'a> Control<'a> {
 
     /// Reports losses and the state of the connections, a few times a second.
     pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
-        self.transfer.unsaid().iter().for_each(|line| self.observer.say(line));
-        if self.transfer.clock.now().since(self.heard) > SILENCE {
+        self.transfer.unshown_lines().iter().for_each(|line| self.observer.say(line));
+        if self.transfer.clock.now().since(self.last_received) > SILENCE {
             return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
         }
-        self.tell()?;
+        self.send_report()?;
         self.transfer.look_after_lanes()
     }
 
     pub(super) fn into_told(self) -> ReportHistory {
-        self.told
+        self.reports
     }
 
     /// Sends the first message, before any offer: the amount to send.
@@ -151,30 +151,30 @@ impl<'a> Control<'a> {
 
     fn announced(&mut self, counted: Counted, out: &mut Vec<u8>) {
         self.all = counted.complete.then_some((counted.entries, counted.bytes));
-        self.said = (counted, self.transfer.clock.now());
+        self.last_count = (counted, self.transfer.clock.now());
         frame::append(out, &ToReceiver::Counted(counted));
     }
 
     /// Reads the kernel's state of the data connections, and keeps it.
     fn read(&mut self) -> (Report, LimitTimes) {
-        let (report, limits, wanted) = self.meter.read(self.transfer, self.told.progress.window);
+        let (report, limits, wanted) = self.meter.read(self.transfer, self.reports.progress.window);
         if let Some(wanted) = wanted {
             let _ = self.wanted.send(wanted);
         }
         let now = self.transfer.clock.now();
         let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
         self.rate_bps = self.there.observe(now, there);
-        (self.told.report, self.told.limits) = (report.clone(), limits);
+        (self.reports.report, self.reports.limits) = (report.clone(), limits);
         (report, limits)
     }
 
     /// Reports a new count and the state of the data connections.
-    fn tell(&mut self) -> Result<(), TransferError> {
+    fn send_report(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         if self.all.is_none() {
             let counted = self.count.so_far();
-            let due = self.transfer.clock.now().since(self.said.1) >= COUNT_INTERVAL;
-            if counted.complete || due && counted != self.said.0 {
+            let due = self.transfer.clock.now().since(self.last_count.1) >= COUNT_INTERVAL;
+            if counted.complete || due && counted != self.last_count.0 {
                 self.announced(counted, &mut out);
             }
         }
@@ -185,8 +185,8 @@ impl<'a> Control<'a> {
     }
 
     /// Handles a message. Returns true if it was the last one.
-    pub(super) fn hear(&mut self, message: ToSender) -> Result<bool, TransferError> {
-        self.heard = self.transfer.clock.now();
+    pub(super) fn handle_message(&mut self, message: ToSender) -> Result<bool, TransferError> {
+        self.last_received = self.transfer.clock.now();
         match message {
             ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(self.protocol("a second welcome")),
             ToSender::Answer { id, verdict } => {
@@ -302,11 +302,11 @@ impl<'a> Control<'a> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let rtt = self.told.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        let rtt = self.reports.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
-        self.told.history.add(now, sample(elapsed, &progress, &self.told.report));
-        self.told.history.entered(&progress.entered);
-        self.told.progress = progress.clone();
+        self.reports.history.add(now, sample(elapsed, &progress, &self.reports.report));
+        self.reports.history.entered(&progress.entered);
+        self.reports.progress = progress.clone();
         self.observer.progress(&Snapshot {
             elapsed,
             entries: progress.entries,

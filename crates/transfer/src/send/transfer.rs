@@ -63,7 +63,7 @@ struct Shared {
     idle: IdleTime,
     lost: LostEntries,
     /// Entries that cannot be read and were not reported yet.
-    unsaid: Vec<String>,
+    unshown_lines: Vec<String>,
     ended: Option<Result<Finished, TransferError>>,
 }
 
@@ -117,7 +117,7 @@ impl Transfer {
             data_connections: DataConnections::new(connections.data, since),
             idle: IdleTime::default(),
             lost: LostEntries { first: None, lines: earlier.lines },
-            unsaid: Vec::new(),
+            unshown_lines: Vec::new(),
             ended: None,
         };
         Ok(Self {
@@ -264,24 +264,24 @@ impl Transfer {
     /// Records a wanted file that cannot be read.
     pub(super) fn lost_file(&self, file: &Outgoing, reason: String) {
         self.unreadable.fetch_add(1, Relaxed);
-        self.shared().unsaid.push(reason.clone());
+        self.shared().unshown_lines.push(reason.clone());
         self.lost(reason);
         self.queue.end(file.id);
     }
 
     /// Takes the losses that were not reported yet.
-    pub(super) fn unsaid(&self) -> Vec<String> {
-        std::mem::take(&mut self.shared().unsaid)
+    pub(super) fn unshown_lines(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared().unshown_lines)
     }
 
     /// Returns the result of this attempt, and leaves in `earlier` the state that the next one needs.
     pub(super) fn result(
         self,
-        told: ReportHistory,
+        reports: ReportHistory,
         earlier: &mut EarlierAttempts,
     ) -> Result<Summary, TransferError> {
         let sent = self.sent.load(Relaxed);
-        let ReportHistory { progress, report, limits, history } = told;
+        let ReportHistory { progress, report, limits, history } = reports;
         let Shared { data_connections, lost, ended, .. } =
             self.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         let streams = data_connections.all().len() as u16;
@@ -307,7 +307,7 @@ impl Transfer {
         }
         let now = self.clock.now();
         let elapsed = now.since(self.began);
-        let said = LastReports { progress: &progress, report: &report, limits: Some(limits) };
+        let last = LastReports { progress: &progress, report: &report, limits: Some(limits) };
         let limited = if earlier.sent == 0 { elapsed } else { now.since(self.connected) };
         Ok(Summary {
             side: Side::Sent,
@@ -318,7 +318,7 @@ impl Transfer {
             streams,
             elapsed,
             goodput_bps: Rate::of(Bytes::new(sent), elapsed).as_bps_f64(),
-            ..Summary::new(limited, sent, &said, history)
+            ..Summary::new(limited, sent, &last, history)
         })
     }
 }

@@ -324,10 +324,10 @@ mod tests {
         fs::create_dir(top.join("inner")).unwrap();
         let rest: Vec<WalkedEntry> = tree.collect();
         assert_eq!(rest.iter().filter(|one| is_file(one)).count(), 0, "{rest:?}");
-        let told = |one: &WalkedEntry| match one {
+        let reports = |one: &WalkedEntry| match one {
             WalkedEntry::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
             _ => false,
         };
-        assert_eq!(rest.iter().any(told), before < 2, "{rest:?}");
+        assert_eq!(rest.iter().any(reports), before < 2, "{rest:?}");
     }
 }

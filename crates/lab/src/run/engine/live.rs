@@ -122,7 +122,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     outlasts_warmup(clock.now(), resolved)?;
     let mut report = path.stop()?;
-    ends.tell(&mut report.hosts);
+    ends.report(&mut report.hosts);
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
 }

@@ -51,9 +51,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     summary.delivers_from(established, resolved);
     summary.wlan = outcome.cell.as_ref().map(wlan_summary);
     let (series, intervals) = outcome.recorder.into_series();
-    let fairness = intervals.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
+    let fairness = intervals.map(|watch| watch.finish(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
-    summary.tell_losses(outcome.losses, resolved);
+    summary.set_losses(outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
     notes.extend(marked(&outcome.link));
     notes.extend(synchronized::note(&summary, resolved));

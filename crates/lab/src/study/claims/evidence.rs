@@ -144,7 +144,7 @@ impl Evidence {
 
     /// Returns these answers, with every run that counts in place of the simulated run that they have.
     #[must_use]
-    pub fn beside(&self, answers: &[Answer]) -> Vec<Answer> {
+    pub fn with_all_runs(&self, answers: &[Answer]) -> Vec<Answer> {
         let merged = |answer: &Answer| {
             let mut merged = answer.clone();
             let Some(own) = self.of(&answer.task) else { return merged };

@@ -24,7 +24,7 @@ impl Experiment {
         for task in tasks {
             let answer = self.answer(task, store, watched)?;
             // If the watch stops the experiment here, the next run does not begin.
-            let _ = watched.tell(Event::Answered(&answer));
+            let _ = watched.on_event(Event::Answered(&answer));
             answers.push(answer);
         }
         Ok(answers)

@@ -184,7 +184,7 @@ impl Testbed for Cell<'_> {
     }
 
     /// Returns the limit half-way between the least one and the next smaller one.
-    fn beside(&self, limits: &Limits<Runs>, least: u64) -> Option<u64> {
+    fn also_tried(&self, limits: &Limits<Runs>, least: u64) -> Option<u64> {
         let (below, _) = limits.iter().rev().find(|(packets, _)| *packets < least)?;
         Some(spaced(*below as f64, least as f64, 0.5))
     }

@@ -29,9 +29,9 @@ pub(super) struct AlsoSimulated {
 
 /// Returns the lines that give a queue the limit of `point`, and those of policies that keep the queue short by
 /// themselves.
-pub(super) fn lines(question: &Question, point: &Point, beside: &AlsoSimulated) -> Vec<Line> {
+pub(super) fn lines(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let mut lines = match question.queue.as_str() {
-        "drop-tail" => drop_tail(question, point, beside),
+        "drop-tail" => drop_tail(question, point, also_simulated),
         "drop-head" => vec![Line {
             system: "Linux",
             line: format!("tc qdisc replace dev DEV root pfifo_head_drop limit {}", point.packets),
@@ -39,11 +39,11 @@ pub(super) fn lines(question: &Question, point: &Point, beside: &AlsoSimulated) 
         }],
         _ => Vec::new(),
     };
-    let safe = beside.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
+    let safe = also_simulated.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
     if policy(question, &question.queue, safe).is_some() {
         lines.extend(policies(question, &question.queue, safe, None));
     } else {
-        for other in &beside.policies {
+        for other in &also_simulated.policies {
             lines.extend(policies(question, &other.queue, safe, Some(&other.point)));
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn bytes_on_ethernet(question: &Question, packets: u64) -> u64 {
     packets * (question.mean_packet().get() + ETHERNET)
 }
 
-fn drop_tail(question: &Question, point: &Point, beside: &AlsoSimulated) -> Vec<Line> {
+fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let packets = point.packets;
     let bytes = bytes_on_ethernet(question, packets);
     // Junos takes whole microseconds.
@@ -66,7 +66,7 @@ fn drop_tail(question: &Question, point: &Point, beside: &AlsoSimulated) -> Vec<
     let header = format!(
         "{packets} packets of {mean} bytes, each with the {ETHERNET} of its Ethernet header (18 with a VLAN tag)"
     );
-    let counts = match (&beside.in_bytes, question.is_mixed()) {
+    let counts = match (&also_simulated.in_bytes, question.is_mixed()) {
         (Some(other), _) => {
             lines.push(line(
                 "Linux, in packets",
@@ -285,8 +285,8 @@ mod tests {
         let question = Question { mean: Some(Bytes::new(188)), ..Question::of(Rate::from_bps(10_000_000)) };
         let point = Point { utilization: 0.996, ..Point::at(&question, 300) };
         let other = Point { utilization: 0.998, ..point };
-        let beside = AlsoSimulated { in_bytes: Some(other), ..AlsoSimulated::default() };
-        let lines = lines(&question, &point, &beside);
+        let also_simulated = AlsoSimulated { in_bytes: Some(other), ..AlsoSimulated::default() };
+        let lines = lines(&question, &point, &also_simulated);
         assert_eq!(of(&lines, "Linux, in packets"), "tc qdisc replace dev DEV root pfifo limit 300");
         assert_eq!(of(&lines, "Linux"), format!("tc qdisc replace dev DEV root bfifo limit {}", 300 * 202));
         let says = |system: &str| lines.iter().find(|line| line.system == system).unwrap().says.clone();

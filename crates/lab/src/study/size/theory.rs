@@ -118,14 +118,15 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
         let room = buffer * (1.0 - burst / packets as f64).max(0.0);
         let (of, waits, longest) = match behaves {
             Behaviour::WindowCycle(cycle) => {
-                let spread = said(many_flows::window_deviation(cycle.beta)) / f64::from(apart(flows)).sqrt();
+                let spread =
+                    in_range(many_flows::window_deviation(cycle.beta)) / f64::from(apart(flows)).sqrt();
                 // Flows are neither all in step nor all out of it: both utilizations are too low, and both delays
                 // may be too short.
                 (
-                    said(single_flow::mean_utilization(cycle, room))
-                        .max(said(many_flows::least_utilization(cycle.beta, apart(flows), room))),
-                    said(single_flow::mean_backlog(cycle, buffer)).max(buffer / 2.0),
-                    said(single_flow::backlog_quantile(cycle, buffer, 0.95))
+                    in_range(single_flow::mean_utilization(cycle, room))
+                        .max(in_range(many_flows::least_utilization(cycle.beta, apart(flows), room))),
+                    in_range(single_flow::mean_backlog(cycle, buffer)).max(buffer / 2.0),
+                    in_range(single_flow::backlog_quantile(cycle, buffer, 0.95))
                         .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                 )
             }
@@ -133,10 +134,10 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
             // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
             // to a product waiting.
             Behaviour::Bbr if flows == 1 => {
-                (said(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
+                (in_range(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
             }
             Behaviour::Bbr => {
-                (said(single_flow::bbr_least_utilization(room)), buffer.min(1.0) / 2.0, buffer.min(1.0))
+                (in_range(single_flow::bbr_least_utilization(room)), buffer.min(1.0) / 2.0, buffer.min(1.0))
             }
         };
         let of = (of * (packets as f64 / burst).min(1.0)).max(never_lost(behaves, question, reach, packets));
@@ -159,7 +160,7 @@ fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64)
     match behaves {
         Behaviour::WindowCycle(cycle) => {
             let held = (packets + 1) as f64 / (question.bdp_packets() * reach);
-            said(single_flow::held_utilization(cycle, held.min(1e6)))
+            in_range(single_flow::held_utilization(cycle, held.min(1e6)))
         }
         Behaviour::Bbr => 0.0,
     }
@@ -178,7 +179,7 @@ fn met(
         Behaviour::Bbr => (Protocol::Bbr, 0.999),
         Behaviour::WindowCycle(cycle) => (Protocol::named(control).unwrap_or(Protocol::Reno), cycle.beta),
     };
-    said(bursts::balance(&senders(question, flows, rtt, protocol, beta), packets))
+    in_range(bursts::balance(&senders(question, flows, rtt, protocol, beta), packets))
 }
 
 /// Returns the flows as senders of bursts, with round trips of `rtt` seconds without a queue. The control `protocol`
@@ -204,7 +205,7 @@ fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, beta: 
 }
 
 /// Returns the result of a rule for a question's numbers, which are in the rule's range.
-fn said<T>(found: Result<T, OutOfRange>) -> T {
+fn in_range<T>(found: Result<T, OutOfRange>) -> T {
     found.expect("limits, windows and targets of a question that was checked are in range")
 }
 
@@ -327,7 +328,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     });
     // The control with the deepest decrease needs the most.
     if let Some(beta) = beta.reduce(f64::min) {
-        let least = said(many_flows::buffer_for_least(beta, count(flows), target));
+        let least = in_range(many_flows::buffer_for_least(beta, count(flows), target));
         rules.push(Rule {
             name: "many flows, least".into(),
             packets: least.and_then(|buffer| whole(buffer * bdp)),
@@ -407,7 +408,7 @@ fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule>
     };
     let of = |what: &str, buffer: Result<f64, OutOfRange>, source, because: &str| Rule {
         name: format!("one {control} flow, {what}"),
-        packets: Some((said(buffer) * bdp).ceil() as u64),
+        packets: Some((in_range(buffer) * bdp).ceil() as u64),
         source,
         fits: flows < MANY,
         because: because.into(),

@@ -71,7 +71,7 @@ pub(super) trait Testbed {
     fn between(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
     /// Returns a limit to be tried with the chosen ones.
-    fn beside(&self, limits: &Limits<Self::Runs>, least: u64) -> Option<u64>;
+    fn also_tried(&self, limits: &Limits<Self::Runs>, least: u64) -> Option<u64>;
 }
 
 /// A question, the bed that is simulated for it, and the simulated limits.
@@ -114,7 +114,7 @@ impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
         for _ in 0..CHOICES {
             let asked = [chosen.least, chosen.recommended, chosen.most].into_iter();
             let asked = asked.chain(chosen.conflict.iter().flat_map(Conflict::limits));
-            let asked: Vec<u64> = asked.chain(self.testbed.beside(&self.limits, chosen.least)).collect();
+            let asked: Vec<u64> = asked.chain(self.testbed.also_tried(&self.limits, chosen.least)).collect();
             if !self.add(&asked)? {
                 break;
             }

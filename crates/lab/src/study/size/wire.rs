@@ -172,7 +172,7 @@ impl<W: TestPath> Testbed for TestPaths<'_, W> {
         (1..=BETWEEN).map(|step| spaced(low, high, f64::from(step) / f64::from(BETWEEN + 1))).collect()
     }
 
-    fn beside(&self, _limits: &Limits<Measured>, _least: u64) -> Option<u64> {
+    fn also_tried(&self, _limits: &Limits<Measured>, _least: u64) -> Option<u64> {
         None
     }
 }

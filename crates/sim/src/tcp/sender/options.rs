@@ -123,16 +123,16 @@ impl Sender {
 
     /// Returns the number of segments that may leave: the window's room, or PRR's allotment.
     pub(super) fn room(&self) -> u64 {
-        let beside = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
+        let free = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
         let Some(options) =
             self.options.as_deref().filter(|_| matches!(self.episode, Episode::FastRecovery { .. }))
         else {
-            return beside(0);
+            return free(0);
         };
         match &options.prr {
             Some(prr) => prr.room(),
-            None if options.counts_lost => beside(self.board.lost()),
-            None => beside(0),
+            None if options.counts_lost => free(self.board.lost()),
+            None => free(0),
         }
     }
 

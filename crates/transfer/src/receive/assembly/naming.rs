@@ -147,7 +147,7 @@ impl Assembly {
                 self.throw_away(incoming.key)?;
                 self.entries.fetch_add(1, Relaxed);
                 self.list(&incoming.name);
-                self.tell(&incoming.name, EntryOutcome::There);
+                self.report(&incoming.name, EntryOutcome::There);
                 return Ok(());
             }
             Ok(Err(reason)) => {
@@ -167,7 +167,7 @@ impl Assembly {
         };
         self.entries.fetch_add(1, Relaxed);
         self.list(&name);
-        self.tell(&name, EntryOutcome::Sent);
+        self.report(&name, EntryOutcome::Sent);
         let other = (name != incoming.entry.name).then_some(name);
         debug_assert!(there.size == incoming.chunks.size(), "{digest:?}");
         let stored = Stored { version: incoming.version, there: *there, other };

@@ -130,7 +130,7 @@ impl Assembly {
             match self.rules.treatment(&found, u64::MAX, entry.modified) {
                 Treatment::Receive(taken) => taken,
                 Treatment::Present | Treatment::Kept => {
-                    self.tell(&entry.name, EntryOutcome::Kept);
+                    self.report(&entry.name, EntryOutcome::Kept);
                     return Ok(Ok(Verdict::Kept));
                 }
                 Treatment::Refuse(reason) => {
@@ -148,7 +148,7 @@ impl Assembly {
             NamingOutcome::As(other) => Some(other),
             NamingOutcome::Here | NamingOutcome::Not => (name != entry.name).then_some(name),
         };
-        self.tell(other.as_ref().unwrap_or(&entry.name), EntryOutcome::Sent);
+        self.report(other.as_ref().unwrap_or(&entry.name), EntryOutcome::Sent);
         self.journal().stored(name_key, partial, Stored { version: [0; 16], there, other })?;
         Ok(Ok(Verdict::Have))
     }
@@ -200,7 +200,7 @@ impl Assembly {
                 return Ok(Offered::Now(Verdict::Have));
             }
             Treatment::Kept => {
-                self.tell(&entry.name, EntryOutcome::Kept);
+                self.report(&entry.name, EntryOutcome::Kept);
                 return Ok(Offered::Now(Verdict::Kept));
             }
             Treatment::Refuse(reason) => {

@@ -68,8 +68,8 @@ impl Rules {
 }
 
 /// Returns true if two times are the same, to the precision of the file system that keeps the first one.
-fn same_time(kept: Stamp, said: Stamp) -> bool {
-    kept.seconds == said.seconds && (kept.nanos == said.nanos || kept.nanos == 0)
+fn same_time(kept: Stamp, offered: Stamp) -> bool {
+    kept.seconds == offered.seconds && (kept.nanos == offered.nanos || kept.nanos == 0)
 }
 
 fn is_later(one: Stamp, other: Stamp) -> bool {

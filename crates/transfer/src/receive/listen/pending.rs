@@ -94,7 +94,7 @@ impl PendingConnections {
             if one.speaks {
                 return true;
             }
-            match heard(&one.socket) {
+            match greeting_progress(&one.socket) {
                 GreetingProgress::Bytes => {
                     one.speaks = true;
                     changes.speaking.push(one.clone());
@@ -152,7 +152,8 @@ fn count(all: &[PendingConnection], address: IpAddr) -> usize {
 fn choose(all: &[PendingConnection], addresses: &[IpAddr]) -> usize {
     let of_these = || (0..all.len()).filter(|&at| addresses.contains(&origin(all[at].peer.ip())));
     // The oldest come first.
-    let silent = of_these().find(|&at| !all[at].speaks && heard(&all[at].socket) != GreetingProgress::Bytes);
+    let silent = of_these()
+        .find(|&at| !all[at].speaks && greeting_progress(&all[at].socket) != GreetingProgress::Bytes);
     silent.unwrap_or_else(|| {
         let mut random = [0; 8];
         fill_random(&mut random);
@@ -175,7 +176,7 @@ enum GreetingProgress {
 }
 
 /// Checks whether something has come, without taking it.
-fn heard(socket: &TcpStream) -> GreetingProgress {
+fn greeting_progress(socket: &TcpStream) -> GreetingProgress {
     match recv(socket, &mut [0u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
         Ok((0, _)) => GreetingProgress::End,
         Ok(_) => GreetingProgress::Bytes,
@@ -211,7 +212,7 @@ mod tests {
             let mut near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
             let (far, _) = self.listener.accept().unwrap();
             near.write_all(says).unwrap();
-            while heard(&far) == GreetingProgress::Nothing && !says.is_empty() {
+            while greeting_progress(&far) == GreetingProgress::Nothing && !says.is_empty() {
                 std::thread::park_timeout(std::time::Duration::from_millis(1));
             }
             self.next += 1;
@@ -285,7 +286,7 @@ mod tests {
         );
         let changes = bench.pending.changes(Time::from_nanos(1) + FIRST_BYTE);
         assert_eq!(changes.closed[0].1, "it said nothing");
-        assert_eq!(heard(&near), GreetingProgress::End);
+        assert_eq!(greeting_progress(&near), GreetingProgress::End);
         let (near, _) = bench.connect("192.0.2.1", b"");
         drop(near);
         while bench.pending.changes(Time::ZERO).closed.is_empty() {}

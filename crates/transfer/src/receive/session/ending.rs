@@ -17,7 +17,7 @@ impl Session<'_> {
     /// Brings everything to the disk. That may take minutes, in which the sender must get reports, because it leaves
     /// otherwise.
     pub(super) fn store(&mut self, failed: u64) -> Result<(), TransferError> {
-        self.tell()?;
+        self.send_progress()?;
         self.stage = Stage::Storing;
         self.complete = Some(failed);
         self.jobs.store(self.streams);
@@ -30,7 +30,7 @@ impl Session<'_> {
         for fault in faults.folders {
             self.lose(fault);
         }
-        self.tell()?;
+        self.send_progress()?;
         let (ended, counts) = (self.clock.now(), self.assembly.counts());
         let finished = Finished {
             entries: counts.entries,
@@ -45,7 +45,7 @@ impl Session<'_> {
     }
 
     /// Takes the sender's last message, if it has come.
-    pub(super) fn hear_the_last_word(&mut self) -> Result<(), TransferError> {
+    pub(super) fn read_the_last_message(&mut self) -> Result<(), TransferError> {
         if self.pending.drain(..).any(|message| matches!(message, ToReceiver::Bye)) {
             self.ended = Some(self.registry.confirmed());
         }
@@ -72,14 +72,14 @@ impl Session<'_> {
             });
         }
         let (progress, report) = &self.last;
-        let said = LastReports { progress, report, limits: self.limits };
+        let reports = LastReports { progress, report, limits: self.limits };
         Ok(Summary {
             side: Side::Received,
             entries: counts.entries,
             bytes: counts.bytes,
             skipped: self.skipped,
             streams: self.streams,
-            ..Summary::new(ended.since(self.began), counts.came, &said, std::mem::take(&mut self.history))
+            ..Summary::new(ended.since(self.began), counts.came, &reports, std::mem::take(&mut self.history))
         })
     }
 
@@ -98,13 +98,13 @@ impl Session<'_> {
         self.ask_for_more();
         let until = self.clock.now() + LINGER;
         // Closing the connection with unread data would reset it, and the reason would be lost.
-        let mut heard_all = false;
-        while if gone { !self.data.is_empty() } else { !heard_all } {
+        let mut received_all = false;
+        while if gone { !self.data.is_empty() } else { !received_all } {
             let left = until.since(self.clock.now());
             let Ok(event) = events.recv_timeout(Duration::from_nanos(left.as_nanos())) else { return };
             match event {
                 Event::Messages(_) => drop(self.more.try_send(())),
-                Event::SenderLeft(_) => heard_all = true,
+                Event::SenderLeft(_) => received_all = true,
                 Event::StreamBegan(channel) => self.data.push(channel),
                 Event::StreamEnded(channel, _) => {
                     self.data.retain(|other| !std::sync::Arc::ptr_eq(other, &channel));

@@ -19,9 +19,9 @@ const ASKING: &str = "asking";
 
 impl Session<'_> {
     /// Flushes the journal and reports losses and progress, a few times a second.
-    pub(super) fn tell(&mut self) -> Result<(), TransferError> {
+    pub(super) fn send_progress(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
-        self.told = now;
+        self.last_report = now;
         self.assembly.checkpoint()?;
         for (id, reason) in std::mem::take(&mut self.lost) {
             frame::append(&mut self.out, &ToSender::Failed { id, reason: reason.clone() });

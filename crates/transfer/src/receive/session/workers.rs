@@ -96,8 +96,8 @@ impl Jobs {
         let _ = self.ask.send(question);
     }
 
-    pub(super) fn tell_windows(&self, note: Note) {
-        self.windows.tell(note);
+    pub(super) fn notify_windows(&self, note: Note) {
+        self.windows.send(note);
     }
 }
 

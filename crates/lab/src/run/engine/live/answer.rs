@@ -41,7 +41,7 @@ pub(super) fn record(
     summary.delivers_from(established, resolved);
     // The emulated link does not know which of the flows end, nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
-        summary.tell_losses(report.losses, resolved);
+        summary.set_losses(report.losses, resolved);
     }
     let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
     notes.extend(report.stalled().map(Note::from));

@@ -53,7 +53,7 @@ impl Ends {
     }
 
     /// Puts the waits into a path's report.
-    pub(super) fn tell(&self, hosts: &mut [HostReport; 2]) {
+    pub(super) fn report(&self, hosts: &mut [HostReport; 2]) {
         for ((host, end), place) in hosts.iter_mut().zip(&self.0).zip(PLACES) {
             host.place = place;
             if let (Some((from, before)), Some((to, waited))) = (end.first, end.last) {

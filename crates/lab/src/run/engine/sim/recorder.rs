@@ -32,7 +32,7 @@ pub(super) struct SeriesRecorder<'a> {
     end: Option<Span>,
     watch: Stopwatch,
     /// The time of the last report of progress, seconds.
-    told: f64,
+    last_report: f64,
     stopped: bool,
     too_large: Option<ExcessMemory>,
     every: Span,
@@ -119,7 +119,7 @@ impl<'a> SeriesRecorder<'a> {
             progress,
             end: resolved.end,
             watch: Stopwatch::start(),
-            told: 0.0,
+            last_report: 0.0,
             stopped: false,
             too_large: None,
             every: resolved.every,
@@ -185,8 +185,8 @@ impl Recorder for SeriesRecorder<'_> {
 
     fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let now = self.watch.seconds();
-        if now >= self.told + PAUSE_S {
-            self.told = now;
+        if now >= self.last_report + PAUSE_S {
+            self.last_report = now;
             self.stopped = (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64)).is_break();
         }
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
