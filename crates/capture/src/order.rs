@@ -39,7 +39,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Notes the time of the next packet of the file, taken or not.
+    /// Records the time of the next packet of the file, taken or not.
     ///
     /// # Errors
     /// If it is out of order by more than can be sorted.

@@ -103,7 +103,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Notes that the file ends within the packet or block at `place`.
+    /// Records that the file ends within the packet or block at `place`.
     pub(crate) fn cut_off(&mut self, place: Place, input: &Input<'_>) {
         let Place::Packet(packet, at) = place else { return };
         self.ended(input);
@@ -114,7 +114,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Notes that compressed data ends too early, if it does.
+    /// Records that compressed data ends too early, if it does.
     pub(crate) fn ended(&mut self, input: &Input<'_>) {
         if let Some(compression) = input.cut() {
             let frames = self.frames;

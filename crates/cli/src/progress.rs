@@ -74,7 +74,7 @@ impl Bars {
         if self.interrupted
             && let Err(problem) = done
         {
-            let message = format!("interrupted: {}; the same command goes on", problem.message);
+            let message = format!("interrupted: {}; the same command continues", problem.message);
             return Err(Problem { message, code: INTERRUPTED });
         }
         // A search reuses its own runs, so their number means nothing. One that fails does so before its first try.

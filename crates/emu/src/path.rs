@@ -175,7 +175,7 @@ impl Path {
     /// Returns the moment. Called again, it starts over, and packets in flight stay in flight.
     ///
     /// # Errors
-    /// [`EmuError::Ended`] if the path is no longer alive.
+    /// [`EmuError::Ended`] if the path has ended.
     pub fn begin(&mut self, warmup: Span) -> Result<Instant, EmuError> {
         self.start_run(warmup, None)
     }
@@ -184,7 +184,7 @@ impl Path {
     /// when the path is stopped.
     ///
     /// # Errors
-    /// [`EmuError::Ended`] if the path is no longer alive.
+    /// [`EmuError::Ended`] if the path has ended.
     pub fn begin_until(&mut self, warmup: Span, end: Span) -> Result<Instant, EmuError> {
         self.start_run(warmup, Some(end))
     }

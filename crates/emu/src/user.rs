@@ -123,7 +123,7 @@ impl User {
         setgroups(&self.groups)?;
         setresgid(self.group, self.group, self.group)?;
         setresuid(self.id, self.id, self.id)?;
-        // Where a process keeps its capabilities (securebits), one call would make it root again.
+        // If securebits let a process keep its capabilities, this call would make it root again.
         let root = Uid::from_raw(0);
         if setresuid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
     }

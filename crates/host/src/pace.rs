@@ -25,7 +25,7 @@ const LATEST: Span = Span::from_millis(2);
 /// The divisor of the last wake-up's weight in the mean lateness.
 const MEAN_OF: u64 = 16;
 
-/// A pace of writing: the time and amount of the next write. Without a rate there is no limit.
+/// A pace of writing: the time and amount of the next write. Without a rate, writes are not limited.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     rate: Option<Rate>,

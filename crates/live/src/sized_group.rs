@@ -12,8 +12,8 @@
 //! segments; a single connection gets it unchanged.
 //!
 //! A group has no thread and reads no clock. The caller lends the sockets for each call, in the order in which they
-//! joined, and stays their owner. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
-//! in `probed_group.rs`.
+//! joined, and stays their owner. `window.rs` makes the kernel keep a window, and `probed_group.rs` probes for
+//! the sizer.
 //!
 //! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. The sizer gets all data that arrived
 //! in between as one delivery. So a sizer that counts in round trips sees eight or more deliveries in each.
@@ -183,7 +183,7 @@ impl SizedGroup {
     /// the window.
     ///
     /// # Panics
-    /// If there is no such member.
+    /// If the group has no member at `place`.
     #[must_use]
     pub fn control(&self, place: usize) -> &WindowControl {
         &self.members[place].control

@@ -65,7 +65,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
         kind: "window",
         title: "Send window",
         unit: "kB",
-        meaning: "the most data a flow may have under way",
+        meaning: "the most data that a flow may have in flight",
         scale: 1e-3,
         column: |f| &f.window_bytes,
         spread: |s| &s.window_bytes,
@@ -267,8 +267,8 @@ fn drops_chart(case: &Case) -> Chart {
         }
     }
     let note = match every {
-        e if e > 0.0 => format!("packets the queue turned away, per {} s", short(e)),
-        _ => "packets the queue turned away".into(),
+        e if e > 0.0 => format!("packets that the queue dropped, per {} s", short(e)),
+        _ => "packets that the queue dropped".into(),
     };
     finish("drops", "Drops", "packets", note, traces, &[])
 }

@@ -107,9 +107,9 @@ fn charts(emulated: &Emulated) -> Vec<Chart> {
     let full = levels("queue full", &|way| way.queue.full_s * 1e3);
     let capacity = levels("capacity", &|way| way.queue.capacity_bps * 1e-6);
     let per = short(every(&drops));
-    let delay_note = "how long what waits takes to send".to_owned();
-    let rate_note = "what the link sends, headers included".to_owned();
-    let drops_note = format!("packets that the queue turned away or the link lost, per {per} s");
+    let delay_note = "time to send the waiting data".to_owned();
+    let rate_note = "data that the link sends, headers included".to_owned();
+    let drops_note = format!("packets that the queue dropped or the link lost, per {per} s");
     let mut charts = vec![
         finish("delay", "Queueing delay", "ms", delay_note, delay, &full),
         finish("rate", "Rate", "Mbit/s", rate_note, rate, &capacity),

@@ -59,7 +59,7 @@ impl FigurePage {
                 }
                 "verdicts" => verdicts(&self.verdicts),
                 "tables" if self.curves.charts.is_empty() => {
-                    "<p>They stand in the maps; a cell's value is in its <code>data-value</code>.</p>".into()
+                    "<p>The maps show them; a cell's value is in its <code>data-value</code>.</p>".into()
                 }
                 "tables" => self
                     .curves

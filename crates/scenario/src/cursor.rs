@@ -98,12 +98,12 @@ impl<'a> ValueAt<'a> {
         Self { node, path: String::new(), key: None, sink }
     }
 
-    /// Notes a fault at this value.
+    /// Records a fault at this value.
     pub(crate) fn fault(&self, found: impl Into<String>, accepted: impl Into<String>, help: Option<String>) {
         self.fault_from(&self.node.origin, found, accepted, help);
     }
 
-    /// Notes a fault with this value's path, at another place.
+    /// Records a fault with this value's path, at another place.
     pub(crate) fn fault_from(
         &self,
         origin: &Origin,
@@ -116,7 +116,7 @@ impl<'a> ValueAt<'a> {
         self.sink.faults.borrow_mut().push(Fault { origin: origin.clone(), complaint });
     }
 
-    /// Notes a fault in the text of this value, at the column of `error`.
+    /// Records a fault in the text of this value, at the column of `error`.
     pub(crate) fn fault_within(&self, text: &str, error: &TextError, help: Option<String>) {
         let origin = self.node.origin.within(text, error.column);
         self.fault_from(&origin, error.found.clone(), error.accepted.clone(), help);

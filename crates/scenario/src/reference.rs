@@ -124,7 +124,7 @@ const SECTIONS: &[Section] = &[
         table: "flow",
         intro: "The defaults are those of `host = \"rfc\"`; [hosts](#hosts) has the others.",
         groups: &[
-            ("What it moves, and where", tables::flow::MOVES),
+            ("Data and route", tables::flow::MOVES),
             ("Segments and the receiver", &[tables::flow::SEGMENTS]),
             ("The two ends", &[tables::ends::ENDS]),
             ("Windows", &[tables::flow::WINDOWS]),

@@ -328,7 +328,7 @@ impl Document {
         Some(Axis { key, values })
     }
 
-    /// Notes keys that lie within others or are the same, because each would replace the value of the other.
+    /// Records keys that lie within others or are the same, because each would replace the value of the other.
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
         let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
             .keys()

@@ -17,7 +17,7 @@
 //! | S, kept | its segments are over, or S has cost more than the bound | open, asked |
 //! | open, asked | the segment is over, and S had cost no more than 0.6 of the bound | S, kept |
 //! | open, asked | the segment is over, and S had cost more | open, kept |
-//! | S | loss that is not ours, or the sender goes by a rate that it measures | open, kept |
+//! | S | loss that is not ours, or the sender is rate-based, such as BBR | open, kept |
 //!
 //! A window is kept for 8 segments, later for 16, 32 and so on. A transfer that is taken over with a standing queue
 //! begins with a test of S, because its goodput before that is the open window's.

@@ -21,7 +21,7 @@
 //! | | the third loss without a queue in 20 s | open | maximum |
 //! | | the segment is over | hold | as before; the queue aimed at is doubled again after a loss |
 //! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
-//! | any | the sender goes by a rate that it measures | open | maximum |
+//! | any | the sender is rate-based, such as BBR | open | maximum |
 //!
 //! Without probes, the receiver's own round-trip times serve. Without the sender's report, R T shows whether the window
 //! is the limit. Without trains, the window grows until a queue stands. A sender of ours is paced while its window is

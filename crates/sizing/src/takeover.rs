@@ -211,7 +211,7 @@ impl Takeover {
     fn dip(&mut self, now: Time, rate: f64, round_trip: Span, before: f64, window: f64) -> Stage {
         self.set(window.max(self.segments(LEAST_SEGMENTS)));
         self.reason = format!(
-            "{} at {}, a queue included or not: a dip to {} for some round trips will tell",
+            "{} at {}, a queue included or not: a dip to {} for some round trips will show it",
             Rate::from_bps_f64(8.0 * rate).rounded(),
             round_trip.rounded(),
             shown(self.window)

@@ -33,7 +33,7 @@ pub enum Checked {
     Same,
     /// The content has another digest.
     Differs,
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
     /// The check failed, for this reason: the file cannot be read, or its line is not that of a file of digests.
     Failed(String),

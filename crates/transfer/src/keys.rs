@@ -76,7 +76,7 @@ fn provider() -> Arc<CryptoProvider> {
 /// Fills `bytes` from the operating system's entropy.
 ///
 /// # Panics
-/// If the system has none, because there is no safe way to go on.
+/// If the system has no entropy, because then no key would be safe.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     host::fill_random(bytes).expect("the system gives entropy");
 }

@@ -1,8 +1,8 @@
 //! Receiving: a folder, a ticket, and the sender that holds it.
 //!
 //! Reading order: `state.rs` (the part of a session that outlives the process), `listen.rs` (admission of
-//! connections), `registry.rs` (what all threads share), `session.rs` (one sender's session, and the one thread that owns
-//! it). Then `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
+//! connections), `registry.rs` (the state that all threads share). Then `session.rs` (one sender's session, and the one
+//! thread that owns it), `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
 
 mod assembly;
 mod consent;

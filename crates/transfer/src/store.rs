@@ -2,7 +2,7 @@
 //! following a symbolic link. So no received name and no received link leads out of the folder, or into its state
 //! folder.
 //!
-//! A file grows under a temporary name in `.tightlink/partial`. When it is complete, verified and on the disk, one
+//! A file grows under a temporary name in `.tightlink/partial`. Once it is complete, verified and on the disk, one
 //! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a folder.
 
 use crate::beneath;

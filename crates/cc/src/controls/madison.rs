@@ -16,7 +16,7 @@
 //! `madison/averaged.rs`, or by the letter of the paper, `madison/printed.rs`. `madison/sending.rs` derives the pace
 //! and the window from the rate.
 //!
-//! What the paper leaves open is marked `[D]` at [`Parameters`] (`madison/parameters.rs`) and in
+//! `[D]` marks decisions that the paper leaves open, at [`Parameters`] (`madison/parameters.rs`) and in
 //! `docs/papers/madison.md`.
 
 mod averaged;

@@ -63,7 +63,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             }
             if checked.confirmed > 0 {
                 print::data(format_args!(
-                    "kernel  {} cases were run three times, since one run contradicted a claim; the median judges",
+                    "kernel  {} cases were run three times, because one run contradicted a claim; the median judges",
                     checked.confirmed
                 ))?;
             }

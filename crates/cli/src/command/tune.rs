@@ -272,7 +272,7 @@ fn lasting(connection: &TunedConnection, earlier: &EarlierMeasurements) -> Strin
     // Linux advertises at least half of a buffer, and the window must be well above the data in flight.
     let buffer = (flight * 4).get().next_power_of_two().max(6 << 20);
     format!(
-        "to have it for good: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
+        "to make it permanent: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
          /etc/sysctl.d"
     )
 }

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(time.woken(ms(9), Some(ms(20))), ms(9), "a packet came before");
         assert_eq!(time.woken(ms(400), None), ms(400), "nothing was due");
         let slow = ms(401) + Span::from_micros(400);
-        assert_eq!(time.woken(slow, Some(ms(401))), slow, "a slow wake-up is no stall");
+        assert_eq!(time.woken(slow, Some(ms(401))), slow, "a slow wake-up is not a stall");
         assert_eq!(time.stalls(), Stalls::default());
         assert_eq!(time.woken(ms(420), Some(ms(410))), ms(410), "late by 10 ms");
         assert_eq!(time.stalls().count, 1);

@@ -377,7 +377,7 @@ impl Experiment {
         spec.engines.retain(|engine| self.engines.contains(&Engine::from(*engine)));
         if spec.engines.is_empty() {
             let drawn: Vec<String> = drawn.iter().map(ToString::to_string).collect();
-            let complaint = Complaint::new("", "--engines leaves out what this [figure] is drawn from");
+            let complaint = Complaint::new("", "--engines leaves out the engines of this [figure]");
             let accepted = format!("{} among the engines", drawn.join(", "));
             return Err(ExperimentError::NothingDrawn(complaint.accepted(accepted)));
         }

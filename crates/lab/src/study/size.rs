@@ -157,7 +157,7 @@ fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Poi
 fn assumptions(question: &Question) -> Vec<String> {
     let mut listed = vec![
         "every flow always has data to send, and only its congestion control limits its window".into(),
-        "the limit is one queue's: a box with several has as many times that".into(),
+        "the limit is that of one queue; a box with several queues has it for each".into(),
     ];
     if question.is_mixed() {
         listed.push(format!(
@@ -222,7 +222,10 @@ impl Study {
         if self.question.cell.is_some() && engine != Engine::Sim {
             let (asked, why) = match engine {
                 Engine::Live => ("--engine live", "the kernel's path here is a wire, without air"),
-                _ => ("--quick, --engine model", "no theory says what a limit does among other stations"),
+                _ => (
+                    "--quick, --engine model",
+                    "no theory covers the effects of a limit among other stations",
+                ),
             };
             return Err(Complaint::new(asked, format!("a wireless cell: {why}"))
                 .accepted("--engine sim")

@@ -18,7 +18,7 @@ pub(super) struct Stations {
     dcf: bool,
 }
 
-/// Notes the keys that only a flow in a cell has; returns true if there are none.
+/// Records the keys that only a flow in a cell has; returns true if there are none.
 pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
     let written = KEYS.iter().filter_map(|key| Some((key, keys.key_origin(key)?)));
     let stray = written.inspect(|(key, origin)| {

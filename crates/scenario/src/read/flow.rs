@@ -85,7 +85,7 @@ pub(super) fn transfers<'a>(
     PartialFlow { keys, read, way, flow }
 }
 
-/// Notes a flow that stops no later than the latest time at which a transfer of the table may start.
+/// Records a flow that stops no later than the latest time at which a transfer of the table may start.
 fn stop_follows_start(keys: &Keys<'_>, read: &mut FlowRead) {
     let (Some(Some(stop)), Some(start)) = (read.stop, &read.start) else { return };
     let at = keys.near("stop");
@@ -117,7 +117,7 @@ pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
     flow
 }
 
-/// Notes flows whose own name, or the name of one of their transfers, is taken.
+/// Records flows whose own name, or the name of one of their transfers, is taken.
 fn distinct(flows: &[PartialFlow<'_>], names: &[String]) {
     let counts: HashMap<&str, u64> = flows
         .iter()

@@ -215,7 +215,7 @@ fn station(
     Some(Station { names, rate: own_rate?, saturated, limit: limit? })
 }
 
-/// Notes `[[traffic]]`, which a cell does not carry.
+/// Records `[[traffic]]`, which a cell does not carry.
 pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<PartialTraffic<'a>> {
     if let Some(origin) = root.key_origin("traffic") {
         root.near("traffic").fault_from(

@@ -148,7 +148,7 @@ impl<'a> Range<'a> {
             return Err((high, high.described(), "an upper end above the lower one"));
         }
         if logarithmic && least <= 0.0 {
-            return Err((low, low.described(), "a lower end above zero, since logarithms are drawn"));
+            return Err((low, low.described(), "a lower end above zero, because logarithms are drawn"));
         }
         let whole = integers || ["packets", "B"].contains(&from.unit);
         let (least, most) = if whole { (least.ceil(), most.floor()) } else { (least, most) };

@@ -41,8 +41,9 @@ keys! {
     /// The keys that a link's queue lacks.
     pub(crate) MOVING from KEY;
 
-    /// how much may wait; with `sizing` the most packets that it may grant. The cell has no rate of its own,
-    /// so that a time and a share of the bandwidth-delay product (`bdp`) have no meaning here
+    /// limit of the waiting data; with `sizing` the most packets that the rule may grant. The cell has no
+    /// rate of its own, so that a time and a share of the bandwidth-delay product (`bdp`) have no meaning
+    /// here
     key limit => {
         kind: "packets or a size",
         default: Required(r#"the room for waiting packets, such as "338 packets""#),
@@ -117,7 +118,7 @@ table! {
 
     group ALT from KEY;
 
-    /// how often the limit of ALT moves
+    /// interval at which the limit of ALT moves
     pub interval: Span = at.above_zero("s", "an interval of zero") => {
         kind: "time above zero", default: Written(r#""1s""#),
         engines: "sim", refused_by: "live", kinds: "alt a*",
@@ -155,7 +156,7 @@ table! {
 
     group PENDING from KEY;
 
-    /// what a station and category may have pending while the whole device has `threshold` or more
+    /// airtime that a station and category may have pending while the whole device has `threshold` or more
     pub low: Span = airtime(at) => {
         kind: "time above zero", default: Written(r#""5ms""#),
         engines: "sim", refused_by: "live",
@@ -213,7 +214,7 @@ pub(crate) fn limit(at: &ValueAt<'_>, side: &str) -> Option<Limit> {
         Limit::Bdp(_) => "a share of the bandwidth-delay product",
     };
     let found = format!(
-        "{what}: {side} of a cell has no rate of its own, it depends on what the other stations send"
+        "{what}: {side} of a cell has no rate of its own, because the rate depends on the other stations"
     );
     let help = "write packets; a limit in time that follows the rate is queue.sizing = { rule = \"ebdp\" }"
         .to_owned();

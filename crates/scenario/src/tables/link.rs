@@ -125,8 +125,7 @@ table! {
         engines: "sim live", refused_by: "model",
         why: "most interfaces drop arrivals when the queue is full", from: "RFC 2309 (2)",
     }
-    /// how much may wait. It counts waiting data; the packet being sent is not in it. It must hold one
-    /// segment
+    /// limit of the waiting data, in which the packet being sent does not count. It must hold one segment
     key limit => {
         kind: ROOM,
         default: Required(r#"the room for waiting packets, such as "250 packets", "512kB", "40ms" or "0.25 bdp""#),
@@ -145,7 +144,7 @@ table! {
         why: "`codel`: a base RTT of 100 ms, which most paths keep below. `pie`, `red`: the sources' times between updates",
         from: "RFC 8289 (4.2), RFC 8033 (4.2), Floyd, Gummadi and Shenker 2001",
     }
-    /// how long after a time without congestion nothing is dropped
+    /// time without drops after a time without congestion
     opt burst: Span = at.quantity("ms") => {
         kind: "time", default: Words("150 ms"),
         engines: "sim live", kinds: "pie",
@@ -160,7 +159,7 @@ table! {
     /// average queue from which packets are dropped
     opt min_threshold: Threshold = threshold(at, room) => {
         kind: "threshold",
-        default: Words("`red`: 0.4 of `max_threshold`; `adaptive-red`: what goes through in half the target, 5 packets at least, and a third of `limit` at most"),
+        default: Words("`red`: 0.4 of `max_threshold`; `adaptive-red`: the data sent in half the target, 5 packets at least, and a third of `limit` at most"),
         engines: "sim live", kinds: "red adaptive-red",
         why: "`red`: a range wide enough that windows do not synchronize. `adaptive-red`: half the target's packets",
         from: "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001",
@@ -169,7 +168,7 @@ table! {
     /// default's ratio to the other
     opt max_threshold: Threshold = threshold(at, room) => {
         kind: "threshold above `min_threshold`",
-        default: Words("`red`: the lesser of `limit` and what goes through in 100 ms; `adaptive-red`: 3 `min_threshold`"),
+        default: Words("`red`: the lesser of `limit` and the data sent in 100 ms; `adaptive-red`: 3 `min_threshold`"),
         engines: "sim live", kinds: "red adaptive-red",
         why: "`red`: a base RTT of 100 ms, as for CoDel. `adaptive-red`: three times the lower threshold",
         from: "RFC 8289 (4.2); Floyd, Gummadi and Shenker 2001",
@@ -206,7 +205,7 @@ table! {
         engines: "sim live", kinds: "red adaptive-red",
         why: "packets have one size in most scenarios", from: "Floyd and Jacobson 1993",
     }
-    /// what a flow sends in a turn
+    /// bytes that a flow sends in a turn
     opt quantum: Bytes = at.above_zero("B", "a turn of zero bytes") => {
         kind: "size above zero", default: Words("1514 B"),
         engines: "sim live", kinds: "fq-codel",

@@ -40,7 +40,7 @@ keys! {
     key mean => {
         kind: "time", default: Required(r#"a mean such as "100ms""#),
     }
-    /// how the sample is taken, see [spreads](../guide/scenario.md#spreads)
+    /// way in which the sample is taken; see [spreads](../guide/scenario.md#spreads)
     key draw => {
         kind: r#"`"random"`, `"quantiles"`"#, default: Written(r#""random""#),
         why: "a draw, as in reality", from: OWN,

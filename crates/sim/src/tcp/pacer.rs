@@ -2,9 +2,9 @@
 //!
 //! The pacer is a leaky bucket (RFC 9002, section 7.7). The segments of a [quantum](cc::send_quantum), two at most
 //! rates, may leave together. If the window is the limit, segments that an acknowledgement frees leave with it, up to
-//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. In
-//! four cases segments leave one by one: a controller places departures, a sizer caps the pace, there is a window but
-//! no rate, or the sender has a line of its own.
+//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. Segments
+//! leave one by one if a controller places departures, or a sizer caps the pace. They also do so if there is a window
+//! but no rate, or if the sender has a line of its own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};

@@ -303,9 +303,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule), and stops the timing of
-    /// itself or of a later segment: the acknowledgement of a later one waits a round trip longer for the repair.
-    /// 4.4BSD and ns-2 stop there, too (from memory, not checked).
+    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule). It stops the timing of
+    /// itself or of a later segment, because the acknowledgement of a later one waits a round trip longer for the
+    /// repair. 4.4BSD and ns-2 stop there, too (from memory, not checked).
     fn time(&mut self, sent: &Transmission, now: Time) {
         match self.timed {
             None if !sent.again => self.timed = Some((sent.segment, now)),

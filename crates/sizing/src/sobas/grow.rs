@@ -55,7 +55,7 @@ impl Sobas {
     fn begin_to_grow(&mut self, now: Time) -> Phase {
         self.note_train(now);
         if self.port.rate_based {
-            return self.open(now, "the sender goes by a rate that it measures");
+            return self.open(now, "the sender is rate-based, such as BBR");
         }
         let ramp_to = self.ceiling();
         if let Some(ceiling) = ramp_to {

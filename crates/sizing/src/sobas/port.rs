@@ -184,7 +184,7 @@ impl BufferSizer for Sobas {
         let signs = self.observe(now, input);
         signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
         if self.port.rate_based && matches!(self.phase, Phase::Grow(_) | Phase::Hold(_)) {
-            self.phase = self.open(now, "the sender goes by a rate that it measures");
+            self.phase = self.open(now, "the sender is rate-based, such as BBR");
         }
     }
 

@@ -59,7 +59,7 @@ impl Tls {
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
         host::options::set_no_delay(&tcp)?;
-        notice_silence(&tcp).map_err(TransferError::system("have the kernel watch a connection"))?;
+        notice_silence(&tcp).map_err(TransferError::system("register a connection with the kernel"))?;
         connection.set_buffer_limit(None);
         let tls = Self {
             tcp,
@@ -133,7 +133,7 @@ impl Tls {
             let there = peer.bytes_acked;
             match acknowledged.replace(there) {
                 Some(before) if there == before && self.clock.now() >= last + limit => {
-                    return Err(TransferError::gone(format!("the other side took nothing for {limit}")));
+                    return Err(TransferError::gone(format!("the other side accepted no data for {limit}")));
                 }
                 Some(before) if there > before => self.took(),
                 _ => {}
@@ -149,7 +149,7 @@ impl Tls {
         }
         let millis = (limit.as_nanos() / 1_000_000).try_into().unwrap_or(u32::MAX);
         sockopt::set_tcp_user_timeout(&self.tcp, millis)
-            .map_err(TransferError::system("have the kernel watch a connection"))
+            .map_err(TransferError::system("register a connection with the kernel"))
     }
 
     /// Hands over the data that the kernel takes without waiting. Returns true if nothing is left.
@@ -326,7 +326,7 @@ impl ByteStream for Tls {
     fn pace(&self, rate: Option<Rate>) {
         let mut pace = locked(&self.pace);
         pace.set(self.clock.now(), rate);
-        // Failing to limit the kernel's unsent data is no reason to stop.
+        // The transfer continues if the kernel's unsent data cannot be limited.
         let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
         drop(pace);
         if let Some(another_pace) = self.another_pace.get() {

@@ -124,7 +124,7 @@ impl Open {
         self.files.is_empty() && self.reserved.is_empty() && self.claimed == 0
     }
 
-    /// Returns true if there is no room for more files.
+    /// Returns true if no more files may be under way.
     fn is_crowded(&self) -> bool {
         self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
     }

@@ -179,7 +179,8 @@ impl<'a> Registry<'a> {
         self.open().result.take()
     }
 
-    /// Lets in a data connection of the sender with this token. Returns `None` if there is no such sender, or no room.
+    /// Lets in a data connection of the sender with this token. Returns `None` for any other token,
+    /// or if the sender has all its connections.
     pub(super) fn join(&self, token: &[u8; 16], channel: &Arc<Channel>) -> Option<Arc<SessionHandle>> {
         let mut entries = self.open();
         let present = entries.sender.as_mut()?;

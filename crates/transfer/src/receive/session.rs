@@ -317,7 +317,7 @@ impl<'a> Session<'a> {
                     && !matches!(self.stage, Stage::Told(_))
                     && self.clock.now().since(self.last_received) > SILENCE =>
             {
-                return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
+                return Err(TransferError::gone(format!("it sent nothing for {SILENCE}")));
             }
             Event::Tick => {}
             Event::FileLost(id, reason) => self.lost.push((id, reason)),
@@ -352,7 +352,7 @@ impl<'a> Session<'a> {
         if let Stage::Told(until) = self.stage {
             self.read_the_last_message()?;
             if now >= until && self.ended.is_none() {
-                return Err(TransferError::gone("it left before the last word"));
+                return Err(TransferError::gone("it left before the last message"));
             }
             return Ok(());
         }

@@ -162,7 +162,7 @@ impl<'a> Windows<'a> {
             }
         };
         self.end_quiet();
-        // A window that cannot be held is no reason to stop, because the kernel's own is in force then.
+        // The transfer continues if a window cannot be kept, because then the kernel's own is in force.
         if let Err(error) = kept {
             let reason = format!("the window is left to the kernel: {}", error.complaint().head());
             self.note(WindowState { window: None, reason, ..self.sent.clone() });

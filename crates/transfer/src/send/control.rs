@@ -130,7 +130,7 @@ impl<'a> Control<'a> {
     pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
         self.transfer.unshown_lines().iter().for_each(|line| self.observer.say(line));
         if self.transfer.clock.now().since(self.last_received) > SILENCE {
-            return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+            return Err(TransferError::gone(format!("the receiver sent nothing for {SILENCE}")));
         }
         self.send_report()?;
         self.transfer.look_after_lanes()

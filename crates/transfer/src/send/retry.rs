@@ -73,7 +73,7 @@ impl Retry {
         }
     }
 
-    /// Returns the time to wait before the next attempt after `error`; `None` if there is none.
+    /// Returns the time to wait before the next attempt after `error`; `None` if no attempt follows.
     pub(super) fn pause(&mut self, error: &TransferError) -> Option<Span> {
         let left = (self.progressed + self.limit).since(self.clock.now());
         if !self.reached || !passes(error) || left == Span::ZERO {

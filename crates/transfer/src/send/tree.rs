@@ -1,8 +1,8 @@
 //! [`Tree`]: all entries of one source, one by one, folders before their content.
 //!
 //! The walk holds its present folders by their descriptors, so a folder that is renamed or replaced meanwhile cannot
-//! lead it elsewhere. Trees may be deep, so there is no recursion, and of the folders on the way down only the
-//! innermost ones are open. Of the others the remaining names are kept.
+//! lead it elsewhere. Trees may be deep, so the walk does not recurse. Of the folders on the way down only the
+//! innermost ones are open; of the others the walk keeps the names that remain.
 
 use super::root::{EntryState, LIST, Root, target};
 use super::sources::Source;

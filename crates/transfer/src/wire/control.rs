@@ -214,7 +214,7 @@ pub enum ToSender {
     Pace {
         /// The connection's number, from zero.
         stream: u16,
-        /// The pace in bits per second; `None` if there is no limit.
+        /// The pace in bits per second; `None` without a limit.
         bps: Option<u64>,
     },
     /// The end of the session: every entry is stored under its name, or known to be missing.

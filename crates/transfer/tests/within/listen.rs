@@ -256,7 +256,7 @@ fn a_sender_that_says_nothing_for_half_a_minute_is_gone() {
     assert!(silent.channel.is_over(), "it is still there");
     assert!(since(bench.clock, began) >= Span::from_secs(29), "{}", since(bench.clock, began));
     bench.send().unwrap();
-    assert!(bench.heard().contains("it said nothing for 30s"), "{}", bench.heard());
+    assert!(bench.heard().contains("it sent nothing for 30s"), "{}", bench.heard());
     bench.receiving.join().unwrap().unwrap();
 }
 

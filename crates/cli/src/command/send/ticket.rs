@@ -149,7 +149,7 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
 
 fn at_least_one(paths: &[PathBuf], ticket: Ticket) -> Result<(Vec<PathBuf>, Ticket), Problem> {
     if paths.is_empty() {
-        return Err(Problem::usage("nothing to send: there is a ticket and no path"));
+        return Err(Problem::usage("nothing to send: a ticket, but no path"));
     }
     Ok((paths.to_vec(), ticket))
 }
@@ -199,7 +199,8 @@ fn asked() -> Result<Zeroizing<String>, Problem> {
     let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
     let terminal = terminal.map_err(|_| {
         Problem::usage(
-            Complaint::new("", "there is no ticket, and no terminal to ask for it").accepted(ACCEPTED),
+            Complaint::new("", "no ticket is given, and no terminal is there to ask for it")
+                .accepted(ACCEPTED),
         )
     })?;
     match typed(&terminal) {

@@ -71,7 +71,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     if !resolved.unsaturated.is_empty() {
         let names = resolved.unsaturated.join(", ");
-        notes.push(format!("{names}: not saturated, since a flow makes it send in the same category"));
+        notes.push(format!("{names}: not saturated, because a flow makes it send in the same category"));
     }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };

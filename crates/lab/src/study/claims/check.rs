@@ -53,13 +53,13 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
             continue;
         }
         if !known.sometimes && differing.iter().all(|outcome| outcome.held) {
-            details.push("it holds now, and `disagrees` is to be taken from it".into());
+            details.push("it holds now, so remove its `disagrees`".into());
             held = false;
         } else if !differing.iter().all(|outcome| outcome.within) {
             let end = |word, bound: &Option<String>| bound.as_ref().map(|bound| format!("{word} {bound}"));
             let ends = [end("at least", &known.at_least), end("at most", &known.at_most)];
             let ends: Vec<String> = ends.into_iter().flatten().collect();
-            details.push(format!("outside of what was found before: {}", ends.join(", ")));
+            details.push(format!("outside the band that was found before: {}", ends.join(", ")));
             held = false;
         }
         reasons.push(known.reason.clone());

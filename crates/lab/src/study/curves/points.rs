@@ -27,7 +27,7 @@ impl PointRuns {
         let live = records.iter_mut().find(|record| record.summary.engine == Engine::Live);
         if let Some(record) = live.filter(|_| self.run_again > 0) {
             let count = self.run_again;
-            let again = format!("runs that were run again, as the machine was too busy: {count}");
+            let again = format!("runs that were run again, because the machine was too busy: {count}");
             record.notes.push(again.into());
             record.summary.repeats.iter_mut().for_each(|repeats| repeats.run_again = count);
         }

@@ -100,7 +100,7 @@ impl Reference {
     #[must_use]
     pub fn draw(&self, spec: &FigureSpec, curves: &mut Curves) -> String {
         if let Some(key) = &self.set {
-            return format!("{} is not drawn as well: it was not run with {key} as set. ", self.name);
+            return format!("{} is not drawn, because it was not run with {key} as set. ", self.name);
         }
         let FigureNumbers::Numbers(keys) = &spec.y else { return String::new() };
         let mut points: Vec<&Point> = Vec::new();
@@ -120,7 +120,7 @@ impl Reference {
             }
             chart.curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
         }
-        format!("Beside them {} at {} points, {} results. ", self.name, points.len(), self.rows.len())
+        format!("Next to them, {} at {} points, {} results. ", self.name, points.len(), self.rows.len())
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn headline(
     }
     let again: u64 = records().filter_map(|record| Some(record.summary.repeats.as_ref()?.run_again)).sum();
     if again > 0 {
-        text += &format!("Runs that were run again, as the machine was too busy: {again}. ");
+        text += &format!("Runs that were run again, because the machine was too busy: {again}. ");
     }
     let busy = records().filter(|record| too_busy(record)).count();
     if busy > 0 {
@@ -46,8 +46,10 @@ pub(super) fn headline(
         let judged = verdicts.iter().filter(|verdict| !verdict.is_left_out()).count();
         text += &format!(" {held} of {judged} published claims held.");
         if judged < verdicts.len() {
-            text +=
-                &format!(" {} were left out, as no engine that they ask was asked.", verdicts.len() - judged);
+            text += &format!(
+                " {} were left out, because none of their engines was asked.",
+                verdicts.len() - judged
+            );
         }
     }
     text

@@ -386,7 +386,7 @@ impl Cell<'_> {
         let mut assumptions = cautions(&self.base.resolved, recommended);
         assumptions.extend([
             format!(
-                "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} packets",
+                "100 % of utilization are {:.3} Mbit/s of goodput, which is the sum of the downloads behind {} packets",
                 best.goodput / 1e6,
                 if best.from == last { last.to_string() } else { format!("{} to {last}", best.from) }
             ),

@@ -198,7 +198,7 @@ pub(super) fn trade_off(
             percent(point.utilization),
             percent(point.loss_rate)
         )),
-        (Some(most), None) => parts.push(format!("no limit that was looked at has a p95 delay of {most}")),
+        (Some(most), None) => parts.push(format!("no simulated limit has a p95 delay of {most}")),
         (None, _) => {}
     }
     match (question.max_loss, loss) {
@@ -210,7 +210,7 @@ pub(super) fn trade_off(
         (Some(most), None) => {
             let least = curve.iter().map(|point| point.loss_rate).fold(1.0, f64::min);
             parts.push(format!(
-                "no limit that was looked at loses {most} or less: the least is {}. Greedy flows lose what holds their windows down: \
+                "no simulated limit loses {most} or less: the least is {}. Losses hold the windows of greedy flows down: \
                  fewer flows, or ECN, lose less",
                 percent(least)
             ));

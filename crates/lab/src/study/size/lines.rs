@@ -74,7 +74,7 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
                 format!("of whatever length: {}", does(point)),
             ));
             format!(
-                "{header}. Bytes are another queue than packets, as these are not all full: {}",
+                "{header}. A limit in bytes makes another queue than one in packets, because not all packets are full: {}",
                 does(other)
             )
         }
@@ -84,7 +84,9 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
                 format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
                 "of whatever length".into(),
             ));
-            format!("{header}. Bytes are another queue than packets, as these are not all full")
+            format!(
+                "{header}. A limit in bytes makes another queue than one in packets, because not all packets are full"
+            )
         }
         (None, false) => header,
     };

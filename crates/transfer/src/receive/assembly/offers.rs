@@ -223,7 +223,7 @@ impl Assembly {
     }
 
     /// Returns the number of bytes that an interrupted run stored of a file, provided that their digests still hold;
-    /// `None` if there is no such file.
+    /// `None` if it stored no part.
     fn claimed(&self, plan: &ReceivePlan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();

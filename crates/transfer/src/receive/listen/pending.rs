@@ -71,7 +71,7 @@ impl PendingConnections {
         closed
     }
 
-    /// Closes a connection to free a file descriptor, and returns its address; `None` if there is none.
+    /// Closes a connection to free a file descriptor, and returns its address; `None` without connections.
     pub(super) fn give_way(&mut self) -> Option<SocketAddr> {
         let all = &mut self.0;
         if all.is_empty() {
@@ -100,7 +100,7 @@ impl PendingConnections {
                     changes.speaking.push(one.clone());
                     return true;
                 }
-                GreetingProgress::End => changes.closed.push((one.peer, "it left without a word")),
+                GreetingProgress::End => changes.closed.push((one.peer, "it left without a message")),
                 GreetingProgress::Nothing if now.since(one.since) >= FIRST_BYTE => {
                     changes.closed.push((one.peer, "it said nothing"));
                 }

@@ -57,7 +57,7 @@ impl Session<'_> {
     pub(super) fn left(&self, error: TransferError) -> TransferError {
         match (self.stage, error) {
             (Stage::Storing | Stage::Told(_), TransferError::PeerGone { .. }) => {
-                TransferError::gone("it left before the last word")
+                TransferError::gone("it left before the last message")
             }
             (_, error) => error,
         }

@@ -104,7 +104,7 @@ fn together(resolved: &Resolved) -> Option<Departure> {
 
 /// Describes losses of the link's own, which are taken as zero.
 pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
-    let complaint = Complaint::new("link.loss", "losses that the queue has no part in")
+    let complaint = Complaint::new("link.loss", "losses that the queue does not cause")
         .accepted("0")
         .help("ask the simulator");
     (resolved.link.loss > Fraction::ZERO)
@@ -113,7 +113,7 @@ pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
 
 /// Describes cross traffic, whose packets are taken not to wait.
 pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
-    let complaint = Complaint::new("traffic", "cross traffic that the equations have no queue for")
+    let complaint = Complaint::new("traffic", "cross traffic, for which the equations have no queue")
         .accepted("none")
         .help("ask the simulator");
     let assumption = "cross traffic takes its mean rate from the link, and no room in the queue";

@@ -158,9 +158,9 @@ pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Dep
     depart(
         !resolved.traffic.is_empty() || resolved.link.loss > Fraction::ZERO,
         "traffic".into(),
-        "losses or traffic that do not answer to the queue".into(),
+        "losses or traffic that do not respond to the queue".into(),
         "flows alone",
-        "what does not answer to the queue has packets like the flows'",
+        "traffic that does not respond to the queue has packets like the flows'",
     );
     departures
 }

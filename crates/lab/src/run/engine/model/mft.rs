@@ -239,8 +239,8 @@ impl TheoryInput<'_> {
         {
             notes.push(
                 format!(
-                    "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, since in a steady state it is not the \
-                     limit before that; how it gets there is not part of the model"
+                    "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, because in a steady state a smaller \
+                     window is not the limit; the way to that window is not part of the model"
                 )
                 .into(),
             );

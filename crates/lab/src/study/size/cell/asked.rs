@@ -78,12 +78,12 @@ pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> 
     let apart = recommended.utilization_ci95.unwrap_or_default();
     if apart > APART {
         cautions.push(format!(
-            "what the downloads have varies by {:.0} % among the runs of the recommended limit: no limit is surely better than another",
+            "the downloads' goodput varies by {:.0} % among the runs of the recommended limit: no limit is surely better than another",
             apart * 100.0
         ));
     }
     if up.peek().is_some() {
-        cautions.push("\"no uploads\" says what the recommended limit does without them".into());
+        cautions.push("the row \"no uploads\" has the effects of the recommended limit without them".into());
     }
     if up.any(|place| place.ack_category == watched) {
         cautions.push(

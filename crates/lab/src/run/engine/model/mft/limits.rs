@@ -92,7 +92,7 @@ pub(super) fn limits(resolved: &Resolved, seen: &TheoryInput<'_>, found: &Predic
     depart(
         found.regime == Regime::Congested,
         "link.loss".into(),
-        "losses that the queue has no part in, of which hosts make more or less".into(),
+        "losses that the queue does not cause, of which hosts make more or less".into(),
         "0",
         "the formula for random loss is as good as the host's recovery",
     );
