@@ -61,7 +61,8 @@ pub struct Outcome {
 /// The way in which an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// An acknowledgement. The receiver has had the frame since SIFS and the acknowledgement's duration before that.
+    /// An acknowledgement has arrived. The receiver got the frame earlier, by SIFS and the duration of the
+    /// acknowledgement.
     Delivered {
         /// The service time, from the head of the queue to the end of the acknowledgement.
         service: Span,
@@ -209,8 +210,8 @@ impl Cell {
     }
 
     /// Does everything that is due by `now`, and adds the outcomes of attempts to `outcomes`. A caller that refills a
-    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP goes on if a frame is pushed at the time of
-    /// the previous outcome.
+    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP continues if a frame is pushed at the time
+    /// of the previous outcome.
     pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
         while self.next <= now && self.next != Time::NEVER {
             let at = self.next;

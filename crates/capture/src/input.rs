@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 /// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 18;
-/// The most bytes of a file, decompressed: 64 GiB. An endless one ends there.
+/// The most bytes of a file, decompressed: 64 GiB. An endless file is cut there.
 pub const MOST_BYTES: u64 = 1 << 36;
 
 /// The first bytes of the files that each decoder reads.

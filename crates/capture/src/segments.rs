@@ -32,7 +32,7 @@ const LEAST_SEGMENT: u32 = 536;
 /// A packet that may have to be taken apart.
 #[derive(Clone, Copy, Debug)]
 struct SuperPacket {
-    /// Its number in the trace, where it has no bytes yet.
+    /// Its number in the trace, to which its bytes have not been added yet.
     at: usize,
     size: u32,
     headers: u16,

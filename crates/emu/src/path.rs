@@ -85,8 +85,8 @@ impl Path {
         config.check()?;
         let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&sender, &receiver] {
-            // A run must not inherit what the kernel learned in the last one. A failure here is not worth ending the
-            // run for.
+            // A run must not inherit what the kernel learned in the last one. If that fails, the run continues
+            // nevertheless.
             let _ = namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
         }
         let device =

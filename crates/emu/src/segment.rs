@@ -46,7 +46,7 @@ pub(crate) struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Not a super-packet: it travels as it is.
+    /// A packet that is not a super-packet, and is carried unchanged.
     Whole,
     Tcp4,
     Tcp6,

@@ -12,8 +12,8 @@
 //! DNS and no NAT, and another address is refused at once, so CMD can talk only to the server. Users with the rights
 //! can start more programs at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
-//! Both programs inherit the terminal and end with this process, in whatever way it ends. Programs that they leave in
-//! the background have to end by themselves, and keep their namespace until then.
+//! Both programs inherit the terminal and end with this process, even if it is killed. Programs that they leave in the
+//! background have to end by themselves, and keep their namespace until then.
 
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;

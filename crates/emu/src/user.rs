@@ -58,7 +58,7 @@ impl User {
     /// Runs `work` on a separate thread, which has the rights of this user and no others.
     ///
     /// # Errors
-    /// If this process may not give up its rights; `work` does not run then.
+    /// If this process may not give up its rights. In that case `work` does not run.
     pub fn lend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         let lent = || {
             self.take_over_thread()?;

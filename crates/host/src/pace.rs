@@ -75,7 +75,8 @@ impl Pace {
         self.again = now + if full { self.interval() } else { passes / 2 };
     }
 
-    /// Returns the time of the next room. Without a rate there is always room, and this is never.
+    /// Returns the time at which the pace allows the next write. Without a rate there is always room, and this is
+    /// never.
     #[must_use]
     pub fn due(&self) -> Time {
         if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }

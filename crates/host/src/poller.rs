@@ -56,9 +56,9 @@ impl Waker {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Resets the event, so that a thread that waits for it waits until it is caused again.
+    /// Resets the event, so that a thread that waits for it is woken only by the next one.
     pub fn clear(&self) {
-        // This fails only if the event was not caused.
+        // The read fails only if the event has not happened.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }

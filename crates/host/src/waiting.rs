@@ -1,7 +1,7 @@
 //! The time for which threads waited for a processor while they could have run: the kernel's run-queue delay.
 //!
-//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, in whatever
-//! namespaces it is. It does not include the time in which a hypervisor ran another machine.
+//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, whichever
+//! namespaces it is in. It does not include the time in which a hypervisor ran another machine.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

@@ -77,7 +77,7 @@ impl LossEpisodes {
         }
     }
 
-    /// Notes that `flow` leaves at `end`, after its start.
+    /// Records that `flow` leaves at `end`, after its start.
     pub fn leave(&mut self, flow: usize, end: Time) {
         if self.last.get(flow).is_some_and(Option::is_some) {
             self.ends.push(end);

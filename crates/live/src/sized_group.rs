@@ -59,7 +59,7 @@ pub struct SizedGroup {
 }
 
 impl SizedGroup {
-    /// Makes a group without members. `sizer` counts in segments of `segment` and takes windows of `maximum` as no
+    /// Makes a group without members. `sizer` counts in segments of `segment` and treats a window of `maximum` as no
     /// limit.
     #[must_use]
     pub fn new(sizer: Box<dyn BufferSizer>, segment: Bytes, maximum: Bytes, now: Time) -> Self {
@@ -165,7 +165,7 @@ impl SizedGroup {
         self.driver.window()
     }
 
-    /// Returns the window in force over all connections; `None` for the maximum.
+    /// Returns the current window over all connections; `None` for the maximum.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         let count = self.members.len().max(1);

@@ -119,7 +119,7 @@ pub struct Tuner {
     /// Inodes that are not examined again: sockets other than TCP's, connections without the port, and refused ones.
     dismissed: BTreeSet<u64>,
     look: Time,
-    /// Connections that are being watched: since when, and the bytes they had received then.
+    /// Connections that are being watched: the time since which they are, and the bytes received until that time.
     watched: BTreeMap<u64, (Time, Bytes)>,
     /// True once all processes have been scanned.
     looked: bool,

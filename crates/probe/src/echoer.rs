@@ -309,7 +309,7 @@ mod tests {
         // Five at once, as if the machine had stood still, then one each 15 ms.
         assert!((0..5).all(|_| ask(apart(0))) && !ask(apart(0)), "a sixth at once is too much");
         assert!((1..100).all(|count| ask(apart(count)) && !ask(apart(count))));
-        // As many requests as possible for a second more get as many trains as a second at the prober's own rate.
+        // A second of as many requests as possible gets as many trains as a second at the prober's own rate.
         let flood = (0..100_000).filter(|step| ask(apart(100) + Span::from_micros(*step * 10))).count();
         assert!((66..=67).contains(&flood), "{flood}");
     }

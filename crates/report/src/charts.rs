@@ -1,4 +1,4 @@
-//! The way from records to the list of charts that the page's script draws.
+//! The conversion of records to the list of charts that the page's script draws.
 
 use super::cell;
 use super::chart::{

@@ -8,7 +8,7 @@ use super::text::rounded;
 use lab::run::metric::{MetricReader, USERS};
 use lab::run::record::SessionsSummary;
 
-/// The least number of completed flows that get a curve; fewer stand in the table of flows.
+/// The least number of completed flows that get a curve; fewer are in the table of flows only.
 const LEAST_FLOWS: usize = 5;
 /// The columns of the users' table, by the keys of a population.
 const COLUMNS: [&str; 8] = [

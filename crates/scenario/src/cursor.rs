@@ -122,7 +122,7 @@ impl<'a> ValueAt<'a> {
         self.fault_from(&origin, error.found.clone(), error.accepted.clone(), help);
     }
 
-    /// Reads a table and notes each key of it that is not `known`.
+    /// Reads a table, and records a fault for each key in it that is not `known`.
     pub(crate) fn keys(&self, known: schema::Keys) -> Option<Keys<'a>> {
         self.keys_among(known, &[], &|_, _| String::new())
     }

@@ -20,7 +20,7 @@ use units::Complaint;
 /// One combination: each swept key, and its value as typed.
 pub type Point = Vec<(String, String)>;
 
-/// The most points of a sweep. More are a mistake.
+/// The most points of a sweep, because a larger number is most likely a mistake.
 const MOST: usize = 100_000;
 
 /// Keys of `[sweep]` that are not axes.

@@ -2,7 +2,7 @@
 //!
 //! SOBAS takes the available bandwidth. A window without limit, an open one, may also take goodput from other
 //! transfers. So the transfer is divided into segments, each with an open window or with S. The window with more
-//! goodput is kept. The other one is tested again ("asked" in the table), at growing intervals.
+//! goodput is kept. The other window is tested again ("asked" in the table), at growing intervals.
 //!
 //! | window | when | next |
 //! |---|---|---|
@@ -30,7 +30,7 @@ use units::{Rate, Span, Time};
 const SEGMENT: (u64, f64) = (30, 3.0);
 /// The round trips after a window was opened that do not count, because it has to grow.
 const OPENING: u64 = 16;
-/// The part of the bound up to which S may cost goodput and is kept. The rest is for the cost of tests.
+/// The share of the bound that S may cost in goodput and still be kept. The rest is for the cost of tests.
 const KEPT: f64 = 0.6;
 /// The round trips after which a segment with S may end early, because S costs more than the bound.
 const SOON: u64 = 8;

@@ -93,7 +93,7 @@ enum Phase {
     },
 }
 
-/// The state while S is in force.
+/// The state while the window is S.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     /// The R and T by which S was decided.
@@ -209,7 +209,7 @@ impl Sobas {
         };
     }
 
-    /// Handles `sign` while S is in force, and keeps the window at the knee.
+    /// Handles `sign` while the window is S, and keeps it at the knee.
     fn held(&mut self, now: Time, mut hold: Hold, sign: Sign) -> Phase {
         let parameters = self.config.parameters;
         match sign {

@@ -5,8 +5,8 @@
 //! record is dropped when the log is opened.
 //!
 //! The log itself is not forced to the disk. So after a power cut it may claim bytes that never reached the disk, or
-//! miss some that did. Nothing rests on the log alone. The present bytes of a file under way are hashed again whenever
-//! the file is taken up. A file gets its name only after its bytes have reached the disk
+//! miss some that did. No decision depends on the log alone. The present bytes of a file under way are hashed again
+//! whenever the file is taken up. A file gets its name only after its bytes have reached the disk
 //! (`receive/assembly/naming.rs`).
 
 use crate::chunks::Digest;

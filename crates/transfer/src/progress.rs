@@ -22,7 +22,7 @@ pub struct Snapshot {
     pub rate_bps: f64,
     /// The smoothed round-trip time.
     pub rtt: Option<Span>,
-    /// The receive window in force over all data connections; `None` if it is as large as the kernel allows.
+    /// The current receive window over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<Bytes>,
     /// The phase of the window's sizer.
     pub phase: String,

@@ -214,7 +214,7 @@ impl Receiver {
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = match listen::serve(&self, observer) {
             Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
-                // Nothing is stored that could be continued, and the ticket's holder is not wanted.
+                // No stored data could be continued, and the receiver does not want the ticket's holder.
                 self.state.finish()?;
                 return Err(error);
             }

@@ -57,7 +57,7 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// The greatest rate over all data connections.
     pub limit: Option<Rate>,
-    /// The time without progress for which a broken connection is made again; zero for not at all.
+    /// The time without progress after which a broken connection is given up; with zero it is given up at once.
     pub retry: Span,
 }
 

@@ -1,4 +1,4 @@
-//! FAST: an equation for the window that has `alpha` packets of the flow stand in the queue [jin:infocom04].
+//! FAST: an equation for the window that keeps `alpha` packets of the flow in the queue [jin:infocom04].
 //!
 //! ```text
 //! w <- min(2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha))     every other round trip

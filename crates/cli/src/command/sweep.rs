@@ -10,7 +10,7 @@ use lab::study::experiment::{Experiment, SweepResult};
 use lab::study::lines::ResultLine;
 use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{Answer, SearchGoal, SearchResult, Task};
+use lab::study::task::{Answer, Goal, SearchResult, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -91,7 +91,7 @@ fn as_text(task: &Task, over: &str, target: &Target, found: &SearchResult) -> St
     let label = task.label();
     let at = if label.is_empty() { label } else { format!("{label}: ") };
     let value = found.room.map_or_else(|| found.value.clone(), |room| room.to_string());
-    let most = if found.sought == SearchGoal::Largest { ", the largest that meets the target" } else { "" };
+    let most = if found.sought == Goal::Largest { ", the largest that meets the target" } else { "" };
     format!(
         "{at}{over} = {value}{most}{}   ({} = {:.5} ± {:.5}, {} runs)",
         if found.decided { "" } else { ", undecided" },
@@ -132,8 +132,8 @@ fn silent(target: &Target, found: &SearchResult) -> Option<String> {
 /// Returns a note if the metric does not move in one direction with every step.
 fn caution(over: &str, target: &Target, found: &SearchResult) -> Option<String> {
     let (misses, kind) = match found.sought {
-        SearchGoal::Smallest => (&found.misses_above, "larger"),
-        SearchGoal::Largest => (&found.misses_below, "smaller"),
+        Goal::Smallest => (&found.misses_above, "larger"),
+        Goal::Largest => (&found.misses_below, "smaller"),
     };
     let misses = misses.iter().map(|(value, mean)| match mean.is_finite() {
         true => format!("{value} ({mean:.5})"),

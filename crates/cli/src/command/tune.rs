@@ -30,7 +30,7 @@ const PHASES_TOLD: usize = 8;
 /// A window that is enough for most paths. If a connection can have this much, the note that it cannot have more
 /// appears only if that limits it.
 const WIDE: Bytes = Bytes::new(4_000_000);
-/// The words for a window that is limited again, as it was found.
+/// The words for a window that has its earlier limit again.
 const FIXED: &str =
     "as it was, with the limit that the program had set, or a tightlink that was killed (--restore lifts it)";
 /// The data that an end must have sent to count as the sender: less may be a request.

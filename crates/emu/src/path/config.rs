@@ -19,7 +19,7 @@ pub struct PathConfig {
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
     /// The time by which the way back is longer for single flows. The key is the port of a flow's TCP socket at the
-    /// sender, or of its UDP socket at the receiver. Not with `back`.
+    /// sender, or of its UDP socket at the receiver. It cannot be combined with `back`.
     pub extra_delays: HashMap<u16, Span>,
     /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).

@@ -43,7 +43,7 @@ impl PathLag {
         self.0.now.store(lag.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Records that the path stood still until `to`, and was `before` behind until then.
+    /// Records that the path stood still until `to`. Until that standstill it was `before` behind.
     pub(super) fn stood(&self, from: Time, to: Time, before: Span) {
         let mut past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
         if past.len() == REMEMBERED {

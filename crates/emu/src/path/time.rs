@@ -16,7 +16,7 @@ use units::{Span, Time};
 const STALL: Span = Span::from_micros(500);
 
 /// The divisor of the regain: while the path's time is behind, it runs faster than the real clock by one part in this
-/// number. A host's own timers differ by more.
+/// number. The timers of two hosts differ by more than that.
 pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.

@@ -184,7 +184,7 @@ impl PathWalk {
         Ok(Self { steps: steps(path), folder, path: PathBuf::new(), links: 0, make, caution })
     }
 
-    /// Goes on into `name`, or to the target of the link of that name. Returns the user whose rights are needed to go
+    /// Continues into `name`, or to the target of the link of that name. Returns the user whose rights are needed to go
     /// on, if that is not root.
     fn follow(&mut self, name: &OsStr) -> io::Result<Option<u32>> {
         if let Some(owner) = self.made(name)? {

@@ -175,8 +175,8 @@ impl FairnessWatch {
     /// Puts the results into the summary and returns the series.
     pub(crate) fn finish(self, summary: &mut Summary) -> FairnessSeries {
         summary.jain_index_mean = (self.count > 0).then(|| self.sum / self.count as f64);
-        for (told, flow) in summary.flows.iter_mut().zip(&self.flows) {
-            told.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());
+        for (shown, flow) in summary.flows.iter_mut().zip(&self.flows) {
+            shown.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());
         }
         let times = summary.flows.iter().map(|flow| flow.convergence_s);
         summary.convergence_s = times.reduce(|one, other| Some(one?.max(other?))).flatten();

@@ -207,7 +207,7 @@ fn fault(claim: &Claim) -> Option<String> {
         let known = "agree, within_factor, at_least or at_most or both, exceeds, falls_with, rises_with";
         return Some(format!("one of {known} is needed"));
     }
-    // A claim without engines would hold whatever happened.
+    // A claim without engines would always hold.
     let (found, least) = (claim.engines.len(), if claim.relation() == Relation::Between { 2 } else { 1 });
     if found < least {
         return Some(format!("{found} engines, at least {least} needed"));

@@ -224,8 +224,8 @@ impl Experiment {
         }
     }
 
-    /// Runs every point on every engine that can answer, and checks `claims` by these runs. A scenario with a
-    /// `[figure]` is drawn from the runs that the figure asks for.
+    /// Runs every point on every engine that can answer, and checks `claims` by these runs. The `[figure]` of a
+    /// scenario is drawn from the runs that it requests.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.

@@ -16,7 +16,7 @@ use crate::run::record::{Engine, Summary};
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::sweep::{Runner, SweepError, kept_points, point as kept_point, pool};
 pub use crate::study::task::{Bound, Target};
-use crate::study::task::{ConfidentValue, SearchGoal, SearchResult, Task};
+use crate::study::task::{Goal, SearchResult, SureValue, Task};
 use crate::study::watch::{Event, SharedWatch};
 use rayon::prelude::*;
 use scale::Scale;
@@ -91,10 +91,10 @@ pub fn search(
     let (runs, silent, share) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
     let watched = runner.watched;
     let mut search = Search { base, key, target, seed, pool, kept, runs, silent, share, watched };
-    let (sought, bracket) = match search.bracket(&scale, SearchGoal::Smallest) {
-        Ok(bracket) => (SearchGoal::Smallest, bracket),
+    let (sought, bracket) = match search.bracket(&scale, Goal::Smallest) {
+        Ok(bracket) => (Goal::Smallest, bracket),
         // A search that finds no smallest value may find a largest one.
-        Err(SearchError::NoAnswer(_)) => (SearchGoal::Largest, search.bracket(&scale, SearchGoal::Largest)?),
+        Err(SearchError::NoAnswer(_)) => (Goal::Largest, search.bracket(&scale, Goal::Largest)?),
         Err(error) => return Err(error),
     };
     let Bracket { mut meets, mut misses } = bracket;
@@ -123,10 +123,10 @@ pub fn search(
             break;
         }
         let next = match sought {
-            SearchGoal::Smallest if scale.is_whole() => (meets * factor).round().max(meets + 1.0),
-            SearchGoal::Smallest => meets * factor,
-            SearchGoal::Largest if scale.is_whole() => (meets / factor).round().min(meets - 1.0),
-            SearchGoal::Largest => meets / factor,
+            Goal::Smallest if scale.is_whole() => (meets * factor).round().max(meets + 1.0),
+            Goal::Smallest => meets * factor,
+            Goal::Largest if scale.is_whole() => (meets / factor).round().min(meets - 1.0),
+            Goal::Largest => meets / factor,
         };
         if next < 1.0 && scale.is_whole() {
             break;
@@ -152,8 +152,8 @@ pub fn search(
     let value = scale.text(meets);
     let summary = search.summary(&value, search.seed)?;
     let (misses_above, misses_below) = match sought {
-        SearchGoal::Smallest => (misses_near, Vec::new()),
-        SearchGoal::Largest => (Vec::new(), misses_near),
+        Goal::Smallest => (misses_near, Vec::new()),
+        Goal::Largest => (Vec::new(), misses_near),
     };
     Ok(SearchResult {
         over: key.to_owned(),
@@ -236,19 +236,19 @@ impl Search<'_, '_> {
     }
 
     /// Finds two values around the answer, if the metric comes nearer to the target as the value grows
-    /// ([`SearchGoal::Smallest`]) or falls.
-    fn bracket(&mut self, scale: &Scale, sought: SearchGoal) -> Result<Bracket, SearchError> {
+    /// ([`Goal::Smallest`]) or falls.
+    fn bracket(&mut self, scale: &Scale, sought: Goal) -> Result<Bracket, SearchError> {
         let mut value = scale.start;
         let mut tried = self.tries(scale, value)?;
         let (started_meeting, first) = (tried.met, (value, tried));
         let (mut alike, mut wrong) = (0, 0);
-        let down = started_meeting == (sought == SearchGoal::Smallest);
+        let down = started_meeting == (sought == Goal::Smallest);
         for step in 0..scale.doublings() {
             self.set_share(BRACKETED * (1.0 - 0.7f64.powi(step as i32)));
             let next = if down { value / 2.0 } else { value * 2.0 };
             let next = if scale.is_whole() { next.floor() } else { next };
             if next < 1.0 && scale.is_whole() {
-                if sought == SearchGoal::Smallest {
+                if sought == Goal::Smallest {
                     self.nears(scale, sought, (value, tried), first)?;
                     return Ok(Bracket { meets: value, misses: 0.0 });
                 }
@@ -294,13 +294,13 @@ impl Search<'_, '_> {
         &mut self,
         scale: &Scale,
         undecided: f64,
-        sought: SearchGoal,
-    ) -> Result<Option<ConfidentValue>, SearchError> {
+        sought: Goal,
+    ) -> Result<Option<SureValue>, SearchError> {
         let (doublings, near) = SURE;
         let whole = |value: f64| if scale.is_whole() { value.round() } else { value };
         let (mut unsure, mut found) = (undecided, None);
         for _ in 0..doublings {
-            let next = whole(if sought == SearchGoal::Smallest { unsure * 2.0 } else { unsure / 2.0 });
+            let next = whole(if sought == Goal::Smallest { unsure * 2.0 } else { unsure / 2.0 });
             if next < 1.0 && scale.is_whole() {
                 break;
             }
@@ -320,7 +320,7 @@ impl Search<'_, '_> {
             let tried = self.confirm(scale, middle)?;
             if tried.met && tried.decided { (sure, best) = (middle, tried) } else { unsure = middle }
         }
-        Ok(Some(ConfidentValue {
+        Ok(Some(SureValue {
             value: scale.text(sure),
             room: scale.room(&self.base, sure),
             metric: self.shown(best.estimate.mean),
@@ -332,13 +332,13 @@ impl Search<'_, '_> {
     fn nears(
         &self,
         scale: &Scale,
-        sought: SearchGoal,
+        sought: Goal,
         lower: (f64, Trial),
         higher: (f64, Trial),
     ) -> Result<(), SearchError> {
         let ((low, at_low), (high, at_high)) = (lower, higher);
         let (at_low, at_high) = (at_low.estimate, at_high.estimate);
-        let rise = if sought == SearchGoal::Smallest { 1.0 } else { -1.0 } * (at_high.mean - at_low.mean);
+        let rise = if sought == Goal::Smallest { 1.0 } else { -1.0 } * (at_high.mean - at_low.mean);
         if rise.is_nan() || rise <= at_high.half_width + at_low.half_width {
             return Ok(());
         }
@@ -357,8 +357,8 @@ impl Search<'_, '_> {
         self.repeat(scale, value, REPETITIONS)
     }
 
-    /// Returns the same with all repetitions, unless all are alike. Four that are alike by chance decide nothing where
-    /// one run in ten waits for a timeout.
+    /// Returns the same with all repetitions, unless all are alike. Four runs may be alike by chance, for example if
+    /// only one run in ten waits for a timeout.
     fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Trial, SearchError> {
         let (_, most, step) = REPETITIONS;
         let tried = self.tries(scale, value)?;

@@ -5,7 +5,7 @@ use scenario::{Document, FigureNumbers, FigureSpec};
 use tightlink_lab::run::record::{Engine, FlowSummary};
 use tightlink_lab::study::claims::{check, parse_claims};
 use tightlink_lab::study::figures::{figures, published_claims};
-use tightlink_lab::study::task::{Answer, Bound, SearchGoal, SearchResult, Target, Task, tasks};
+use tightlink_lab::study::task::{Answer, Bound, Goal, SearchResult, Target, Task, tasks};
 
 #[test]
 fn a_claim_file_names_one_relation_and_enough_engines() {
@@ -47,7 +47,7 @@ fn asked(document: &Document) -> Vec<(Task, Option<SearchResult>)> {
             let found = SearchResult {
                 over: question.over.clone(),
                 target: Target { metric: question.metric.clone(), bound: Bound::AtMost(0.0) },
-                sought: SearchGoal::Smallest,
+                sought: Goal::Smallest,
                 value: "7 packets".into(),
                 written: None,
                 room: None,

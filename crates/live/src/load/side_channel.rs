@@ -80,7 +80,7 @@ impl SideChannel {
         self.with(flow, |messages| messages.report.take()).flatten()
     }
 
-    /// Lets the data of `flow` begin: the receiver has measured the path without it, or does not want to.
+    /// Lets the data of `flow` begin, because the receiver has measured the path without data, or does not need to.
     pub fn release(&self, flow: usize) {
         self.with(flow, |messages| messages.released = true);
     }

@@ -224,13 +224,13 @@ impl TunedConnection {
         self.largest
     }
 
-    /// Returns the window in force: the requested one, as far as it can be advertised.
+    /// Returns the current window: the requested one, as far as it can be advertised.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         self.requested().map(|window| window.min(self.largest))
     }
 
-    /// Returns how it did before the takeover, if it was under way then.
+    /// Returns the measurements before the takeover, if the connection was under way by that time.
     #[must_use]
     pub const fn earlier(&self) -> Option<&EarlierMeasurements> {
         self.earlier.as_ref()

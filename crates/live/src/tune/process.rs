@@ -143,7 +143,8 @@ fn ids(folder: &str) -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Reads the id of a process's parent: the second field behind its name, which stands in brackets and may contain some.
+/// Reads the id of a process's parent: the second field after its name. The name is in brackets, and may itself contain
+/// brackets.
 fn parent(id: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()

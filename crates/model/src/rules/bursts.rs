@@ -28,9 +28,9 @@
 //! - Windows whose sum the system can hold never lose packets: their sawtooth is the lower bound
 //!   ([`held_utilization`]).
 //!
-//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and then the window is the part
-//! of it that the buffer holds. The same holds for a window that comes back at once: a receiver that has slept takes a
-//! while to begin, and acknowledges all that has arrived meanwhile together.
+//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and the window is then the part
+//! of the super-packet that the buffer holds. The same holds for a window that comes back at once: a receiver that has
+//! slept takes a while to begin, and acknowledges all that has arrived meanwhile together.
 //!
 //! **BBR** does not reduce its window for loss. Several flows offer up to 5/4 of the link `[bbr:draft00 4.3.4.1]`,
 //! until a window of two products limits them. In a recovery a flow has four packets under way, or an eighth of its

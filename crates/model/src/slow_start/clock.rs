@@ -42,7 +42,7 @@ pub(super) struct Peaks {
 /// The losses of a slow start as the sender detects them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loss {
-    /// The time at which the first lost segment was sent, and the window then.
+    /// The time at which the first lost segment was sent, and the window at that time.
     pub(super) at: f64,
     pub(super) overflow: f64,
     /// The numbers of the lost segments, ascending; at least one.

@@ -1,4 +1,4 @@
-//! `[[traffic]]`: packets that do not respond to congestion. `read/sessions.rs` has the kind whose packets do.
+//! `[[traffic]]`: packets that do not respond to congestion. `read/sessions.rs` reads the kind whose packets respond.
 
 use super::partial::{PartialTraffic, PartialWay};
 use super::way::LinkNames;
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The most sources. With more, the meters of each link fill the memory.
+/// The most sources. The meters of each link would fill the memory if there were more.
 const MOST_TRAFFIC: usize = 1000;
 
 /// Reads all traffic, if there is any.

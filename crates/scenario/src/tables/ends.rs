@@ -71,7 +71,7 @@ table! {
         why: "one segment is one packet", from: OWN,
     }
     /// the receiver merges neighbouring segments that arrive within this time, up to 64 kB, and acknowledges
-    /// them once. Receive offload and interrupt moderation do so
+    /// them once. This happens by receive offload and interrupt moderation
     in host: gro = gathering(at, "us") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""50us""#, "ours to choose: interrupt moderation of common cards"),

@@ -89,8 +89,9 @@ table! {
     /// The way of a flow in a cell.
     group CELL_WAY from KEY;
 
-    /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose
-    /// names begin so. Of a list all that it names. The transfers of `count` are dealt out to them in turn
+    /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. A name with a `*` at its end
+    /// means all stations whose names begin so, and a list means all that it names. The transfers of `count`
+    /// are assigned to them in turn
     key station => {
         kind: "text, or a list of them", default: Words("required in a cell"),
         engines: "model sim", refused_by: "live",

@@ -155,7 +155,8 @@ table! {
 
     group KERNEL from KEY;
 
-    /// the kernel's loss recovery: as it comes, or with SACK, DSACK, RACK, tail loss probes and F-RTO off
+    /// the kernel's loss recovery: with its defaults, or with SACK, DSACK, RACK, tail loss probes and F-RTO
+    /// off
     pub stack: Stack = at.word() => {
         kind: r#"`"modern"`, `"classic"`"#, default: Written(r#""modern""#),
         engines: "live",

@@ -183,7 +183,7 @@ keys! {
     /// Start and end of packets that do not respond to congestion.
     pub(super) TIMES from KEY;
 
-    /// start of the traffic; a trace's first packet comes then
+    /// start of the traffic, and the time of a trace's first packet
     key start => {
         kind: "time", default: Written(r#""0s""#),
         engines: "sim live", kinds: "cbr poisson on-off replay",

@@ -76,7 +76,7 @@ impl Advertised {
         self.obey(asked);
     }
 
-    /// Does what the sizer asks for.
+    /// Carries out the sizer's requests.
     pub(super) fn follow(&mut self, now: Time) {
         let asked = self.driver.follow(now);
         self.obey(asked);

@@ -164,7 +164,7 @@ impl Delivery {
         let bytes = |segments: u64| Bytes::new(segments * payload);
         Some(RateSample {
             delivered: bytes(self.delivered - newest.delivered),
-            // An interval shorter than any round trip: a segment that was sent again was acknowledged for its first
+            // If the interval is shorter than any round trip, a retransmitted segment was acknowledged for its first
             // copy.
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             application_limited: newest.application_limited,

@@ -161,7 +161,7 @@ impl Sender {
         }
     }
 
-    /// Returns true if it goes by windows alone ([`Plain`]).
+    /// Returns true if the sender uses windows alone ([`Plain`]).
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.pacing.is_on() && self.options.is_none()

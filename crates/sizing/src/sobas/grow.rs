@@ -25,8 +25,8 @@ pub(super) struct Grow {
 }
 
 impl Sobas {
-    /// Returns true if the data need not wait for trains any longer. Either the trains are over, for whatever reason.
-    /// Or one has arrived whole, and the others are requested while the sender is still in its first round trips.
+    /// Returns true if the data need not wait for trains any longer. The trains are over in either case. Or one has
+    /// arrived whole, and the others are requested while the sender is still in its first round trips.
     pub(super) fn has_measured(&self) -> bool {
         self.trains.is_over()
             || (self.config.regret.is_none()

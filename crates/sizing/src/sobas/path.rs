@@ -41,7 +41,7 @@ pub(super) struct Sample {
     pub(super) waits: Waits,
     /// The median RTT, which a few late packets do not move.
     pub(super) median: Span,
-    /// True if the receive window was the limit for most of it.
+    /// True if the receive window was the limit for most of the sample.
     pub(super) limited: bool,
 }
 

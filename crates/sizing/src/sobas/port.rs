@@ -79,7 +79,7 @@ impl Sobas {
         self.window
     }
 
-    /// Returns true if S is in force.
+    /// Returns true if the window is S.
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self.phase, Phase::Hold(_))
     }
@@ -117,7 +117,7 @@ impl Sobas {
         }
     }
 
-    /// Lets another window than S be in force from now on, without a pace.
+    /// Uses another window than S from now on, without a pace.
     pub(crate) fn release(&mut self) {
         self.phase = Phase::Open { until: Time::NEVER };
     }
@@ -139,13 +139,13 @@ impl Sobas {
         self.path.times().map_or(Span::from_millis(100), |times| times.average)
     }
 
-    /// Takes `input` while another window than S is in force.
+    /// Handles `input` while the window is not S.
     pub(crate) fn watch(&mut self, now: Time, input: Input) {
         self.observe(now, input);
     }
 
-    /// Puts S in force again after a window of `window`: R T for an R of `rate`. Returns the time from which on it
-    /// counts.
+    /// Sets the window back to S = R T, with `rate` for R, after a window of `window`. Returns the time from which on
+    /// it counts.
     pub(crate) fn resume(&mut self, now: Time, rate: Rate, window: f64) -> Time {
         self.window = window;
         let average = self.round_trip();
@@ -197,7 +197,7 @@ impl BufferSizer for Sobas {
     }
 
     fn probe_interval(&self) -> Option<Span> {
-        // A rate-based sender is not limited, whatever the path is like.
+        // A rate-based sender is never limited.
         let interval = self.path.probe_interval();
         match self.phase {
             Phase::Open { .. } if self.port.rate_based => None,

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use units::{Rate, Span, Time};
 
-/// The time after which a peer that takes nothing is gone; a slow one takes something now and then. The kernel ends a
-/// connection whose packets are not acknowledged for this time.
+/// The time after which a peer that accepts no data counts as gone; a slow peer accepts some now and then. The kernel
+/// ends a connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
 /// The time after which a receiver with a stalled disk is gone, too. Its kernel reports a closed window meanwhile.
 pub(crate) const STALLED: Span = Span::from_secs(150);

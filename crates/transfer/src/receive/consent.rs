@@ -1,9 +1,9 @@
 //! [`Consent`]: a sender's announcement, and the part of it that the receiver's user accepts.
 //!
 //! Nothing is stored before it is announced and accepted. The accepted amount is a cap. More than that has to be
-//! announced, and is a new question where there is somebody to ask. If there is nobody, the ticket is the consent to
-//! the announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also
-//! admits the sender that continues the session after an interruption, without a second question.
+//! announced, and the user is asked again if there is one. If there is nobody, the ticket is the consent to the
+//! announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also admits
+//! the sender that continues the session after an interruption, without a second question.
 
 use super::Accept;
 use super::incoming::name_key;

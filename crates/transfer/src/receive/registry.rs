@@ -70,7 +70,7 @@ pub(super) struct CurrentSender {
     pub(super) link: Arc<SessionHandle>,
     /// The sender's data connections.
     streams: Vec<Arc<Channel>>,
-    /// True if no more of them are let in.
+    /// True if no more data connections are accepted.
     closing: bool,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Echo {
 /// The window over all data connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowState {
-    /// The window in force; `None` for the maximum.
+    /// The current window; `None` for the maximum.
     pub(super) window: Option<Bytes>,
     pub(super) phase: String,
     pub(super) reason: String,
@@ -162,7 +162,7 @@ impl<'a> Windows<'a> {
             }
         };
         self.end_quiet();
-        // The transfer continues if a window cannot be kept, because then the kernel's own is in force.
+        // The transfer continues if a window cannot be kept, because the kernel's own window applies in that case.
         if let Err(error) = kept {
             let reason = format!("the window is left to the kernel: {}", error.complaint().head());
             self.note(WindowState { window: None, reason, ..self.sent.clone() });

@@ -319,7 +319,7 @@ mod tests {
         while tree.closed < 2 {
             before += usize::from(is_file(&tree.next().unwrap()));
         }
-        // Now the folder with files is closed; its files may have been found by then.
+        // The folder with files is closed by now, and its files may have been found before.
         fs::rename(top.join("inner"), bench.path().join("aside")).unwrap();
         fs::create_dir(top.join("inner")).unwrap();
         let rest: Vec<WalkedEntry> = tree.collect();

@@ -36,7 +36,7 @@ pub enum Kind {
     Folder,
     /// A symbolic link, created and never followed.
     Link {
-        /// The target, as it stands in the link.
+        /// The target, unchanged.
         #[serde(with = "serde_bytes")]
         target: Vec<u8>,
     },
@@ -252,7 +252,7 @@ pub struct Progress {
     pub entries: u64,
     /// Bytes of files stored or being stored, including holes and the bytes of earlier connections of this session.
     pub bytes: u64,
-    /// The receive window in force, in bytes over all data connections; `None` if it is as large as the kernel allows.
+    /// The current receive window, in bytes over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<u64>,
     /// The phase of the window's sizer.
     #[serde(with = "bounded::text")]

@@ -12,7 +12,7 @@ use units::Time;
 
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
-/// The number of rounds after which a drain is over, whatever is in flight.
+/// The number of rounds after which a drain ends, for any amount in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3 {

@@ -1,5 +1,5 @@
-//! The rules for the time and the value of a new rate, by the letter of the paper `[madison:4.3]`. This variant shows
-//! their consequences, and the purpose of each departure of `averaged.rs`.
+//! The rules for the time and the value of a new rate, exactly as the paper prints them `[madison:4.3]`. This variant
+//! shows their consequences, and the purpose of each departure of `averaged.rs`.
 
 use super::rules::{Decision, NEAR, Probe};
 use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};

@@ -164,7 +164,7 @@ pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
 /// Returns the metric of a run called `key`.
 ///
 /// # Panics
-/// If [`RUN`] has no such key: the caller must take it from there.
+/// If [`RUN`] does not have the key, because callers must take keys from that list.
 #[must_use]
 pub fn of_run(key: &str) -> &'static MetricReader<Summary> {
     RUN.iter().find(|known| known.metric.key == key).expect("a key of the list")

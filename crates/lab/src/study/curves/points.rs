@@ -1,4 +1,5 @@
-//! The runs behind a figure's numbers: every point, on every engine that suits it, as often as asked.
+//! The runs behind a figure's numbers: every point, on every engine that suits it, with the requested number of
+//! repetitions.
 
 use super::CurvesError;
 use crate::run::engine;

@@ -141,7 +141,7 @@ pub struct Rule {
 pub struct Variant {
     /// The difference: "half the flows".
     pub what: String,
-    /// The effects of the recommended limit then.
+    /// The effects of the recommended limit with that difference.
     #[serde(flatten)]
     pub point: Point,
 }

@@ -1,4 +1,5 @@
-//! The way from a curve to limits: the least, the recommended, the most sensible, and the conflicts of wishes.
+//! The choice of limits from a curve: the least, the recommended and the largest sensible limit, and conflicts between
+//! wishes.
 //!
 //! A curve of simulations need not be monotone, so a limit meets a utilization only if no larger limit surely misses
 //! it. The recommended limit is taken from those whose confidence interval lies above the target.

@@ -160,7 +160,7 @@ fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
 }
 
 /// Returns the lines of a policy that keeps the queue short by itself, on the interface and behind a shaper. `point`
-/// has its effects, in place of those of the limit that was asked for.
+/// has the effects of that policy, in place of those of the limit in question.
 fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) -> Vec<Line> {
     let Some(policy) = policy(question, queue, safe) else { return Vec::new() };
     let (rate, burst) = (question.rate.as_bps(), burst(question));

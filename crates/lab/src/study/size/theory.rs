@@ -292,7 +292,7 @@ fn count(flows: u64) -> u32 {
     u32::try_from(flows).unwrap_or(u32::MAX)
 }
 
-/// Returns the results of the rules. Each is asked for the least number of flows, which needs the most.
+/// Returns the results of the rules. Each is applied to the least number of flows, which needs the largest buffer.
 pub(super) fn rules(question: &Question) -> Vec<Rule> {
     let (flows, bdp, target) = (question.flows.least, question.bdp_limit(), question.target.get());
     let whole = |packets: f64| packets.is_finite().then_some(packets.ceil() as u64);

@@ -30,7 +30,7 @@ const ROUNDS: f64 = 40.0;
 const LEAST_MEASURED: f64 = 1.0;
 /// The seconds that are measured if half of the packets suffice for them.
 const WANTED_MEASURED: f64 = 20.0;
-/// The least number of a twin's flows: so many are as far out of step as more are.
+/// The least number of a twin's flows, because more flows are not further out of step.
 const LEAST_FLOWS: u64 = 300;
 /// The smallest window of a twin's flows, packets: a round trip adds a hundredth.
 const LEAST_WINDOW: f64 = 100.0;

@@ -163,7 +163,7 @@ pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
     write(file, &sheets)
 }
 
-/// A column as it is written.
+/// A column that is being written.
 struct Sheet<'a> {
     name: &'a str,
     unit: &'static str,
@@ -182,12 +182,12 @@ pub(super) enum Kind {
 
 /// Some rows of a column.
 enum RowRange<'a> {
-    /// These values, in as many rows. Values that are not finite are null, and so are rows beyond the values.
+    /// These values, one in each row. Values that are not finite are null, and so are rows beyond the values.
     Numbers(&'a [f64], usize),
-    /// The value of each of so many rows.
+    /// One value, in this number of rows.
     Each(Box<dyn Fn(usize) -> Option<f64> + 'a>, usize),
     Whole(&'a [Option<u64>]),
-    /// One text in so many rows.
+    /// One text, in this number of rows.
     Text(&'a str, usize),
 }
 

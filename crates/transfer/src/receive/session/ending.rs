@@ -24,7 +24,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Ends a session of which everything is on the disk. It is over when the sender knows, or had time to ask again.
+    /// Ends a session of which everything is on the disk. The session is over when the sender knows the result, or has
+    /// had time to ask again.
     pub(super) fn stored(&mut self, faults: Faults) -> Result<(), TransferError> {
         self.lost.extend(faults.lost);
         for fault in faults.folders {

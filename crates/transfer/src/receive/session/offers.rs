@@ -102,7 +102,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
+    /// Treats waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
     /// announced.
     fn announce_late(&mut self) -> Result<(), TransferError> {
         if self.link.version >= 2 || self.held.is_empty() || !patience_is_over(self.began, self.clock.now()) {

@@ -93,7 +93,7 @@ pub(super) fn of_many(
 }
 
 /// Describes flows that lose together, as they do behind drop-tail, where the theory lets each lose by itself. A
-/// published result is exempt, because its claims state the theory's error there.
+/// published result is exempt, because its claims state the error of the theory.
 fn together(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
         .accepted("red")

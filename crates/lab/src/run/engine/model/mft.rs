@@ -87,16 +87,16 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput<'_>, Complaint> {
     let crossing = crossing(resolved)?;
     let (first, others) = (crossing[0], &crossing[1..]);
     let offered = OfferedLoad::new(resolved);
-    let beside = if others.is_empty() {
+    let cross = if others.is_empty() {
         Ok(CrossTraffic::Unresponsive { rate: offered.rate })
     } else {
         buffer_limited(resolved, others)
     };
-    let targets = if beside.is_ok() { vec![first] } else { crossing.clone() };
+    let targets = if cross.is_ok() { vec![first] } else { crossing.clone() };
     let policy = departure::not_drop_tail(resolved);
     let known = targets.iter().copied();
     let mut departures = departure::of_links(resolved, known, &CONTROLS, departure::RENO, policy);
-    let cross = beside.unwrap_or_else(|complaint| {
+    let cross = cross.unwrap_or_else(|complaint| {
         let together = format!(
             "the {} flows are taken to have one RTT and equal shares, and to lose together",
             targets.len()
@@ -187,7 +187,7 @@ impl TheoryInput<'_> {
             flows.push(if is_target {
                 self.target(flow, prediction, prediction.goodput.as_bps_f64() / count, loss)
             } else if crosses {
-                beside(flow, path, queueing)
+                other_flow(flow, path, queueing)
             } else {
                 elsewhere(resolved, flow, &shares)
             });
@@ -259,7 +259,7 @@ impl TheoryInput<'_> {
 }
 
 /// Summarizes a flow other than the target, which its socket buffer limits.
-fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
+fn other_flow(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
     let rtt = match path.cross {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
         CrossTraffic::Unresponsive { .. } => flow.base_rtt + queueing,

@@ -186,7 +186,7 @@ fn answer(resolved: &Resolved, kinds: &[Kind], found: &[bianchi::Saturation]) ->
     };
     let stations: Vec<StationSummary> = kinds.iter().zip(found).flat_map(of).collect();
     let idle_share = found.first().map_or(1.0, |one| one.idle_share);
-    // Of all transmissions: those that collide, and the frames of accesses that do not.
+    // Counts over all transmissions: those that collide, and the frames of those that do not.
     let (mut all, mut collided) = (0.0, 0.0);
     for (kind, found) in kinds.iter().zip(found) {
         let won = found.throughput.as_bps_f64() / kind.class.payload.bits_f64();

@@ -1,7 +1,7 @@
 //! The limits beyond which the picture of one transfer's steady state departs from the behaviour of packets. They were
 //! found by simulation of drawn scenarios (`lab/tests/bands.rs`).
 //!
-//! A published result is judged by its claims, which state the theory's error there. So no departure here applies to
+//! A published result is judged by its claims, which state the error of the theory. So no departure here applies to
 //! one.
 
 use super::super::departure::{Departure, Severity};

@@ -128,7 +128,7 @@ fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer)
     found.in_slow_start
         && match flow.control.slow_start.as_str() {
             "limited" => found.peak_window <= flow.control.tuning.max_ssthresh as f64,
-            // Both wait for a full path, which HyStart detects at half of it.
+            // Both cases arise when the path is full, and HyStart ends slow start at half of that.
             "hystart" | "hystart++" => found.peak_window <= path(resolved, flow).pipe() / 2.0,
             _ => false,
         }
