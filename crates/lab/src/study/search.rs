@@ -290,17 +290,12 @@ impl Search<'_, '_> {
     }
 
     /// Finds the value nearest to `undecided` that surely meets the target, within a tenth; `None` if none is found.
-    fn sure(
-        &mut self,
-        scale: &Scale,
-        undecided: f64,
-        sought: Goal,
-    ) -> Result<Option<SureValue>, SearchError> {
+    fn sure(&mut self, scale: &Scale, undecided: f64, goal: Goal) -> Result<Option<SureValue>, SearchError> {
         let (doublings, near) = SURE;
         let whole = |value: f64| if scale.is_whole() { value.round() } else { value };
         let (mut unsure, mut found) = (undecided, None);
         for _ in 0..doublings {
-            let next = whole(if sought == Goal::Smallest { unsure * 2.0 } else { unsure / 2.0 });
+            let next = whole(if goal == Goal::Smallest { unsure * 2.0 } else { unsure / 2.0 });
             if next < 1.0 && scale.is_whole() {
                 break;
             }
