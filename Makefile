@@ -12,15 +12,15 @@ JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madi
 PYTHON := .venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-help: ## show this
+help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: setup-rust ## one path with two queues, by simulation and the kernel, and a report (under a minute after the build)
+demo: setup-rust ## compare one path with two queues, by simulation and the kernel, and a report (under a minute after the build)
 	@echo '$$ tightlink compare scenarios/presets/demo.toml'
 	$(TIGHTLINK) compare scenarios/presets/demo.toml --report results/demo.html
 	echo "Open that report in a browser. All published figures: make figures"
 
-test: setup-test ## everything must pass: lints, unit and property tests, kernel and emulator, the page in a browser
+test: setup-test ## run everything that must pass: lints, unit and property tests, kernel and emulator, the page in a browser
 	export TIGHTLINK_SKIPPED="$(CURDIR)/target/not-judged"
 	mkdir -p target
 	rm -f "$$TIGHTLINK_SKIPPED"
@@ -45,16 +45,16 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	$(PYTHON) -m pytest python/tests
 	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests/test_report.py
 
-check: setup-rust ## the published claims, all engines, one run of the kernel a case (an hour and a half; goes on where it was)
+check: setup-rust ## judge the published claims on all engines, one run of the kernel a case (an hour and a half; continues where it was)
 	$(TIGHTLINK) check --repeat 1
 
-bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulator, the transfer over loopback
+bench: setup-rust ## measure the speed of the simulator compared with ns-2, accuracy of the emulator, the transfer over loopback
 	scripts/bench
 
-figures: setup-rust ## every published result with its report, in results/
+figures: setup-rust ## make every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
-soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, the same tables on an older processor, small files beside scp, power cuts
+soak: setup-rust ## run long properties: many more random cases than `make test`, twelve seeds of HighSpeed compared with ns-2, saturated cells with ns-3's tables, transfers taken over on six paths, fifty kills, the same tables on an older processor, small files compared with scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
 	cargo test --no-default-features --features tightlink-lab/parquet -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
 	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
@@ -70,14 +70,14 @@ soak: setup-rust ## long properties: many more random cases than `make test`, tw
 	scripts/power-cut --control naive --cuts 6 --seconds 12 --commit 5 > /dev/null
 	scripts/power-cut --cuts 12 --seconds 15 --commit 5
 
-power-cut: setup-rust ## power cuts during transfers onto ext4, xfs and btrfs: no file may be damaged (root, FUSE; 4 minutes)
+power-cut: setup-rust ## make power cuts during transfers onto ext4, xfs and btrfs: no file may be damaged (root, FUSE; 4 minutes)
 	@scripts/setup disks
 	scripts/power-cut
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz
 
-install: setup-rust install-files ## tightlink, its manual and completions below PREFIX (~/.local, whose bin is in PATH on most systems)
+install: setup-rust install-files ## install tightlink, its manual and completions below PREFIX (~/.local, whose bin is in PATH on most systems)
 	@echo "$(PREFIX)/bin/tightlink"
 
 install-files:
@@ -89,10 +89,10 @@ install-files:
 	../bin/tightlink completions zsh > zsh/site-functions/_tightlink
 	../bin/tightlink completions fish > fish/vendor_completions.d/tightlink.fish
 
-dist: setup-rust ## a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
+dist: setup-rust ## make a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
 	scripts/dist
 
-setup: setup-rust setup-test ## install what is missing, build
+setup: setup-rust setup-test ## install what is missing, and build
 
 setup-rust:
 	@scripts/setup build
@@ -101,5 +101,5 @@ setup-rust:
 setup-test: setup-rust
 	@scripts/setup test
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf target target-* .venv results

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use capture::{Place, Recording, TraceError, Wanted, read};
+use capture::{Place, Recording, TraceError, PacketFilter, read};
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Read};
 use tightlink_fuzz::ready;
@@ -13,7 +13,7 @@ fuzz_target!(init: ready(), |input: &[u8]| {
     let Some((&first, file)) = input.split_first() else { return };
     let (length, direction) = (usize::from(first >> 2).max(1), first & 3);
     let prefix = |text: &str| Some(text.parse().expect("a prefix"));
-    let wanted = Wanted {
+    let wanted = PacketFilter {
         toward: if direction & 1 > 0 { prefix("198.18.0.2") } else { None },
         from: if direction & 2 > 0 { prefix("128.0.0.0/1") } else { None },
     };

@@ -39,7 +39,7 @@ impl Category {
 pub enum Countdown {
     /// EDCA (10.23.2.4): at each boundary a function transmits if its counter is 0, and otherwise decrements it.
     /// Boundaries are the end of AIFS and the end of each idle slot after AIFS. The boundary at which another station
-    /// begins to transmit counts, because that transmission cannot be heard yet. A counter that reaches 0 therefore
+    /// begins to transmit counts, because that transmission cannot be sensed yet. A counter that reaches 0 therefore
     /// transmits one boundary later, or at the end of the next AIFS if the medium has become busy. This is the chain of
     /// Bianchi (2000).
     EveryBoundary,

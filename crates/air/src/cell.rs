@@ -12,8 +12,8 @@ use crate::access::Category;
 use crate::config::{AfterCollision, CellConfig};
 use crate::frame::{ExchangeTime, Sizes};
 use crate::phy::Phy;
-use account::{Account, Use};
-use function::{Function, Parts};
+use account::{Account, MediumUse};
+use function::{Function, FunctionParts};
 use std::ops::Range;
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span, Time};
@@ -61,7 +61,8 @@ pub struct Outcome {
 /// The way in which an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// An acknowledgement. The receiver has had the frame since SIFS and the acknowledgement's duration before that.
+    /// An acknowledgement has arrived. The receiver got the frame earlier, by SIFS and the duration of the
+    /// acknowledgement.
     Delivered {
         /// The service time, from the head of the queue to the end of the acknowledgement.
         service: Span,
@@ -130,7 +131,7 @@ impl Cell {
             let first = functions.len();
             functions.extend(settings.functions.iter().map(|function| {
                 let stream = format!("backoff {} {}", settings.name, function.category.name());
-                Function::new(Parts {
+                Function::new(FunctionParts {
                     station,
                     category: function.category,
                     access: function.access,
@@ -209,8 +210,8 @@ impl Cell {
     }
 
     /// Does everything that is due by `now`, and adds the outcomes of attempts to `outcomes`. A caller that refills a
-    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP goes on if a frame is pushed at the time of
-    /// the previous outcome.
+    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP continues if a frame is pushed at the time
+    /// of the previous outcome.
     pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
         while self.next <= now && self.next != Time::NEVER {
             let at = self.next;
@@ -245,9 +246,9 @@ impl Cell {
     #[must_use]
     pub fn airtime(&self, now: Time) -> Airtime {
         let current = match self.medium {
-            Medium::Idle | Medium::Between { .. } => Use::Idle,
-            Medium::Exchange { .. } => Use::Exchange,
-            Medium::Collision => Use::Collision,
+            Medium::Idle | Medium::Between { .. } => MediumUse::Idle,
+            Medium::Exchange { .. } => MediumUse::Exchange,
+            Medium::Collision => MediumUse::Collision,
         };
         self.account.at(now, current)
     }
@@ -273,7 +274,7 @@ impl Cell {
 
     /// Begins the transmissions of the functions whose counters end first, at `at`. The others freeze.
     fn begin(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
-        self.account.charge(at, Use::Idle);
+        self.account.charge(at, MediumUse::Idle);
         self.senders.clear();
         // A station hears a transmission that began a slot before its own boundary, or earlier, because the slot time
         // is made for that (10.3.7). If boundaries are a whole number of slots apart, only equal ones collide.
@@ -330,7 +331,7 @@ impl Cell {
         txop_end: Time,
         outcomes: &mut Vec<Outcome>,
     ) {
-        self.account.charge(at, Use::Exchange);
+        self.account.charge(at, MediumUse::Exchange);
         let function = &mut self.functions[holder];
         function.report.airtime += airtime;
         let (frame, service, attempts) = function.acknowledge(at);
@@ -349,7 +350,7 @@ impl Cell {
     /// Goes on after SIFS: sends the next frame if its exchange fits into the TXOP (10.23.2.8), or ends the TXOP.
     fn go_on(&mut self, at: Time, holder: usize, since: Time, txop_end: Time) {
         if self.functions[holder].head().is_some() && at + self.exchange(holder).whole <= txop_end {
-            self.account.charge(at, Use::Exchange);
+            self.account.charge(at, MediumUse::Exchange);
             self.functions[holder].report.airtime += at.since(since);
             self.transmit(at, holder, txop_end);
         } else {
@@ -359,7 +360,7 @@ impl Cell {
     }
 
     fn collided(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
-        self.account.charge(at, Use::Collision);
+        self.account.charge(at, MediumUse::Collision);
         for nth in 0..self.senders.len() {
             self.fail(at, self.senders[nth].0, outcomes);
         }

@@ -28,9 +28,9 @@ pub struct CellConfig {
     pub control_rate: Rate,
     /// The wait after a collision.
     pub after_collision: AfterCollision,
-    /// The time from the end of its own frame after which a station that collided goes on, with AIFS (10.23.2.4 c). The
-    /// standard's value is [`Phy::ack_timeout`]. `None`: it goes on together with the others, as in the models of
-    /// saturation, so that all boundaries of the cell are a whole number of slots apart.
+    /// The time from the end of its own frame after which a station that collided counts down again, with AIFS
+    /// (10.23.2.4 c). The standard's value is [`Phy::ack_timeout`]. `None`: it counts down together with the others, as
+    /// in the models of saturation, so that all boundaries of the cell are a whole number of slots apart.
     pub ack_timeout: Option<Span>,
     /// The stations, including the access point.
     pub stations: Vec<StationConfig>,

@@ -63,14 +63,14 @@ impl fmt::Display for Prefix {
 
 /// The choice of the packets of a file that are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Wanted {
+pub struct PacketFilter {
     /// The prefix of their destination; `None`: any.
     pub toward: Option<Prefix>,
     /// The prefix of their source; `None`: any.
     pub from: Option<Prefix>,
 }
 
-impl Wanted {
+impl PacketFilter {
     /// Returns true if a packet with these ends is chosen. Unknown ends fit only where the user named none.
     fn takes(&self, ends: Option<(IpAddr, IpAddr)>) -> bool {
         let fits = |prefix: Option<Prefix>, end: Option<IpAddr>| {
@@ -117,14 +117,14 @@ impl fmt::Display for Count {
 /// The packets of a file by source and destination.
 #[derive(Debug, Default)]
 pub(crate) struct Directions {
-    wanted: Wanted,
+    wanted: PacketFilter,
     pairs: HashMap<(IpAddr, IpAddr), Count>,
     taken: u64,
     left_out: u64,
 }
 
 impl Directions {
-    pub(crate) fn new(wanted: Wanted) -> Self {
+    pub(crate) fn new(wanted: PacketFilter) -> Self {
         Self { wanted, ..Self::default() }
     }
 
@@ -169,7 +169,7 @@ impl Directions {
 
     /// Finds both directions of conversations among the packets that are taken. Returns the counts each way, and the
     /// key that chooses one.
-    pub(crate) fn both(&self) -> Option<Both> {
+    pub(crate) fn both(&self) -> Option<BothDirections> {
         let pairs = self.pairs();
         let back = |(from, to): &(IpAddr, IpAddr)| (from != to).then(|| pairs.get(&(*to, *from))).flatten();
         let two_way = || pairs.iter().filter_map(|(ends, there)| Some((*ends, *there, *back(ends)?)));
@@ -181,7 +181,7 @@ impl Directions {
         let (host, there, from) = busiest(&hosts)?;
         let mut others = two_way().filter(|((one, _), ..)| *one == host).map(|((_, other), ..)| other);
         let only = others.next().filter(|_| others.next().is_none());
-        Some(Both { host, only, there, back: from, refused: against * STRAY > self.taken, against })
+        Some(BothDirections { host, only, there, back: from, refused: against * STRAY > self.taken, against })
     }
 
     /// Returns the address of packets from an address to itself, as on a loopback device: their directions are unknown.
@@ -210,7 +210,7 @@ fn busiest(hosts: &BTreeMap<IpAddr, (Count, Count)>) -> Option<(IpAddr, Count, C
 
 /// A capture that holds both directions.
 #[derive(Debug)]
-pub(crate) struct Both {
+pub(crate) struct BothDirections {
     host: IpAddr,
     /// The other host of its conversations, if there is only one.
     only: Option<IpAddr>,
@@ -222,7 +222,7 @@ pub(crate) struct Both {
     against: u64,
 }
 
-impl Both {
+impl BothDirections {
     /// Describes the packets each way.
     pub(crate) fn counts(&self) -> String {
         let Self { host, there, back, .. } = self;

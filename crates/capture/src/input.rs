@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 /// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 18;
-/// The most bytes of a file, decompressed: 64 GiB. An endless one ends there.
+/// The most bytes of a file, decompressed: 64 GiB. An endless file is cut there.
 pub const MOST_BYTES: u64 = 1 << 36;
 
 /// The first bytes of the files that each decoder reads.
@@ -190,7 +190,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 return self.decoder.read(into);
             }
             if !self.decoder.is_finished() {
-                self.decoder.decode_blocks(&mut self.source, UptoBlocks(1)).map_err(told)?;
+                self.decoder.decode_blocks(&mut self.source, UptoBlocks(1)).map_err(io_error)?;
                 continue;
             }
             let (says, is) = (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
@@ -208,14 +208,14 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 })) => {
                     io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut io::sink())?;
                 }
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(io_error(error)),
             }
         }
     }
 }
 
 /// Converts an error of the decoder, which wraps the end of its input in errors of its own.
-fn told(error: FrameDecoderError) -> io::Error {
+fn io_error(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
         if inner.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof) {

@@ -19,7 +19,7 @@ mod pcapng;
 mod recording;
 mod segments;
 
-pub use directions::{Prefix, Wanted};
+pub use directions::{PacketFilter, Prefix};
 pub use error::{Place, TraceError};
 pub use input::MOST_BYTES;
 pub use recording::Recording;
@@ -42,7 +42,7 @@ use std::io::Read;
 /// assert_eq!(recording.trace.len(), 2);
 /// # Ok::<(), tightlink_capture::TraceError>(())
 /// ```
-pub fn read(file: impl Read, wanted: &Wanted) -> Result<Recording, TraceError> {
+pub fn read(file: impl Read, wanted: &PacketFilter) -> Result<Recording, TraceError> {
     let mut input = Input::new(file)?;
     let first = input.see(4)?;
     let (is_pcap, is_pcapng) = (pcap::begins(first), pcapng::begins(first));

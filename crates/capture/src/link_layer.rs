@@ -6,7 +6,7 @@ pub(crate) struct LinkType(pub u16);
 
 /// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Carried<'a> {
+pub(crate) enum FrameContent<'a> {
     /// An IP packet, as far as it was captured.
     Ip(&'a [u8]),
     /// Something else: ARP, LLDP, a control frame.
@@ -17,7 +17,7 @@ pub(crate) enum Carried<'a> {
 
 /// The beginning of the frames of a link type.
 #[derive(Clone, Copy)]
-enum Form {
+enum FrameStart {
     /// This number of bytes, with an EtherType at this offset.
     EtherType(usize, usize),
     /// An IP packet.
@@ -31,23 +31,23 @@ enum Form {
 }
 
 /// The link types that carry IP.
-const FORMS: &[(u16, Form)] = &[
-    (0, Form::Family),
-    (1, Form::EtherType(14, 12)),
-    (9, Form::Ppp(0)),
-    (12, Form::Ip),
-    (14, Form::Ip),
-    (50, Form::Ppp(0)),
-    (51, Form::Ppp(6)),
-    (101, Form::Ip),
-    (104, Form::EtherType(4, 2)),
-    (108, Form::Family),
-    (113, Form::EtherType(16, 14)),
-    (166, Form::Ppp(0)),
-    (219, Form::Mpls),
-    (228, Form::Ip),
-    (229, Form::Ip),
-    (276, Form::EtherType(20, 0)),
+const FORMS: &[(u16, FrameStart)] = &[
+    (0, FrameStart::Family),
+    (1, FrameStart::EtherType(14, 12)),
+    (9, FrameStart::Ppp(0)),
+    (12, FrameStart::Ip),
+    (14, FrameStart::Ip),
+    (50, FrameStart::Ppp(0)),
+    (51, FrameStart::Ppp(6)),
+    (101, FrameStart::Ip),
+    (104, FrameStart::EtherType(4, 2)),
+    (108, FrameStart::Family),
+    (113, FrameStart::EtherType(16, 14)),
+    (166, FrameStart::Ppp(0)),
+    (219, FrameStart::Mpls),
+    (228, FrameStart::Ip),
+    (229, FrameStart::Ip),
+    (276, FrameStart::EtherType(20, 0)),
 ];
 
 /// The names of common link types that carry no IP or hide it.
@@ -92,7 +92,7 @@ const LEAST_TYPE: u16 = 0x0600;
 const SNAP: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0];
 
 impl LinkType {
-    fn form(self) -> Option<Form> {
+    fn form(self) -> Option<FrameStart> {
         FORMS.iter().find(|(number, _)| *number == self.0).map(|(_, form)| *form)
     }
 
@@ -113,27 +113,27 @@ impl LinkType {
     /// Returns the length of the shortest header in front of IP, for frames of which too little was captured to see it.
     pub(crate) fn shortest_header(self) -> usize {
         match self.form() {
-            Some(Form::EtherType(header, _)) => header,
-            Some(Form::Family | Form::Mpls) => 4,
-            Some(Form::Ppp(before)) => before + 2,
-            Some(Form::Ip) | None => 0,
+            Some(FrameStart::EtherType(header, _)) => header,
+            Some(FrameStart::Family | FrameStart::Mpls) => 4,
+            Some(FrameStart::Ppp(before)) => before + 2,
+            Some(FrameStart::Ip) | None => 0,
         }
     }
 
     /// Returns the content of a frame, of which `data` were captured.
-    pub(crate) fn carried(self, data: &[u8]) -> Carried<'_> {
+    pub(crate) fn carried(self, data: &[u8]) -> FrameContent<'_> {
         match self.form() {
-            None => Carried::Other,
-            Some(Form::Ip) => versioned(data),
-            Some(Form::Ppp(before)) => data.get(before..).map_or(Carried::Unseen, ppp),
-            Some(Form::Mpls) => mpls(data),
-            Some(Form::Family) => match data.first_chunk::<4>() {
-                None => Carried::Unseen,
+            None => FrameContent::Other,
+            Some(FrameStart::Ip) => versioned(data),
+            Some(FrameStart::Ppp(before)) => data.get(before..).map_or(FrameContent::Unseen, ppp),
+            Some(FrameStart::Mpls) => mpls(data),
+            Some(FrameStart::Family) => match data.first_chunk::<4>() {
+                None => FrameContent::Unseen,
                 Some(family) => family_of(*family, &data[4..]),
             },
-            Some(Form::EtherType(header, at)) => match (word(data, at), data.get(header..)) {
+            Some(FrameStart::EtherType(header, at)) => match (word(data, at), data.get(header..)) {
                 (Some(kind), Some(rest)) => ether_type(kind, rest),
-                _ => Carried::Unseen,
+                _ => FrameContent::Unseen,
             },
         }
     }
@@ -145,50 +145,50 @@ fn word(data: &[u8], at: usize) -> Option<u16> {
 
 /// Reads the packet behind an address family, in the byte order of the machine that captured: AF_INET is 2 everywhere,
 /// AF_INET6 is 10, 24, 28 or 30.
-fn family_of(family: [u8; 4], rest: &[u8]) -> Carried<'_> {
+fn family_of(family: [u8; 4], rest: &[u8]) -> FrameContent<'_> {
     let family = match family {
         [0, 0, 0, family] | [family, 0, 0, 0] => family,
         _ => 0,
     };
-    if matches!(family, 2 | 10 | 24 | 28 | 30) { versioned(rest) } else { Carried::Other }
+    if matches!(family, 2 | 10 | 24 | 28 | 30) { versioned(rest) } else { FrameContent::Other }
 }
 
 /// Recognizes IP by the version in its first byte.
-fn versioned(data: &[u8]) -> Carried<'_> {
+fn versioned(data: &[u8]) -> FrameContent<'_> {
     match data.first().map(|byte| byte >> 4) {
-        None => Carried::Unseen,
-        Some(4 | 6) => Carried::Ip(data),
-        Some(_) => Carried::Other,
+        None => FrameContent::Unseen,
+        Some(4 | 6) => FrameContent::Ip(data),
+        Some(_) => FrameContent::Other,
     }
 }
 
-fn ether_type(mut kind: u16, mut rest: &[u8]) -> Carried<'_> {
+fn ether_type(mut kind: u16, mut rest: &[u8]) -> FrameContent<'_> {
     while VLANS.contains(&kind) {
-        let (Some(inner), Some(after)) = (word(rest, 2), rest.get(4..)) else { return Carried::Unseen };
+        let (Some(inner), Some(after)) = (word(rest, 2), rest.get(4..)) else { return FrameContent::Unseen };
         (kind, rest) = (inner, after);
     }
     match kind {
-        IPV4 | IPV6 if rest.is_empty() => Carried::Unseen,
+        IPV4 | IPV6 if rest.is_empty() => FrameContent::Unseen,
         IPV4 | IPV6 => versioned(rest),
-        PPPOE => rest.get(6..).map_or(Carried::Unseen, ppp),
+        PPPOE => rest.get(6..).map_or(FrameContent::Unseen, ppp),
         kind if MPLS.contains(&kind) => mpls(rest),
         kind if kind < LEAST_TYPE => match (rest.get(..6), word(rest, 6)) {
             (Some(SNAP), Some(IPV4 | IPV6)) => versioned(&rest[8..]),
-            (Some(_), _) => Carried::Other,
-            (None, _) => Carried::Unseen,
+            (Some(_), _) => FrameContent::Other,
+            (None, _) => FrameContent::Unseen,
         },
-        _ => Carried::Other,
+        _ => FrameContent::Other,
     }
 }
 
 /// Reads PPP. An address and a control field may be left out, and so may the first byte of the protocol (RFC 1661, 6.5,
 /// 6.6). Captures of pppd have a direction in place of the address. Cisco's HDLC has an EtherType instead.
-fn ppp(data: &[u8]) -> Carried<'_> {
+fn ppp(data: &[u8]) -> FrameContent<'_> {
     let data = match data {
         [0x0f | 0x8f, 0x00, rest @ ..] => {
             return match (word(rest, 0), rest.get(2..)) {
                 (Some(kind), Some(rest)) => ether_type(kind, rest),
-                _ => Carried::Unseen,
+                _ => FrameContent::Unseen,
             };
         }
         [0xff | 0x00 | 0x01, 0x03, rest @ ..] => rest,
@@ -196,15 +196,15 @@ fn ppp(data: &[u8]) -> Carried<'_> {
     };
     match data {
         [0x00, 0x21 | 0x57, rest @ ..] | [0x21 | 0x57, rest @ ..] => versioned(rest),
-        [] | [0x00] => Carried::Unseen,
-        _ => Carried::Other,
+        [] | [0x00] => FrameContent::Unseen,
+        _ => FrameContent::Other,
     }
 }
 
 /// Reads MPLS: labels of four bytes, of which the last has a bit set, and then usually IP (RFC 3032).
-fn mpls(mut data: &[u8]) -> Carried<'_> {
+fn mpls(mut data: &[u8]) -> FrameContent<'_> {
     loop {
-        let Some((label, rest)) = data.split_first_chunk::<4>() else { return Carried::Unseen };
+        let Some((label, rest)) = data.split_first_chunk::<4>() else { return FrameContent::Unseen };
         if label[2] & 1 == 1 {
             return versioned(rest);
         }

@@ -15,7 +15,7 @@ const MOST_WAITING: usize = 1 << 20;
 
 /// A packet that waits for its place in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Timed {
+pub(crate) struct PendingPacket {
     pub nanos: u64,
     /// The packet's number in the file, so that packets of one instant keep their order.
     number: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Timed {
 /// The packets that wait to be sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    waiting: BinaryHeap<Reverse<Timed>>,
+    waiting: BinaryHeap<Reverse<PendingPacket>>,
     latest: u64,
     before: u64,
     released: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Notes the time of the next packet of the file, taken or not.
+    /// Records the time of the next packet of the file, taken or not.
     ///
     /// # Errors
     /// If it is out of order by more than can be sorted.
@@ -65,11 +65,11 @@ impl Order {
     pub(crate) fn push(&mut self, nanos: u64, packet: &Packet) {
         let Packet { size, headers, kind, .. } = *packet;
         self.number += 1;
-        self.waiting.push(Reverse(Timed { nanos, number: self.number, size, headers, kind }));
+        self.waiting.push(Reverse(PendingPacket { nanos, number: self.number, size, headers, kind }));
     }
 
     /// Returns the next packet, once none can come before it; with `ended`, the next of those that are left.
-    pub(crate) fn pop(&mut self, ended: bool) -> Option<Timed> {
+    pub(crate) fn pop(&mut self, ended: bool) -> Option<PendingPacket> {
         let Reverse(next) = self.waiting.peek()?;
         let sure = self.latest.saturating_sub(next.nanos) >= WINDOW_NANOS;
         if !(sure || ended || self.waiting.len() > MOST_WAITING) {

@@ -1,6 +1,6 @@
 //! One packet of a capture: its size at the IP layer, its ends, and the headers that each of its segments repeats.
 
-use crate::link_layer::{Carried, LinkType};
+use crate::link_layer::{FrameContent, LinkType};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice, ip_number};
 use std::net::IpAddr;
 
@@ -37,9 +37,11 @@ impl Packet {
     pub(crate) fn of_frame(link_type: LinkType, data: &[u8], original: u32) -> Option<Self> {
         let shortest = link_type.shortest_header() as u32;
         match link_type.carried(data) {
-            Carried::Other => None,
-            Carried::Unseen => original.checked_sub(shortest).filter(|size| *size > 0).map(Self::of_size),
-            Carried::Ip(packet) => {
+            FrameContent::Other => None,
+            FrameContent::Unseen => {
+                original.checked_sub(shortest).filter(|size| *size > 0).map(Self::of_size)
+            }
+            FrameContent::Ip(packet) => {
                 let header = (data.len() - packet.len()) as u32;
                 Self::of_ip(packet, original.checked_sub(header).filter(|size| *size > 0)?)
             }

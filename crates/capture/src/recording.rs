@@ -1,6 +1,6 @@
 //! The way from the packets of a file to its trace: the choice, the order and the segments of packets.
 
-use crate::directions::{Directions, Wanted};
+use crate::directions::{Directions, PacketFilter};
 use crate::error::{Place, TraceError};
 use crate::input::Input;
 use crate::link_layer::LinkType;
@@ -31,7 +31,7 @@ pub(crate) struct Frame<'a> {
 
 /// A recorder, which takes the packets of a file one after the other.
 pub(crate) struct Recorder<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a PacketFilter,
     /// True for a capture, which is refused with more than one direction. The author of a table has chosen its lines.
     is_capture: bool,
     order: Order,
@@ -45,7 +45,7 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(wanted: &'a Wanted, is_capture: bool) -> Self {
+    pub(crate) fn new(wanted: &'a PacketFilter, is_capture: bool) -> Self {
         Self {
             wanted,
             is_capture,
@@ -103,7 +103,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Notes that the file ends within the packet or block at `place`.
+    /// Records that the file ends within the packet or block at `place`.
     pub(crate) fn cut_off(&mut self, place: Place, input: &Input<'_>) {
         let Place::Packet(packet, at) = place else { return };
         self.ended(input);
@@ -114,7 +114,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Notes that compressed data ends too early, if it does.
+    /// Records that compressed data ends too early, if it does.
     pub(crate) fn ended(&mut self, input: &Input<'_>) {
         if let Some(compression) = input.cut() {
             let frames = self.frames;

@@ -9,7 +9,7 @@
 //! from the full packets that were captured whole, or from 1500 bytes, whichever divides most super-packets.
 
 use crate::error::{Place, TraceError};
-use crate::order::Timed;
+use crate::order::PendingPacket;
 use crate::packet::{Kind, Packet};
 use link::traffic::Trace;
 
@@ -31,8 +31,8 @@ const LEAST_SEGMENT: u32 = 536;
 
 /// A packet that may have to be taken apart.
 #[derive(Clone, Copy, Debug)]
-struct Large {
-    /// Its number in the trace, where it has no bytes yet.
+struct SuperPacket {
+    /// Its number in the trace, to which its bytes have not been added yet.
     at: usize,
     size: u32,
     headers: u16,
@@ -44,7 +44,7 @@ struct Large {
 pub(crate) struct Segments {
     trace: Trace,
     last: Option<u64>,
-    large: Vec<Large>,
+    large: Vec<SuperPacket>,
     /// The numbers of TCP and UDP packets of ordinary size, by the bytes of their payload.
     payloads: [Vec<u64>; 2],
     /// The smallest of the largest segments that were announced, with TCP's options.
@@ -73,17 +73,17 @@ impl Segments {
     ///
     /// # Errors
     /// If there are too many packets.
-    pub(crate) fn push(&mut self, packet: &Timed) -> Result<(), TraceError> {
+    pub(crate) fn push(&mut self, packet: &PendingPacket) -> Result<(), TraceError> {
         let gap = packet.nanos - self.last.unwrap_or(packet.nanos);
         self.last = Some(packet.nanos);
-        let Timed { size, headers, kind, .. } = *packet;
+        let PendingPacket { size, headers, kind, .. } = *packet;
         if size > ORDINARY {
             if self.large.len() == MOST_LARGE {
                 let found = format!("more than {} million super-packets", MOST_LARGE / 1_000_000);
                 return Err(TraceError::new(Place::Whole, found, "a trace of at most so many")
                     .help("take a part of it: editcap -r IN OUT 1-1000000"));
             }
-            self.large.push(Large { at: self.trace.len(), size, headers, kind });
+            self.large.push(SuperPacket { at: self.trace.len(), size, headers, kind });
             self.trace.push(gap, 0);
             self.packets += u64::from(size / JUMBO.end());
         } else {
@@ -124,7 +124,7 @@ impl Segments {
             return Ok((self.trace, None));
         }
         let (tcp, udp) = (self.segment(Kind::Tcp, jumbo), self.segment(Kind::Udp, jumbo));
-        let cut = Cut { tcp, udp, full: jumbo.unwrap_or(FULL) };
+        let cut = SegmentSizes { tcp, udp, full: jumbo.unwrap_or(FULL) };
         let (mut whole, mut large) = (Trace::default(), self.large.iter().peekable());
         let (mut supers, mut segments, mut most) = (0u64, 0u64, 0);
         for (at, (gap, size)) in self.trace.packets().enumerate() {
@@ -196,7 +196,7 @@ impl Segments {
     }
 }
 
-impl Large {
+impl SuperPacket {
     fn payload(&self) -> u32 {
         self.size.saturating_sub(self.headers.into())
     }
@@ -204,7 +204,7 @@ impl Large {
 
 /// The sizes by which super-packets are cut.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct SegmentSizes {
     /// Payload of a full TCP segment.
     tcp: Option<u32>,
     /// Payload of a full UDP segment.
@@ -213,10 +213,10 @@ struct Cut {
     full: u32,
 }
 
-impl Cut {
+impl SegmentSizes {
     /// Returns the segments of a super-packet, each with its headers. If no header was captured, the bytes are cut as
     /// they are.
-    fn sizes(&self, packet: &Large) -> impl Iterator<Item = u16> + use<> {
+    fn sizes(&self, packet: &SuperPacket) -> impl Iterator<Item = u16> + use<> {
         let (headers, payload) = (u32::from(packet.headers), packet.payload());
         let segment = match packet.kind {
             Kind::Tcp => self.tcp,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use tightlink_capture::{Place, Wanted, read};
+use tightlink_capture::{PacketFilter, Place, read};
 
 #[test]
 fn captures_of_either_byte_order_and_resolution_are_read() {
@@ -304,7 +304,7 @@ fn one_direction_of_many_hosts_is_taken_and_strays_are_said() {
 
 #[test]
 fn prefixes_are_read_and_contain() {
-    let wanted = |toward: &str| Wanted { toward: Some(toward.parse().unwrap()), from: None };
+    let wanted = |toward: &str| PacketFilter { toward: Some(toward.parse().unwrap()), from: None };
     let file = frames(RAW, &[ipv4(1, 2, 17, &udp(12)), ipv4(1, 130, 17, &udp(40)), ipv6(17, &udp(9))]);
     let bytes =
         |toward: &str| read(&file[..], &wanted(toward)).map(|recording| recording.trace.bytes().get()).ok();

@@ -7,7 +7,7 @@ mod common;
 
 use common::{error, parse};
 use std::io::{self, Read, Write};
-use tightlink_capture::{MOST_PACKETS, Recording, Wanted, read};
+use tightlink_capture::{MOST_PACKETS, PacketFilter, Recording, read};
 
 fn file(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -15,7 +15,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 fn taken(file: &[u8]) -> Recording {
-    let wanted = Wanted { toward: Some("198.18.0.2".parse().unwrap()), from: None };
+    let wanted = PacketFilter { toward: Some("198.18.0.2".parse().unwrap()), from: None };
     read(file, &wanted).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -90,7 +90,7 @@ fn compressed_data_that_end_too_early_give_what_they_have() {
         table += &format!("{at},{}\n", 40 + at.wrapping_mul(2_654_435_761) % 1400);
     }
     let whole = gzip(table.as_bytes());
-    let wanted = Wanted::default();
+    let wanted = PacketFilter::default();
     // The end falls into a line: what is left of it may still be a line.
     let recording = read(&whole[..whole.len() / 2], &wanted);
     match recording {
@@ -145,6 +145,6 @@ fn endless_compressed_data_end_at_a_limit() {
     }
     let header = gzip(b"time,size\n");
     let endless = Endless { member: gzip(lines.as_bytes()), at: 0 };
-    let fault = read((&header[..]).chain(endless), &Wanted::default()).unwrap_err();
+    let fault = read((&header[..]).chain(endless), &PacketFilter::default()).unwrap_err();
     assert_eq!(fault.found, format!("more than {} million packets", MOST_PACKETS / 1_000_000));
 }

@@ -2,27 +2,27 @@
 //!
 //! `tests/data/trace-*` are of tcpdump 4.99.6 between two namespaces, Linux 6.18 (shared/cases/turn3/README-traces.md).
 
-use tightlink_capture::{Place, Recording, TraceError, Wanted, read};
+use tightlink_capture::{PacketFilter, Place, Recording, TraceError, read};
 
 fn file(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn toward(address: &str) -> Wanted {
-    Wanted { toward: Some(address.parse().unwrap()), from: None }
+fn toward(address: &str) -> PacketFilter {
+    PacketFilter { toward: Some(address.parse().unwrap()), from: None }
 }
 
-fn from(address: &str) -> Wanted {
-    Wanted { toward: None, from: Some(address.parse().unwrap()) }
+fn from(address: &str) -> PacketFilter {
+    PacketFilter { toward: None, from: Some(address.parse().unwrap()) }
 }
 
-fn taken(name: &str, wanted: &Wanted) -> Recording {
+fn taken(name: &str, wanted: &PacketFilter) -> Recording {
     read(&*file(name), wanted).unwrap_or_else(|error| panic!("{name}{error}"))
 }
 
 fn refused(name: &str) -> TraceError {
-    read(&*file(name), &Wanted::default()).expect_err(name)
+    read(&*file(name), &PacketFilter::default()).expect_err(name)
 }
 
 /// Packets, bytes, and milliseconds from the first to the last.
@@ -33,7 +33,7 @@ fn sums(recording: &Recording) -> (usize, u64, f64) {
 
 #[test]
 fn superframes_become_the_segments_that_were_on_the_wire() {
-    let recording = taken("trace-superframes.pcap", &Wanted::default());
+    let recording = taken("trace-superframes.pcap", &PacketFilter::default());
     // From tcp.len: 2500000 bytes, 1448 in each segment at most, and 52 of headers; the SYN has eight more (tcp.hdr_len).
     let (segments, bytes, _) = sums(&recording);
     assert_eq!((segments, bytes), (1732, 2_500_000 + 1732 * 52 + 8));
@@ -69,7 +69,7 @@ fn a_capture_of_both_directions_asks_for_one() {
         assert_eq!(recording.trace.bytes().get(), bytes + repeated, "{wanted:?}");
         assert_eq!(recording.trace.largest().get(), most, "{wanted:?}");
     }
-    let both = Wanted { toward: toward("198.18.0.0/15").toward, from: None };
+    let both = PacketFilter { toward: toward("198.18.0.0/15").toward, from: None };
     assert!(
         read(&*file("trace-both-directions.pcap"), &both).unwrap_err().found.starts_with("both directions")
     );
@@ -100,7 +100,7 @@ fn what_is_out_of_order_by_microseconds_is_sorted() {
 
 #[test]
 fn a_loopback_capture_is_taken_apart() {
-    let recording = taken("trace-loopback-65549.pcap", &Wanted::default());
+    let recording = taken("trace-loopback-65549.pcap", &PacketFilter::default());
     let (segments, bytes, milliseconds) = sums(&recording);
     // 160 frames of 6010576 bytes, 14 of each Ethernet's.
     assert!((milliseconds - 14.808).abs() < 0.01, "{milliseconds}");
@@ -126,9 +126,9 @@ fn a_cut_off_capture_gives_its_whole_packets() {
 
 #[test]
 fn commas_in_quotes_are_no_columns() {
-    let recording = taken("trace-quoted-comma.csv", &Wanted::default());
+    let recording = taken("trace-quoted-comma.csv", &PacketFilter::default());
     assert_eq!(sums(&recording), (3, 4500, 2.0));
     assert!(recording.notes.is_empty(), "{:?}", recording.notes);
-    let place = read(&b"time,size\n1,x\n"[..], &Wanted::default()).unwrap_err().place;
+    let place = read(&b"time,size\n1,x\n"[..], &PacketFilter::default()).unwrap_err().place;
     assert_eq!(place, Place::Line(2));
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{error, packets, parse};
 use proptest::prelude::*;
-use tightlink_capture::{Place, Wanted, read};
+use tightlink_capture::{PacketFilter, Place, read};
 use units::{Bytes, Span};
 
 #[test]
@@ -37,7 +37,7 @@ fn exports_of_wireshark_and_tshark_are_read() {
     let note = "both directions: 1 packet with 74 bytes go from 198.18.0.1 to 198.18.0.2, and 1 packet with 60 bytes \
                 go back; all are taken. toward = \"198.18.0.2\" takes one direction";
     assert_eq!(recording.notes, [note]);
-    let wanted = Wanted { toward: None, from: Some("198.18.0.2".parse().unwrap()) };
+    let wanted = PacketFilter { toward: None, from: Some("198.18.0.2".parse().unwrap()) };
     assert_eq!(packets(&read(wireshark.as_bytes(), &wanted).unwrap()), [(0.0, 60)]);
     // tshark -T fields -E header=y -e frame.time_epoch -e frame.len -e ip.len
     let tshark =
@@ -170,6 +170,6 @@ proptest! {
         cuts.extend([0, whole.len()]);
         cuts.sort_unstable();
         let pieces = cuts.windows(2).map(|cut| &whole.as_bytes()[cut[0]..cut[1]]).collect();
-        prop_assert_eq!(read(Pieces(pieces), &Wanted::default()), parse(whole.as_bytes()));
+        prop_assert_eq!(read(Pieces(pieces), &PacketFilter::default()), parse(whole.as_bytes()));
     }
 }

@@ -17,7 +17,7 @@ impl InFlight {
         Self((bytes_per_s * 1e-9 * PARTS as f64) as u64)
     }
 
-    /// Returns the bytes that it moves in `rtt`, rounded to the nearest.
+    /// Returns the bytes that the rate delivers in `rtt`, rounded to the nearest.
     #[inline]
     pub(crate) fn over(self, rtt: Span) -> Bytes {
         let parts = u128::from(self.0) * u128::from(rtt.as_nanos()) + PARTS / 2;

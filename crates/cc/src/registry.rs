@@ -36,7 +36,7 @@ pub struct SlowStartName<G = Reno> {
     pub source: &'static str,
     /// The kind of that source, as for a [`Control`].
     pub status: &'static str,
-    /// The function that makes a controller of it and a growth, with a start and a tuning.
+    /// The function that makes a controller of this slow start and a growth, with a start and a tuning.
     pub build: fn(Start, &Tuning, G) -> Box<dyn CongestionControl>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// The commands and options, as data.
+/// Returns the commands and options as data.
 pub(crate) fn described() -> clap::Command {
     Arguments::command()
 }
@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Compare(CompareOptions),
     /// Run every point of a scenario's sweep on all cores, or search for the buffer that meets a target
     Sweep(SweepOptions),
-    /// Compute which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
+    /// Compute the buffer that a link needs: by theory, checked by simulation, and on request by the kernel
     ///
     /// The least limit meets the target, the recommended one has a margin, and beyond the most only the delay grows.
     Size(SizeOptions),
@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Figure(FigureOptions),
     /// Check the published claims, without a report
     Check(CheckOptions),
-    /// List what tightlink knows: figures, controls, queues, engines, metrics
+    /// List the figures, controls, queues, engines and metrics that tightlink knows
     List(ListOptions),
     /// Explain the keys of the scenario file: type, default and meaning
     Keys(KeysOptions),
@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Verify(VerifyOptions),
     /// Print the completions of a shell, e.g. tightlink completions bash
     Completions(CompletionsOptions),
-    /// Write what is made from these options: a manual, references
+    /// Write the manual and the references that are made from these options
     #[command(hide = true)]
     Docs(DocsOptions),
 }
@@ -100,7 +100,7 @@ pub(crate) struct Changes {
 pub(crate) struct RunOptions {
     /// The scenario file; "-" reads standard input
     pub(crate) file: PathBuf,
-    /// Which engine answers
+    /// The engine that answers
     #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     #[command(flatten)]
@@ -124,17 +124,17 @@ pub(crate) struct CompareOptions {
     #[command(flatten)]
     pub(crate) changes: Changes,
     /// Measure for the scenario's own duration. Without this and without --engines, every engine measures at most 15
-    /// s after the warm-up, since the kernel runs in real time
+    /// s after the warm-up, because the kernel runs in real time
     #[arg(long)]
     pub(crate) full: bool,
-    /// Check the claims in this file, too, as in tests/claims; if one failed the exit code is 1
+    /// Also check the claims in this file, which is written as those in tests/claims; if one fails, the exit code is 1
     #[arg(long, value_name = "FILE")]
     pub(crate) claims: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: ReportOptions,
 }
 
-/// Where a comparison goes.
+/// The options of a comparison: engines, and places of its results.
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
     /// Engines to ask, separated by commas (default: model,sim,live)
@@ -161,7 +161,7 @@ pub(crate) struct SweepOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Which engine answers: sim or model
+    /// The engine that answers: sim or model
     #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     /// Threads (default: one per core)
@@ -196,7 +196,7 @@ pub(crate) struct FigureOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Only the claims about these papers, such as madison, and figures, such as madison:fig8b
+    /// Judge only the claims about these papers, such as madison, and figures, such as madison:fig8b
     #[arg(value_name = "PAPER|FIGURE")]
     pub(crate) about: Vec<String>,
     /// Judge claims for these engines, separated by commas
@@ -232,9 +232,9 @@ pub(crate) struct NewOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListOptions {
-    /// What to list (default: everything)
+    /// The kind of entries (default: all kinds)
     #[arg(value_enum)]
-    pub(crate) what: Option<Listed>,
+    pub(crate) what: Option<ListKind>,
     /// Print one JSON object per entry
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,12 +251,12 @@ pub(crate) struct KeysOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Listed {
+pub(crate) enum ListKind {
     /// Published results
     Figures,
     /// Congestion controls
     Controls,
-    /// Slow starts: how a window grows at first
+    /// Slow starts, the first growth of a window
     SlowStarts,
     /// Sizers of receive windows
     Sizers,
@@ -277,17 +277,17 @@ pub(crate) struct CompletionsOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocsOptions {
-    /// What to write
+    /// The document to write
     #[arg(value_enum)]
-    pub(crate) what: Made,
+    pub(crate) what: DocsKind,
     /// The folder of the manual
     #[arg(default_value = "man")]
     pub(crate) folder: PathBuf,
 }
 
-/// What is made from the options.
+/// A document that is made from the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Made {
+pub(crate) enum DocsKind {
     /// A manual page for each command
     Man,
     /// The reference of the command line, as Markdown
@@ -301,10 +301,10 @@ pub(crate) struct TuneOptions {
     /// The process whose TCP connections, and those of the programs it started, are tuned until it ends or Ctrl-C
     #[arg(long, required_unless_present = "program", conflicts_with = "program", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pid: Option<u32>,
-    /// Only connections with this port at either end
+    /// Tune only connections with this port at either end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// How the window is sized: sobas, another of `tightlink list sizers`, max, or a size such as 400kB
+    /// Rule for the window: sobas, another of `tightlink list sizers`, max, or a size such as 400kB
     #[arg(long, default_value = "sobas", allow_hyphen_values = true)]
     pub(crate) window: String,
     /// The largest window a sizer may ask for
@@ -345,7 +345,7 @@ impl From<EngineName> for Engine {
     }
 }
 
-/// A seed, or what would be one.
+/// Reads a seed.
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("not a seed; accepted: a whole number from 0 to {}", u64::MAX))
 }

@@ -41,7 +41,7 @@ impl Folder {
     }
 
     /// Prints the place of the results of `answers`: "results: results/f65653a9ff3d3b51/sim".
-    pub(crate) fn tell(&self, answers: &[Answer]) {
+    pub(crate) fn print_place(&self, answers: &[Answer]) {
         if !self.keeps() {
             return;
         }
@@ -61,7 +61,7 @@ impl Folder {
             ([folder], _) => folder.display().to_string(),
             ([first, others @ ..], _) => {
                 let folders = if others.len() == 1 { "folder" } else { "folders" };
-                format!("{} and {} more {folders} beside it", first.display(), others.len())
+                format!("{} and {} more {folders} next to it", first.display(), others.len())
             }
             ([], _) => self.path.display().to_string(),
         };

@@ -1,7 +1,7 @@
 //! Ctrl-C while results come: the work ends at its next event, so that the program can name the finished part.
 //!
 //! No thread waits for the signal, because the kernel's runs get their rights only in a process of one thread. A
-//! transfer needs no such rights, so there a thread waits ([`say_when_interrupted`]).
+//! transfer needs no such rights, so there a thread waits ([`print_when_interrupted`]).
 
 use crate::print;
 use nix::sys::signal::{SigSet, Signal};
@@ -43,7 +43,7 @@ impl Drop for Interrupt {
 }
 
 /// Makes Ctrl-C print `kept` and end the program. Call it before other threads are started.
-pub(crate) fn say_when_interrupted(kept: String) {
+pub(crate) fn print_when_interrupted(kept: String) {
     let mut set = SigSet::empty();
     set.add(Signal::SIGINT);
     if is_ignored() || set.thread_block().is_err() {

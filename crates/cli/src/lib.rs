@@ -35,7 +35,7 @@ pub use cc;
 pub use lab::run::metric;
 pub use lab::run::record::{Engine, Record, Series, Summary};
 pub use lab::run::resolve::{Files, Folder, InMemory};
-pub use lab::study::experiment::{Compared, Experiment, ExperimentError, Swept};
+pub use lab::study::experiment::{Comparison, Experiment, ExperimentError, SweepResult};
 pub use lab::study::size::{Sizing, Study};
 pub use lab::study::sweep::PointResult;
 pub use lab::study::task::Answer;

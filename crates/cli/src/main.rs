@@ -5,7 +5,7 @@
 //! Reading order:
 //! - `args.rs`: the options; `command/`: one file per command; `problem.rs`: errors and exit codes;
 //! - `source.rs`: scenario files; `folder.rs`: the folder for results; `interrupt.rs`: Ctrl-C;
-//! - `table.rs`, `progress.rs`, `talk.rs` and `print.rs`: the output.
+//! - `table.rs`, `progress.rs`, `transfer_display.rs` and `print.rs`: the output.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -18,7 +18,7 @@ mod problem;
 mod progress;
 mod source;
 mod table;
-mod talk;
+mod transfer_display;
 mod transfer_page;
 
 use args::Command;

@@ -74,7 +74,7 @@ impl Bars {
         if self.interrupted
             && let Err(problem) = done
         {
-            let message = format!("interrupted: {}; the same command goes on", problem.message);
+            let message = format!("interrupted: {}; the same command continues", problem.message);
             return Err(Problem { message, code: INTERRUPTED });
         }
         // A search reuses its own runs, so their number means nothing. One that fails does so before its first try.
@@ -87,7 +87,7 @@ impl Bars {
 }
 
 impl Watch for Bars {
-    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+    fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         if matches!(event, Event::Begun(_)) && self.interrupt.is_none() {
             self.interrupt = Interrupt::attend();
         }
@@ -113,7 +113,7 @@ impl Watch for Bars {
             (Event::Finished { done, all }, Bar::Runs(progress)) => progress.finished(done, all),
             (Event::Finished { done, all }, Bar::Points(count)) => count.of(done, all),
             (Event::Running { task, engine, passed, end }, Bar::Runs(progress)) => {
-                progress.tell(&task.label(), engine, passed, end);
+                progress.show(&task.label(), engine, passed, end);
             }
             (Event::Tried { key, value, runs, share }, Bar::Points(count)) => {
                 count.searching(share, format!("{key} = {value}, {runs} runs"));
@@ -135,7 +135,7 @@ struct Progress {
     bar: ProgressBar,
     /// Runs finished, and in all.
     runs: (u64, u64),
-    plain: Plain,
+    plain: PlainLines,
 }
 
 impl Progress {
@@ -144,24 +144,24 @@ impl Progress {
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs: (0, 1), plain: Plain::default() }
+        Self { bar, runs: (0, 1), plain: PlainLines::default() }
     }
 
     /// Shows that `runs` of `all` have ended.
     fn finished(&mut self, runs: usize, all: usize) {
         self.runs = (runs as u64, all.max(1) as u64);
         self.bar.set_position(self.position(0.0));
-        self.tell_plain(0.0, 0.0);
+        self.show_plain(0.0, 0.0);
     }
 
     /// Shows that `engine` is `passed` seconds into the run called `label`.
-    fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
+    fn show(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
         self.bar.set_message(doing(label, engine, passed, end));
         let part = end.map_or(0.0, |end| (passed / end).min(1.0));
         self.bar.set_position(self.position(part));
         // A simulation ends soon, but a run of the kernel takes the scenario's own time.
         if engine == Engine::Live {
-            self.tell_plain(part, end.map_or(0.0, |end| (end - passed).max(0.0)));
+            self.show_plain(part, end.map_or(0.0, |end| (end - passed).max(0.0)));
         }
     }
 
@@ -172,10 +172,10 @@ impl Progress {
     }
 
     /// Prints a plain line if one is due. The current run takes at least `rest` more seconds.
-    fn tell_plain(&mut self, part: f64, rest: f64) {
+    fn show_plain(&mut self, part: f64, rest: f64) {
         let (finished, all) = self.runs;
         self.plain.rest = rest;
-        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
+        self.plain.show(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
     }
 }
 
@@ -195,7 +195,7 @@ fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
 /// A bar over the points of a sweep.
 struct Count {
     bar: ProgressBar,
-    plain: Plain,
+    plain: PlainLines,
     /// Points finished, and in all.
     points: (u64, u64),
     /// True if each point is a search: the bar then counts in thousandths of all.
@@ -209,13 +209,13 @@ impl Count {
             ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, plain: Plain::default(), points: (0, 0), searches: false }
+        Self { bar, plain: PlainLines::default(), points: (0, 0), searches: false }
     }
 
     /// Shows the name of the work at the next point.
     fn doing(&mut self, what: String) {
         self.bar.set_message(what);
-        self.tell(0.0);
+        self.show(0.0);
     }
 
     /// Shows the share of the search at the next point that is done.
@@ -227,7 +227,7 @@ impl Count {
             self.bar.set_length(1000);
         }
         self.bar.set_message(what);
-        self.tell(share);
+        self.show(share);
     }
 
     /// Shows that `finished` points of `all` have ended.
@@ -236,20 +236,20 @@ impl Count {
         if !self.searches {
             self.bar.set_length(all as u64);
         }
-        self.tell(0.0);
+        self.show(0.0);
     }
 
     /// Shows the finished points, and this share of the next.
-    fn tell(&mut self, share: f64) {
+    fn show(&mut self, share: f64) {
         let (finished, all) = self.points;
         let done = finished as f64 + share;
         let scale = if self.searches { 1000.0 / all.max(1) as f64 } else { 1.0 };
         self.bar.set_position(self.bar.position().max((done * scale) as u64));
         if self.searches {
             // The time of a run depends on the value that is tried, so it gives no estimate.
-            self.plain.tell_share(self.bar.elapsed(), done / all.max(1) as f64, &self.bar.message());
+            self.plain.show_share(self.bar.elapsed(), done / all.max(1) as f64, &self.bar.message());
         } else {
-            self.plain.tell(self.bar.elapsed(), done, all, "points", &self.bar.message());
+            self.plain.show(self.bar.elapsed(), done, all, "points", &self.bar.message());
         }
     }
 }
@@ -262,9 +262,9 @@ impl Drop for Count {
 
 /// The plain lines for a stderr that is not a terminal.
 #[derive(Debug, Default)]
-struct Plain {
+struct PlainLines {
     /// The time of the last line, from the start.
-    told: Duration,
+    last_line: Duration,
     /// The time of the first report, and the work done by then. Results reused from disk say nothing about the time
     /// that the rest takes.
     first: Option<(Duration, f64)>,
@@ -272,8 +272,8 @@ struct Plain {
     rest: f64,
 }
 
-impl Plain {
-    fn tell(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str, doing: &str) {
+impl PlainLines {
+    fn show(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str, doing: &str) {
         if !stderr().is_terminal()
             && let Some(line) = self.line(elapsed, finished, all, what)
         {
@@ -282,9 +282,9 @@ impl Plain {
     }
 
     /// Prints the share of a search that is done, if a line is due.
-    fn tell_share(&mut self, elapsed: Duration, share: f64, doing: &str) {
-        if !stderr().is_terminal() && elapsed >= self.told + PAUSE {
-            self.told = elapsed;
+    fn show_share(&mut self, elapsed: Duration, share: f64, doing: &str) {
+        if !stderr().is_terminal() && elapsed >= self.last_line + PAUSE {
+            self.last_line = elapsed;
             print::talk(format_args!("{:.0} % searched: {doing}", share * 100.0));
         }
     }
@@ -292,10 +292,10 @@ impl Plain {
     /// Returns a line if one is due now.
     fn line(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) -> Option<String> {
         let (start, before) = *self.first.get_or_insert((elapsed, finished));
-        if elapsed < self.told + PAUSE || finished >= all as f64 {
+        if elapsed < self.last_line + PAUSE || finished >= all as f64 {
             return None;
         }
-        self.told = elapsed;
+        self.last_line = elapsed;
         let left = if finished > before {
             let pace = (elapsed - start).as_secs_f64() / (finished - before);
             format!("about {} left", rough((pace * (all as f64 - finished)).max(self.rest)))
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn plain_lines_come_every_ten_seconds_and_say_what_is_left() {
         let seconds = Duration::from_secs;
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         assert_eq!(plain.line(seconds(1), 30.0, 90, "points"), None, "30 were on disk");
         assert_eq!(plain.line(seconds(9), 33.0, 90, "points"), None);
         let line = plain.line(seconds(11), 37.0, 90, "points");
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_run_of_the_kernel_is_not_over_before_its_own_time() {
         let seconds = Duration::from_secs;
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         // A simulation took no time, and the kernel's run is at 10 of 35 s.
         assert_eq!(plain.line(seconds(0), 0.0, 2, "runs"), None);
         plain.rest = 25.0;
@@ -351,9 +351,9 @@ mod tests {
         assert_eq!(doing("limit = 1 bdp", Engine::Live, 0.0, None), "live: limit = 1 bdp, 0.0 s");
         let mut progress = Progress::new();
         progress.finished(1, 4);
-        progress.tell("", Engine::Sim, 30.0, Some(60.0));
+        progress.show("", Engine::Sim, 30.0, Some(60.0));
         assert_eq!(progress.bar.position(), 375);
-        progress.tell("", Engine::Sim, 70.0, Some(60.0));
+        progress.show("", Engine::Sim, 70.0, Some(60.0));
         assert_eq!((progress.bar.position(), progress.bar.message().as_str()), (500, "sim: 70.0 of 60 s"));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, TRAFFIC, of_run, value};
+use lab::run::metric::{COLUMNS, FLOW, LINK, Metric, MetricReader, TRAFFIC, of_run, value};
 use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, TrafficSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
@@ -66,11 +66,11 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         }
     }
     print_assumptions(answers)?;
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for absent in answers.iter().flat_map(|answer| &answer.absent) {
-        if !told.contains(&absent) {
+        if !printed.contains(&absent) {
             print::talk(format_args!("no answer from {absent}"));
-            told.push(absent);
+            printed.push(absent);
         }
     }
     Ok(())
@@ -99,14 +99,14 @@ pub(crate) fn print_ratios(baseline: &[(String, String)], groups: &[RatioGroup])
 /// Prints each assumption that the scenario breaks, once.
 fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
     let records = || answers.iter().flat_map(|answer| &answer.records);
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for assumption in records().flat_map(|record| &record.summary.assumptions) {
-        if told.is_empty() {
+        if printed.is_empty() {
             print::data("* under assumptions that the scenario breaks:")?;
         }
-        if !told.contains(&assumption) {
+        if !printed.contains(&assumption) {
             print::data(format_args!("  {assumption}"))?;
-            told.push(assumption);
+            printed.push(assumption);
         }
     }
     Ok(())
@@ -169,7 +169,7 @@ fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
     let cell = |key: &str| {
         let half_width = value(summary, &format!("{key}_ci95")).filter(|_| key == "utilization");
-        let Known { metric, get } = of_run(key);
+        let MetricReader { metric, get } = of_run(key);
         let half_width = half_width.map_or_else(String::new, |half| format!(" ± {}", metric.shown(half)));
         get(summary).map_or_else(|| "–".to_owned(), |value| metric.shown(value) + &half_width)
     };
@@ -190,7 +190,7 @@ fn flow_row(flow: &FlowSummary) -> Vec<String> {
 }
 
 /// Returns the row of a part of a run; columns without a number of the part stay empty.
-fn part_row<T>(name: &str, numbers: &[Known<T>], part: &T) -> Vec<String> {
+fn part_row<T>(name: &str, numbers: &[MetricReader<T>], part: &T) -> Vec<String> {
     let cell = |key: &str| {
         let known = numbers.iter().find(|known| known.metric.key == key);
         known.and_then(|known| Some(known.metric.shown((known.get)(part)?))).unwrap_or_default()

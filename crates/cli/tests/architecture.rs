@@ -315,7 +315,7 @@ fn no_file_of_size_uses_one_that_uses_it() {
             .or_default()
             .extend(named.filter(|named| *named != part).map(str::to_owned).collect::<Vec<_>>());
     }
-    assert!(arrows["cell"].contains("bench") && arrows.len() > 10, "{arrows:?}");
+    assert!(arrows["cell"].contains("trials") && arrows.len() > 10, "{arrows:?}");
     let left = in_circles(arrows);
     assert!(left.is_empty(), "files of size in a circle, or that use one: {left:?}");
 }

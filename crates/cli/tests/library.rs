@@ -61,7 +61,7 @@ fn traces_come_from_memory() {
 struct Impatient;
 
 impl Watch for Impatient {
-    fn tell(&mut self, _event: Event<'_>) -> ControlFlow<()> {
+    fn on_event(&mut self, _event: Event<'_>) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tightlink_emu::{EmuError, Judged, Lateness, Path, PathConfig, PathReport, prepare, run_ahead};
+use tightlink_emu::{EmuError, Lateness, Path, PathConfig, PathReport, RateVerdict, prepare, run_ahead};
 use units::{Bytes, Rate, Span};
 
 /// Rate, base RTT in milliseconds, and the largest error in the rate that counts as held, in percent.
@@ -31,14 +31,14 @@ struct Unmet {
 
 impl Unmet {
     /// Enters what was found about `goal`. Returns a word for it.
-    fn enter(&mut self, goal: String, judged: Judged) -> &'static str {
+    fn enter(&mut self, goal: String, judged: RateVerdict) -> &'static str {
         match judged {
-            Judged::Held => "held",
-            Judged::Missed => {
+            RateVerdict::Held => "held",
+            RateVerdict::Missed => {
                 self.missed.push(goal);
                 "MISSED"
             }
-            Judged::NotJudged(reason) => {
+            RateVerdict::NotJudged(reason) => {
                 self.not_judged.push(format!("{goal}: {reason}"));
                 "not judged"
             }
@@ -95,7 +95,7 @@ fn one_path(mbps: u64, rtt_ms: u64, goal: f64, seconds: u64, unmet: &mut Unmet) 
     let report = bulk(config.clone(), rtt, seconds)?;
     let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0) * 100.0;
     let (path, real) = (report.forwarded_bps(), report.real_bps());
-    let by_path = if off(path).abs() <= goal { Judged::Held } else { Judged::Missed };
+    let by_path = if off(path).abs() <= goal { RateVerdict::Held } else { RateVerdict::Missed };
     let named = |what: &str, bps: f64| {
         format!(
             "{mbps} Mbit/s within {goal} % by the {what} clock: {:.2} ({:+.2} %), the flow left the link idle for {:.2} %",
@@ -129,14 +129,17 @@ fn one_path(mbps: u64, rtt_ms: u64, goal: f64, seconds: u64, unmet: &mut Unmet) 
 }
 
 /// Echoes come one after the other, so of what the path stood still none has more than its part of the whole.
-fn base_rtt(late_ms: f64, stalled: Span, echoes: usize) -> Judged {
+fn base_rtt(late_ms: f64, stalled: Span, echoes: usize) -> RateVerdict {
     let explained = stalled.as_millis_f64() / echoes as f64;
     if late_ms.abs() <= RTT_GOAL_MS {
-        Judged::Held
+        RateVerdict::Held
     } else if late_ms > 0.0 && late_ms - explained <= RTT_GOAL_MS {
-        Judged::NotJudged(format!("the host stalled {:.0} ms in {echoes} echoes", stalled.as_millis_f64()))
+        RateVerdict::NotJudged(format!(
+            "the host stalled {:.0} ms in {echoes} echoes",
+            stalled.as_millis_f64()
+        ))
     } else {
-        Judged::Missed
+        RateVerdict::Missed
     }
 }
 

@@ -65,7 +65,8 @@ pub use error::EmuError;
 pub use flow::{FlowCount, FlowKey};
 pub use namespace::Namespace;
 pub use path::{
-    BackLink, Behind, Doubt, HostReport, Judged, Lateness, LinkSample, Path, PathConfig, PathReport, Stalls,
+    BackLink, Doubt, HostReport, Lateness, LinkSample, Path, PathConfig, PathLag, PathReport, RateVerdict,
+    Stalls,
 };
 pub use privilege::{Privilege, prepare};
 pub use realtime::run_ahead;

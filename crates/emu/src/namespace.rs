@@ -1,8 +1,8 @@
 //! Anonymous network namespaces, with their own devices, addresses and ports, which cannot be left behind.
 //!
 //! A namespace here has no name in `/run/netns`: a descriptor, the threads and programs inside it and their sockets
-//! hold it open. When the last of them ends, in whatever way, `kill -9` included, the kernel removes the namespace and
-//! the devices in it. So nothing has to be cleaned up, and no clean-up can fail.
+//! hold it open. When the last of them ends, even by `kill -9`, the kernel removes the namespace and the devices in it.
+//! So nothing has to be cleaned up, and no clean-up can fail.
 //!
 //! One thing can outlast a killed process: its open TCP connections. The kernel tries for up to two minutes to close
 //! them properly (`tcp_orphan_retries`). That setting stays, because programs that close with data in flight depend on

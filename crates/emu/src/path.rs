@@ -11,25 +11,25 @@
 //! lateness shows as added delay, which is measured and reported. While the machine does not run the thread at all, the
 //! path stands still.
 //!
-//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `behind.rs` (that time for programs at the
+//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `lag.rs` (that time for programs at the
 //! path's ends). Then `lane.rs` (the direction with the link), `line.rs` (the other direction), `driver.rs` (the
 //! thread), `report.rs`, and `hosts.rs` (the two ends).
 
-mod behind;
 mod config;
 mod doubt;
 mod driver;
 mod hosts;
+mod lag;
 mod lane;
 mod line;
 mod report;
 mod time;
 
-pub use behind::Behind;
 pub use config::{BackLink, PathConfig};
 pub use doubt::Doubt;
 pub use hosts::HostReport;
-pub use report::{Judged, Lateness, LinkSample, PathReport};
+pub use lag::PathLag;
+pub use report::{Lateness, LinkSample, PathReport, RateVerdict};
 pub use time::Stalls;
 
 use crate::tun::{self, Tun, TunConfig};
@@ -68,7 +68,7 @@ pub struct Path {
     failure: Arc<OnceLock<String>>,
     origin: OnceLock<Instant>,
     started: Instant,
-    behind: Behind,
+    lag: PathLag,
     limits_back: bool,
     /// The losses of the two hosts at the last beginning.
     lost: [HostLosses; 2],
@@ -85,8 +85,8 @@ impl Path {
         config.check()?;
         let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&sender, &receiver] {
-            // A run must not inherit what the kernel learned in the last one. A failure here is not worth ending the
-            // run for.
+            // A run must not inherit what the kernel learned in the last one. If that fails, the run continues
+            // nevertheless.
             let _ = namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
         }
         let device =
@@ -99,7 +99,7 @@ impl Path {
         let limits_back = config.back.is_some();
         let clock = Clock::start();
         let path_time = PathTime::new(clock);
-        let behind = path_time.behind();
+        let lag = path_time.lag();
         let driver = Driver {
             devices,
             commands: received,
@@ -124,13 +124,13 @@ impl Path {
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
-            wakes: driver::Wakes::default(),
+            wakes: driver::WakeUpDelay::default(),
         };
         let failure = Arc::new(OnceLock::new());
-        let told = Arc::clone(&failure);
+        let failed = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("tight-link".into())
-            .spawn(move || guarded(driver, &told))
+            .spawn(move || guarded(driver, &failed))
             .map_err(|error| EmuError::os("starting the emulator's thread", error))?;
         Ok(Self {
             sender,
@@ -141,7 +141,7 @@ impl Path {
             failure,
             origin: OnceLock::new(),
             started: clock.instant(units::Time::ZERO),
-            behind,
+            lag,
             limits_back,
             lost: [HostLosses::NONE; 2],
         })
@@ -175,7 +175,7 @@ impl Path {
     /// Returns the moment. Called again, it starts over, and packets in flight stay in flight.
     ///
     /// # Errors
-    /// [`EmuError::Ended`] if the path is no longer alive.
+    /// [`EmuError::Ended`] if the path has ended.
     pub fn begin(&mut self, warmup: Span) -> Result<Instant, EmuError> {
         self.start_run(warmup, None)
     }
@@ -184,7 +184,7 @@ impl Path {
     /// when the path is stopped.
     ///
     /// # Errors
-    /// [`EmuError::Ended`] if the path is no longer alive.
+    /// [`EmuError::Ended`] if the path has ended.
     pub fn begin_until(&mut self, warmup: Span, end: Span) -> Result<Instant, EmuError> {
         self.start_run(warmup, Some(end))
     }
@@ -192,7 +192,7 @@ impl Path {
     fn start_run(&mut self, warmup: Span, end: Option<Span>) -> Result<Instant, EmuError> {
         self.lost = self.host_losses();
         let (origin, answer) = sync_channel(1);
-        self.tell(Command::Begin { warmup, end, origin })?;
+        self.send(Command::Begin { warmup, end, origin })?;
         let at = answer.recv().map_err(|_| self.ended())?;
         self.origin = OnceLock::from(at);
         Ok(at)
@@ -207,8 +207,8 @@ impl Path {
     /// Returns how far the path's time is behind the real clock since the last [`begin`](Path::begin): it stands still
     /// while the machine does not run the emulator. Programs at the path's ends should measure in the path's time.
     #[must_use]
-    pub fn behind(&self) -> Behind {
-        self.behind.clone()
+    pub fn lag(&self) -> PathLag {
+        self.lag.clone()
     }
 
     /// Returns the reason if the path has ended by itself: a device was removed, or a bug. No packet moves any more, so
@@ -240,7 +240,7 @@ impl Path {
         let ends = if self.limits_back { &[&self.sender, &self.receiver][..] } else { &[&self.sender] };
         let lost: Result<u64, EmuError> = ends.iter().map(|end| tun::dropped_unread(end)).sum();
         // If the thread has ended already, joining it gives the reason.
-        let _ = self.tell(Command::Stop);
+        let _ = self.send(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
         let mut report = thread.join().map_err(|_| self.ended())??;
         self.shorten_retries();
@@ -311,7 +311,7 @@ impl Path {
         }
     }
 
-    fn tell(&self, command: Command) -> Result<(), EmuError> {
+    fn send(&self, command: Command) -> Result<(), EmuError> {
         self.commands.send(command).map_err(|_| self.ended())?;
         self.bell.write(1).map(drop).map_err(|errno| EmuError::os("waking the emulator's thread", errno))
     }
@@ -324,7 +324,7 @@ impl Path {
 impl Drop for Path {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let _ = self.tell(Command::Stop);
+            let _ = self.send(Command::Stop);
             // The result has no recipient here.
             let _ = thread.join();
             self.shorten_retries();
@@ -347,8 +347,8 @@ fn lane(
     Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
 }
 
-/// Runs the thread's work, and stores the reason in `told` if it ends with an error or a panic.
-fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuError> {
+/// Runs the thread's work, and stores the reason in `failed` if it ends with an error or a panic.
+fn guarded(driver: Driver, failed: &OnceLock<String>) -> Result<PathReport, EmuError> {
     let result = catch_unwind(AssertUnwindSafe(|| driver.run())).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()
@@ -359,7 +359,7 @@ fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuErr
     });
     if let Err(error) = &result {
         // Set once: this thread is the only writer.
-        let _ = told.set(match error {
+        let _ = failed.set(match error {
             EmuError::Ended(reason) => reason.clone(),
             other => other.to_string(),
         });

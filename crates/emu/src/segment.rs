@@ -27,7 +27,7 @@ pub(crate) const HEADERS_MAX: usize = VNET_LEN + 60 + 60;
 
 /// The error of a packet that contradicts its own header, so that it has no segments. It cannot be carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub(crate) struct MalformedPacket;
 
 /// The places of a packet's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Not a super-packet: it travels as it is.
+    /// A packet that is not a super-packet, and is carried unchanged.
     Whole,
     Tcp4,
     Tcp6,
@@ -56,10 +56,10 @@ enum Kind {
 
 impl Split {
     /// Finds the segments of `packet`, an IP packet of at most 65535 bytes.
-    pub(crate) fn of(vnet: VnetHeader, packet: &[u8]) -> Result<Self, Malformed> {
-        let length = u16::try_from(packet.len()).map_err(|_| Malformed)?;
+    pub(crate) fn of(vnet: VnetHeader, packet: &[u8]) -> Result<Self, MalformedPacket> {
+        let length = u16::try_from(packet.len()).map_err(|_| MalformedPacket)?;
         if length == 0 {
-            return Err(Malformed);
+            return Err(MalformedPacket);
         }
         if vnet.gso_type & !GSO_ECN == GSO_NONE {
             return Ok(Self {
@@ -76,19 +76,19 @@ impl Split {
             (GSO_TCPV6, 6) => (Kind::Tcp6, ipv6_header(packet, PROTOCOL_TCP)?),
             (GSO_UDP_L4, 4) => (Kind::Udp4, ipv4_header(packet, PROTOCOL_UDP)?),
             (GSO_UDP_L4, 6) => (Kind::Udp6, ipv6_header(packet, PROTOCOL_UDP)?),
-            _ => return Err(Malformed),
+            _ => return Err(MalformedPacket),
         };
         let own = match kind {
             Kind::Tcp4 | Kind::Tcp6 => {
-                let length = usize::from(packet.get(transport + 12).ok_or(Malformed)? >> 4) * 4;
-                if length < TCP_MIN { return Err(Malformed) } else { length }
+                let length = usize::from(packet.get(transport + 12).ok_or(MalformedPacket)? >> 4) * 4;
+                if length < TCP_MIN { return Err(MalformedPacket) } else { length }
             }
             Kind::Whole | Kind::Udp4 | Kind::Udp6 => UDP_LEN,
         };
         let headers = transport + own;
-        let payload = packet.len().checked_sub(headers).ok_or(Malformed)?;
+        let payload = packet.len().checked_sub(headers).ok_or(MalformedPacket)?;
         if vnet.gso_size == 0 {
-            return Err(Malformed);
+            return Err(MalformedPacket);
         }
         Ok(Self {
             kind,
@@ -218,16 +218,16 @@ impl Split {
 }
 
 /// Returns the length of an IPv4 header followed by `protocol`.
-fn ipv4_header(packet: &[u8], protocol: u8) -> Result<usize, Malformed> {
+fn ipv4_header(packet: &[u8], protocol: u8) -> Result<usize, MalformedPacket> {
     let length = usize::from(packet[0] & 0x0f) * 4;
     let sound = length >= IPV4_MIN && packet.len() >= length && packet[9] == protocol;
-    if sound { Ok(length) } else { Err(Malformed) }
+    if sound { Ok(length) } else { Err(MalformedPacket) }
 }
 
 /// Returns the length of an IPv6 header followed directly by `protocol`. The kernel makes no super-packets with
 /// extension headers for a device that, like ours, does not offer to cut them.
-fn ipv6_header(packet: &[u8], protocol: u8) -> Result<usize, Malformed> {
-    if packet.len() >= IPV6_LEN && packet[6] == protocol { Ok(IPV6_LEN) } else { Err(Malformed) }
+fn ipv6_header(packet: &[u8], protocol: u8) -> Result<usize, MalformedPacket> {
+    if packet.len() >= IPV6_LEN && packet[6] == protocol { Ok(IPV6_LEN) } else { Err(MalformedPacket) }
 }
 
 /// Returns the sum of 16-bit words of RFC 1071, not yet folded. For headers only, whose sums are far from overflow.

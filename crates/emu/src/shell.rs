@@ -12,13 +12,13 @@
 //! DNS and no NAT, and another address is refused at once, so CMD can talk only to the server. Users with the rights
 //! can start more programs at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
-//! Both programs inherit the terminal and end with this process, in whatever way it ends. Programs that they leave in
-//! the background have to end by themselves, and keep their namespace until then.
+//! Both programs inherit the terminal and end with this process, even if it is killed. Programs that they leave in the
+//! background have to end by themselves, and keep their namespace until then.
 
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
-use host::waiting::Tree;
+use host::waiting::ProcessTree;
 use host::{PollFd, PollFlags};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
@@ -64,7 +64,7 @@ pub struct Outcome {
     pub control: String,
 }
 
-/// Runs the command and waits for it; `tell` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
+/// Runs the command and waits for it; `note` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
 /// to this process are passed to the command.
 ///
 /// Call it from the main thread, before other threads start: the signals must reach this thread, and the programs live
@@ -73,7 +73,7 @@ pub struct Outcome {
 /// # Errors
 /// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path ends
 /// during the run.
-pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
+pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
         return Err(EmuError::Missing(
             Complaint::new("a command", "none")
@@ -88,11 +88,11 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         None => (false, path.default_control()?),
     };
     let mut server = match &shell.server {
-        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, tell)?),
+        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, note)?),
         None => None,
     };
     let begun = path.begin(Span::ZERO)?;
-    let mut far = server.as_ref().map(|server| Tree::of(server.child.id()));
+    let mut far = server.as_ref().map(|server| ProcessTree::of(server.child.id()));
     let mut command = path.sender().command_as(program, shell.user.as_ref());
     command.args(arguments);
     at_ends(&path, &mut command);
@@ -108,11 +108,11 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         let found = Complaint::new(format!("the command {}", program.display()), error.to_string());
         EmuError::Missing(found.help(help))
     })?;
-    let mut near = Tree::of(child.id());
+    let mut near = ProcessTree::of(child.id());
     let own: Vec<u32> = server.iter().map(|server| server.child.id()).chain([child.id()]).collect();
     let status = signals.attend(&mut child, &path, &mut || {
         near.look();
-        far.iter_mut().for_each(Tree::look);
+        far.iter_mut().for_each(ProcessTree::look);
         collect(&own);
     });
     let ran = host::clock::now().duration_since(begun);
@@ -237,7 +237,7 @@ impl Server {
         line: &str,
         user: Option<&User>,
         signals: &Signals,
-        tell: &dyn Fn(&str),
+        note: &dyn Fn(&str),
     ) -> Result<Self, EmuError> {
         let mut command = path.receiver().command_as("sh", user);
         // The server has its own process group: Ctrl-C is for the command, and all programs that the line starts end
@@ -255,7 +255,7 @@ impl Server {
                 break;
             }
             if host::clock::now() >= deadline {
-                tell(&format!(
+                note(&format!(
                     "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
                     SERVER_PATIENCE.as_secs()
                 ));

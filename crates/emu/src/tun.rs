@@ -115,12 +115,12 @@ impl Tun {
     }
 
     /// Writes a virtio header and packet, given in parts.
-    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<Written> {
+    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<WriteOutcome> {
         match nix::sys::uio::writev(&self.descriptor, parts) {
-            Ok(_) => Ok(Written::Whole),
+            Ok(_) => Ok(WriteOutcome::Whole),
             // The receiver's kernel refuses the packet or has no memory for it: only the packet is lost, and the path
             // continues.
-            Err(Errno::EINVAL | Errno::ENOBUFS | Errno::ENOMEM | Errno::EAGAIN) => Ok(Written::Refused),
+            Err(Errno::EINVAL | Errno::ENOBUFS | Errno::ENOMEM | Errno::EAGAIN) => Ok(WriteOutcome::Refused),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -134,7 +134,7 @@ impl AsFd for Tun {
 
 /// The fate of a packet handed to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WriteOutcome {
     Whole,
     Refused,
 }

@@ -58,7 +58,7 @@ impl User {
     /// Runs `work` on a separate thread, which has the rights of this user and no others.
     ///
     /// # Errors
-    /// If this process may not give up its rights; `work` does not run then.
+    /// If this process may not give up its rights. In that case `work` does not run.
     pub fn lend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         let lent = || {
             self.take_over_thread()?;
@@ -123,7 +123,7 @@ impl User {
         setgroups(&self.groups)?;
         setresgid(self.group, self.group, self.group)?;
         setresuid(self.id, self.id, self.id)?;
-        // Where a process keeps its capabilities (securebits), one call would make it root again.
+        // If securebits let a process keep its capabilities, this call would make it root again.
         let root = Uid::from_raw(0);
         if setresuid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
     }

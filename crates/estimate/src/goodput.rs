@@ -10,7 +10,7 @@ const MARKS: u64 = 16;
 /// The data delivered in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoodputSample {
-    /// Its beginning: the data before it had been counted by then.
+    /// The time at which it began; data that came before are not part of it.
     pub from: Time,
     /// Its end: the time of the delivery that ended it.
     pub to: Time,
@@ -80,8 +80,8 @@ impl Goodput {
         }
     }
 
-    /// Returns the deliveries in the last `span` or a little more, in whatever windows they lie, because a window may
-    /// have begun long before. `None` if deliveries do not go back that far; they are remembered for a window's length.
+    /// Returns the deliveries in the last `span` or a little more, also if they belong to a window that began long
+    /// before. `None` if deliveries do not go back that far; they are remembered for a window's length.
     #[must_use]
     pub fn recent(&self, span: Span) -> Option<GoodputSample> {
         let (from, before) =

@@ -26,7 +26,7 @@ pub fn thread_cpu() -> Span {
 }
 
 /// The lag of a path's time behind the real clock, as the code that moves the path knows it.
-pub trait Behind: Debug + Send + Sync {
+pub trait PathLag: Debug + Send + Sync {
     /// Returns the lag now.
     fn now(&self) -> Span;
     /// Returns the lag at `real`, a moment in the last seconds. It is exact, because packets have left the path since.
@@ -38,13 +38,13 @@ pub trait Behind: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
-    follows: Option<&'static Followed>,
+    follows: Option<&'static FollowedPath>,
 }
 
 /// A path's time. It lives as long as the process, so that a clock stays a small value that threads copy.
 #[derive(Debug)]
-struct Followed {
-    behind: Box<dyn Behind>,
+struct FollowedPath {
+    lag: Box<dyn PathLag>,
     /// The latest time that any thread has read; no thread's time goes back behind it.
     latest: AtomicU64,
 }
@@ -59,8 +59,8 @@ impl Clock {
     /// Makes a clock that reads zero at `start` and follows the time of a path. It never goes back. Each call leaks a
     /// few bytes.
     #[must_use]
-    pub fn following(start: Instant, behind: impl Behind + 'static) -> Self {
-        let follows = Box::leak(Box::new(Followed { behind: Box::new(behind), latest: AtomicU64::new(0) }));
+    pub fn following(start: Instant, lag: impl PathLag + 'static) -> Self {
+        let follows = Box::leak(Box::new(FollowedPath { lag: Box::new(lag), latest: AtomicU64::new(0) }));
         Self { start, follows: Some(follows) }
     }
 
@@ -74,14 +74,14 @@ impl Clock {
     #[must_use]
     pub fn now(self) -> Time {
         let real = self.real();
-        let Some(Followed { behind, latest }) = self.follows else { return real };
-        let now = real.as_nanos().saturating_sub(behind.now().as_nanos());
+        let Some(FollowedPath { lag, latest }) = self.follows else { return real };
+        let now = real.as_nanos().saturating_sub(lag.now().as_nanos());
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     /// Returns the real time since the start of the run, for short times between two events. A clock that follows a
     /// path is corrected when the path finds that it stood still, and continues until then. So a difference of its
-    /// readings may be too short. [`behind`](Self::behind) shows the error later.
+    /// readings may be too short. [`lag`](Self::lag) shows the error later.
     #[must_use]
     pub fn real(&self) -> Time {
         self.time_of(now())
@@ -101,14 +101,14 @@ impl Clock {
 
     /// Returns how far the clock was behind the real clock at the real time `real` since the start.
     #[must_use]
-    pub fn behind(&self, real: Time) -> Span {
-        self.follows.map_or(Span::ZERO, |followed| followed.behind.at(self.instant(real)))
+    pub fn lag(&self, real: Time) -> Span {
+        self.follows.map_or(Span::ZERO, |followed| followed.lag.at(self.instant(real)))
     }
 
     /// Returns the time for which the path has stood still between two real times.
     #[must_use]
     pub fn stood(&self, from: Time, to: Time) -> Span {
-        self.behind(to).saturating_sub(self.behind(from))
+        self.lag(to).saturating_sub(self.lag(from))
     }
 
     /// Returns the time since 1970 on the system's clock. That clock may be set at any time.
@@ -156,9 +156,9 @@ mod tests {
     use std::sync::Arc;
 
     #[derive(Debug)]
-    struct Told(Arc<AtomicU64>);
+    struct FixedLag(Arc<AtomicU64>);
 
-    impl Behind for Told {
+    impl PathLag for FixedLag {
         fn now(&self) -> Span {
             Span::from_nanos(self.0.load(Ordering::Relaxed))
         }
@@ -170,16 +170,16 @@ mod tests {
 
     #[test]
     fn a_clock_that_follows_a_path_stands_still_with_it() {
-        let behind = Arc::new(AtomicU64::new(0));
+        let lag = Arc::new(AtomicU64::new(0));
         let start = Clock::start().start - Duration::from_secs(10);
-        let (clock, other) = (Clock::following(start, Told(Arc::clone(&behind))), Clock::new(start));
+        let (clock, other) = (Clock::following(start, FixedLag(Arc::clone(&lag))), Clock::new(start));
         let before = clock.now();
         assert!(before >= Time::from_nanos(10_000_000_000));
-        behind.store(5_000_000_000, Ordering::Relaxed);
+        lag.store(5_000_000_000, Ordering::Relaxed);
         assert_eq!(clock.now(), before, "it never goes back");
-        assert_eq!(clock.behind(clock.real()), Span::from_secs(5));
-        assert_eq!(other.behind(other.real()), Span::ZERO);
-        behind.store(0, Ordering::Relaxed);
+        assert_eq!(clock.lag(clock.real()), Span::from_secs(5));
+        assert_eq!(other.lag(other.real()), Span::ZERO);
+        lag.store(0, Ordering::Relaxed);
         assert!(clock.now() <= other.now());
     }
 }

@@ -38,12 +38,12 @@ mod tcp_info;
 pub mod waiting;
 
 pub use address::plain;
-pub use clock::{Behind, Clock};
+pub use clock::{Clock, PathLag};
 pub use error::HostError;
 pub use losses::HostLosses;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;
-pub use poller::{Interest, PollFd, PollFlags, Poller, Wake, Woken, wait};
+pub use poller::{Interest, PollFd, PollFlags, Poller, WaitResult, Waker, wait};
 pub use random::fill_random;
 pub use stack::{SettingChange, Stack, limit_send_memory, raise_receive_memory, raise_send_memory};
 pub use tcp_info::{TcpInfo, TcpOptions};

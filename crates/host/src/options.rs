@@ -1,4 +1,4 @@
-//! The few socket options that the rooms set, typed, each with the value that the kernel made of it.
+//! The few socket options that the rooms set, typed, each returned with the value that the kernel set.
 //!
 //! Only `set_raw` and `get_int` use `unsafe` here (as does `tcp_info.rs`).
 
@@ -40,7 +40,7 @@ pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), H
     })
 }
 
-/// Returns the congestion control in force.
+/// Returns the current congestion control.
 ///
 /// # Errors
 /// The kernel's error for a socket that is not TCP.
@@ -67,7 +67,7 @@ pub fn set_window_clamp(socket: &impl AsFd, window: Bytes) -> Result<(), HostErr
         .map_err(HostError::option("TCP_WINDOW_CLAMP", window))
 }
 
-/// Returns the clamp in force.
+/// Returns the current clamp.
 ///
 /// # Errors
 /// [`HostError::System`].
@@ -99,8 +99,8 @@ pub struct ReceiveBuffer {
 }
 
 /// Sets the receive buffer to `size` of payload regardless of the limits (`SO_RCVBUFFORCE`), and turns the kernel's
-/// autotuning off. Returns `None` without the privilege (`CAP_NET_ADMIN` in the first user namespace), and changes
-/// nothing then.
+/// autotuning off. Returns `None` and changes nothing without the privilege (`CAP_NET_ADMIN` in the first user
+/// namespace).
 ///
 /// # Errors
 /// [`HostError::Option`].

@@ -25,7 +25,7 @@ const LATEST: Span = Span::from_millis(2);
 /// The divisor of the last wake-up's weight in the mean lateness.
 const MEAN_OF: u64 = 16;
 
-/// A pace of writing: the time and amount of the next write. Without a rate there is no limit.
+/// A pace of writing: the time and amount of the next write. Without a rate, writes are not limited.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     rate: Option<Rate>,
@@ -75,7 +75,8 @@ impl Pace {
         self.again = now + if full { self.interval() } else { passes / 2 };
     }
 
-    /// Returns the time of the next room. Without a rate there is always room, and this is never.
+    /// Returns the time at which the pace allows the next write. Without a rate there is always room, and this is
+    /// never.
     #[must_use]
     pub fn due(&self) -> Time {
         if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }

@@ -15,7 +15,7 @@ const EVENTS_AT_ONCE: usize = 256;
 
 /// The reason why [`wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub enum WaitResult {
     /// A descriptor is ready or in error, as its `revents` show.
     Ready,
     /// The time has passed.
@@ -27,21 +27,21 @@ pub enum Woken {
 /// Waits until one of `descriptors` is ready, for at most `limit`; without a limit, until something happens.
 ///
 /// # Errors
-/// The kernel's error, except for a signal, which is [`Woken::Interrupted`].
-pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<Woken> {
+/// The kernel's error, except for a signal, which is [`WaitResult::Interrupted`].
+pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<WaitResult> {
     match poll(descriptors, limit.map(timespec).as_ref()) {
-        Ok(0) => Ok(Woken::TimedOut),
-        Ok(_) => Ok(Woken::Ready),
-        Err(Errno::INTR) => Ok(Woken::Interrupted),
+        Ok(0) => Ok(WaitResult::TimedOut),
+        Ok(_) => Ok(WaitResult::Ready),
+        Err(Errno::INTR) => Ok(WaitResult::Interrupted),
         Err(error) => Err(error.into()),
     }
 }
 
 /// An event that one thread causes, for another thread that waits for descriptors.
 #[derive(Debug)]
-pub struct Wake(OwnedFd);
+pub struct Waker(OwnedFd);
 
-impl Wake {
+impl Waker {
     /// Makes an event that has not happened.
     ///
     /// # Errors
@@ -56,14 +56,14 @@ impl Wake {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Resets the event, so that a thread that waits for it waits until it is caused again.
+    /// Resets the event, so that a thread that waits for it is woken only by the next one.
     pub fn clear(&self) {
-        // This fails only if the event was not caused.
+        // The read fails only if the event has not happened.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
 
-impl AsFd for Wake {
+impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -120,7 +120,7 @@ impl Poller {
         let limit = (until != Time::NEVER).then(|| until.since(now));
         // The wait may be shorter than a millisecond without `epoll_pwait2` (Linux 5.11).
         let woken = wait(&mut [PollFd::new(&self.epoll, PollFlags::IN)], limit);
-        if woken.map_err(HostError::system("wait for sockets"))? != Woken::Ready {
+        if woken.map_err(HostError::system("wait for sockets"))? != WaitResult::Ready {
             return Ok(Vec::new());
         }
         let mut room = [const { MaybeUninit::uninit() }; EVENTS_AT_ONCE];
@@ -150,10 +150,10 @@ mod tests {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         let (clock, limit) = (Clock::start(), Span::from_millis(3));
         let mut waited = [PollFd::new(&theirs, PollFlags::IN)];
-        assert_eq!(wait(&mut waited, Some(limit)).unwrap(), Woken::TimedOut);
+        assert_eq!(wait(&mut waited, Some(limit)).unwrap(), WaitResult::TimedOut);
         assert!(clock.now() >= Time::ZERO + limit);
         ours.write_all(b"!").unwrap();
-        assert_eq!(wait(&mut waited, None).unwrap(), Woken::Ready);
+        assert_eq!(wait(&mut waited, None).unwrap(), WaitResult::Ready);
         assert_eq!(waited[0].revents(), PollFlags::IN);
     }
 

@@ -132,7 +132,7 @@ fn change_maximum(name: &str, change: impl FnOnce(u64) -> u64) -> Result<Setting
             path,
             value: "(three numbers)".to_owned(),
             reason: format!("found {text:?} there"),
-            help: "this kernel is not one tightlink knows",
+            help: "tightlink does not know this kernel",
         });
     };
     let most = change(max).clamp(min, i32::MAX as u64);

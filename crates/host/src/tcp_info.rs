@@ -209,7 +209,7 @@ impl TcpInfo {
     }
 
     fn from_raw(raw: &RawTcpInfo, length: usize) -> Self {
-        macro_rules! told {
+        macro_rules! returned {
             ($field:ident) => {
                 (length >= offset_of!(RawTcpInfo, $field) + size_of_val(&raw.$field)).then_some(raw.$field)
             };
@@ -237,28 +237,28 @@ impl TcpInfo {
             total_retrans: raw.total_retrans,
             rtt: (raw.rtt != 0).then(|| micros(raw.rtt)),
             rttvar: micros(raw.rttvar),
-            min_rtt: told!(min_rtt).filter(|&value| value != 0 && value != u32::MAX).map(micros),
+            min_rtt: returned!(min_rtt).filter(|&value| value != 0 && value != u32::MAX).map(micros),
             rcv_rtt: (raw.rcv_rtt != 0).then(|| micros(raw.rcv_rtt)),
             snd_cwnd: raw.snd_cwnd,
             // TCP_INFINITE_SSTHRESH
             snd_ssthresh: (raw.snd_ssthresh < 0x7fff_ffff).then_some(raw.snd_ssthresh),
-            pacing_rate: told!(pacing_rate).filter(|&value| value != u64::MAX).map(rate),
+            pacing_rate: returned!(pacing_rate).filter(|&value| value != u64::MAX).map(rate),
             bytes_acked: Bytes::new(raw.bytes_acked),
             bytes_received: Bytes::new(raw.bytes_received),
             notsent_bytes: bytes(raw.notsent_bytes),
             data_segs_out: raw.data_segs_out,
-            delivery_rate: told!(delivery_rate).filter(|&value| value != 0).map(rate),
+            delivery_rate: returned!(delivery_rate).filter(|&value| value != 0).map(rate),
             app_limited: raw.flags & 1 != 0,
-            busy_time: told!(busy_time).map(Span::from_micros),
-            rwnd_limited: told!(rwnd_limited).map(Span::from_micros),
-            sndbuf_limited: told!(sndbuf_limited).map(Span::from_micros),
-            bytes_sent: told!(bytes_sent).map(Bytes::new),
-            bytes_retrans: told!(bytes_retrans).map(Bytes::new),
-            rcv_ooopack: told!(rcv_ooopack),
-            snd_wnd: told!(snd_wnd).map(bytes),
-            rcv_wnd: told!(rcv_wnd).map(bytes),
-            rehash: told!(rehash),
-            timeouts: told!(total_rto),
+            busy_time: returned!(busy_time).map(Span::from_micros),
+            rwnd_limited: returned!(rwnd_limited).map(Span::from_micros),
+            sndbuf_limited: returned!(sndbuf_limited).map(Span::from_micros),
+            bytes_sent: returned!(bytes_sent).map(Bytes::new),
+            bytes_retrans: returned!(bytes_retrans).map(Bytes::new),
+            rcv_ooopack: returned!(rcv_ooopack),
+            snd_wnd: returned!(snd_wnd).map(bytes),
+            rcv_wnd: returned!(rcv_wnd).map(bytes),
+            rehash: returned!(rehash),
+            timeouts: returned!(total_rto),
         }
     }
 }

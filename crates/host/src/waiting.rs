@@ -1,7 +1,7 @@
 //! The time for which threads waited for a processor while they could have run: the kernel's run-queue delay.
 //!
-//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, in whatever
-//! namespaces it is. It does not include the time in which a hypervisor ran another machine.
+//! The second number of `/proc/PID/task/TID/schedstat` counts nanoseconds. It concerns the thread alone, whichever
+//! namespaces it is in. It does not include the time in which a hypervisor ran another machine.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -45,14 +45,14 @@ fn waited(text: &str) -> Option<Span> {
 
 /// A process with its descendants, whose threads are examined regularly.
 #[derive(Debug)]
-pub struct Tree {
+pub struct ProcessTree {
     root: u32,
     /// The wait of each thread when it was first seen, and when it was last seen.
     seen: HashMap<Thread, (Span, Span)>,
     started: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Watches the process `root` and its descendants. Waits count from now on; those of later processes count from
     /// their beginning.
     #[must_use]
@@ -120,7 +120,7 @@ mod tests {
         // Two busy processes on one processor: each waits for about half of the time.
         let twins = "for i in 1 2; do taskset -c 0 sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done' & done; wait";
         let Ok(mut child) = Command::new("sh").args(["-c", twins]).spawn() else { return };
-        let mut tree = Tree::of(child.id());
+        let mut tree = ProcessTree::of(child.id());
         let before = crate::clock::now();
         while child.try_wait().expect("ours").is_none() {
             tree.look();

@@ -34,7 +34,7 @@ pub fn try_replace(path: &Path) -> io::Result<()> {
         if fs::symlink_metadata(folder.join(name)).is_ok_and(|there| there.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let mut trial = beside(folder, name)?;
+        let mut trial = create_temporary(folder, name)?;
         trial.write_all(&[0; 4096])?;
         trial.as_file().sync_all()
     })
@@ -79,7 +79,7 @@ pub(crate) fn put(
     write: impl FnOnce(File) -> io::Result<()>,
 ) -> io::Result<()> {
     // The unfinished file is removed if one of these steps fails.
-    let under_way = beside(folder, name.as_ref())?;
+    let under_way = create_temporary(folder, name.as_ref())?;
     write(under_way.as_file().try_clone()?)?;
     under_way.as_file().sync_all()?;
     under_way.persist(folder.join(name)).map(drop).map_err(|refused| refused.error)
@@ -87,7 +87,7 @@ pub(crate) fn put(
 
 /// Creates a new file with an unused name and locks it. It follows no link and touches no file of others. The file's
 /// mode is that of any new file.
-fn beside(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
+fn create_temporary(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
     let name = name.to_string_lossy();
     let shown: String = name.chars().take(SHOWN).collect();
     Builder::new().prefix(&format!("{UNDER_WAY}{shown}-")).rand_bytes(10).make_in(folder, |path| {
@@ -111,7 +111,7 @@ pub(crate) struct FolderUnderWay {
 impl FolderUnderWay {
     /// Creates a new folder in an open one.
     pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
-        let under_way = Self { lock: beside(folder, Path::new(name))? };
+        let under_way = Self { lock: create_temporary(folder, Path::new(name))? };
         fs::create_dir(under_way.path())?;
         Ok(under_way)
     }

@@ -63,7 +63,7 @@ struct StopsAfter {
 }
 
 impl Watch for StopsAfter {
-    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+    fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         match event {
             Event::Running { passed, .. } if passed > self.passed => return ControlFlow::Break(()),
             Event::Answered(_) => self.answered += 1,
@@ -138,7 +138,7 @@ fn a_result_may_be_drawn_against_another_and_must_be_one() {
 fn a_search_tells_what_it_tries() {
     struct Tried(Vec<String>);
     impl Watch for Tried {
-        fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
             if let Event::Tried { value, .. } = event {
                 self.0.push(value.to_owned());
             }

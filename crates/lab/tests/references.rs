@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::curves::CurveChart;
-use tightlink_lab::study::experiment::{Compared, Experiment, ExperimentError};
+use tightlink_lab::study::experiment::{Comparison, Experiment, ExperimentError};
 use tightlink_lab::study::figures::figures;
 use tightlink_lab::study::watch::Unwatched;
 
@@ -39,7 +39,7 @@ const TABLE: &str = "link.queue.limit,flow.many.control,run,loss_rate,utilizatio
 ";
 
 /// The figure of [`SCENARIO`] with `set` over it, beside `table`.
-fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Compared, ExperimentError> {
+fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Comparison, ExperimentError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ns2.csv"), table).unwrap();
     let mut document =
@@ -48,13 +48,13 @@ fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Compared, ExperimentError>
     compared(&document, folder.path())
 }
 
-fn compared(document: &Document, folder: &Path) -> Result<Compared, ExperimentError> {
+fn compared(document: &Document, folder: &Path) -> Result<Comparison, ExperimentError> {
     let mut experiment = Experiment::new(document, folder).unwrap();
     (experiment.engines, experiment.jobs) = (vec![Engine::Model], 1);
     experiment.compare(&[], &mut Unwatched)
 }
 
-fn charts(compared: Compared) -> (Vec<CurveChart>, String) {
+fn charts(compared: Comparison) -> (Vec<CurveChart>, String) {
     let drawn = compared.drawn.unwrap();
     (drawn.curves.charts, drawn.headline)
 }
@@ -71,7 +71,7 @@ fn curve(chart: &CurveChart, name: &str) -> Vec<Drawn> {
 #[test]
 fn a_figure_draws_the_median_of_what_another_program_found_at_each_point() {
     let (charts, headline) = charts(drawn(TABLE, &[]).unwrap());
-    assert!(headline.ends_with("Beside them ns-2 at 3 points, 5 results."), "{headline}");
+    assert!(headline.ends_with("Next to them, ns-2 at 3 points, 5 results."), "{headline}");
     let names: Vec<&str> = charts[0].curves.iter().map(|curve| curve.name.as_str()).collect();
     assert_eq!(names, ["model, reno", "model, cubic", "ns-2, reno", "ns-2, cubic"]);
     // In percent, as the axis is.
@@ -94,7 +94,7 @@ fn results_of_another_scenario_are_not_drawn() {
     let (charts, headline) = charts(drawn(TABLE, &[("link.rate", "20Mbit/s")]).unwrap());
     assert!(charts[0].curves.iter().all(|curve| curve.name.starts_with("model")));
     assert!(
-        headline.contains("ns-2 is not drawn as well: it was not run with link.rate as set"),
+        headline.contains("ns-2 is not drawn, because it was not run with link.rate as set"),
         "{headline}"
     );
 }
@@ -131,7 +131,7 @@ fn a_published_figure_has_its_table_inside_the_program() {
     let figure = known.iter().find(|figure| figure.id == "compare:utilization").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (charts, headline) = charts(compared(&figure.document, folder.path()).unwrap());
-    assert!(headline.contains("Beside them ns-2 at 12 points, 36 results."), "{headline}");
+    assert!(headline.contains("Next to them, ns-2 at 12 points, 36 results."), "{headline}");
     for chart in &charts {
         for name in ["model, reno", "model, cubic", "ns-2, reno", "ns-2, cubic"] {
             assert_eq!(curve(chart, name).len(), 6, "{name}");

@@ -7,7 +7,7 @@ use tightlink_lab::study::curves::{CurvesError, draw, engines, steps};
 use tightlink_lab::study::repeat::{median, record, repeats, runs, too_busy};
 use tightlink_lab::study::sweep::Runner;
 use tightlink_lab::study::task::{Answer, Task, check, shown, tasks};
-use tightlink_lab::study::watch::Watched;
+use tightlink_lab::study::watch::SharedWatch;
 
 const TOP: &str = "title = 't'
 seed = 7
@@ -35,7 +35,7 @@ fn only(document: &Document) -> Task {
 }
 
 fn simulated(task: &Task) -> Record {
-    record(task, Engine::Sim, &Watched::by_nobody()).unwrap()
+    record(task, Engine::Sim, &SharedWatch::by_nobody()).unwrap()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
     let tasks = tasks(&document).unwrap();
     assert_eq!(steps(&spec, &tasks), 12);
     let folder = tempfile::tempdir().unwrap();
-    let watched = Watched::by_nobody();
+    let watched = SharedWatch::by_nobody();
     let runner = |jobs| Runner { jobs, folder: Some(folder.path()), watched: &watched };
     let (curves, answers) = draw(&spec, &tasks, &runner(2)).unwrap();
     let chart = &curves.charts[0];
@@ -165,7 +165,7 @@ fn an_unknown_number_is_told_what_there_is_of_a_flow() {
     let unknown = draw(
         &spec,
         &tasks[..1],
-        &Runner { jobs: 1, folder: Some(folder.path()), watched: &Watched::by_nobody() },
+        &Runner { jobs: 1, folder: Some(folder.path()), watched: &SharedWatch::by_nobody() },
     )
     .unwrap_err();
     assert!(matches!(unknown, CurvesError::Unknown(_)), "{unknown}");

@@ -194,7 +194,7 @@ fn where_the_recommended_limit_misses_what_smaller_ones_have_larger_ones_are_loo
 fn a_scenario_is_simulated_as_it_is_and_stops_when_told() {
     struct Stop(usize);
     impl Watch for Stop {
-        fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
             match event {
                 Event::Finished { done, .. } if done >= self.0 => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),

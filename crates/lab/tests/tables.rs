@@ -9,7 +9,7 @@ use tightlink_lab::study::experiment::Experiment;
 use tightlink_lab::study::sweep::{Runner, sweep};
 use tightlink_lab::study::tabulate::tabulate;
 use tightlink_lab::study::task::tasks;
-use tightlink_lab::study::watch::{Unwatched, Watched};
+use tightlink_lab::study::watch::{SharedWatch, Unwatched};
 
 /// The columns and rows of both files of the sweep `text`.
 struct Tables {
@@ -25,7 +25,7 @@ fn tables(text: &str) -> Tables {
     let folder = tempfile::tempdir().unwrap();
     let document = Document::parse("t.toml", text).unwrap();
     let tasks = tasks(&document).unwrap();
-    let runner = Runner { jobs: 1, folder: Some(folder.path()), watched: &Watched::by_nobody() };
+    let runner = Runner { jobs: 1, folder: Some(folder.path()), watched: &SharedWatch::by_nobody() };
     let results = sweep(&tasks, Engine::Sim, &runner).unwrap();
     let written = tabulate(folder.path(), "t", &results).unwrap();
     let [csv, parquet] = &written[..] else { panic!("{written:?}") };

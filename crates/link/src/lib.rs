@@ -53,7 +53,7 @@ pub mod traffic;
 
 pub use delay::DelayLine;
 pub use histogram::Histogram;
-pub use link::{Admission, Held, Link, LinkConfig};
+pub use link::{Admission, HeldPacket, Link, LinkConfig};
 pub use loss_episodes::{LossEpisodes, SynchronizedLosses};
 pub use meter::{Conservation, LinkReport, LinkState, Meter};
 pub use occupancy::Occupancy;

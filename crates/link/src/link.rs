@@ -61,19 +61,19 @@ enum Discipline<P> {
 }
 
 struct Queued<P> {
-    queue: Box<dyn Queue<Held<P>>>,
+    queue: Box<dyn Queue<HeldPacket<P>>>,
     serializer: Serializer,
-    in_service: Option<(Held<P>, Service)>,
+    in_service: Option<(HeldPacket<P>, Service)>,
 }
 
 /// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
-pub struct Held<P> {
+pub struct HeldPacket<P> {
     pub(crate) arrived: Time,
     pub(crate) marked: bool,
     pub(crate) packet: P,
 }
 
-impl<P: Datagram> Datagram for Held<P> {
+impl<P: Datagram> Datagram for HeldPacket<P> {
     fn wire_len(&self) -> Bytes {
         self.packet.wire_len()
     }
@@ -115,7 +115,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
 
     /// Creates a link with the queue policy `queue`.
     #[must_use]
-    pub fn queued(config: LinkConfig, queue: Box<dyn Queue<Held<P>>>, stream: Stream) -> Self {
+    pub fn queued(config: LinkConfig, queue: Box<dyn Queue<HeldPacket<P>>>, stream: Stream) -> Self {
         let serializer = Serializer::new(config.rate);
         Self::with(config, Discipline::Queued(Queued { queue, serializer, in_service: None }), stream)
     }
@@ -262,7 +262,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
             sources.settle(now);
             sources.arrived(packet.source(), packet.wire_len());
         }
-        let mut log = |held: Held<P>, reason| {
+        let mut log = |held: HeldPacket<P>, reason| {
             meter.dropped(reason);
             if let Some(sources) = sources.as_mut() {
                 sources.dropped(held.packet.source(), held.arrived);
@@ -270,11 +270,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
             drops(held.packet, reason);
         };
         if self.loss.strikes() {
-            log(Held { arrived: now, marked: false, packet }, DropReason::RandomLoss);
+            log(HeldPacket { arrived: now, marked: false, packet }, DropReason::RandomLoss);
             return;
         }
         let Discipline::Queued(queued) = &mut self.discipline else { return };
-        let held = Held { arrived: now, marked: false, packet };
+        let held = HeldPacket { arrived: now, marked: false, packet };
         if queued.in_service.is_none() {
             // Nothing waits while the wire is free, so the backlog does not change.
             if let Some(held) = queued.queue.pass(now, held, &mut log) {
@@ -372,7 +372,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
                 sources.delivered(held.packet.source(), service.length, times, held.marked);
             }
             self.line.push(arrives, held.packet);
-            let mut log = |held: Held<P>, reason| {
+            let mut log = |held: HeldPacket<P>, reason| {
                 meter.dropped(reason);
                 if let Some(sources) = sources.as_mut() {
                     sources.dropped(held.packet.source(), held.arrived);
@@ -402,7 +402,7 @@ impl<P: Datagram> Queued<P> {
     }
 
     /// Sends `held` on the free wire from `now`.
-    fn serve(&mut self, now: Time, held: Held<P>) {
+    fn serve(&mut self, now: Time, held: HeldPacket<P>) {
         let (arrived, length) = (held.arrived, held.wire_len());
         let departs = self.serializer.send(now, length);
         self.in_service = Some((held, Service { arrived, starts: now, departs, length }));

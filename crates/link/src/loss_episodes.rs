@@ -77,7 +77,7 @@ impl LossEpisodes {
         }
     }
 
-    /// Notes that `flow` leaves at `end`, after its start.
+    /// Records that `flow` leaves at `end`, after its start.
     pub fn leave(&mut self, flow: usize, end: Time) {
         if self.last.get(flow).is_some_and(Option::is_some) {
             self.ends.push(end);
@@ -200,7 +200,7 @@ mod tests {
         episodes.begin_measuring();
         episodes.observe(at(1), 0, || Span::ZERO);
         episodes.observe(at(1), 1, || Span::ZERO);
-        assert_eq!(episodes.counts(), counts(1, 1), "what came before the interval is no part of it");
+        assert_eq!(episodes.counts(), counts(1, 1), "losses before the interval are not part of it");
         assert_eq!(counts(9, 9).share(), None);
         assert_eq!(counts(10, 9).share(), Some(0.9));
     }

@@ -175,7 +175,8 @@ impl Meter {
         self.marks += 1;
     }
 
-    /// Counts the wire as busy with this packet until this time; not at all if its turn had not come by then.
+    /// Counts the wire as busy with this packet until this time. A packet whose turn had not come by that time does not
+    /// count.
     pub(crate) fn sending(&mut self, packet: &Service, until: Time) {
         let sent = until.since(packet.starts.max(self.since));
         if sent > Span::ZERO {

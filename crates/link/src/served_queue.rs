@@ -4,7 +4,7 @@
 //! an access function of a wireless station does. The server sends in the order in which it was handed packets. It may
 //! be handed several: the first is being sent, and those behind it wait without taking room in the queue.
 
-use crate::link::Held;
+use crate::link::HeldPacket;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::moving_limit::MovingLimit;
 use crate::queue::{self, BuildError, PolicyConfig};
@@ -18,14 +18,14 @@ const WEIGHT: f64 = 0.01;
 
 /// A queue before a server, or several of one policy. The server takes from any of them.
 pub struct ServedQueue<P> {
-    queues: Vec<Box<dyn Queue<Held<P>>>>,
+    queues: Vec<Box<dyn Queue<HeldPacket<P>>>>,
     /// For each queue, true if it was asked for a packet since the last arrival and had none.
     dry: Vec<bool>,
-    moving: Option<Moving>,
+    moving: Option<MovingLimitState>,
     /// The backlog of all queues.
     backlog: Backlog,
     /// Packets with the server; the first is being sent.
-    handed: VecDeque<Handed>,
+    handed: VecDeque<PacketInService>,
     handed_bytes: Bytes,
     /// The time at which the server last finished a packet.
     free_since: Time,
@@ -41,7 +41,7 @@ pub struct ServedQueue<P> {
 
 /// A packet with the server.
 #[derive(Clone, Copy, Debug)]
-struct Handed {
+struct PacketInService {
     arrived: Time,
     handed: Time,
     length: Bytes,
@@ -50,14 +50,14 @@ struct Handed {
 
 /// A limit that moves, and its mean.
 #[derive(Clone, Debug)]
-struct Moving {
+struct MovingLimitState {
     limit: MovingLimit,
     /// Packets times nanoseconds since the start of measuring, up to `until`.
     packet_nanos: u128,
     until: Time,
 }
 
-impl Moving {
+impl MovingLimitState {
     fn packets(&mut self, now: Time) -> u64 {
         let packets = self.limit.packets(now);
         self.packet_nanos += u128::from(packets) * u128::from(now.since(self.until).as_nanos());
@@ -104,7 +104,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     /// server to take them.
     #[must_use]
     pub fn limited(self, limit: MovingLimit) -> Self {
-        Self { moving: Some(Moving { limit, packet_nanos: 0, until: Time::ZERO }), ..self }
+        Self { moving: Some(MovingLimitState { limit, packet_nanos: 0, until: Time::ZERO }), ..self }
     }
 
     /// Takes a packet that arrives at queue number `queue`. If nothing waits and the server has nothing, it goes
@@ -121,11 +121,11 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     ) -> Option<P> {
         self.meter.arrived();
         self.dry[queue] = false;
-        let held = Held { arrived: now, marked: false, packet };
+        let held = HeldPacket { arrived: now, marked: false, packet };
         let idle = self.handed.is_empty() && self.backlog.packets == 0;
         let full = self.moving.as_mut().is_some_and(|moving| self.backlog.packets >= moving.packets(now));
         let meter = &mut self.meter;
-        let mut log = |held: Held<P>, reason| {
+        let mut log = |held: HeldPacket<P>, reason| {
             meter.dropped(reason);
             drops(held.packet, reason);
         };
@@ -162,7 +162,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
             Some(held) => Some(self.hand(now, held)),
             None => {
                 self.dry[queue] = true;
-                self.tell_if_empty(now);
+                self.report_if_empty(now);
                 None
             }
         }
@@ -187,7 +187,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
             moving.packets(now);
             moving.limit.served(took);
         }
-        self.tell_if_empty(now);
+        self.report_if_empty(now);
     }
 
     /// Notes that the server has given up the first packet that it holds. It counts as lost by the link.
@@ -195,7 +195,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         let (service, _) = self.done(now);
         self.meter.sending(&service, now);
         self.meter.dropped(DropReason::RandomLoss);
-        self.tell_if_empty(now);
+        self.report_if_empty(now);
     }
 
     /// Returns true if queue number `queue` is empty and its policy has been asked for a packet since, so that it knows
@@ -269,8 +269,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.backlog.bytes = self.backlog.bytes - before.bytes + after.bytes;
     }
 
-    fn hand(&mut self, now: Time, held: Held<P>) -> P {
-        let Held { arrived, marked, packet } = held;
+    fn hand(&mut self, now: Time, held: HeldPacket<P>) -> P {
+        let HeldPacket { arrived, marked, packet } = held;
         let length = packet.wire_len();
         self.meter.waiting(self.waiting(), now);
         if self.handed.is_empty()
@@ -278,12 +278,12 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         {
             moving.limit.set_empty(now, false);
         }
-        self.handed.push_back(Handed { arrived, handed: now, length, marked });
+        self.handed.push_back(PacketInService { arrived, handed: now, length, marked });
         self.handed_bytes += length;
         packet
     }
 
-    fn service(&self, packet: &Handed, departs: Time) -> Service {
+    fn service(&self, packet: &PacketInService, departs: Time) -> Service {
         let starts = packet.handed.max(self.free_since);
         Service { arrived: packet.arrived, starts, departs, length: packet.length }
     }
@@ -299,7 +299,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         (service, first.marked)
     }
 
-    fn tell_if_empty(&mut self, now: Time) {
+    fn report_if_empty(&mut self, now: Time) {
         if self.handed.is_empty()
             && self.backlog.packets == 0
             && let Some(moving) = &mut self.moving

@@ -3,19 +3,19 @@
 
 mod common;
 
-use common::{Bench, Fate, Probe, at, capable, millis, plain};
+use common::{Fate, Probe, TestLink, at, capable, millis, plain};
 use tightlink_link::queue::{Codel, CodelParameters};
 use tightlink_link::{DropReason, Ecn, Limit};
 use units::{Bytes, Span, Time};
 
 const SERVICE: Span = Span::from_millis(1);
 
-fn bench() -> Bench<Codel<Probe>> {
-    Bench::new(Codel::new(CodelParameters::default(), Limit::Packets(100_000)), SERVICE)
+fn bench() -> TestLink<Codel<Probe>> {
+    TestLink::new(Codel::new(CodelParameters::default(), Limit::Packets(100_000)), SERVICE)
 }
 
 /// Offers `packet` once every `gap` from `from` until `until`.
-fn offer(bench: &mut Bench<Codel<Probe>>, from: Time, until: Time, gap: Span, packet: fn(u64) -> Probe) {
+fn offer(bench: &mut TestLink<Codel<Probe>>, from: Time, until: Time, gap: Span, packet: fn(u64) -> Probe) {
     let mut now = from;
     while now < until {
         let id = bench.arrivals();
@@ -95,7 +95,7 @@ fn nothing_is_dropped_with_at_most_a_maximum_packet_behind() {
     // A packet takes 100 ms, 20 targets: with one waiting behind the one in service delay exceeds the target
     // for ever, yet the queue holds no more than a packet as each leaves.
     let mut slow =
-        Bench::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
+        TestLink::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
     for id in 0..200u64 {
         // Two at first, then one per service time: one is always behind the next to go.
         slow.arrive(millis(id.saturating_sub(2) * 100 + 10), plain(id));
@@ -107,13 +107,13 @@ fn nothing_is_dropped_with_at_most_a_maximum_packet_behind() {
     // Longer packets than the interface's maximum raise it.
     let jumbo = |id| Probe { length: 9000, ..plain(id) };
     let mut slow =
-        Bench::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
+        TestLink::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
     (0..200u64).for_each(|id| slow.arrive(millis(id.saturating_sub(2) * 100 + 10), jumbo(id)));
     assert_eq!(slow.drops(DropReason::Aqm), []);
 
     // With two behind there is something to drop.
     let mut slow =
-        Bench::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
+        TestLink::new(Codel::new(CodelParameters::default(), Limit::Packets(100)), Span::from_millis(100));
     (0..200u64).for_each(|id| slow.arrive(millis(id.saturating_sub(3) * 100 + 10), plain(id)));
     assert_eq!(slow.drops(DropReason::Aqm).len(), 1);
 }
@@ -167,7 +167,7 @@ fn capable_packets_are_marked_on_the_same_schedule() {
 
     // Switched off, capable packets are dropped like any other.
     let off = CodelParameters { ecn: false, ..CodelParameters::default() };
-    let mut dropped = Bench::new(Codel::new(off, Limit::Bytes(Bytes::new(10_000_000))), SERVICE);
+    let mut dropped = TestLink::new(Codel::new(off, Limit::Bytes(Bytes::new(10_000_000))), SERVICE);
     offer(&mut dropped, at(0), millis(3000), SERVICE.scale(0.5), capable);
     assert_eq!(dropped.drops(DropReason::Aqm), run(plain).drops(DropReason::Aqm));
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, Fate, Probe, at, capable, context, millis, plain};
+use common::{Fate, Probe, TestLink, at, capable, context, millis, plain};
 use std::collections::BTreeMap;
 use tightlink_link::queue::{FqCodel, FqCodelParameters};
 use tightlink_link::{DropReason, Ecn, Queue};
@@ -14,7 +14,7 @@ fn queue(limit: u64) -> FqCodel<Probe> {
 }
 
 /// Bytes sent per flow before `until`.
-fn sent(bench: &Bench<FqCodel<Probe>>, from: Time) -> BTreeMap<u64, u64> {
+fn sent(bench: &TestLink<FqCodel<Probe>>, from: Time) -> BTreeMap<u64, u64> {
     let mut bytes = BTreeMap::new();
     for (time, packet, fate) in &bench.fates {
         if matches!(fate, Fate::Sent(_)) && *time >= from {
@@ -55,7 +55,7 @@ fn backlogged_flows_share_by_bytes_whatever_their_packets() {
 #[test]
 fn a_sparse_flow_waits_less_than_a_quantum_per_active_flow() {
     // Four greedy flows with standing queues; a fifth sends 200 bytes every 20 ms, well under its share.
-    let mut bench = Bench::new(queue(2000), Span::from_millis(1));
+    let mut bench = TestLink::new(queue(2000), Span::from_millis(1));
     assert!(apart(&bench.queue, 5));
     let mut sparse_ids = Vec::new();
     for tick in 0..20_000u64 {
@@ -92,7 +92,7 @@ fn a_sparse_flow_waits_less_than_a_quantum_per_active_flow() {
 
 #[test]
 fn many_new_flows_at_once_wait_at_most_a_quantum_each() {
-    let mut bench = Bench::new(queue(2000), Span::from_millis(1));
+    let mut bench = TestLink::new(queue(2000), Span::from_millis(1));
     for id in 0..50 {
         bench.arrive(at(0), Probe { flow: id % 10, ..plain(id) });
     }
@@ -109,7 +109,7 @@ fn many_new_flows_at_once_wait_at_most_a_quantum_each() {
 
 #[test]
 fn a_packet_that_finds_the_link_idle_spends_its_flows_credit() {
-    let mut bench = Bench::new(queue(100), Span::from_millis(1));
+    let mut bench = TestLink::new(queue(100), Span::from_millis(1));
     for (id, flow) in [0, 0, 0, 1].into_iter().enumerate() {
         bench.arrive(at(0), Probe { flow, ..plain(id as u64) });
     }
@@ -145,7 +145,7 @@ fn the_fattest_flow_makes_room_in_batches_from_its_head() {
 #[test]
 fn each_flow_has_its_own_codel() {
     // Flow 0 sends at 1.5 times capacity, flow 1 at a quarter of it: only flow 0 is dropped or marked.
-    let mut bench = Bench::new(queue(100_000), Span::from_millis(1));
+    let mut bench = TestLink::new(queue(100_000), Span::from_millis(1));
     assert!(apart(&bench.queue, 2));
     for tick in 0..30_000u64 {
         let id = bench.arrivals();
@@ -165,9 +165,9 @@ fn each_flow_has_its_own_codel() {
 fn with_one_flow_it_is_codel() {
     use tightlink_link::Limit;
     use tightlink_link::queue::{Codel, CodelParameters};
-    let mut flows = Bench::new(queue(500), Span::from_millis(1));
+    let mut flows = TestLink::new(queue(500), Span::from_millis(1));
     let mut single =
-        Bench::new(Codel::new(CodelParameters::default(), Limit::Packets(500)), Span::from_millis(1));
+        TestLink::new(Codel::new(CodelParameters::default(), Limit::Packets(500)), Span::from_millis(1));
     for id in 0..4000 {
         // Bursts and pauses, but never a full queue: there the two differ.
         let now = at(id * 700_000 + id / 1000 * 1_500_000_000);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, Fate, Probe, at, capable, context, mean, millis, plain};
+use common::{Fate, Probe, TestLink, at, capable, context, mean, millis, plain};
 use tightlink_link::queue::{Pie, PieParameters};
 use tightlink_link::{DropReason, Ecn, Queue};
 use units::{Span, Time};
@@ -11,12 +11,12 @@ use units::{Span, Time};
 /// A packet takes a millisecond: 12 Mbit/s.
 const SERVICE: Span = Span::from_millis(1);
 
-fn bench(parameters: PieParameters) -> Bench<Pie<Probe>> {
-    Bench::new(Pie::new(parameters, context(10_000, 12)), SERVICE)
+fn bench(parameters: PieParameters) -> TestLink<Pie<Probe>> {
+    TestLink::new(Pie::new(parameters, context(10_000, 12)), SERVICE)
 }
 
 /// Offers a constant load of `load` times capacity for `seconds`.
-fn offer(bench: &mut Bench<Pie<Probe>>, load: f64, seconds: u64, packet: fn(u64) -> Probe) {
+fn offer(bench: &mut TestLink<Pie<Probe>>, load: f64, seconds: u64, packet: fn(u64) -> Probe) {
     let gap = (1e6 / load) as u64;
     for id in 0..(seconds * 1_000_000_000 / gap) {
         bench.arrive(at(id * gap), packet(id));

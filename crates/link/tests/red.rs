@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, Fate, Probe, at, capable, context, plain};
+use common::{Fate, Probe, TestLink, at, capable, context, plain};
 use tightlink_link::queue::{AdaptiveRed, AdaptiveRedParameters, LengthUnit, Red, RedParameters};
 use tightlink_link::{DropReason, Ecn, Limit, Queue};
 use units::{Span, Time};
@@ -176,7 +176,11 @@ fn capable_packets_are_marked_until_every_packet_must_be_dropped() {
 }
 
 /// A bench where a constant load of `load` times capacity (a packet per ms) is offered for `seconds`.
-fn overloaded(mut bench: Bench<AdaptiveRed<Probe>>, load: f64, seconds: u64) -> Bench<AdaptiveRed<Probe>> {
+fn overloaded(
+    mut bench: TestLink<AdaptiveRed<Probe>>,
+    load: f64,
+    seconds: u64,
+) -> TestLink<AdaptiveRed<Probe>> {
     let gap = (1e6 / load) as u64;
     let first = bench.fates.len() as u64;
     assert_eq!(first, 0);
@@ -193,7 +197,7 @@ fn adaptive_red_brings_the_average_into_its_band_under_any_load() {
     assert_eq!((parameters.red.min_threshold, parameters.red.max_threshold), (20.0, 60.0));
     for load in [1.03, 1.1, 1.3, 1.6] {
         let queue = AdaptiveRed::new(parameters, context.clone());
-        let bench = overloaded(Bench::new(queue, Span::from_millis(1)), load, 120);
+        let bench = overloaded(TestLink::new(queue, Span::from_millis(1)), load, 120);
         // The last 40 s: the mean wait is the mean queue, in packets of a millisecond.
         let waits = bench.waits(Time::ZERO + Span::from_secs(80));
         let queue = common::mean(&waits) * 1000.0;
@@ -211,7 +215,7 @@ fn adaptive_red_steps_by_the_clock_even_without_arrivals() {
     // One arrival, nothing for 10 s, another: 20 steps down from 0.1, and none below 0.01 in an hour.
     let context = context(1000, 12);
     let parameters = AdaptiveRedParameters::defaults(&context, Span::from_millis(40));
-    let mut bench = Bench::new(AdaptiveRed::new(parameters, context), Span::from_millis(1));
+    let mut bench = TestLink::new(AdaptiveRed::new(parameters, context), Span::from_millis(1));
     bench.arrive(at(0), plain(0));
     bench.arrive(Time::ZERO + Span::from_secs(10), plain(1));
     let probability = bench.queue.red().parameters().max_probability;

@@ -7,7 +7,7 @@
 //!
 //! Reading order:
 //! - `window.rs`: the actuator;
-//! - `sized_group.rs`: a sizer for the actuators of one connection or several; `pilot.rs`: the same with probes;
+//! - `sized_group.rs`: a sizer for the actuators of one connection or several; `probed_group.rs`: the same with probes;
 //! - `sobas_socket.rs`: a socket with a sizer for other programs; `tune.rs`: sizers for unmodified programs;
 //! - `load.rs`: flows of an experiment; `error.rs`.
 //!
@@ -32,7 +32,7 @@
 
 mod error;
 mod load;
-mod pilot;
+mod probed_group;
 mod sized_group;
 mod sobas_socket;
 pub mod tune;
@@ -40,11 +40,11 @@ mod window;
 
 pub use error::LiveError;
 pub use load::{
-    FlowConfig, KERNEL_DECIDES, Liaison, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample,
-    RttStatistics, SendCounts, SenderSample, SentFlow, SessionConfig, SizerChoice, receive, receive_with,
-    send, send_with,
+    FlowConfig, KERNEL_DECIDES, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample, RttStatistics,
+    SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel, SizerChoice, receive, receive_with, send,
+    send_with,
 };
-pub use pilot::Pilot;
+pub use probed_group::ProbedGroup;
 pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
 pub use window::{SETTLING, Window, WindowControl, WindowReading};

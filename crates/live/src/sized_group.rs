@@ -12,8 +12,8 @@
 //! segments; a single connection gets it unchanged.
 //!
 //! A group has no thread and reads no clock. The caller lends the sockets for each call, in the order in which they
-//! joined, and stays their owner. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
-//! in `pilot.rs`.
+//! joined, and stays their owner. `window.rs` makes the kernel keep a window, and `probed_group.rs` probes for
+//! the sizer.
 //!
 //! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. The sizer gets all data that arrived
 //! in between as one delivery. So a sizer that counts in round trips sees eight or more deliveries in each.
@@ -55,11 +55,11 @@ pub struct SizedGroup {
     due: Time,
     /// The last round-trip time. The sizer gets it again once this time has passed since the last report.
     round_trip: Option<Span>,
-    round_trip_told: Time,
+    round_trip_reported: Time,
 }
 
 impl SizedGroup {
-    /// Makes a group without members. `sizer` counts in segments of `segment` and takes windows of `maximum` as no
+    /// Makes a group without members. `sizer` counts in segments of `segment` and treats a window of `maximum` as no
     /// limit.
     #[must_use]
     pub fn new(sizer: Box<dyn BufferSizer>, segment: Bytes, maximum: Bytes, now: Time) -> Self {
@@ -72,7 +72,7 @@ impl SizedGroup {
             maximum,
             due: now,
             round_trip: None,
-            round_trip_told: now,
+            round_trip_reported: now,
         }
     }
 
@@ -165,7 +165,7 @@ impl SizedGroup {
         self.driver.window()
     }
 
-    /// Returns the window in force over all connections; `None` for the maximum.
+    /// Returns the current window over all connections; `None` for the maximum.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         let count = self.members.len().max(1);
@@ -183,7 +183,7 @@ impl SizedGroup {
     /// the window.
     ///
     /// # Panics
-    /// If there is no such member.
+    /// If the group has no member at `place`.
     #[must_use]
     pub fn control(&self, place: usize) -> &WindowControl {
         &self.members[place].control
@@ -241,10 +241,10 @@ impl SizedGroup {
             // The kernel's estimate is already smoothed. It is passed on once per round trip, which is as often as the
             // kernel took samples itself.
             let round_trip = round_trips / readings;
-            let due = self.round_trip.is_none() || now.since(self.round_trip_told) >= round_trip;
+            let due = self.round_trip.is_none() || now.since(self.round_trip_reported) >= round_trip;
             self.round_trip = Some(round_trip);
             if due {
-                self.round_trip_told = now;
+                self.round_trip_reported = now;
                 self.driver.handle(now, Input::RoundTrip(round_trip));
             }
         }

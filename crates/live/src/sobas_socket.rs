@@ -1,7 +1,7 @@
 //! [`SobasSocket`]: a program's own connection, with a receive window that SOBAS finds.
 
 use crate::error::LiveError;
-use crate::pilot::Pilot;
+use crate::probed_group::ProbedGroup;
 use crate::sized_group::SizedGroup;
 use host::Clock;
 use host::TcpInfo;
@@ -50,7 +50,7 @@ use units::{Bytes, Rate, Span};
 #[derive(Debug)]
 pub struct SobasSocket<S> {
     socket: S,
-    pilot: Pilot,
+    probed_group: ProbedGroup,
     clock: Clock,
     pacing: Option<Option<Rate>>,
 }
@@ -91,7 +91,7 @@ impl<S: AsFd> SobasSocket<S> {
         let clock = Clock::start();
         let mut group = SizedGroup::new(Box::new(sobas), segment, USUAL_MAXIMUM, clock.now());
         group.join(from_ref(&socket))?;
-        Ok(Self { socket, pilot: Pilot::new(group, prober), clock, pacing: None })
+        Ok(Self { socket, probed_group: ProbedGroup::new(group, prober), clock, pacing: None })
     }
 
     /// Measures, decides and sets the window, as far as these are due.
@@ -100,7 +100,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// [`LiveError::Host`] if the kernel refuses. The connection is unharmed, and the program may go on reading without
     /// calling this.
     pub fn poll(&mut self) -> Result<(), LiveError> {
-        let pace = self.pilot.poll(from_ref(&self.socket), &self.clock)?;
+        let pace = self.probed_group.poll(from_ref(&self.socket), &self.clock)?;
         self.pacing = pace.or(self.pacing);
         Ok(())
     }
@@ -109,7 +109,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// once.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        let wait = self.pilot.wakeup().since(self.clock.now());
+        let wait = self.probed_group.wakeup().since(self.clock.now());
         (wait > Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
@@ -117,7 +117,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// should wait until then. Only with probes, and for some round trips at the beginning.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
-        self.pilot.wants_quiet()
+        self.probed_group.wants_quiet()
     }
 
     /// Takes the sender's report on its own transfer, where the program's protocol can carry one.
@@ -125,7 +125,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// # Errors
     /// As for [`poll`](Self::poll).
     pub fn on_sender_report(&mut self, report: SenderReport) -> Result<(), LiveError> {
-        self.pilot.group.tell(from_ref(&self.socket), self.clock.now(), Input::Sender(report))
+        self.probed_group.group.tell(from_ref(&self.socket), self.clock.now(), Input::Sender(report))
     }
 
     /// Returns the rate at which the sender should pace, if it changed since the last call, where the program's
@@ -137,25 +137,25 @@ impl<S: AsFd> SobasSocket<S> {
     /// Returns the requested window; `None` for the maximum.
     #[must_use]
     pub const fn window(&self) -> Option<Bytes> {
-        self.pilot.group.requested()
+        self.probed_group.group.requested()
     }
 
     /// Returns the current state of SOBAS and the reason for it.
     #[must_use]
     pub fn state(&self) -> SizerState {
-        self.pilot.group.sizer().state()
+        self.probed_group.group.sizer().state()
     }
 
     /// Returns the phases so far; their times count from the creation of this value.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
-        self.pilot.group.changes()
+        self.probed_group.group.changes()
     }
 
     /// Returns the prober, so that the program can wait for its socket.
     #[must_use]
     pub const fn prober(&self) -> Option<&Prober> {
-        self.pilot.prober()
+        self.probed_group.prober()
     }
 
     /// Returns the socket.

@@ -10,28 +10,28 @@
 //! The connections that they accept are found within about a tenth of a second.
 //!
 //! Reading order: this file, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
-//! its former settings and their return), `tune/claim.rs` (one tuner for each connection). Then `tune/restore.rs` (the
+//! its former settings and their return), `tune/lock.rs` (one tuner for each connection). Then `tune/restore.rs` (the
 //! return where the former settings are unknown), `tune/error.rs`. `tune/verdict.rs` finds what limited a connection.
 
-mod claim;
 mod connection;
 mod error;
+mod lock;
 mod process;
 mod restore;
 mod verdict;
 
 pub use crate::window::LARGEST_WINDOW;
-pub use connection::{Left, Restored, TunedConnection};
+pub use connection::{Restored, TunedConnection, UndoFailure};
 pub use error::TuneError;
-pub use restore::{GivenBack, WindowLimits, restore};
+pub use restore::{ReturnedConnection, WindowLimits, restore};
 pub use sizing::{PhaseChange, USUAL_MAXIMUM};
-pub use verdict::{Earlier, Held, Seen, held};
+pub use verdict::{ConnectionLimit, EarlierMeasurements, ReadingSummary, held};
 
 use crate::error::LiveError;
-use claim::Claim;
-use connection::{Ends, Whose};
+use connection::{ConnectionOwner, Ends};
 use host::Clock;
 use host::TcpInfo;
+use lock::ConnectionLock;
 use process::{Descriptor, Process};
 use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_REGRET, USUAL_SEGMENT, registry};
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,7 @@ pub struct Tuner {
     /// Inodes that are not examined again: sockets other than TCP's, connections without the port, and refused ones.
     dismissed: BTreeSet<u64>,
     look: Time,
-    /// Connections that are being watched: since when, and the bytes they had received then.
+    /// Connections that are being watched: the time since which they are, and the bytes received until that time.
     watched: BTreeMap<u64, (Time, Bytes)>,
     /// True once all processes have been scanned.
     looked: bool,
@@ -259,8 +259,8 @@ impl Tuner {
             return Ok(());
         }
         let Some(earlier) = self.watch(descriptor.inode, &socket, now) else { return Ok(()) };
-        let claim = match Claim::of(process, descriptor) {
-            Ok(Some(claim)) => claim,
+        let lock = match ConnectionLock::of(process, descriptor) {
+            Ok(Some(lock)) => lock,
             refused => {
                 self.dismissed.insert(descriptor.inode);
                 let why =
@@ -271,7 +271,7 @@ impl Tuner {
         };
         let sizer =
             |info: &TcpInfo, promised| self.config.sizer(info.rcv_mss, info.stream_received(), promised);
-        let whose = Whose { process, descriptor, ends, claim };
+        let whose = ConnectionOwner { process, descriptor, ends, lock };
         match TunedConnection::take(whose, &socket, sizer, self.config.maximum, earlier, now) {
             Ok(connection) => {
                 self.known.insert(descriptor.inode, self.connections.len());
@@ -291,7 +291,7 @@ impl Tuner {
 impl Tuner {
     /// Watches how a connection does without a sizer. Returns `Some(None)` for a new connection, and `None` while it is
     /// still being watched.
-    fn watch(&mut self, inode: u64, socket: &impl AsFd, now: Time) -> Option<Option<Earlier>> {
+    fn watch(&mut self, inode: u64, socket: &impl AsFd, now: Time) -> Option<Option<EarlierMeasurements>> {
         let Ok(info) = TcpInfo::of(socket) else { return Some(None) };
         let received = info.stream_received();
         // A connection that appears later has a sizer from the beginning.
@@ -304,7 +304,7 @@ impl Tuner {
             return None;
         }
         self.watched.remove(&inode);
-        Some(Some(Earlier::of(&info, Rate::of(received.saturating_sub(before), span))))
+        Some(Some(EarlierMeasurements::of(&info, Rate::of(received.saturating_sub(before), span))))
     }
 }
 

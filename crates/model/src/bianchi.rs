@@ -21,13 +21,13 @@
 //! [`by_class`] takes several classes of stations. For the frames of a TXOP, give payload and exchange of all of them,
 //! and the data time of the first.
 
-mod again;
+mod after_collision;
 mod classes;
 
 pub use classes::{ByClass, by_class};
 
 use crate::root::bisected;
-use again::Again;
+use after_collision::RepeatedCollisions;
 use units::{Bytes, Complaint, Rate, Span};
 
 /// The slots in which a backoff counter goes down.
@@ -126,20 +126,22 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     }
     let (n, slot) = (f64::from(class.stations), channel.slot.as_secs_f64());
     let others = |tau: f64| 1.0 - libm::pow(1.0 - tau, n - 1.0);
-    let solved = |again: f64, dropped: f64| {
-        let excess = |p: f64| others(class.chain(p, countdown, again, dropped).attempt_probability()) - p;
+    let solved = |after_collision: f64, dropped: f64| {
+        let excess =
+            |p: f64| others(class.chain(p, countdown, after_collision, dropped).attempt_probability()) - p;
         let root = bisected(0.0, 1.0, excess);
-        (root, class.chain(root.at, countdown, again, dropped), excess(root.at).abs())
+        (root, class.chain(root.at, countdown, after_collision, dropped), excess(root.at).abs())
     };
     let (mut root, mut chain, mut residual) = solved(0.0, 0.0);
-    let mut again = Again::default();
+    let mut after_collision = RepeatedCollisions::default();
     if countdown == Countdown::IdleSlots {
         let mut dropped = 0.0;
         for _ in 0..MOST_ROUNDS {
-            let next = Again::of(class.stations, chain.attempt_probability().min(1.0), chain.zero);
-            let apart = (next.fails - again.fails).abs().max((chain.dropped - dropped).abs());
-            (again, dropped) = (next, chain.dropped);
-            (root, chain, residual) = solved(again.fails, dropped);
+            let next =
+                RepeatedCollisions::of(class.stations, chain.attempt_probability().min(1.0), chain.zero);
+            let apart = (next.fails - after_collision.fails).abs().max((chain.dropped - dropped).abs());
+            (after_collision, dropped) = (next, chain.dropped);
+            (root, chain, residual) = solved(after_collision.fails, dropped);
             if apart < 1e-12 {
                 break;
             }
@@ -152,18 +154,20 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     let success = n * tau * libm::pow(1.0 - tau, n - 1.0);
     let succeeds = class.exchange.as_secs_f64() + ifs;
     let collides = (class.data + channel.after_collision).as_secs_f64() + ifs;
-    let collision = (1.0 - idle - success).max(0.0) + again.collisions;
+    let collision = (1.0 - idle - success).max(0.0) + after_collision.collisions;
     let first = class.window(0);
     let (success, extra) = match countdown {
         Countdown::EveryBoundary => (success, 0.0),
         // Each success is followed by another one if the station draws 0 again.
-        Countdown::IdleSlots => ((success + again.successes) * first / (first - 1.0), (1.0 - idle) * slot),
+        Countdown::IdleSlots => {
+            ((success + after_collision.successes) * first / (first - 1.0), (1.0 - idle) * slot)
+        }
     };
     let mean = idle * slot + success * succeeds + collision * collides + extra;
     let airtime_share = success * class.exchange.as_secs_f64() / mean;
     Ok(Saturation {
         throughput: Rate::from_bps_f64(success * class.payload.bits_f64() / mean),
-        collision_probability: (p * chain.opposed + chain.again) / chain.attempts,
+        collision_probability: (p * chain.opposed + chain.after_collision) / chain.attempts,
         drop_probability: chain.dropped,
         attempt_probability: tau,
         airtime_share,
@@ -181,7 +185,7 @@ struct Chain {
     /// Transmissions that others may collide with.
     opposed: f64,
     /// Transmissions that immediately follow a collision, and collide again.
-    again: f64,
+    after_collision: f64,
     /// The share of the collided stations that draws 0.
     zero: f64,
     /// Slots.
@@ -199,8 +203,8 @@ impl Chain {
 
 impl Class {
     /// Returns the chain for a collision probability of `p`, in [0, 1]. An attempt that immediately follows a collision
-    /// fails with probability `again`. The share of frames that end in a drop is `dropped`.
-    fn chain(&self, p: f64, countdown: Countdown, again: f64, dropped: f64) -> Chain {
+    /// fails with probability `after_collision`. The share of frames that end in a drop is `dropped`.
+    fn chain(&self, p: f64, countdown: Countdown, after_collision: f64, dropped: f64) -> Chain {
         // For an attempt after `failures`: the share that is opposed, the slots up to it, and the failure rate of the
         // rest.
         let of = |failures: u32| {
@@ -209,7 +213,7 @@ impl Class {
                 Countdown::EveryBoundary => (1.0, (window + 1.0) / 2.0, 0.0),
                 Countdown::IdleSlots => {
                     let followed = if failures == 0 { dropped } else { 1.0 };
-                    (1.0 - 1.0 / window, (window - 1.0) / 2.0, again * followed)
+                    (1.0 - 1.0 / window, (window - 1.0) / 2.0, after_collision * followed)
                 }
             }
         };
@@ -248,7 +252,7 @@ impl Class {
         Chain {
             attempts: scale * attempts + rest,
             opposed: scale * opposed + rest * share,
-            again: scale * at_once + rest * (1.0 - share) * follows,
+            after_collision: scale * at_once + rest * (1.0 - share) * follows,
             zero: if failed > 0.0 { zero / failed } else { 0.0 },
             slots: scale * slots + rest * wait,
             dropped,

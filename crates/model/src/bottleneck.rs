@@ -175,7 +175,7 @@ impl Measures {
     /// service times. A `delay` up to `noise` counts as zero: then the flow is alone, `n = 1` and `U = x`.
     ///
     /// The paper gives `n = B/b = C U/(12 S)`. The first expression is `C/(12 S)` at any `U`, because `B` and `b` have
-    /// the same `d`. So the second is meant.
+    /// the same `d`. So this code takes the second expression.
     #[must_use]
     pub fn new(delay: f64, own: f64, noise: f64) -> Self {
         let total_backlog = if delay > noise { delay } else { 0.0 };

@@ -222,7 +222,7 @@ struct Fluid<'a> {
 }
 
 /// The state of the queue at one moment.
-struct Moment {
+struct QueueMoment {
     backlog: f64,
     /// Packets that arrive per second.
     arriving: f64,
@@ -269,7 +269,7 @@ impl Fluid<'_> {
         self.window(index, state) / self.rtt(index, state)
     }
 
-    fn moment(&self, state: &[f64]) -> Moment {
+    fn moment(&self, state: &[f64]) -> QueueMoment {
         let Bottleneck { capacity, buffer, red } = self.bottleneck;
         let sending =
             self.classes.iter().enumerate().map(|(index, class)| class.flows * self.rate(index, state));
@@ -278,11 +278,11 @@ impl Fluid<'_> {
         let accepted = arriving * (1.0 - early);
         let full = state[0] >= *buffer && accepted > *capacity;
         let loss = if full { 1.0 - capacity / arriving } else { early };
-        Moment { backlog: self.backlog(state), arriving, early, loss }
+        QueueMoment { backlog: self.backlog(state), arriving, early, loss }
     }
 
     /// Returns the sending rate of the link over its capacity.
-    fn utilization(&self, moment: &Moment) -> f64 {
+    fn utilization(&self, moment: &QueueMoment) -> f64 {
         if moment.backlog > 0.0 {
             1.0
         } else {

@@ -7,8 +7,8 @@
 //! The rate of arrivals is lower by a factor of about `1 - p`, which `[sobas:eq4]` ignores.
 //!
 //! Range: `0 <= p < 1` is accepted; the source compares with measurements between about 0.1 % and 30 %. Above about 5 %
-//! the approximation departs from the full formula (half of it at 20 %). A timeout shorter than the RTT is outside the
-//! model.
+//! the approximation departs from the full formula, and gives half of its value at 20 %. A timeout shorter than the RTT
+//! is outside the model.
 
 use units::{Bytes, Fraction, Rate, Span};
 

@@ -45,7 +45,7 @@ pub(crate) fn bisected(low: f64, high: f64, function: impl Fn(f64) -> f64) -> Ro
 
 /// A root found by [`bracketed`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct ConvergedRoot {
     /// The root.
     pub at: f64,
     /// The value of the function there.
@@ -61,12 +61,17 @@ const MOST_STEPS: u64 = 200;
 
 /// Finds the root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`,
 /// which is above zero. Returns `None` if the signs do not differ, or a value is not finite.
-pub(crate) fn bracketed(low: f64, high: f64, tolerance: f64, function: impl Fn(f64) -> f64) -> Option<Found> {
+pub(crate) fn bracketed(
+    low: f64,
+    high: f64,
+    tolerance: f64,
+    function: impl Fn(f64) -> f64,
+) -> Option<ConvergedRoot> {
     let search = basin::Toms748Root::new(low, high)
         .with_absolute_position_tolerance(tolerance)
         .with_max_iter(MOST_STEPS);
     let found = search.solve(|x| Ok::<_, Infallible>(function(x))).ok()?;
-    Some(Found {
+    Some(ConvergedRoot {
         at: found.root(),
         residual: found.value(),
         iterations: u32::try_from(found.iterations()).unwrap_or(u32::MAX),

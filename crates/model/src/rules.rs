@@ -23,9 +23,9 @@ use units::{Bytes, Fraction, Rate, Span};
 /// The largest buffer of a rule, in bandwidth-delay products.
 const LARGEST: f64 = 1e6;
 
-fn kept_share(kept: f64) -> Result<f64, OutOfRange> {
-    let fits = (0.001..=0.999).contains(&kept);
-    OutOfRange::unless(fits, "share of the window that is kept", kept, "from 0.001 to 0.999")
+fn checked_beta(beta: f64) -> Result<f64, OutOfRange> {
+    let fits = (0.001..=0.999).contains(&beta);
+    OutOfRange::unless(fits, "share of the window that is kept", beta, "from 0.001 to 0.999")
 }
 
 fn products(buffer: f64) -> Result<f64, OutOfRange> {

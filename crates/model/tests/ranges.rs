@@ -10,7 +10,7 @@ use tightlink_model::fluid::{self, FluidError};
 use tightlink_model::mft::{self, CrossTraffic};
 use tightlink_model::red::Red;
 use tightlink_model::response::{Protocol, epoch::epoch, highspeed};
-use tightlink_model::rules::single_flow::{self, Recovery, Saw};
+use tightlink_model::rules::single_flow::{self, Recovery, WindowCycle};
 use tightlink_model::rules::{self, bursts, many_flows};
 use tightlink_model::slow_start::{self, Connection, Growth, Repair};
 use tightlink_model::{empty_queue, overflow, pftk, sawtooth, throughput};
@@ -162,28 +162,28 @@ proptest! {
     #[test]
     fn rules_have_numbers_and_shares_or_say_their_range(
         (bps, nanos, bytes, flows) in (any_whole(), any_whole(), any_whole(), any::<u32>()),
-        (buffer, kept, wanted, window) in (any_number(), any_number(), any_number(), any_number()),
+        (buffer, beta, wanted, window) in (any_number(), any_number(), any_number(), any_number()),
         (load, small) in (fraction(), fraction()), growth in prop::sample::select(GROWTHS.to_vec())
     ) {
         let (rate, rtt, buffer_bytes) = (Rate::from_bps(bps), Span::from_nanos(nanos), Bytes::new(bytes));
-        let saw = Saw { growth, kept };
+        let cycle = WindowCycle { growth, beta };
         let _ = (rules::bandwidth_delay_product(rate, rtt), rules::sqrt_n_buffer(rate, rtt, flows));
         told_share("sawtooth::utilization", sawtooth::utilization(buffer))?;
-        told_share("least_utilization", single_flow::least_utilization(kept, buffer))?;
-        told_share("mean_utilization", single_flow::mean_utilization(saw, buffer))?;
-        told_share("held_utilization", single_flow::held_utilization(saw, buffer))?;
-        told_share("recovery_rate, halt", single_flow::recovery_rate(kept, buffer, Recovery::Halt))?;
-        told_share("recovery_rate, PRR", single_flow::recovery_rate(kept, buffer, Recovery::Proportional))?;
+        told_share("least_utilization", single_flow::least_utilization(beta, buffer))?;
+        told_share("mean_utilization", single_flow::mean_utilization(cycle, buffer))?;
+        told_share("held_utilization", single_flow::held_utilization(cycle, buffer))?;
+        told_share("recovery_rate, halt", single_flow::recovery_rate(beta, buffer, Recovery::Halt))?;
+        told_share("recovery_rate, PRR", single_flow::recovery_rate(beta, buffer, Recovery::Proportional))?;
         let senders = bursts::Flows {
             count: flows.into(),
             protocol: Protocol::ALL[flows as usize % Protocol::ALL.len()],
-            kept: small.get(),
+            beta: small.get(),
             pipe: window.abs(),
             rtt,
             together: buffer.abs(),
             spread: load.get(),
             gathered: wanted.abs(),
-            asleep: kept.abs(),
+            asleep: beta.abs(),
             timeout: Span::from_nanos(bytes),
             probes: flows % 2 == 0,
         };
@@ -193,16 +193,16 @@ proptest! {
         told("deterministic_loss", bursts::deterministic_loss(buffer.abs(), window.abs()))?;
         told_share("bbr_least_utilization", single_flow::bbr_least_utilization(buffer))?;
         told_share("bbr_mean_utilization", single_flow::bbr_mean_utilization(buffer))?;
-        told_share("many_flows::least_utilization", many_flows::least_utilization(kept, flows, buffer))?;
+        told_share("many_flows::least_utilization", many_flows::least_utilization(beta, flows, buffer))?;
         told("buffer_in_bdps", sawtooth::buffer_in_bdps(wanted))?;
-        told("buffer_for_least", single_flow::buffer_for_least(kept, wanted))?;
-        told("buffer_for_mean", single_flow::buffer_for_mean(saw, wanted))?;
-        told("mean_backlog", single_flow::mean_backlog(saw, buffer))?;
-        told("backlog_quantile", single_flow::backlog_quantile(saw, buffer, wanted))?;
+        told("buffer_for_least", single_flow::buffer_for_least(beta, wanted))?;
+        told("buffer_for_mean", single_flow::buffer_for_mean(cycle, wanted))?;
+        told("mean_backlog", single_flow::mean_backlog(cycle, buffer))?;
+        told("backlog_quantile", single_flow::backlog_quantile(cycle, buffer, wanted))?;
         told("bbr_buffer_for_least", single_flow::bbr_buffer_for_least(wanted))?;
         told("bbr_buffer_for_mean", single_flow::bbr_buffer_for_mean(wanted))?;
-        told("window_deviation", many_flows::window_deviation(kept))?;
-        told("many_flows::buffer_for_least", many_flows::buffer_for_least(kept, flows, wanted).map(Option::unwrap_or_default))?;
+        told("window_deviation", many_flows::window_deviation(beta))?;
+        told("many_flows::buffer_for_least", many_flows::buffer_for_least(beta, flows, wanted).map(Option::unwrap_or_default))?;
         told("short_flow_buffer", rules::short_flow_buffer(load, &[2, 4, 8], small))?;
         told("tiny_buffer", rules::tiny_buffer(load, window, small))?;
         let rtts = [rtt, Span::ZERO, Span::from_millis(1)];

@@ -222,7 +222,7 @@ mod tests {
     const SESSION: u64 = 3;
 
     /// An echoer, and a prober that has the key but keeps no rules.
-    struct Bench {
+    struct TestEchoer {
         echoer: Echoer,
         key: ProbeKey,
         clock: Clock,
@@ -231,7 +231,7 @@ mod tests {
         cookie: u64,
     }
 
-    impl Bench {
+    impl TestEchoer {
         /// Makes a bench: the prober is at `from`, the echoer at `address`.
         fn new(from: Ipv4Addr, address: &str, set_up: impl FnOnce(Echoer) -> Echoer) -> Self {
             let key = ProbeKey::random().unwrap();
@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    fn here() -> Bench {
-        Bench::new(Ipv4Addr::LOCALHOST, "127.0.0.1:0", |echoer| echoer)
+    fn here() -> TestEchoer {
+        TestEchoer::new(Ipv4Addr::LOCALHOST, "127.0.0.1:0", |echoer| echoer)
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
         // Five at once, as if the machine had stood still, then one each 15 ms.
         assert!((0..5).all(|_| ask(apart(0))) && !ask(apart(0)), "a sixth at once is too much");
         assert!((1..100).all(|count| ask(apart(count)) && !ask(apart(count))));
-        // As many requests as possible for a second more get as many trains as a second at the prober's own rate.
+        // A second of as many requests as possible gets as many trains as a second at the prober's own rate.
         let flood = (0..100_000).filter(|step| ask(apart(100) + Span::from_micros(*step * 10))).count();
         assert!((66..=67).contains(&flood), "{flood}");
     }
@@ -333,9 +333,10 @@ mod tests {
         let stranger = Ipv4Addr::new(127, 0, 0, 2);
         // The second echoer sees IPv4 addresses in their IPv6 form.
         for address in ["127.0.0.1:0", "[::]:0"] {
-            let mut heard = Bench::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
+            let mut heard =
+                TestEchoer::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
             assert!(heard.probe() && heard.train(PACKETS, 1472), "{address}");
-            let mut other = Bench::new(stranger, address, |echoer| echoer.only_from(localhost));
+            let mut other = TestEchoer::new(stranger, address, |echoer| echoer.only_from(localhost));
             assert!(!other.probe(), "{address}");
             let counts = other.echoer.counts();
             assert_eq!(counts, EchoCounts { ignored: 1, ..EchoCounts::default() }, "{address}");

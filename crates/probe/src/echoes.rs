@@ -47,7 +47,7 @@ mod tests {
         let mut echoes = Echoes::default();
         assert_eq!([1, 2, 4, 5].map(|count| echoes.observe(count)), [Some(0); 4]);
         assert_eq!(echoes.observe(6), Some(1), "3 is lost");
-        assert_eq!(echoes.observe(3), Some(0), "late, and told as lost already");
+        assert_eq!(echoes.observe(3), Some(0), "late, and reported as lost already");
         assert_eq!(echoes.observe(6), None);
     }
 

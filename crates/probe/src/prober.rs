@@ -67,7 +67,7 @@ struct Arrival {
 
 /// A train that has been requested.
 #[derive(Debug)]
-struct Awaited {
+struct PendingTrain {
     number: u64,
     /// The number of packets requested.
     packets: u16,
@@ -94,7 +94,7 @@ pub struct Prober {
     trains_asked: u64,
     next_train: Time,
     /// The requested trains that are not over, oldest first.
-    awaited: VecDeque<Awaited>,
+    awaited: VecDeque<PendingTrain>,
     /// Payload of a train's packets.
     train_length: u16,
     counts: ProbeCounts,
@@ -165,7 +165,7 @@ impl Prober {
             let arrival = Arrival { now, at: received.at, stamp: received.stamp };
             let message = Message::decode(&self.key, received.bytes);
             let ours = message.is_some_and(|(session, message)| {
-                session == self.session && self.hear(message, arrival, clock, &mut events)
+                session == self.session && self.handle_message(message, arrival, clock, &mut events)
             });
             self.counts.ignored += u64::from(!ours);
         }
@@ -199,7 +199,7 @@ impl Prober {
     }
 
     /// Takes a message. Returns true if it was expected.
-    fn hear(
+    fn handle_message(
         &mut self,
         message: Message,
         arrival: Arrival,
@@ -232,7 +232,7 @@ impl Prober {
                 }
                 awaited.moved = arrival.now;
                 // The time as if the path had not stood still.
-                awaited.arrivals.push((place, arrival.stamp - clock.behind(arrival.at)));
+                awaited.arrivals.push((place, arrival.stamp - clock.lag(arrival.at)));
                 true
             }
             _ => false,
@@ -272,7 +272,7 @@ impl Prober {
         let number = self.trains_asked;
         let request = Message::TrainRequest { number, packets, length: self.train_length, cookie };
         let arrivals = Vec::with_capacity(packets.into());
-        self.awaited.push_back(Awaited { number, packets, moved: now, arrivals });
+        self.awaited.push_back(PendingTrain { number, packets, moved: now, arrivals });
         // Echoers refuse more frequent requests in the long run: see `TrainLimits`.
         self.next_train = now + TRAINS_APART;
         self.socket.send(&request.encode(&self.key, self.session), None);
@@ -293,7 +293,7 @@ impl Prober {
 }
 
 /// Returns the time for which a train is awaited after its latest packet.
-fn patience(awaited: &Awaited) -> Span {
+fn patience(awaited: &PendingTrain) -> Span {
     match awaited.arrivals.last() {
         None => TRAIN_SILENCE,
         Some(_) if awaited.arrivals.len() == usize::from(awaited.packets) => Span::ZERO,

@@ -17,7 +17,7 @@
 use crate::key::{CODE, ProbeKey, same};
 use units::Span;
 
-/// The bytes of every datagram except a train's packets, and of the heads of those.
+/// The length of every datagram other than a train's packets, and of the head of a train's packet.
 pub(crate) const LENGTH: usize = 72;
 const SIGNED: usize = LENGTH - CODE;
 const MAGIC: [u8; 2] = *b"tL";

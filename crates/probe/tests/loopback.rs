@@ -28,7 +28,7 @@ fn echoer(limits: TrainLimits) -> Echoer {
 
 /// Both ends and a relay between them that the test may tamper with. `front` stands where the prober thinks the echoer
 /// is, `back` where the echoer thinks the prober is.
-struct Bench {
+struct TestEchoer {
     clock: Clock,
     prober: Prober,
     echoer: Echoer,
@@ -40,7 +40,7 @@ struct Bench {
     to_prober: Vec<Vec<u8>>,
 }
 
-impl Bench {
+impl TestEchoer {
     fn new(limits: TrainLimits) -> Self {
         let relay = || {
             let socket = UdpSocket::bind(loopback()).unwrap();
@@ -129,7 +129,7 @@ fn train(events: &[ProbeEvent]) -> Option<&TrainArrivals> {
 #[test]
 fn probes_give_round_trips_and_echoes_are_as_long_as_probes() {
     in_one_of_five(|| {
-        let mut bench = Bench::new(TrainLimits::default());
+        let mut bench = TestEchoer::new(TrainLimits::default());
         bench.prober.set_interval(Some(INTERVAL), bench.clock.now());
         let events = bench.run(|_, _| true, |events| echoes(events).len() >= 30);
         let mut round_trips = echoes(&events);
@@ -168,7 +168,7 @@ fn the_time_an_echoer_holds_a_probe_is_no_part_of_the_round_trip() {
 
 #[test]
 fn a_loss_on_the_datas_way_is_told_and_one_on_the_other_way_is_not() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.set_interval(Some(INTERVAL), bench.clock.now());
     let passes =
         |to_echoer: bool, number: usize| if to_echoer { number != 3 && number != 4 } else { number != 10 };
@@ -180,7 +180,7 @@ fn a_loss_on_the_datas_way_is_told_and_one_on_the_other_way_is_not() {
 
 #[test]
 fn what_comes_again_is_ignored_on_both_sides() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.set_interval(Some(INTERVAL), bench.clock.now());
     bench.run(|_, _| true, |events| echoes(events).len() >= 5);
     bench.prober.set_interval(None, bench.clock.now());
@@ -206,7 +206,7 @@ fn what_comes_again_is_ignored_on_both_sides() {
 
 #[test]
 fn strangers_get_no_answer() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     let stranger = UdpSocket::bind(loopback()).unwrap();
     stranger.set_nonblocking(true).unwrap();
     for length in [0, 1, 71, 72, 73, 1472, 60_000] {
@@ -230,7 +230,7 @@ fn strangers_get_no_answer() {
 
 #[test]
 fn a_train_comes_whole_and_in_order() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.ask_train(TRAIN_PACKETS);
     let events = bench.run(|_, _| true, |events| train(events).is_some());
     let train = train(&events).expect("within two seconds");
@@ -242,7 +242,7 @@ fn a_train_comes_whole_and_in_order() {
 
 #[test]
 fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.ask_train(TRAIN_PACKETS);
     bench.prober.ask_train(TRAIN_PACKETS);
     let trains =
@@ -268,7 +268,7 @@ fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
 
 #[test]
 fn a_train_does_not_wait_for_the_one_before_it() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.ask_train(TRAIN_PACKETS);
     bench.prober.ask_train(TRAIN_PACKETS);
     let whole = |events: &[ProbeEvent]| train(events).map(TrainArrivals::is_whole);
@@ -282,7 +282,7 @@ fn a_train_does_not_wait_for_the_one_before_it() {
 
 #[test]
 fn a_train_goes_to_no_address_but_the_one_that_has_its_cookie_and_only_once() {
-    let mut bench = Bench::new(TrainLimits::default());
+    let mut bench = TestEchoer::new(TrainLimits::default());
     bench.prober.ask_train(TRAIN_PACKETS);
     // The request is held back by someone on the way, who would like the train to go elsewhere.
     bench.run(|back, number| !back || number == 0, |_| false);
@@ -301,7 +301,7 @@ fn a_train_goes_to_no_address_but_the_one_that_has_its_cookie_and_only_once() {
 #[test]
 fn trains_are_limited_in_number_and_in_time() {
     let limits = TrainLimits { apart: Span::from_millis(1), total: 2, ..TrainLimits::default() };
-    let mut bench = Bench::new(limits);
+    let mut bench = TestEchoer::new(limits);
     for _ in 0..3 {
         bench.prober.ask_train(TRAIN_PACKETS);
     }
@@ -317,13 +317,13 @@ fn trains_are_limited_in_number_and_in_time() {
     assert_eq!((counts.trains, counts.trains_refused), (2, 1));
 
     let mut bench =
-        Bench::new(TrainLimits { apart: Span::from_secs(5), at_once: 1, ..TrainLimits::default() });
+        TestEchoer::new(TrainLimits { apart: Span::from_secs(5), at_once: 1, ..TrainLimits::default() });
     bench.prober.ask_train(TRAIN_PACKETS);
     bench.prober.ask_train(TRAIN_PACKETS);
     bench.run(|_, _| true, |_| false);
     let counts = bench.echoer.counts();
     assert_eq!((counts.trains, counts.trains_refused), (1, 1), "too soon");
-    let mut bench = Bench::new(TrainLimits { packets: PACKETS - 1, ..TrainLimits::default() });
+    let mut bench = TestEchoer::new(TrainLimits { packets: PACKETS - 1, ..TrainLimits::default() });
     bench.prober.ask_train(TRAIN_PACKETS);
     bench.run(|_, _| true, |_| false);
     assert_eq!(bench.echoer.counts().trains_refused, 1, "too long");

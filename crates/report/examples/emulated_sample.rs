@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p tightlink-report --example emulated_sample -- PAGE.html`
 
-use lab::run::emulated::{Emulated, QueueSeries, Way};
+use lab::run::emulated::{DirectionReport, Emulated, QueueSeries};
 use lab::run::record::{DelayStatistics, Percentiles};
 use tightlink_report::emulated::html;
 
@@ -28,13 +28,13 @@ fn main() -> std::io::Result<()> {
 }
 
 /// A direction that sends this share of its capacity, with a queueing delay against time, and a drop where that is greatest.
-fn way(busy: f64, delay: fn(f64) -> f64) -> Way {
+fn way(busy: f64, delay: fn(f64) -> f64) -> DirectionReport {
     let t_s: Vec<f64> = (1..=1000).map(|i| f64::from(i) * EVERY).collect();
     let delay_s: Vec<f64> = t_s.iter().map(|&at| delay(at)).collect();
     let drops: Vec<f64> = delay_s.iter().map(|&wait| if wait > 0.119 { 2.0 } else { 0.0 }).collect();
     let (dropped, packets) = (drops.iter().sum::<f64>(), busy * CAPACITY * 20.0 / 12_000.0);
     let mean = delay_s.iter().sum::<f64>() / 1000.0;
-    Way {
+    DirectionReport {
         cross: Vec::new(),
         rate_bps: busy * CAPACITY,
         utilization: busy,

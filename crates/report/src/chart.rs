@@ -139,8 +139,8 @@ pub(super) fn finish(
         })
         .collect();
     let models: Vec<&Trace> = traces.iter().filter(|t| t.engine == Engine::Model).collect();
-    let told = models.iter().filter(|t| models.len() == 1 || t.role == Some(Role::All));
-    for (model, last) in told.filter_map(|t| t.y.last().map(|&y| (t, y))) {
+    let shown = models.iter().filter(|t| models.len() == 1 || t.role == Some(Role::All));
+    for (model, last) in shown.filter_map(|t| t.y.last().map(|&y| (t, y))) {
         let all = if model.role == Some(Role::All) { "model, all" } else { "model" };
         let text = format!("{all} {} {unit}", short(last));
         levels.push(Level { text, value: last, model: true, off_scale: false });

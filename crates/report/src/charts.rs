@@ -1,4 +1,4 @@
-//! The way from records to the list of charts that the page's script draws.
+//! The conversion of records to the list of charts that the page's script draws.
 
 use super::cell;
 use super::chart::{
@@ -7,7 +7,7 @@ use super::chart::{
 use super::completion::completion_chart;
 use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
-use super::flows::{Quantity, Role, curves};
+use super::flows::{FlowQuantity, Role, curves};
 use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
@@ -65,7 +65,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
         kind: "window",
         title: "Send window",
         unit: "kB",
-        meaning: "the most data a flow may have under way",
+        meaning: "the most data that a flow may have in flight",
         scale: 1e-3,
         column: |f| &f.window_bytes,
         spread: |s| &s.window_bytes,
@@ -168,7 +168,7 @@ fn scale(chart: &mut Chart, case: &Case) {
 fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
     let mut every = 0.0_f64;
     let mut traces = Vec::new();
-    let quantity = Quantity { of: &spec.column, spread: Some(spec.spread), additive: spec.additive };
+    let quantity = FlowQuantity { of: &spec.column, spread: Some(spec.spread), additive: spec.additive };
     let columns_of: Vec<_> =
         case.records.iter().map(|r| (r.summary.engine, curves(&r.series, &quantity, MAX_FLOWS))).collect();
     let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);
@@ -267,8 +267,8 @@ fn drops_chart(case: &Case) -> Chart {
         }
     }
     let note = match every {
-        e if e > 0.0 => format!("packets the queue turned away, per {} s", short(e)),
-        _ => "packets the queue turned away".into(),
+        e if e > 0.0 => format!("packets that the queue dropped, per {} s", short(e)),
+        _ => "packets that the queue dropped".into(),
     };
     finish("drops", "Drops", "packets", note, traces, &[])
 }

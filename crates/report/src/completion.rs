@@ -5,10 +5,10 @@ use super::Case;
 use super::chart::{Chart, MAX_POINTS, Trace, finish};
 use super::table::rows_by_engine;
 use super::text::rounded;
-use lab::run::metric::{Known, USERS};
+use lab::run::metric::{MetricReader, USERS};
 use lab::run::record::SessionsSummary;
 
-/// The least number of completed flows that get a curve; fewer stand in the table of flows.
+/// The least number of completed flows that get a curve; fewer are in the table of flows only.
 const LEAST_FLOWS: usize = 5;
 /// The columns of the users' table, by the keys of a population.
 const COLUMNS: [&str; 8] = [
@@ -53,7 +53,7 @@ pub(super) fn completion_chart(case: &Case) -> Chart {
 /// Writes the populations of users as HTML, without a heading: a row for each under its engine; `None` without users.
 pub(super) fn user_table(case: &Case) -> Option<String> {
     let columns = COLUMNS.iter().filter_map(|key| USERS.iter().find(|known| known.metric.key == *key));
-    let columns: Vec<&Known<SessionsSummary>> = columns.collect();
+    let columns: Vec<&MetricReader<SessionsSummary>> = columns.collect();
     let runs = case.records.iter().map(|record| &record.summary);
     let rows = runs.map(|run| (run.engine, run.sessions.iter().map(|of| (of.name.clone(), of)).collect()));
     rows_by_engine("users", &columns, &rows.collect::<Vec<_>>())

@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::page::{charts_of, legend};
 use super::table::{cell, decimals_of};
 use super::text::{escape_html, json_for_script, short};
-use lab::run::emulated::{Emulated, Way};
+use lab::run::emulated::{DirectionReport, Emulated};
 use lab::run::record::{Engine, HostSummary};
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> St
 }
 
 /// Returns each direction with its number in the charts and its name.
-fn ways(emulated: &Emulated) -> impl Iterator<Item = (usize, &'static str, &Way)> {
+fn ways(emulated: &Emulated) -> impl Iterator<Item = (usize, &'static str, &DirectionReport)> {
     let back = emulated.from_far.as_ref().map(|way| (1, "from the far end", way));
     [(0, "to the far end", &emulated.to_far)].into_iter().chain(back)
 }
@@ -80,25 +80,26 @@ fn sentence(line: &str) -> String {
 }
 
 fn charts(emulated: &Emulated) -> Vec<Chart> {
-    let traces = |of: &dyn Fn(&Way) -> (super::decimate::Thinned, f64), bars: bool| -> Vec<Trace> {
-        let known = ways(emulated).filter(|(_, _, way)| !way.queue.t_s.is_empty());
-        known
-            .map(|(number, name, way)| {
-                let (thin, scale) = of(way);
-                let role = Some(Role::Flow(number));
-                let mut trace = trace(Engine::Live, role, name.to_owned(), &thin, scale);
-                trace.bar_s = if bars { thin.every } else { 0.0 };
-                trace
-            })
-            .collect()
-    };
+    let traces =
+        |of: &dyn Fn(&DirectionReport) -> (super::decimate::Thinned, f64), bars: bool| -> Vec<Trace> {
+            let known = ways(emulated).filter(|(_, _, way)| !way.queue.t_s.is_empty());
+            known
+                .map(|(number, name, way)| {
+                    let (thin, scale) = of(way);
+                    let role = Some(Role::Flow(number));
+                    let mut trace = trace(Engine::Live, role, name.to_owned(), &thin, scale);
+                    trace.bar_s = if bars { thin.every } else { 0.0 };
+                    trace
+                })
+                .collect()
+        };
     let every = |traces: &[Trace]| traces.iter().map(|trace| trace.bar_s).fold(0.0, f64::max);
     let delay = traces(&|way| (envelope(&way.queue.t_s, &way.queue.delay_s, MAX_POINTS), 1e3), false);
     let rate =
         traces(&|way| (interval_means(&way.queue.t_s, &way.queue.rate_bps, MAX_RATE_POINTS), 1e-6), false);
     let drops = traces(&|way| (interval_sums(&way.queue.t_s, &way.queue.drops, MAX_BARS), 1.0), true);
     // Both directions share one line if they have the same level.
-    let levels = |name: &'static str, of: &dyn Fn(&Way) -> f64| {
+    let levels = |name: &'static str, of: &dyn Fn(&DirectionReport) -> f64| {
         let mut levels: Vec<(&str, f64)> = ways(emulated).map(|(_, _, way)| (name, of(way))).collect();
         levels.dedup_by(|one, other| one.1 == other.1);
         levels
@@ -106,9 +107,9 @@ fn charts(emulated: &Emulated) -> Vec<Chart> {
     let full = levels("queue full", &|way| way.queue.full_s * 1e3);
     let capacity = levels("capacity", &|way| way.queue.capacity_bps * 1e-6);
     let per = short(every(&drops));
-    let delay_note = "how long what waits takes to send".to_owned();
-    let rate_note = "what the link sends, headers included".to_owned();
-    let drops_note = format!("packets that the queue turned away or the link lost, per {per} s");
+    let delay_note = "time to send the waiting data".to_owned();
+    let rate_note = "data that the link sends, headers included".to_owned();
+    let drops_note = format!("packets that the queue dropped or the link lost, per {per} s");
     let mut charts = vec![
         finish("delay", "Queueing delay", "ms", delay_note, delay, &full),
         finish("rate", "Rate", "Mbit/s", rate_note, rate, &capacity),

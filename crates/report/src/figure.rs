@@ -53,12 +53,13 @@ impl FigurePage {
                 "headline" => format!("<p>{}</p>", prose(&self.headline)),
                 "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
                 "charts" => {
-                    let charts = self.curves.charts.iter().enumerate().map(|of| chart(of) + &told(of.1));
+                    let charts =
+                        self.curves.charts.iter().enumerate().map(|of| chart(of) + &summary_of(of.1));
                     charts.chain(self.curves.maps.iter().enumerate().map(heat_map)).collect()
                 }
                 "verdicts" => verdicts(&self.verdicts),
                 "tables" if self.curves.charts.is_empty() => {
-                    "<p>They stand in the maps; a cell's value is in its <code>data-value</code>.</p>".into()
+                    "<p>The maps show them; a cell's value is in its <code>data-value</code>.</p>".into()
                 }
                 "tables" => self
                     .curves
@@ -77,7 +78,7 @@ impl FigurePage {
 }
 
 /// Describes the chart in words.
-fn told(chart: &CurveChart) -> String {
+fn summary_of(chart: &CurveChart) -> String {
     let story = story::story(chart);
     if story.is_empty() { story } else { format!("<p class=\"hint\">{}</p>", prose(&story)) }
 }

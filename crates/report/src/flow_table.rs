@@ -4,7 +4,7 @@ use super::Case;
 use super::chart::MAX_FLOWS;
 use super::table::{cell, decimals_of, shown, tag};
 use super::text::escape_html;
-use lab::run::metric::{FLOW, Known};
+use lab::run::metric::{FLOW, MetricReader};
 use lab::run::record::{FlowSummary, Summary};
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const COLUMNS: [&str; 6] =
     ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "backlog_packets", "completion_s"];
 
 /// One column of the table.
-struct Column(&'static Known<FlowSummary>);
+struct Column(&'static MetricReader<FlowSummary>);
 
 impl Column {
     /// Returns true for the loss rate: a flow loses so few packets that a percentage would be all zeros.

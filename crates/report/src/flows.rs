@@ -29,7 +29,7 @@ pub struct Column {
 }
 
 /// A quantity of a flow, and of all flows if not each of them has a series.
-pub struct Quantity<'a> {
+pub struct FlowQuantity<'a> {
     /// The quantity of a flow.
     pub of: &'a dyn Fn(&FlowSeries) -> &[f64],
     /// The quantity of all flows; `None` if that is not recorded.
@@ -40,7 +40,7 @@ pub struct Quantity<'a> {
 
 /// Returns the curves of one engine's flows for one quantity, without those that are empty.
 #[must_use]
-pub fn curves(series: &Series, quantity: &Quantity<'_>, max_flows: usize) -> Vec<Column> {
+pub fn curves(series: &Series, quantity: &FlowQuantity<'_>, max_flows: usize) -> Vec<Column> {
     let (of, together) = (quantity.of, &series.spread);
     if together.is_empty() {
         return columns(&series.flows, &of, max_flows, quantity.additive);

@@ -4,7 +4,7 @@
 use super::Case;
 use super::chart::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
-use super::flows::{Quantity, curves};
+use super::flows::{FlowQuantity, curves};
 use lab::run::metric::Unit;
 use lab::run::record::{FlowSeries, measure_names, measure_values};
 
@@ -32,7 +32,7 @@ pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
 fn chart(case: &Case, name: &str) -> Chart {
     let (title, unit) = words(name);
     let quantity =
-        Quantity { of: &|flow: &FlowSeries| measure_values(flow, name), spread: None, additive: false };
+        FlowQuantity { of: &|flow: &FlowSeries| measure_values(flow, name), spread: None, additive: false };
     let mut traces = Vec::new();
     for record in &case.records {
         let engine = record.summary.engine;

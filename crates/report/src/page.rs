@@ -309,13 +309,13 @@ pub(super) fn legend(data: &CaseData) -> String {
 
 /// Writes "sim: 50 s measured, seed 1, took 0.12 s."
 fn runs(case: &Case) -> String {
-    let told = case.records.iter().map(|r| &r.summary).filter(|s| s.engine != Engine::Model).map(|s| {
+    let parts = case.records.iter().map(|r| &r.summary).filter(|s| s.engine != Engine::Model).map(|s| {
         let (measured, took) = (short(s.measured_s), short(s.wall_s));
         format!("{}: {measured} s measured, seed {}, took {took} s", s.engine, s.seed)
     });
     let hash = case.records.first().map(|r| escape_html(&r.summary.scenario_hash)).unwrap_or_default();
-    let told: Vec<String> = told.chain([format!("scenario <code>{hash}</code>")]).collect();
-    format!("<p class=\"runs\">{}</p>", told.join(" · "))
+    let parts: Vec<String> = parts.chain([format!("scenario <code>{hash}</code>")]).collect();
+    format!("<p class=\"runs\">{}</p>", parts.join(" · "))
 }
 
 /// Explains the thinning of the curves, and the samples behind the table's numbers.
@@ -355,7 +355,7 @@ fn thinning(report: &Report) -> String {
 
 /// Writes the remarks on the runs, each once with the cases that it is about.
 fn remarks(report: &Report) -> String {
-    let mut told: BTreeMap<(Engine, &str), Vec<usize>> = BTreeMap::new();
+    let mut parts: BTreeMap<(Engine, &str), Vec<usize>> = BTreeMap::new();
     for (i, case) in report.cases.iter().enumerate() {
         for record in &case.records {
             for note in &record.notes {
@@ -363,15 +363,15 @@ fn remarks(report: &Report) -> String {
                 let text = note.text();
                 let own = format!("{}: ", record.summary.engine);
                 let text = text.strip_prefix(own.as_str()).unwrap_or(text);
-                told.entry((record.summary.engine, text)).or_default().push(i + 1);
+                parts.entry((record.summary.engine, text)).or_default().push(i + 1);
             }
         }
     }
-    if told.is_empty() {
+    if parts.is_empty() {
         return String::new();
     }
     let mut out = String::from("<section><h2>Remarks on the runs</h2><ul>");
-    for ((engine, note), mut cases) in told {
+    for ((engine, note), mut cases) in parts {
         cases.dedup();
         let place = match cases.len() {
             n if n == report.cases.len() => String::new(),

@@ -25,8 +25,8 @@ pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
         return records().filter_map(cell::sentence).chain(records().filter_map(assumed)).collect();
     }
     let records = || answer.records.iter().map(|record| &record.summary);
-    let told = records().rev().map(|summary| outcome::outcome(resolved, summary));
-    let mut sentences = told.into_iter().find(|told| !told.is_empty()).unwrap_or_default();
+    let outcomes = records().rev().map(|summary| outcome::outcome(resolved, summary));
+    let mut sentences = outcomes.into_iter().find(|outcomes| !outcomes.is_empty()).unwrap_or_default();
     sentences.extend(agreement::agreement(resolved, answer));
     sentences.extend(records().flat_map(|summary| &summary.sessions).map(users));
     sentences.extend(standing(resolved));

@@ -4,12 +4,12 @@ use crate::figure::FigurePage;
 use crate::sentences::sentences;
 use crate::{Case, Report};
 use lab::run::resolve::ResolvedFlow;
-use lab::study::experiment::{Compared, Experiment};
+use lab::study::experiment::{Comparison, Experiment};
 use lab::study::task::Answer;
 
 /// Writes the page about the results of `experiment`: its figure, if the scenario has one, or its cases.
 #[must_use]
-pub fn page_of(experiment: &Experiment, compared: &Compared) -> String {
+pub fn page_of(experiment: &Experiment, compared: &Comparison) -> String {
     let (first, document) = (&experiment.tasks()[0].resolved, experiment.document());
     let (title, source) = (first.title.clone(), first.source.clone());
     let (scenario_text, scenario_name) = (document.text().to_owned(), document.name().to_owned());

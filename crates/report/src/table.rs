@@ -3,11 +3,11 @@
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
-use lab::run::metric::{COLUMNS, Known, LINK, of_run};
+use lab::run::metric::{COLUMNS, LINK, MetricReader, of_run};
 use lab::run::record::{Engine, LinkSummary, Summary};
 
 /// A number of a run, with the decimals of its column.
-type Column = (&'static Known<Summary>, usize);
+type Column = (&'static MetricReader<Summary>, usize);
 
 /// Returns the columns for which at least one run has a number, or all columns if no run has any.
 fn columns(report: &Report) -> Vec<&'static str> {
@@ -22,7 +22,7 @@ fn columns(report: &Report) -> Vec<&'static str> {
 pub fn table(report: &Report) -> String {
     let columns = columns(report);
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
-    for Known { metric, .. } in columns.iter().map(|key| of_run(key)) {
+    for MetricReader { metric, .. } in columns.iter().map(|key| of_run(key)) {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
     out += "</tr></thead>";
@@ -88,20 +88,20 @@ fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
 /// knows. Returns `None` without rows.
 pub(super) fn rows_by_engine<T>(
     what: &str,
-    columns: &[&Known<T>],
+    columns: &[&MetricReader<T>],
     groups: &[(Engine, Vec<(String, &T)>)],
 ) -> Option<String> {
     let all = || groups.iter().flat_map(|(_, rows)| rows.iter().map(|(_, of)| *of));
     all().next()?;
-    let known = |column: &&&Known<T>| all().any(|of| shown(column, of).is_some());
-    let decimals = |column: &Known<T>| {
+    let known = |column: &&&MetricReader<T>| all().any(|of| shown(column, of).is_some());
+    let decimals = |column: &MetricReader<T>| {
         if column.metric.whole { 0 } else { decimals_of(all().filter_map(|of| shown(column, of))) }
     };
-    let columns: Vec<(&Known<T>, usize)> =
+    let columns: Vec<(&MetricReader<T>, usize)> =
         columns.iter().filter(known).map(|column| (*column, decimals(column))).collect();
     let mut out =
         format!("<div class=\"scroll\"><table class=\"flows\"><thead><tr><th scope=\"col\">{what}</th>");
-    for (Known { metric, .. }, _) in &columns {
+    for (MetricReader { metric, .. }, _) in &columns {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
     out += "</tr></thead>";
@@ -154,13 +154,13 @@ pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) 
 }
 
 /// Returns a number in the unit that readers see.
-pub(super) fn shown<T>(column: &Known<T>, of: &T) -> Option<f64> {
+pub(super) fn shown<T>(column: &MetricReader<T>, of: &T) -> Option<f64> {
     Some(column.metric.unit.to_shown((column.get)(of)?))
 }
 
 /// Returns the decimals of the whole column, so that 72.0 stands over 72.5. A column that would need more than six
 /// digits has the decimals of its greatest value.
-fn decimals(report: &Report, column: &Known<Summary>) -> usize {
+fn decimals(report: &Report, column: &MetricReader<Summary>) -> usize {
     if column.metric.whole {
         return 0;
     }

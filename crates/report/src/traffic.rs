@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::table::rows_by_engine;
-use lab::run::metric::{Known, TRAFFIC};
+use lab::run::metric::{MetricReader, TRAFFIC};
 use lab::run::record::TrafficSummary;
 
 /// The columns, by the keys of a source.
@@ -20,7 +20,7 @@ const COLUMNS: [&str; 8] = [
 /// Writes the sources as HTML, without a heading: a row for each under its engine; `None` without cross traffic.
 pub(super) fn traffic_table(case: &Case) -> Option<String> {
     let columns = COLUMNS.iter().filter_map(|key| TRAFFIC.iter().find(|known| known.metric.key == *key));
-    let columns: Vec<&Known<TrafficSummary>> = columns.collect();
+    let columns: Vec<&MetricReader<TrafficSummary>> = columns.collect();
     let runs = case.records.iter().map(|record| &record.summary);
     let rows = runs.map(|run| (run.engine, run.traffic.iter().map(|of| (of.name.clone(), of)).collect()));
     rows_by_engine("traffic", &columns, &rows.collect::<Vec<_>>())

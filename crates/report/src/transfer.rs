@@ -72,7 +72,7 @@ impl TransferPage {
         }
         let drawn = |thin, scale| vec![trace(Engine::Live, None, "this transfer".to_owned(), thin, scale)];
         let rtt_note = "time from a segment to its acknowledgement, smoothed by the kernel".to_owned();
-        let window_note = "the most data that may be under way".to_owned();
+        let window_note = "the most data that may be in flight".to_owned();
         let least = self.min_rtt_s.map_or(0.0, |rtt| rtt * 1e3);
         let window_at_end = self.window_bytes.map_or(0.0, |bytes| bytes / 1e3);
         let mut charts = vec![

@@ -2,13 +2,13 @@
 
 #![cfg(feature = "kernel")]
 
-use lab::run::emulated::{Cross, Emulated, QueueSeries, Way};
+use lab::run::emulated::{CrossTraffic, DirectionReport, Emulated, QueueSeries};
 use lab::run::record::{HostSummary, Hosts};
 use tightlink_report::emulated::html;
 
-fn way(t_s: Vec<f64>) -> Way {
+fn way(t_s: Vec<f64>) -> DirectionReport {
     let of = |value: f64| vec![value; t_s.len()];
-    Way {
+    DirectionReport {
         rate_bps: 4.6e6,
         utilization: 0.92,
         packets: 2119,
@@ -29,7 +29,7 @@ fn way(t_s: Vec<f64>) -> Way {
     }
 }
 
-fn emulated(t_s: Vec<f64>, from_far: Option<Way>) -> Emulated {
+fn emulated(t_s: Vec<f64>, from_far: Option<DirectionReport>) -> Emulated {
     Emulated {
         code: 7,
         measured_s: 12.5,
@@ -78,7 +78,7 @@ fn a_command_that_ends_at_once_and_a_free_way_back_are_said() {
 
 #[test]
 fn marks_and_cross_traffic_have_cells_of_their_own() {
-    let cross = Cross {
+    let cross = CrossTraffic {
         name: "<calls>".into(),
         rate_bps: 1e6,
         packets: 4321,
@@ -86,7 +86,7 @@ fn marks_and_cross_traffic_have_cells_of_their_own() {
         loss_rate: 0.0028,
         marks: 5,
     };
-    let to_far = Way { marks: 227, cross: vec![cross], ..way(vec![0.02]) };
+    let to_far = DirectionReport { marks: 227, cross: vec![cross], ..way(vec![0.02]) };
     let page =
         html(&Emulated { to_far, ..emulated(vec![0.02], None) }, "true", "[link]", "tightlink emulate");
     assert!(page.contains("43 of 2119 packets dropped (2.03 %), 227 marked (10.7 %).</p>"));

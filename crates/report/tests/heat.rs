@@ -3,7 +3,7 @@
 use lab::study::curves::{Curves, draw};
 use lab::study::sweep::Runner;
 use lab::study::task::tasks;
-use lab::study::watch::Watched;
+use lab::study::watch::SharedWatch;
 use scenario::Document;
 use tightlink_report::figure::FigurePage;
 
@@ -33,7 +33,7 @@ y = ['flows.first.goodput_share', 'utilization']
 fn drawn(text: &str, folder: &std::path::Path) -> Result<Curves, String> {
     let document = Document::parse("t.toml", text).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
-    let runner = Runner { jobs: 2, folder: Some(folder), watched: &Watched::by_nobody() };
+    let runner = Runner { jobs: 2, folder: Some(folder), watched: &SharedWatch::by_nobody() };
     let drawn = draw(&spec, &tasks, &runner);
     drawn.map(|(curves, _)| curves).map_err(|error| error.to_string())
 }
@@ -108,7 +108,7 @@ fn the_page_has_a_table_for_each_map_with_every_cell_in_it() {
     let folder = tempfile::tempdir().unwrap();
     let document = Document::parse("t.toml", MATRIX).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
-    let watched = Watched::by_nobody();
+    let watched = SharedWatch::by_nobody();
     let runner = Runner { jobs: 2, folder: Some(folder.path()), watched: &watched };
     let (curves, _) = draw(&spec, &tasks, &runner).unwrap();
     assert_eq!(watched.steps(), (12, 12));

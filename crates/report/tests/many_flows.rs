@@ -3,7 +3,7 @@
 use lab::run::record::Engine;
 use lab::study::repeat::record;
 use lab::study::task::{Answer, tasks};
-use lab::study::watch::Watched;
+use lab::study::watch::SharedWatch;
 use scenario::Document;
 use tightlink_report::{Case, Report};
 
@@ -25,7 +25,7 @@ every = '40ms'
 fn percentiles_over_all_flows_are_drawn() {
     let document = Document::parse("t.toml", SCENARIO).unwrap();
     let task = tasks(&document).unwrap().remove(0);
-    let record = record(&task, Engine::Sim, &Watched::by_nobody()).unwrap();
+    let record = record(&task, Engine::Sim, &SharedWatch::by_nobody()).unwrap();
     let answer = Answer::of(task, vec![record]);
     let page = Report {
         title: "t".into(),

@@ -3,7 +3,7 @@
 use lab::run::record::Engine;
 use lab::study::repeat::record;
 use lab::study::task::{Answer, tasks};
-use lab::study::watch::Watched;
+use lab::study::watch::SharedWatch;
 use scenario::Document;
 use tightlink_report::{Case, Report};
 
@@ -26,7 +26,7 @@ name = 'cubic'
 fn answers(scenario: &str, engines: &[Engine]) -> Vec<Answer> {
     let document = Document::parse("t.toml", scenario).unwrap();
     let of = |task| {
-        let records = engines.iter().map(|engine| record(&task, *engine, &Watched::by_nobody()).unwrap());
+        let records = engines.iter().map(|engine| record(&task, *engine, &SharedWatch::by_nobody()).unwrap());
         let records = records.collect();
         Answer::of(task, records)
     };

@@ -1,9 +1,9 @@
-//! The cursor of the walk over the tree: [`At`] is a value with its path, [`Keys`] a table of known keys. Every reader
+//! The cursor of the walk over the tree: [`ValueAt`] is a value with its path, [`Keys`] a table of known keys. Every reader
 //! returns `None` after it has noted a fault.
 
 mod quantity;
 
-pub(crate) use quantity::Quantity;
+pub(crate) use quantity::TypedQuantity;
 
 use crate::fault::{Fault, Faults};
 use crate::near;
@@ -68,7 +68,7 @@ fn plant(keys: schema::Keys, trees: &mut HashMap<&'static str, Node>) {
 
 /// A value, its path, and the sink for its faults.
 #[derive(Clone)]
-pub(crate) struct At<'a> {
+pub(crate) struct ValueAt<'a> {
     pub(crate) node: &'a Node,
     pub(crate) path: String,
     /// The place of the key itself; `None` for a default, and for a value without a key.
@@ -79,7 +79,7 @@ pub(crate) struct At<'a> {
 /// A table whose keys are known; absent keys have the defaults of the schema or are faults.
 #[derive(Clone)]
 pub(crate) struct Keys<'a> {
-    at: At<'a>,
+    at: ValueAt<'a>,
     known: schema::Keys,
     host: Host,
     control: String,
@@ -93,17 +93,17 @@ const MOST_LETTERS: usize = 1000;
 /// The largest count. Larger ones are mistakes.
 const MOST: u64 = 1_000_000;
 
-impl<'a> At<'a> {
+impl<'a> ValueAt<'a> {
     pub(crate) fn root(node: &'a Node, sink: &'a Sink) -> Self {
         Self { node, path: String::new(), key: None, sink }
     }
 
-    /// Notes a fault at this value.
+    /// Records a fault at this value.
     pub(crate) fn fault(&self, found: impl Into<String>, accepted: impl Into<String>, help: Option<String>) {
         self.fault_from(&self.node.origin, found, accepted, help);
     }
 
-    /// Notes a fault with this value's path, at another place.
+    /// Records a fault with this value's path, at another place.
     pub(crate) fn fault_from(
         &self,
         origin: &Origin,
@@ -116,23 +116,23 @@ impl<'a> At<'a> {
         self.sink.faults.borrow_mut().push(Fault { origin: origin.clone(), complaint });
     }
 
-    /// Notes a fault in the text of this value, at the column of `error`.
+    /// Records a fault in the text of this value, at the column of `error`.
     pub(crate) fn fault_within(&self, text: &str, error: &TextError, help: Option<String>) {
         let origin = self.node.origin.within(text, error.column);
         self.fault_from(&origin, error.found.clone(), error.accepted.clone(), help);
     }
 
-    /// Reads a table and notes each key of it that is not `known`.
+    /// Reads a table, and records a fault for each key in it that is not `known`.
     pub(crate) fn keys(&self, known: schema::Keys) -> Option<Keys<'a>> {
         self.keys_among(known, &[], &|_, _| String::new())
     }
 
-    /// Reads a table as [`keys`](At::keys) does; `misplaced` says what is wrong with a key of `others`.
+    /// Reads a table as [`keys`](ValueAt::keys) does; `misplaced` says what is wrong with a key of `others`.
     pub(crate) fn keys_among(
         &self,
         known: schema::Keys,
         others: schema::Keys,
-        misplaced: &dyn Fn(&str, &At<'_>) -> String,
+        misplaced: &dyn Fn(&str, &ValueAt<'_>) -> String,
     ) -> Option<Keys<'a>> {
         let Value::Table(table) = &self.node.value else {
             self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
@@ -142,7 +142,7 @@ impl<'a> At<'a> {
         for entry in table.iter() {
             if schema::find(known, &entry.key).is_none() {
                 let (path, key) = (keys.path(&entry.key), Some(&entry.origin));
-                let at = At { node: &entry.node, path, key, sink: self.sink };
+                let at = ValueAt { node: &entry.node, path, key, sink: self.sink };
                 if schema::find(others, &entry.key).is_some() {
                     at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
                     continue;
@@ -321,14 +321,14 @@ impl<'a> At<'a> {
 
 impl<'a> Keys<'a> {
     /// Returns the value of `name`, if present.
-    pub(crate) fn get(&self, name: &str) -> Option<At<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<ValueAt<'a>> {
         self.at.child(name)
     }
 
     /// Returns the value of `name`, or the table with the path that the key would have: there a reader notes that it is
     /// missing.
-    pub(crate) fn near(&self, name: &str) -> At<'a> {
-        self.get(name).unwrap_or_else(|| At { path: self.path(name), ..self.at.clone() })
+    pub(crate) fn near(&self, name: &str) -> ValueAt<'a> {
+        self.get(name).unwrap_or_else(|| ValueAt { path: self.path(name), ..self.at.clone() })
     }
 
     /// Returns the same table with the defaults of `host` for a flow with `control`.
@@ -342,7 +342,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Reads a key that is required or has a default, as the schema says.
-    pub(crate) fn read<T>(&self, name: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
+    pub(crate) fn read<T>(&self, name: &str, read: impl FnOnce(&ValueAt<'a>) -> Option<T>) -> Option<T> {
         if let Some(at) = self.get(name) {
             return read(&at);
         }
@@ -351,7 +351,7 @@ impl<'a> Keys<'a> {
             .and_then(|default| default.on(self.host, &self.control))
             .and_then(|text| self.at.sink.default(text));
         match (written, default) {
-            (Some(node), _) => read(&At { node, path: self.path(name), key: None, sink: self.at.sink }),
+            (Some(node), _) => read(&ValueAt { node, path: self.path(name), key: None, sink: self.at.sink }),
             (None, Some(DefaultValue::Required(accepted))) => {
                 self.near(name).fault("missing", accepted, None);
                 None
@@ -368,7 +368,7 @@ impl<'a> Keys<'a> {
         &self,
         name: &str,
         default: impl Into<T>,
-        read: impl FnOnce(&At<'a>) -> Option<T>,
+        read: impl FnOnce(&ValueAt<'a>) -> Option<T>,
     ) -> Option<T> {
         self.get(name).map_or_else(|| Some(default.into()), |at| read(&at))
     }
@@ -377,7 +377,7 @@ impl<'a> Keys<'a> {
     pub(crate) fn optional<T>(
         &self,
         name: &str,
-        read: impl FnOnce(&At<'a>) -> Option<T>,
+        read: impl FnOnce(&ValueAt<'a>) -> Option<T>,
     ) -> Option<Option<T>> {
         self.get(name).map_or(Some(None), |at| read(&at).map(Some))
     }

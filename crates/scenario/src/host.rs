@@ -17,6 +17,6 @@ impl Host {
     }
 }
 
-/// The largest receive window that Linux chooses by itself, in payload: 32 MiB of memory (`tcp_rmem`, since 6.16), of
-/// which 170 in 256 are payload behind a TUN device (`scaling_ratio`). Behind a network card 229 in 256 are.
+/// The largest receive window that Linux chooses by itself, in payload: 32 MiB of memory (`tcp_rmem`, since 6.16). Of
+/// it 170/256 are payload behind a TUN device (`scaling_ratio`), and 229/256 behind a network card.
 pub const AUTOTUNED: Bytes = Bytes::new((32 << 20) * 170 / 256);

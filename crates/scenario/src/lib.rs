@@ -89,7 +89,7 @@ pub use spec::{
 };
 pub use sweep::{Axis, Point, Sweep};
 pub use tables::draft::{FlowDraft, LinkDraft};
-pub use tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+pub use tables::figure::{FigureNumbers, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use tables::{key_words, unit_words};
 pub use tree::{Entry, Node, Table, Value};
 pub use values::{FigureEngine, Host};

@@ -18,7 +18,7 @@ mod wlan;
 
 pub(crate) use flow::default_flow;
 
-use crate::cursor::{At, Keys, Sink};
+use crate::cursor::{Keys, Sink, ValueAt};
 use crate::document::Document;
 use crate::fault::Faults;
 use crate::spec::Scenario;
@@ -34,19 +34,19 @@ impl Document {
     /// Returns all faults of the file.
     pub fn scenario(&self) -> Result<Scenario, Faults> {
         let sink = Sink::new(ROOT);
-        let scenario = scenario(&At::root(self.root(), &sink));
+        let scenario = scenario(&ValueAt::root(self.root(), &sink));
         sink.result(scenario)
     }
 }
 
-fn scenario(root: &At<'_>) -> Option<Scenario> {
+fn scenario(root: &ValueAt<'_>) -> Option<Scenario> {
     let keys = root.keys(ROOT)?;
     let mut read = ScenarioRead::read(&keys, ());
     let cell = wlan::wlan(&keys);
     let links = if cell.is_some() { Some(Vec::new()) } else { link::links(&keys) };
     let ways = match &cell {
-        Some(cell) => way::Ways::in_cell(cell.as_ref()),
-        None => way::Ways::new(links.as_deref()),
+        Some(cell) => way::LinkNames::in_cell(cell.as_ref()),
+        None => way::LinkNames::new(links.as_deref()),
     };
     let traffic = match &cell {
         Some(_) => wlan::no_traffic(&keys),
@@ -76,7 +76,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
 }
 
 /// Returns the tables of `[[name]]`; an empty list if the key is absent. Any other value is a fault.
-fn repeated<'a>(keys: &Keys<'a>, name: &str) -> Option<Vec<At<'a>>> {
+fn repeated<'a>(keys: &Keys<'a>, name: &str) -> Option<Vec<ValueAt<'a>>> {
     let Some(at) = keys.get(name) else {
         return Some(Vec::new());
     };

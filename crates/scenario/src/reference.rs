@@ -24,7 +24,7 @@ pub struct Row {
 
 /// The result of a search for a word.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum KeyMatch {
     /// The word means this key.
     Key(Row),
     /// The word is a part of these paths.
@@ -124,7 +124,7 @@ const SECTIONS: &[Section] = &[
         table: "flow",
         intro: "The defaults are those of `host = \"rfc\"`; [hosts](#hosts) has the others.",
         groups: &[
-            ("What it moves, and where", tables::flow::MOVES),
+            ("Data and route", tables::flow::MOVES),
             ("Segments and the receiver", &[tables::flow::SEGMENTS]),
             ("The two ends", &[tables::ends::ENDS]),
             ("Windows", &[tables::flow::WINDOWS]),
@@ -172,19 +172,19 @@ pub fn rows() -> Vec<Row> {
 
 /// Returns the key whose path is `word`, or the only one whose name it is; otherwise all keys with `word` in the path.
 #[must_use]
-pub fn look_up(word: &str) -> Found {
+pub fn look_up(word: &str) -> KeyMatch {
     if let Ok(Some(key)) = schema::follow(tables::ROOT, word.split('.')) {
-        return Found::Key(Row { path: word.to_owned(), key });
+        return KeyMatch::Key(Row { path: word.to_owned(), key });
     }
     let mut rows = rows();
     let named: Vec<&Row> = rows.iter().filter(|row| row.key.name == word).collect();
     if let [row] = named[..] {
-        return Found::Key(row.clone());
+        return KeyMatch::Key(row.clone());
     }
     let words = rows.iter().flat_map(|row| [row.key.name, row.path.as_str()]);
     let help = near::did_you_mean(word, words);
     rows.retain(|row| row.path.contains(word));
-    if rows.is_empty() { Found::Nothing(help) } else { Found::Parts(rows) }
+    if rows.is_empty() { KeyMatch::Nothing(help) } else { KeyMatch::Parts(rows) }
 }
 
 /// Returns Markdown as plain text: links keep their words only, and code loses its backquotes.

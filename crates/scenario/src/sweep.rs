@@ -20,7 +20,7 @@ use units::Complaint;
 /// One combination: each swept key, and its value as typed.
 pub type Point = Vec<(String, String)>;
 
-/// The most points of a sweep. More are a mistake.
+/// The most points of a sweep, because a larger number is most likely a mistake.
 const MOST: usize = 100_000;
 
 /// Keys of `[sweep]` that are not axes.
@@ -328,7 +328,7 @@ impl Document {
         Some(Axis { key, values })
     }
 
-    /// Notes keys that lie within others or are the same, because each would replace the value of the other.
+    /// Records keys that lie within others or are the same, because each would replace the value of the other.
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
         let places: Vec<(&str, Vec<Vec<Step>>)> = sweep
             .keys()

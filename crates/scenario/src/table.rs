@@ -128,7 +128,7 @@ macro_rules! table {
             $($entries)*
         }
     };
-    // A part of another field.
+    // An entry that is a part of another field.
     (
         @gather $head:tt $fields:tt $parts:tt $groups:tt { $group:tt $GROUP:ident $BASE:ident [$($rows:tt)*] }
         $(#[doc = $doc:literal])+ in $($outer:ident).+: $name:ident $(= $reader:expr)? => $row:tt

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{SCENARIO, says};
-use tightlink_scenario::{Document, Drawn, FigureEngine};
+use tightlink_scenario::{Document, FigureEngine, FigureNumbers};
 
 const SWEEP: &str = "[sweep]
 'flow.target.count' = [1, 2]
@@ -24,11 +24,11 @@ fn a_figure_draws_numbers_or_the_smallest_value_of_a_key() {
     assert_eq!(document("").figure().unwrap(), None);
     let figure = document("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\npublished = 'it falls'");
     let figure = figure.figure().unwrap().unwrap();
-    assert_eq!(figure.y, Drawn::Numbers(vec!["loss_rate".into()]));
+    assert_eq!(figure.y, FigureNumbers::Numbers(vec!["loss_rate".into()]));
     assert_eq!((figure.x.as_str(), figure.published.as_deref()), ("link.queue.limit", Some("it falls")));
     let searched = "[figure]\nx = 'flow.target.count'\nsmallest = { over = 'flow.target.segment', metric = 'idle_fraction', \
                     at_most = ['1%', '20ms', 0.5] }";
-    let Drawn::Smallest(smallest) = document(searched).figure().unwrap().unwrap().y else {
+    let FigureNumbers::Smallest(smallest) = document(searched).figure().unwrap().unwrap().y else {
         panic!("a search was written");
     };
     let bounds: Vec<f64> = smallest.at_most.iter().map(|(_, bound)| *bound).collect();

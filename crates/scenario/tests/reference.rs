@@ -1,7 +1,7 @@
 //! The schema and its page say what the readers do.
 
 use std::path::Path;
-use tightlink_scenario::reference::{Found, defaults, look_up, page, reasons_without_default, rows};
+use tightlink_scenario::reference::{KeyMatch, defaults, look_up, page, reasons_without_default, rows};
 use tightlink_scenario::{DefaultValue, Document, Faults};
 
 /// A scenario that has every table.
@@ -168,19 +168,19 @@ fn every_default_has_a_reason_and_a_source() {
 #[test]
 fn a_key_is_found_by_its_path_its_name_or_a_part() {
     for word in ["flow.sack_compression", "sack_compression"] {
-        let Found::Key(row) = look_up(word) else { panic!("{word}") };
+        let KeyMatch::Key(row) = look_up(word) else { panic!("{word}") };
         assert_eq!(row.path, "flow.sack_compression");
     }
     // Where a table stands in a second place, its keys are found there, too.
-    assert!(matches!(look_up("traffic.think.exponential"), Found::Key(_)));
-    let Found::Parts(rows) = look_up("rate") else { panic!("several keys have a rate") };
+    assert!(matches!(look_up("traffic.think.exponential"), KeyMatch::Key(_)));
+    let KeyMatch::Parts(rows) = look_up("rate") else { panic!("several keys have a rate") };
     let paths: Vec<_> = rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths.first(), Some(&"link.rate"));
     assert!(
         paths.contains(&"flow.access_rate") && paths.iter().all(|path| path.contains("rate")),
         "{paths:?}"
     );
-    let Found::Nothing(Some(help)) = look_up("delayed_akc") else { panic!("it is misspelt") };
+    let KeyMatch::Nothing(Some(help)) = look_up("delayed_akc") else { panic!("it is misspelt") };
     assert_eq!(help, "did you mean \"delayed_ack\"?");
-    assert!(matches!(look_up("colour"), Found::Nothing(None)));
+    assert!(matches!(look_up("colour"), KeyMatch::Nothing(None)));
 }

@@ -6,7 +6,7 @@ use units::Time;
 /// A tournament tree over slots. The earliest slot wins, and ties go to the lower slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// Pair i holds the winners of pairs 2i and 2i + 1; the last `base / 2` pairs hold the slots. There is no pair 0.
+    /// Pair i holds the winners of pairs 2i and 2i + 1; the last `base / 2` pairs hold the slots. Pair 0 is unused.
     pairs: Vec<[Entry; 2]>,
     base: usize,
     first: Entry,

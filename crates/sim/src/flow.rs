@@ -23,7 +23,7 @@ use sizing::{BufferSizer, Input};
 use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
-use way_back::{Said, WayBack};
+use way_back::{AckContent, WayBack};
 
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -177,8 +177,8 @@ impl Flow {
             if arrival.segment.is_syn() {
                 return self.establish(now, arrival.sent, medium);
             }
-            let said = self.way_back.as_mut().and_then(|back| back.take(arrival.segment.number()));
-            if let Some(Said { acknowledgement, blocks }) = said {
+            let contents = self.way_back.as_mut().and_then(|back| back.take(arrival.segment.number()));
+            if let Some(AckContent { acknowledgement, blocks }) = contents {
                 self.on_ack(now, &acknowledgement, blocks.as_slice(), medium);
             }
             return;
@@ -242,7 +242,7 @@ impl Flow {
 
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
         self.counts.marks += u64::from(segment.is_marked());
-        self.receiver.on_ecn(segment.tells_reduction(), segment.is_marked());
+        self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
         segment.number()
     }
 

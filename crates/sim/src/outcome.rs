@@ -20,8 +20,8 @@ pub struct Outcome<R> {
     /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time
     /// for which the air is busy as its utilization.
     pub link: LinkReport,
-    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. If the
-    /// plan has no end, only the beginning is there.
+    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. If the plan
+    /// has no end, only the beginning is kept.
     pub batches: Vec<(Time, LinkState)>,
     /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then
     /// the backhaul.

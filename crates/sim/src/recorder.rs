@@ -40,7 +40,7 @@ pub trait Recorder {
     fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
         let _ = (at, index, name, value);
     }
-    /// Takes the limit of the watched queue at `at`, if it moves, in packets.
+    /// Records the limit of the watched queue at `at`, in packets, if the limit moves.
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
     }
@@ -53,7 +53,7 @@ pub trait Recorder {
     fn is_too_large(&mut self) -> bool {
         false
     }
-    /// Notes that the run is at `at`. [`ControlFlow::Break`] ends it there.
+    /// Notes that the run is at `at`. [`ControlFlow::Break`] ends the run.
     fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let _ = at;
         ControlFlow::Continue(())

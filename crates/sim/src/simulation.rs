@@ -1,8 +1,8 @@
 //! The loop: it takes the earlier of the next arrival and the earliest slot of the agenda, and lets it act.
 
 #[cfg(test)]
-#[path = "../tests/within/strangers.rs"]
-mod strangers;
+#[path = "../tests/within/foreign_parts.rs"]
+mod foreign_parts;
 
 use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
@@ -20,12 +20,12 @@ use units::{Span, Time};
 
 /// A run that has not happened yet. It is an owned value, so that many can run at the same time in one process.
 pub struct Simulation<R> {
-    course: Course<R>,
-    carrier: Carrier,
+    course: Run<R>,
+    carrier: AnyMedium,
 }
 
 /// The medium of a run.
-enum Carrier {
+enum AnyMedium {
     Tight(Box<TightLink>),
     Assisted(Box<AssistedLink>),
     Network(Box<Network>),
@@ -33,7 +33,7 @@ enum Carrier {
 }
 
 /// All parts of a run except its medium.
-struct Course<R> {
+struct Run<R> {
     endpoints: Endpoints,
     sources: Vec<Source>,
     tight: usize,
@@ -73,7 +73,7 @@ impl<R: Recorder> Simulation<R> {
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let network = Network::new(links.iter().map(make).collect(), &plan);
-                Self { course: Course::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
+                Self { course: Run::new(plan, recorder), carrier: AnyMedium::Network(Box::new(network)) }
             }
             Topology::Cell(cell) => {
                 let make = |link: &LinkPlan| {
@@ -81,7 +81,7 @@ impl<R: Recorder> Simulation<R> {
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let medium = WirelessCell::new(cell, cell.backhaul.each_ref().map(make), &plan);
-                Self { course: Course::new(plan, recorder), carrier: Carrier::Cell(Box::new(medium)) }
+                Self { course: Run::new(plan, recorder), carrier: AnyMedium::Cell(Box::new(medium)) }
             }
         }
     }
@@ -114,12 +114,12 @@ impl<R: Recorder> Simulation<R> {
         let router = queue.assist.as_deref().map(|name| {
             link::assist::build(name, config.rate).expect("the plan names an assist of the registry")
         });
-        let course = Course::new(plan, recorder);
+        let course = Run::new(plan, recorder);
         let carrier = match router {
-            None => Carrier::Tight(Box::new(tight)),
+            None => AnyMedium::Tight(Box::new(tight)),
             Some(router) => {
                 let flows = course.endpoints.flows.len() + course.endpoints.population.len();
-                Carrier::Assisted(Box::new(AssistedLink::new(tight, router, flows)))
+                AnyMedium::Assisted(Box::new(AssistedLink::new(tight, router, flows)))
             }
         };
         Self { course, carrier }
@@ -139,15 +139,15 @@ impl<R: Recorder> Simulation<R> {
     /// Returns [`TooLarge`] once all memory of the run is free again.
     pub fn try_run(self) -> Result<Outcome<R>, TooLarge<R>> {
         match self.carrier {
-            Carrier::Tight(link) => self.course.run(*link),
-            Carrier::Assisted(link) => self.course.run(*link),
-            Carrier::Network(network) => self.course.run(*network),
-            Carrier::Cell(cell) => self.course.run(*cell),
+            AnyMedium::Tight(link) => self.course.run(*link),
+            AnyMedium::Assisted(link) => self.course.run(*link),
+            AnyMedium::Network(network) => self.course.run(*network),
+            AnyMedium::Cell(cell) => self.course.run(*cell),
         }
     }
 }
 
-impl<R: Recorder> Course<R> {
+impl<R: Recorder> Run<R> {
     fn new(plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
         let source = |traffic: &TrafficPlan| Source::named(traffic.config.clone(), seed, &traffic.name);

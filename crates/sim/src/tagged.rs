@@ -114,7 +114,7 @@ impl Tagged {
         self.0 & Self::MARKED != 0
     }
 
-    pub(crate) fn tells_reduction(self) -> bool {
+    pub(crate) fn reports_reduction(self) -> bool {
         self.0 & Self::REDUCED != 0
     }
 

@@ -121,7 +121,7 @@ impl Driver {
         }
     }
 
-    /// Keeps the sizer's phase and reason, if one of them is new, with the window in force.
+    /// Keeps the sizer's phase and reason with the current window, if the phase or the reason is new.
     pub fn note_state(&mut self, now: Time, window: Bytes) {
         let state = self.sizer.state();
         if self.changes.last().is_none_or(|last| last.state != state) {

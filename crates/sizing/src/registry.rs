@@ -44,7 +44,7 @@ pub const SIZERS: &[Sizer] = &[
     Sizer {
         name: "maximum",
         summary: "the largest window there may be, from the beginning",
-        source: "what bulk transfers do without one",
+        source: "what bulk transfers do without a sizer",
         build: |config| Box::new(Fixed::new(config.maximum)),
     },
 ];

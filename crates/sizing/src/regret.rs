@@ -2,7 +2,7 @@
 //!
 //! SOBAS takes the available bandwidth. A window without limit, an open one, may also take goodput from other
 //! transfers. So the transfer is divided into segments, each with an open window or with S. The window with more
-//! goodput is kept. The other one is tested again ("asked" in the table), at growing intervals.
+//! goodput is kept. The other window is tested again ("asked" in the table), at growing intervals.
 //!
 //! | window | when | next |
 //! |---|---|---|
@@ -17,7 +17,7 @@
 //! | S, kept | its segments are over, or S has cost more than the bound | open, asked |
 //! | open, asked | the segment is over, and S had cost no more than 0.6 of the bound | S, kept |
 //! | open, asked | the segment is over, and S had cost more | open, kept |
-//! | S | loss that is not ours, or the sender goes by a rate that it measures | open, kept |
+//! | S | loss that is not ours, or the sender is rate-based, such as BBR | open, kept |
 //!
 //! A window is kept for 8 segments, later for 16, 32 and so on. A transfer that is taken over with a standing queue
 //! begins with a test of S, because its goodput before that is the open window's.
@@ -30,7 +30,7 @@ use units::{Rate, Span, Time};
 const SEGMENT: (u64, f64) = (30, 3.0);
 /// The round trips after a window was opened that do not count, because it has to grow.
 const OPENING: u64 = 16;
-/// The part of the bound up to which S may cost goodput and is kept. The rest is for the cost of tests.
+/// The share of the bound that S may cost in goodput and still be kept. The rest is for the cost of tests.
 const KEPT: f64 = 0.6;
 /// The round trips after which a segment with S may end early, because S costs more than the bound.
 const SOON: u64 = 8;

@@ -21,7 +21,7 @@
 //! | | the third loss without a queue in 20 s | open | maximum |
 //! | | the segment is over | hold | as before; the queue aimed at is doubled again after a loss |
 //! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
-//! | any | the sender goes by a rate that it measures | open | maximum |
+//! | any | the sender is rate-based, such as BBR | open | maximum |
 //!
 //! Without probes, the receiver's own round-trip times serve. Without the sender's report, R T shows whether the window
 //! is the limit. Without trains, the window grows until a queue stands. A sender of ours is paced while its window is
@@ -44,7 +44,7 @@ use grow::Grow;
 pub(crate) use parameters::CLOCK_STEP;
 use parameters::LOSS_MEMORY;
 pub use parameters::Parameters;
-use path::{Before, Level, Path, Sign};
+use path::{Level, Path, QueueBeforeLoss, Sign};
 pub(crate) use port::IDLY;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};
@@ -93,7 +93,7 @@ enum Phase {
     },
 }
 
-/// The state while S is in force.
+/// The state while the window is S.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     /// The R and T by which S was decided.
@@ -209,7 +209,7 @@ impl Sobas {
         };
     }
 
-    /// Handles `sign` while S is in force, and keeps the window at the knee.
+    /// Handles `sign` while the window is S, and keeps it at the knee.
     fn held(&mut self, now: Time, mut hold: Hold, sign: Sign) -> Phase {
         let parameters = self.config.parameters;
         match sign {
@@ -255,12 +255,12 @@ impl Sobas {
                     };
                 }
             }
-            Sign::Loss(Before::Calm)
+            Sign::Loss(QueueBeforeLoss::Calm)
                 if now >= self.losses.recovered && self.losses.count(now) >= parameters.losses as u32 =>
             {
                 return self.open(now, "losses go on with S in force");
             }
-            Sign::Loss(Before::Calm) => {}
+            Sign::Loss(QueueBeforeLoss::Calm) => {}
             // The buffer has less room than the queue that S aims at.
             Sign::Loss(_) if now >= self.losses.recovered => {
                 let (base, aim) = (self.base().as_secs_f64(), self.aim().as_secs_f64());

@@ -62,7 +62,7 @@ pub struct Takeover {
     /// The bytes that the sender may have in flight because they were promised before.
     promised: f64,
     /// The window that was advertised last.
-    said: Option<Bytes>,
+    last_window: Option<Bytes>,
     /// The newest RTT, and the one found in the dip.
     newest: Option<Span>,
     base: Option<Span>,
@@ -152,7 +152,7 @@ impl Takeover {
                     .to_owned(),
             window: promised.get() as f64,
             promised: promised.get() as f64,
-            said: None,
+            last_window: None,
             newest: None,
             base: None,
             spoiled: 0,
@@ -211,7 +211,7 @@ impl Takeover {
     fn dip(&mut self, now: Time, rate: f64, round_trip: Span, before: f64, window: f64) -> Stage {
         self.set(window.max(self.segments(LEAST_SEGMENTS)));
         self.reason = format!(
-            "{} at {}, a queue included or not: a dip to {} for some round trips will tell",
+            "{} at {}, a queue included or not: a dip to {} for some round trips will show it",
             Rate::from_bps_f64(8.0 * rate).rounded(),
             round_trip.rounded(),
             shown(self.window)
@@ -337,7 +337,7 @@ impl BufferSizer for Takeover {
         // Windows are whole segments, as senders use them.
         let segment = self.config.segment;
         let window = (segment * (Bytes::new(self.window as u64) / segment).max(1)).min(self.config.maximum);
-        let changed = self.said.replace(window) != Some(window);
+        let changed = self.last_window.replace(window) != Some(window);
         changed.then_some(Action::Window(window))
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod script;
 
-use host::{Behind, Clock};
+use host::{Clock, PathLag};
 use script::Segment;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -89,7 +89,7 @@ static PASSED: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 struct Still(Instant);
 
-impl Behind for Still {
+impl PathLag for Still {
     fn now(&self) -> Span {
         let real = Clock::new(self.0).now();
         real.since(Time::from_nanos(PASSED.load(Relaxed)))

@@ -2,7 +2,7 @@
 //! waits.
 
 use super::clock;
-use crate::channel::{Carrier, Channel, Got, RAW};
+use crate::channel::{ByteStream, Channel, RAW, ReadOutcome};
 use crate::error::TransferError;
 use crate::lock::locked;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl Script {
     pub(crate) fn channel(pieces: impl IntoIterator<Item = Vec<u8>>) -> (Arc<Self>, Arc<Channel>) {
         let left = Mutex::new(pieces.into_iter().collect());
         let script = Arc::new(Self { left, written: Mutex::default() });
-        let carrier: Arc<dyn Carrier> = script.clone();
+        let carrier: Arc<dyn ByteStream> = script.clone();
         (script, Arc::new(Channel::over(carrier, ([192, 0, 2, 7], 5).into(), clock())))
     }
 
@@ -41,7 +41,7 @@ impl Script {
     }
 }
 
-impl Carrier for Script {
+impl ByteStream for Script {
     fn tcp(&self) -> &TcpStream {
         /// Both ends of a connection on which nothing passes, for callers that query the kernel.
         static SOCKETS: OnceLock<(TcpStream, TcpStream)> = OnceLock::new();
@@ -62,11 +62,11 @@ impl Carrier for Script {
         Ok(())
     }
 
-    fn read(&self, _raw: &mut [u8], plain: &mut Vec<u8>, _until: Time) -> Result<Got, TransferError> {
-        let Some(bytes) = locked(&self.left).pop_front() else { return Ok(Got::End) };
+    fn read(&self, _raw: &mut [u8], plain: &mut Vec<u8>, _until: Time) -> Result<ReadOutcome, TransferError> {
+        let Some(bytes) = locked(&self.left).pop_front() else { return Ok(ReadOutcome::End) };
         assert!(bytes.len() <= RAW, "one read");
         plain.extend(bytes);
-        Ok(Got::Bytes)
+        Ok(ReadOutcome::Bytes)
     }
 
     fn finish(&self) {}

@@ -1,4 +1,4 @@
-//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`Carrier`] moves
+//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`] moves
 //! its bytes: TLS over TCP (`channel/tls.rs`), or a script.
 //!
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
@@ -24,7 +24,7 @@ use units::{Rate, Span, Time};
 pub(crate) const RAW: usize = 256 << 10;
 
 /// The carrier of a connection's bytes.
-pub(crate) trait Carrier: Debug + Send + Sync {
+pub(crate) trait ByteStream: Debug + Send + Sync {
     /// Returns the socket, for its options.
     fn tcp(&self) -> &TcpStream;
     /// Derives 32 bytes that only the two ends of this connection know [rfc9846:7.5].
@@ -33,7 +33,7 @@ pub(crate) trait Carrier: Debug + Send + Sync {
     /// its receive window closed.
     fn write(&self, bytes: &[u8], closed: Span) -> Result<(), TransferError>;
     /// Reads once, and appends the received bytes to `plain`.
-    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError>;
+    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<ReadOutcome, TransferError>;
     /// Announces properly that this side sends nothing more.
     fn finish(&self);
     /// Ends the connection at once: every thread that waits on it gets an error.
@@ -54,7 +54,7 @@ pub(crate) trait Carrier: Debug + Send + Sync {
 
 /// The outcome of an attempt to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Got {
+pub(crate) enum ReadOutcome {
     /// Bytes were received.
     Bytes,
     /// No bytes were received in time.
@@ -68,7 +68,7 @@ pub(crate) enum Got {
 /// A connection that threads share.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    carrier: Arc<dyn Carrier>,
+    carrier: Arc<dyn ByteStream>,
     peer: SocketAddr,
     clock: Clock,
     /// Received bytes that were not consumed, for the next [`MessageReader`].
@@ -95,7 +95,7 @@ impl Channel {
     }
 
     /// Makes a connection to `peer` over `carrier`.
-    pub(crate) fn over(carrier: Arc<dyn Carrier>, peer: SocketAddr, clock: Clock) -> Self {
+    pub(crate) fn over(carrier: Arc<dyn ByteStream>, peer: SocketAddr, clock: Clock) -> Self {
         Self { carrier, peer, clock, early: Mutex::default(), ended: AtomicBool::new(false) }
     }
 
@@ -148,9 +148,9 @@ impl Channel {
     }
 
     /// Reads once, and appends the received bytes to `plain`.
-    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
+    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<ReadOutcome, TransferError> {
         let got = self.carrier.read(raw, plain, until);
-        if matches!(got, Err(_) | Ok(Got::Last | Got::End)) {
+        if matches!(got, Err(_) | Ok(ReadOutcome::Last | ReadOutcome::End)) {
             self.over_now();
         }
         got
@@ -166,7 +166,7 @@ impl Channel {
         let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
         while !self.is_over()
             && self.clock.now() < until
-            && matches!(self.read(&mut raw, &mut plain, until), Ok(Got::Bytes))
+            && matches!(self.read(&mut raw, &mut plain, until), Ok(ReadOutcome::Bytes))
         {
             plain.clear();
         }

@@ -68,7 +68,7 @@ impl Chunks {
         self.size.div_ceil(1 << self.log2) as u32
     }
 
-    /// Returns the range of bytes of chunk `index`; empty if there is no such chunk.
+    /// Returns the range of bytes of chunk `index`; empty if the file does not have that chunk.
     #[must_use]
     pub fn range(self, index: u32) -> Range<u64> {
         let start = (u64::from(index) << self.log2).min(self.size);

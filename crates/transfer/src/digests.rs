@@ -33,7 +33,7 @@ pub enum Checked {
     Same,
     /// The content has another digest.
     Differs,
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
     /// The check failed, for this reason: the file cannot be read, or its line is not that of a file of digests.
     Failed(String),
@@ -139,14 +139,14 @@ struct Temporary {
 }
 
 impl Temporary {
-    fn new(beside: &Path) -> Result<Self, TransferError> {
+    fn new(target: &Path) -> Result<Self, TransferError> {
         let mut random = [0; 8];
         fill_random(&mut random);
-        let path = beside.with_file_name(format!(".tightlink-{:016x}", u64::from_le_bytes(random)));
+        let path = target.with_file_name(format!(".tightlink-{:016x}", u64::from_le_bytes(random)));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
         let file =
-            rustix::fs::open(&path, flags, mode).map_err(TransferError::file(beside, "write the digests"))?;
+            rustix::fs::open(&path, flags, mode).map_err(TransferError::file(target, "write the digests"))?;
         Ok(Self { file: file.into(), path, kept: false })
     }
 

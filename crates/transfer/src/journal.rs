@@ -5,15 +5,15 @@
 //! record is dropped when the log is opened.
 //!
 //! The log itself is not forced to the disk. So after a power cut it may claim bytes that never reached the disk, or
-//! miss some that did. Nothing rests on the log alone. The present bytes of a file under way are hashed again whenever
-//! the file is taken up. A file gets its name only after its bytes have reached the disk
+//! miss some that did. No decision depends on the log alone. The present bytes of a file under way are hashed again
+//! whenever the file is taken up. A file gets its name only after its bytes have reached the disk
 //! (`receive/assembly/naming.rs`).
 
 use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::origin::Origin;
-use crate::store::{FileStamp, Finish, Key};
+use crate::store::{FileStamp, FolderAttributes, Key};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -40,7 +40,7 @@ const CHUNK: usize = 128;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Record {
     /// A folder whose rights and time are set at the end.
-    Folder(Name, Finish),
+    Folder(Name, FolderAttributes),
     /// An entry that has its name; the second key is that of the entry while it was under way.
     Stored(Key, Key, Stored),
     /// A file that is begun under a name; the first key is that of the name.
@@ -92,7 +92,7 @@ pub(crate) struct Journal {
     partial: HashMap<Key, Partial>,
     /// The file begun last under each name.
     begun: HashMap<Key, Key>,
-    folders: BTreeMap<Name, Finish>,
+    folders: BTreeMap<Name, FolderAttributes>,
     /// The estimated memory of all these, in bytes.
     memory: usize,
 }
@@ -193,7 +193,7 @@ impl Journal {
     }
 
     /// Records a folder whose rights and time are set at the end.
-    pub(crate) fn folder(&mut self, name: &Name, finish: Finish) -> Result<(), TransferError> {
+    pub(crate) fn folder(&mut self, name: &Name, finish: FolderAttributes) -> Result<(), TransferError> {
         if self.folders.get(name) == Some(&finish) {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl Journal {
     }
 
     /// Returns the rights and time that a folder gets at the end, if it belongs to the session.
-    pub(crate) fn known_folder(&self, name: &Name) -> Option<Finish> {
+    pub(crate) fn known_folder(&self, name: &Name) -> Option<FolderAttributes> {
         self.folders.get(name).copied()
     }
 
@@ -265,7 +265,7 @@ impl Journal {
     }
 
     /// Returns the folders, each before the folders inside it.
-    pub(crate) fn folders(&self) -> Vec<(Name, Finish)> {
+    pub(crate) fn folders(&self) -> Vec<(Name, FolderAttributes)> {
         self.folders.iter().map(|(name, &finish)| (name.clone(), finish)).collect()
     }
 
@@ -328,9 +328,9 @@ mod tests {
         Stored { version: [1; 16], there: FileStamp { size: 3, modified, inode: 9 }, other: None }
     }
 
-    fn finish() -> Finish {
+    fn finish() -> FolderAttributes {
         let origin = Origin::of(File::open("/").unwrap()).unwrap();
-        Finish { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
+        FolderAttributes { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
     }
 
     fn filled(path: &Path) {

@@ -76,7 +76,7 @@ fn provider() -> Arc<CryptoProvider> {
 /// Fills `bytes` from the operating system's entropy.
 ///
 /// # Panics
-/// If the system has none, because there is no safe way to go on.
+/// If the system has no entropy, because then no key would be safe.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     host::fill_random(bytes).expect("the system gives entropy");
 }
@@ -84,7 +84,7 @@ pub(crate) fn fill_random(bytes: &mut [u8]) {
 /// Makes the TLS configuration of a receiver that lets in only the holder of `secret`.
 pub(crate) fn receiver_tls(key: &Key, secret: &Secret) -> Arc<ServerConfig> {
     let provider = provider();
-    let verifier = Pinned::new(Expected::Key(Key::of_sender(secret).public().to_vec()), &provider);
+    let verifier = PinnedKey::new(Expected::Key(Key::of_sender(secret).public().to_vec()), &provider);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("the suites are TLS 1.3's")
@@ -99,7 +99,7 @@ pub(crate) fn receiver_tls(key: &Key, secret: &Secret) -> Arc<ServerConfig> {
 /// Makes the TLS configuration of the holder of `secret`, who talks only to the receiver with `fingerprint`.
 pub(crate) fn sender_tls(secret: &Secret, fingerprint: Fingerprint) -> Arc<ClientConfig> {
     let provider = provider();
-    let verifier = Pinned::new(Expected::Fingerprint(fingerprint), &provider);
+    let verifier = PinnedKey::new(Expected::Fingerprint(fingerprint), &provider);
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("the suites are TLS 1.3's")
@@ -128,12 +128,12 @@ enum Expected {
 
 /// A verifier that accepts exactly one key.
 #[derive(Debug)]
-struct Pinned {
+struct PinnedKey {
     expected: Expected,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl Pinned {
+impl PinnedKey {
     fn new(expected: Expected, provider: &CryptoProvider) -> Self {
         Self { expected, algorithms: provider.signature_verification_algorithms }
     }
@@ -161,7 +161,7 @@ impl Pinned {
     }
 }
 
-impl ServerCertVerifier for Pinned {
+impl ServerCertVerifier for PinnedKey {
     fn verify_server_cert(
         &self,
         key: &CertificateDer<'_>,
@@ -200,7 +200,7 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-impl ClientCertVerifier for Pinned {
+impl ClientCertVerifier for PinnedKey {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }

@@ -22,7 +22,7 @@ pub struct Snapshot {
     pub rate_bps: f64,
     /// The smoothed round-trip time.
     pub rtt: Option<Span>,
-    /// The receive window in force over all data connections; `None` if it is as large as the kernel allows.
+    /// The current receive window over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<Bytes>,
     /// The phase of the window's sizer.
     pub phase: String,
@@ -32,7 +32,7 @@ pub struct Snapshot {
 
 /// The outcome for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moved {
+pub enum EntryOutcome {
     /// The entry was transferred.
     Sent,
     /// The entry existed before.
@@ -55,7 +55,7 @@ pub trait Observer: Sync {
     /// Takes the progress, several times a second.
     fn progress(&self, snapshot: &Snapshot);
     /// Takes the outcome for an entry.
-    fn moved(&self, _name: &Name, _fate: Moved) {}
+    fn moved(&self, _name: &Name, _fate: EntryOutcome) {}
     /// Asks whether the receiver's user accepts. The answer may take as long as a person takes. `is_over` returns true
     /// once the sender has left and nobody waits for the answer any more.
     fn accept(&self, _question: &Question, _is_over: &dyn Fn() -> bool) -> bool {
@@ -89,9 +89,9 @@ impl PathRate {
 
 /// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct SilentObserver;
 
-impl Observer for Silent {
+impl Observer for SilentObserver {
     fn say(&self, _line: &str) {}
     fn progress(&self, _snapshot: &Snapshot) {}
 }

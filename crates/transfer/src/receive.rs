@@ -1,17 +1,17 @@
 //! Receiving: a folder, a ticket, and the sender that holds it.
 //!
 //! Reading order: `state.rs` (the part of a session that outlives the process), `listen.rs` (admission of
-//! connections), `book.rs` (what all threads share), `session.rs` (one sender's session, and the one thread that owns
-//! it). Then `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
+//! connections), `registry.rs` (the state that all threads share). Then `session.rs` (one sender's session, and the one
+//! thread that owns it), `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
 
 mod assembly;
-mod book;
 mod consent;
 #[cfg(fuzzing)]
 #[path = "../fuzzing/receive/harness.rs"]
 pub(crate) mod fuzzing;
 mod incoming;
 mod listen;
+mod registry;
 mod session;
 mod state;
 mod stream;
@@ -214,7 +214,7 @@ impl Receiver {
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = match listen::serve(&self, observer) {
             Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
-                // Nothing is stored that could be continued, and the ticket's holder is not wanted.
+                // No stored data could be continued, and the receiver does not want the ticket's holder.
                 self.state.finish()?;
                 return Err(error);
             }

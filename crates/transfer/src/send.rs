@@ -5,17 +5,17 @@
 //! `control.rs` handles the answers. `stream.rs` (one thread per data connection) sends wanted bytes with their
 //! digests. Between them are `transfer.rs` (the shared state), `queue.rs` (the entries to be sent), `outgoing.rs` (one
 //! file) and `rate_limit.rs` (the rate). `meter.rs` reads the kernel's state of the data connections, raises their send
-//! buffers and requests more connections, which `lanes.rs` opens. `echo.rs` answers the receiver's probes. `retry.rs`
+//! buffers and requests more connections, which `data_connections.rs` opens. `echo.rs` answers the receiver's probes. `retry.rs`
 //! decides when a broken connection is made again. `listing.rs` lists the entries that would be sent.
 
 mod connect;
 mod control;
 mod count;
+mod data_connections;
 mod echo;
 #[cfg(fuzzing)]
 #[path = "../fuzzing/send/harness.rs"]
 pub(crate) mod fuzzing;
-mod lanes;
 mod listing;
 mod meter;
 mod offer;
@@ -39,8 +39,8 @@ use crate::summary::Summary;
 use crate::ticket::Ticket;
 use control::Control;
 use host::Clock;
-pub use listing::{Listed, Shape, Totals, list};
-use retry::{Earlier, Retry};
+pub use listing::{EntryKind, ListedEntry, Totals, list};
+use retry::{EarlierAttempts, Retry};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -57,7 +57,7 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// The greatest rate over all data connections.
     pub limit: Option<Rate>,
-    /// The time without progress for which a broken connection is made again; zero for not at all.
+    /// The time without progress after which a broken connection is given up; with zero it is given up at once.
     pub retry: Span,
 }
 
@@ -77,7 +77,7 @@ pub fn send(
     count::counting(&sources, clock, |count| {
         let task = Task { sources: &sources, count, ticket, options, clock, observer };
         let mut retry = Retry::new(options.retry, *clock);
-        let mut earlier = Earlier::new(clock.now());
+        let mut earlier = EarlierAttempts::new(clock.now());
         loop {
             let error = match task.attempt(&mut retry, &mut earlier) {
                 Ok(summary) => return Ok(summary),
@@ -102,7 +102,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Sends until everything is stored or the connection breaks.
-    fn attempt(&self, retry: &mut Retry, earlier: &mut Earlier) -> Result<Summary, TransferError> {
+    fn attempt(&self, retry: &mut Retry, earlier: &mut EarlierAttempts) -> Result<Summary, TransferError> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
         // An earlier attempt may have opened more of them.
         let streams = options.streams.max(earlier.streams);
@@ -111,14 +111,14 @@ impl Task<'_> {
         let echoer = connections.echoer.take();
         let transfer = Transfer::new(connections, options, clock, earlier)?;
         let history = std::mem::take(&mut earlier.history);
-        let told = std::thread::scope(|threads| {
+        let reports = std::thread::scope(|threads| {
             let transfer = &transfer;
             let serve = move |channel: Arc<Channel>| {
                 threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, &channel, observer)));
             };
             transfer.channels().into_iter().for_each(serve);
             let (wants, wanted) = channel();
-            threads.spawn(move || lanes::widen(transfer, &wanted, observer, serve));
+            threads.spawn(move || data_connections::widen(transfer, &wanted, observer, serve));
             if let Some(echoer) = echoer {
                 threads.spawn(|| echo::serve(transfer, echoer));
             }
@@ -128,11 +128,11 @@ impl Task<'_> {
             transfer.close();
             control.into_told()
         });
-        transfer.unsaid().iter().for_each(|line| observer.say(line));
+        transfer.unshown_lines().iter().for_each(|line| observer.say(line));
         if transfer.not_shown() > 0 {
             observer.say(&format!("and {} more that the receiver could not store", transfer.not_shown()));
         }
-        retry.got(&told.progress, (transfer.queue.offers(), count.so_far().bytes));
-        transfer.result(told, earlier)
+        retry.got(&reports.progress, (transfer.queue.offers(), count.so_far().bytes));
+        transfer.result(reports, earlier)
     }
 }

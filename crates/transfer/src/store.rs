@@ -2,7 +2,7 @@
 //! following a symbolic link. So no received name and no received link leads out of the folder, or into its state
 //! folder.
 //!
-//! A file grows under a temporary name in `.tightlink/partial`. When it is complete, verified and on the disk, one
+//! A file grows under a temporary name in `.tightlink/partial`. Once it is complete, verified and on the disk, one
 //! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a folder.
 
 use crate::beneath;
@@ -48,7 +48,7 @@ pub(crate) struct FileStamp {
 
 /// The entry that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Occupant {
+pub(crate) enum NameHolder {
     Nothing,
     File(FileStamp),
     Link {
@@ -75,7 +75,7 @@ pub(crate) enum OnConflict {
 
 /// The outcome of naming an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum NamingOutcome {
     /// The entry has the name.
     Here,
     /// The entry has this other name.
@@ -86,7 +86,7 @@ pub(crate) enum Named {
 
 /// A folder that was made or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct ReceivedFolder {
     pub(crate) origin: Origin,
     /// The time that it had, if it existed before.
     pub(crate) there: Option<Stamp>,
@@ -94,7 +94,7 @@ pub(crate) struct Made {
 
 /// The rights and time that a folder gets when nothing more is put into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Finish {
+pub(crate) struct FolderAttributes {
     /// The identity of the folder. Another folder of its name stays unchanged.
     pub(crate) origin: Origin,
     /// The rights that it gets, if the session made it.
@@ -178,7 +178,7 @@ impl Store {
 
     /// Makes a folder, or takes the existing one. If that is this session's `own`, it gets the rights to be filled
     /// until [`Store::finish_folder`].
-    pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<Made> {
+    pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<ReceivedFolder> {
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
         let new = match rustix::fs::mkdirat(&*folder, last, Mode::RWXU) {
@@ -195,11 +195,11 @@ impl Store {
         if own == Some(origin) && !mode.contains(Mode::RWXU) {
             rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), mode | Mode::RWXU)?;
         }
-        Ok(Made { origin, there: (!new).then(|| stamp(&stat)) })
+        Ok(ReceivedFolder { origin, there: (!new).then(|| stamp(&stat)) })
     }
 
     /// Gives a folder its time, and its rights if the session made it, when nothing more is put into it.
-    pub(crate) fn finish_folder(&self, name: &Name, finish: Finish) -> io::Result<()> {
+    pub(crate) fn finish_folder(&self, name: &Name, finish: FolderAttributes) -> io::Result<()> {
         locked(&self.open).remove(name.bytes());
         let folder = self.folder(Some(name.bytes()))?;
         if Origin::of(&folder)? != finish.origin {
@@ -213,24 +213,24 @@ impl Store {
     }
 
     /// Finds the entry with this name.
-    pub(crate) fn find(&self, name: &Name) -> io::Result<Occupant> {
+    pub(crate) fn find(&self, name: &Name) -> io::Result<NameHolder> {
         let (folder, last) = name.split();
         let folder = match self.folder(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupant::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(NameHolder::Nothing),
             folder => folder?,
         };
         let stat = match rustix::fs::statat(&*folder, last, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => return Ok(Occupant::Nothing),
+            Err(Errno::NOENT) => return Ok(NameHolder::Nothing),
             stat => stat?,
         };
         Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Occupant::File(there(&stat)),
-            FileType::Directory => Occupant::Folder,
+            FileType::RegularFile => NameHolder::File(there(&stat)),
+            FileType::Directory => NameHolder::Folder,
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&*folder, last, Vec::new())?.into_bytes();
-                Occupant::Link { there: there(&stat), target }
+                NameHolder::Link { there: there(&stat), target }
             }
-            _ => Occupant::Other,
+            _ => NameHolder::Other,
         })
     }
 
@@ -242,7 +242,7 @@ impl Store {
         modified: Stamp,
         key: Key,
         taken: OnConflict,
-    ) -> io::Result<(Named, FileStamp)> {
+    ) -> io::Result<(NamingOutcome, FileStamp)> {
         let under_way = partial_name(key);
         self.remove(&under_way)?;
         rustix::fs::symlinkat(OsStr::from_bytes(target), &self.partial, &under_way)?;
@@ -250,7 +250,7 @@ impl Store {
         rustix::fs::utimensat(&self.partial, &under_way, &stamp, AtFlags::SYMLINK_NOFOLLOW)?;
         let stat = rustix::fs::statat(&self.partial, &under_way, AtFlags::SYMLINK_NOFOLLOW)?;
         let named = self.place(key, name, taken);
-        if !matches!(named, Ok(Named::Here | Named::As(_))) {
+        if !matches!(named, Ok(NamingOutcome::Here | NamingOutcome::As(_))) {
             self.discard(key);
         }
         Ok((named?, there(&stat)))
@@ -312,7 +312,7 @@ impl Store {
     }
 
     /// Gives a complete file or link its name.
-    pub(crate) fn place(&self, key: Key, name: &Name, taken: OnConflict) -> io::Result<Named> {
+    pub(crate) fn place(&self, key: Key, name: &Name, taken: OnConflict) -> io::Result<NamingOutcome> {
         let under_way = partial_name(key);
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
@@ -320,25 +320,25 @@ impl Store {
             OnConflict::Replace => true,
             // The file may have changed since the decision to replace it.
             OnConflict::ReplaceThis(this) => matches!(
-                self.find(name)?, Occupant::File(there) | Occupant::Link { there, .. } if there == this
+                self.find(name)?, NameHolder::File(there) | NameHolder::Link { there, .. } if there == this
             ),
             OnConflict::Refuse | OnConflict::Number => false,
         };
         if replaces {
-            return self.replace(&under_way, &folder, last).map(|()| Named::Here);
+            return self.replace(&under_way, &folder, last).map(|()| NamingOutcome::Here);
         }
         if self.rename_new(&under_way, &folder, last)? {
-            return Ok(Named::Here);
+            return Ok(NamingOutcome::Here);
         }
         if taken == OnConflict::Number {
             for number in 1..=MOST_NUMBERS {
                 let numbered = name.numbered(number).map_err(io::Error::other)?;
                 if self.rename_new(&under_way, &folder, numbered.split().1)? {
-                    return Ok(Named::As(numbered));
+                    return Ok(NamingOutcome::As(numbered));
                 }
             }
         }
-        Ok(Named::Not)
+        Ok(NamingOutcome::Not)
     }
 
     /// Renames a file under way if nothing has the new name. Returns false if something has it.

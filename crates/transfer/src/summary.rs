@@ -20,7 +20,7 @@ pub enum Side {
 
 /// The last reports of both sides on a transfer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct LastReports<'a> {
     pub(crate) progress: &'a Progress,
     pub(crate) report: &'a Report,
     pub(crate) limits: Option<LimitTimes>,
@@ -63,8 +63,8 @@ pub struct Summary {
 impl Summary {
     /// Makes a summary from the last reports of both sides and the bytes `moved` by this run. The caller fills in the
     /// counts.
-    pub(crate) fn new(elapsed: Span, moved: u64, said: &Said<'_>, history: History) -> Self {
-        let Said { progress, report, limits } = *said;
+    pub(crate) fn new(elapsed: Span, moved: u64, reports: &LastReports<'_>, history: History) -> Self {
+        let LastReports { progress, report, limits } = *reports;
         let sum = |part| sum(report, part);
         let streams = report.streams.len();
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.min_rtt));

@@ -164,7 +164,7 @@ impl FromStr for Ticket {
         if checksum(content) != sum {
             return Err(TicketError::Checksum);
         }
-        let mut rest = Rest(content);
+        let mut rest = UnreadBytes(content);
         let count = usize::from(rest.array::<1>()?[0]);
         if !(1..=MOST_ADDRESSES).contains(&count) {
             return Err(TicketError::Content("it names no address, or too many"));
@@ -192,9 +192,9 @@ fn checksum(content: &[u8]) -> [u8; CHECKSUM] {
 }
 
 /// The bytes that are not read yet.
-struct Rest<'a>(&'a [u8]);
+struct UnreadBytes<'a>(&'a [u8]);
 
-impl Rest<'_> {
+impl UnreadBytes<'_> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], TicketError> {
         let (first, rest) = self.0.split_first_chunk().ok_or(TicketError::Content("it is cut short"))?;
         self.0 = rest;

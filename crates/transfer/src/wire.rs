@@ -40,7 +40,7 @@ pub enum Greeting {
         version: u16,
         /// The number of data connections that will come at once.
         streams: u16,
-        /// The UDP port at which probes are echoed, with the key derived from this connection; 0 if there is none.
+        /// The UDP port at which probes are echoed, with the key derived from this connection; 0 without an echoer.
         echo: u16,
     },
     /// A data connection.

@@ -74,8 +74,8 @@ impl fmt::Display for Foreign<'_> {
     }
 }
 
-/// The text on one line, for a person to read: white space with the end of a line in it is one space, and other letters
-/// that are not visible are escaped.
+/// Returns the text on one line, for a person to read. White space with the end of a line in it becomes one space.
+/// Other letters that are not visible are escaped.
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_visible) {
@@ -102,7 +102,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of
+/// Returns true if a letter shows as itself: it is not a control, a format character (Unicode's Cf) or a separator of
 /// lines.
 #[must_use]
 pub fn is_visible(letter: char) -> bool {

@@ -42,7 +42,7 @@ pub struct TextError {
 
 /// A number and the unit word after it, separated but not yet interpreted.
 #[derive(Clone, Copy, Debug)]
-pub struct Quantity<'a> {
+pub struct SplitQuantity<'a> {
     text: &'a str,
     /// Decimal digits without the point.
     mantissa: u128,
@@ -54,7 +54,7 @@ pub struct Quantity<'a> {
     number_column: usize,
 }
 
-impl Quantity<'_> {
+impl SplitQuantity<'_> {
     /// Returns the number as a real, without its unit.
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -90,7 +90,7 @@ fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError 
 ///
 /// # Errors
 /// If the text does not begin with a plain non-negative decimal number of at most 30 digits, leading zeros not counted.
-pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>, TextError> {
+pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<SplitQuantity<'a>, TextError> {
     let lead = text.chars().take_while(|c| c.is_whitespace()).count();
     let number_column = lead + 1;
     let body = text.trim();
@@ -128,7 +128,7 @@ pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>,
     }
     let unit = body[end..].trim_start();
     let unit_column = lead + body[..body.len() - unit.len()].chars().count() + 1;
-    Ok(Quantity { text, mantissa, decimals, unit, unit_column, number_column })
+    Ok(SplitQuantity { text, mantissa, decimals, unit, unit_column, number_column })
 }
 
 /// Reads a quantity as a whole number of base units.

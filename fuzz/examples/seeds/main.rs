@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use transfer::name::Name;
 use transfer::wire::Greeting;
 use transfer::wire::control::{
-    Entry, Finished, Kind, Progress, Report, Stamp, StreamReport, ToReceiver, ToSender, Verdict, Why,
+    Entry, Finished, Kind, Progress, Report, Stamp, StreamReport, ToReceiver, ToSender, Verdict, FailureKind,
 };
 use transfer::wire::data::Data;
 use transfer::wire::frame::{Framed, append};
@@ -82,7 +82,7 @@ fn to_sender() -> Vec<ToSender> {
         ToSender::Pace { stream: 1, bps: Some(10_000_000) },
         ToSender::Finished(Finished { entries: 3, bytes: 9, failed: 0 }),
         ToSender::Abort { reason: String::new() },
-        ToSender::GivesUp { why: Why::Disk, reason: "full".into() },
+        ToSender::GivesUp { why: FailureKind::Disk, reason: "full".into() },
     ]
 }
 

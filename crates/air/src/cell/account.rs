@@ -87,7 +87,7 @@ impl FunctionReport {
 
 /// A use of the medium.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Use {
+pub(super) enum MediumUse {
     Idle,
     Exchange,
     Collision,
@@ -102,18 +102,18 @@ pub(super) struct Account {
 
 impl Account {
     /// Charges the time up to `now` that is not charged yet to `to`.
-    pub fn charge(&mut self, now: Time, to: Use) {
+    pub fn charge(&mut self, now: Time, to: MediumUse) {
         let passed = now.since(self.until);
         match to {
-            Use::Idle => self.airtime.idle += passed,
-            Use::Exchange => self.airtime.exchange += passed,
-            Use::Collision => self.airtime.collision += passed,
+            MediumUse::Idle => self.airtime.idle += passed,
+            MediumUse::Exchange => self.airtime.exchange += passed,
+            MediumUse::Collision => self.airtime.collision += passed,
         }
         self.until = now;
     }
 
     /// Returns the medium's time up to `now`, if its use since the last charge is `current`.
-    pub fn at(mut self, now: Time, current: Use) -> Airtime {
+    pub fn at(mut self, now: Time, current: MediumUse) -> Airtime {
         self.charge(now, current);
         self.airtime
     }

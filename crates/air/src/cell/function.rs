@@ -36,7 +36,7 @@ pub(super) struct Function {
 }
 
 /// The parts of a function.
-pub(super) struct Parts {
+pub(super) struct FunctionParts {
     pub station: usize,
     pub category: Category,
     pub access: Access,
@@ -47,8 +47,8 @@ pub(super) struct Parts {
 }
 
 impl Function {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { station, category, access, slot, sifs, saturated, draws } = parts;
+    pub fn new(parts: FunctionParts) -> Self {
+        let FunctionParts { station, category, access, slot, sifs, saturated, draws } = parts;
         let mut function = Self {
             station,
             category,

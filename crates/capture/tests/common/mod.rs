@@ -1,7 +1,7 @@
 //! Files made by hand: frames, classic captures, blocks of pcapng.
 #![expect(dead_code, reason = "each test file uses a part")]
 
-use tightlink_capture::{Recording, TraceError, Wanted, read};
+use tightlink_capture::{PacketFilter, Recording, TraceError, read};
 
 pub const MICRO: u32 = 0xa1b2_c3d4;
 pub const NANO: u32 = 0xa1b2_3c4d;
@@ -111,7 +111,7 @@ pub fn ipv6(next: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 pub fn parse(file: &[u8]) -> Result<Recording, TraceError> {
-    read(file, &Wanted::default())
+    read(file, &PacketFilter::default())
 }
 
 pub fn error(file: &[u8]) -> TraceError {

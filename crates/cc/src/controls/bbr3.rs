@@ -43,7 +43,7 @@ use fast_path::FastPath;
 use max_rate::MaxRate;
 use pace::Pace;
 use signals::Signals;
-use state::{Ended, Gains, Probe, State};
+use state::{EndedState, Gains, Probe, State};
 use units::{Bytes, Span, Time};
 use window::{MOST, Window};
 
@@ -70,7 +70,7 @@ pub struct Bbr3 {
     bounds: Bounds,
     cycle: Cycle,
     recovering: bool,
-    undo: Option<Ended>,
+    undo: Option<EndedState>,
     /// True in the test that compares with a controller without the fast path.
     #[cfg(test)]
     looks_always: bool,

@@ -11,8 +11,8 @@ use units::{Bytes, Span, Time};
 
 /// The largest growth in a round trip: by half [rfc9438:4.2].
 const MOST: f64 = 1.5;
-/// The number of round trips within which acknowledgements of a window in use arrive; our choice. A longer gap is a
-/// pause of the application, and does not count as time for W(t) [rfc9438:5.8].
+/// The number of round trips that may pass without an acknowledgement while the window is in use; our choice. A longer
+/// gap is a pause of the application, and does not count as time for W(t) [rfc9438:5.8].
 const PAUSE: u64 = 2;
 
 /// The number of acknowledged segments for which Linux's window grows by at least one before the first loss and after a

@@ -1,4 +1,4 @@
-//! FAST: an equation for the window that has `alpha` packets of the flow stand in the queue [jin:infocom04].
+//! FAST: an equation for the window that keeps `alpha` packets of the flow in the queue [jin:infocom04].
 //!
 //! ```text
 //! w <- min(2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha))     every other round trip
@@ -41,7 +41,7 @@ pub struct Fast {
     bytes: Bytes,
     threshold: f64,
     /// The configured target backlog, packets.
-    told: Option<f64>,
+    configured: Option<f64>,
     before: (f64, f64),
     base_rtt: Span,
     /// Average RTT, seconds; zero before the first sample.
@@ -74,7 +74,7 @@ impl Fast {
             window,
             bytes: start.segment.scale(window).max(start.segment),
             threshold,
-            told: alpha.map(|packets| packets as f64),
+            configured: alpha.map(|packets| packets as f64),
             before: (window, threshold),
             base_rtt: Span::MAX,
             rtt: 0.0,
@@ -92,7 +92,7 @@ impl Fast {
 
     /// Returns the target backlog, packets.
     fn alpha(&self) -> f64 {
-        self.told.unwrap_or_else(|| LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest))
+        self.configured.unwrap_or_else(|| LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest))
     }
 
     /// Returns `baseRTT / RTT`.

@@ -12,11 +12,11 @@
 //!
 //! The parts: `madison/start_up.rs` is the first stage. `madison/schedule.rs` decides when packets leave, by the gaps
 //! of `madison/gaps.rs`; `madison/replies.rs` recognizes the acknowledgements of probes and pairs.
-//! `madison/loss_rate.rs` has the loss rate. `madison/rules.rs` decides when the rate changes, and to what: by
-//! `madison/averaged.rs`, or by the letter of the paper, `madison/printed.rs`. `madison/sending.rs` derives the pace
+//! `madison/loss_rate.rs` has the loss rate. `madison/rules.rs` decides on the time and value of a new rate: by
+//! `madison/averaged.rs`, or by the paper's own rules in `madison/printed.rs`. `madison/sending.rs` derives the pace
 //! and the window from the rate.
 //!
-//! What the paper leaves open is marked `[D]` at [`Parameters`] (`madison/parameters.rs`) and in
+//! `[D]` marks decisions that the paper leaves open, at [`Parameters`] (`madison/parameters.rs`) and in
 //! `docs/papers/madison.md`.
 
 mod averaged;

@@ -1,4 +1,4 @@
-//! Scalable: the window grows by a hundredth of the acknowledged bytes, and a loss takes an eighth of it.
+//! Scalable: the window grows by a hundredth of the acknowledged bytes, and a loss reduces it by an eighth.
 
 use crate::growth::Growth;
 use crate::growth::share::{Remainder, in_use, part, segments};

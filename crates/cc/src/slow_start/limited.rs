@@ -8,8 +8,8 @@ use units::Bytes;
 pub const MAX_SSTHRESH: u64 = 100;
 
 /// RFC 3742, section 2: standard slow start up to `max_ssthresh`. Above it each acknowledgement adds 1/K of the
-/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. Then a
-/// window of thousands of segments is not doubled into a queue that has room for less than half of it.
+/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. So a window
+/// of thousands of segments is not doubled if the queue has room for less than half of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited {
     max_ssthresh: u64,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Bytes, Fraction, Rate, Span};
 
-/// What only a link without a scenario has.
+/// The options that only a link without a scenario has.
 const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
 
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub(crate) struct EmulateOptions {
     /// Limit only the direction in which CMD sends: the other one has a delay, but neither a rate nor a queue
     #[arg(long)]
     pub(crate) one_way: bool,
-    /// Both directions are limited in any case
+    /// Accepted for older scripts: both directions are limited unless --one-way is given
     #[arg(long, hide = true, conflicts_with = "one_way")]
     pub(crate) both: bool,
     /// Largest packet
@@ -68,7 +68,7 @@ pub(crate) struct EmulateOptions {
     pub(crate) program: Vec<String>,
 }
 
-/// The file of a scenario. A word that is no file is mostly the command, or a rate.
+/// Reads the path of a scenario file. A word that is not a file is mostly the command, or a rate.
 fn scenario_file(text: &str) -> Result<PathBuf, String> {
     let file = PathBuf::from(text);
     if text == "-" || file.exists() || file.extension().is_some_and(|end| end == "toml") {
@@ -80,7 +80,7 @@ fn scenario_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// A capacity. The file of a trace is none.
+/// Reads a capacity. The file of a trace is not a capacity.
 fn rate(text: &str) -> Result<Rate, String> {
     text.parse::<Rate>().map_err(|error| {
         let file = Path::new(text);
@@ -95,13 +95,13 @@ fn rate(text: &str) -> Result<Rate, String> {
     })
 }
 
-/// How a command line is written that names its command without `--`.
+/// Returns the help for a command line that names its command without `--`.
 fn before(command: &[String]) -> String {
     format!("put -- before the command: tightlink emulate --rate 100Mbit/s -- {}", command.join(" "))
 }
 
-/// The same error, or a plainer one where the command of `emulate` has no `--` before it. The command's options were then
-/// taken for those of tightlink.
+/// Returns the same error, or a plainer one if the command of `emulate` has no `--` before it. In that case the
+/// command's options were taken for those of tightlink.
 pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> clap::Error {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -136,7 +136,7 @@ pub(crate) struct QueueChoice {
     pub(crate) kind: Option<String>,
     /// The room, as typed.
     pub(crate) limit: Option<String>,
-    /// What is set of the policy: keys of a scenario's queue, and values.
+    /// The settings of the policy: keys of a scenario's queue, and values.
     pub(crate) settings: Vec<(String, String)>,
 }
 
@@ -166,7 +166,7 @@ impl FromStr for QueueChoice {
                     return Err(format!("two policies: {} and {value}", choice.kind.unwrap_or_default()));
                 }
                 "limit" => {
-                    return Err(format!("two rooms: {} and {value}", choice.limit.unwrap_or_default()));
+                    return Err(format!("two limits: {} and {value}", choice.limit.unwrap_or_default()));
                 }
                 _ => choice.settings.push((key.into(), value.into())),
             }

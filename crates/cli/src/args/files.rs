@@ -8,14 +8,14 @@ use units::{Bytes, Complaint, Rate, Span};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReceiveOptions {
-    /// The folder to receive into; made if it does not exist. A session that was interrupted in this folder continues
+    /// The folder to receive into; it is made if it does not exist. A session that was interrupted in this folder
+    /// continues
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Address and port to listen on, e.g. 192.0.2.7:4711 (default: every address and a free port)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = socket_address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// An address or host name for the ticket instead of this machine's own addresses, e.g. that of the router before
-    /// it
+    /// An address or host name for the ticket in place of this machine's own addresses, e.g. that of its router
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) address: Vec<Host>,
     /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
@@ -25,10 +25,10 @@ pub(crate) struct ReceiveOptions {
     /// unfinished files are deleted
     #[arg(long)]
     pub(crate) new: bool,
-    /// What to do with a file or link whose name has other content already
+    /// Treatment of a file or link if its name belongs to other content already
     #[arg(long, value_enum, default_value = "refuse")]
     pub(crate) existing: ExistingName,
-    /// Accept whatever the sender announces, without a question
+    /// Accept everything that the sender announces, without a question
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// Accept up to this size without a question, e.g. 20GB
@@ -37,10 +37,10 @@ pub(crate) struct ReceiveOptions {
     /// Keep the sender's permission bits as they are, without the umask
     #[arg(long)]
     pub(crate) preserve_mode: bool,
-    /// Store symbolic links that point outside the tree they came with, too
+    /// Also store symbolic links that point outside the tree in which they came
     #[arg(long)]
     pub(crate) outside_links: bool,
-    /// How long the ticket is valid, e.g. 2h
+    /// Time for which the ticket is valid, e.g. 2h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub(crate) expire: Span,
     /// End after this time without a sender, e.g. 10min (default: when the ticket expires)
@@ -63,8 +63,8 @@ pub(crate) struct ReceiveOptions {
     pub(crate) json: bool,
 }
 
-/// What to do with an entry whose name is taken. The same content, or the same size and time, counts as there in any
-/// case.
+/// The treatment of an entry whose name is taken. An entry with the same content, or the same size and time, counts as
+/// received in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExistingName {
     /// Refuse it
@@ -95,13 +95,13 @@ pub(crate) struct SendOptions {
     /// $TIGHTLINK_TICKET, the program asks for it
     #[arg(value_name = "PATH", required = true)]
     pub(crate) words: Vec<PathBuf>,
-    /// Folders are always sent whole
+    /// Accepted for habit: folders are always sent whole
     #[arg(short = 'r', long, hide = true)]
     pub(crate) recursive: bool,
     /// Read the ticket from this file
     #[arg(long, value_name = "FILE")]
     pub(crate) ticket_file: Option<PathBuf>,
-    /// List what would be sent, and send nothing; needs no ticket
+    /// List the entries that would be sent, and send nothing; this needs no ticket
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Name each entry and its result
@@ -116,7 +116,7 @@ pub(crate) struct SendOptions {
     /// Send no faster than this, e.g. 200Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) limit: Option<Rate>,
-    /// How long to reconnect after a broken connection, e.g. 1h; 0s: not at all
+    /// Time for which a broken connection is tried again, e.g. 1h; with 0s it is not tried again
     #[arg(long, value_name = "TIME", default_value = "10min")]
     pub(crate) retry: Span,
     /// Write a page about the transfer to this file
@@ -134,7 +134,7 @@ pub(crate) struct VerifyOptions {
     /// The folder that its paths are relative to
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
-    /// Name files without a fault, too
+    /// Also name the files that match
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// Print one JSON object per file that is named, and one of the totals
@@ -142,7 +142,7 @@ pub(crate) struct VerifyOptions {
     pub(crate) json: bool,
 }
 
-/// An address with a port.
+/// Reads an address with a port.
 fn socket_address(text: &str) -> Result<SocketAddr, Complaint> {
     text.parse().map_err(|_| {
         let example = |address: IpAddr| SocketAddr::new(address, 4711);

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
 
-/// What only a question without a scenario has.
+/// The options that only a question without a scenario has.
 const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "queue"];
 
 #[derive(Debug, Args)]
@@ -26,14 +26,14 @@ pub(crate) struct SizeOptions {
     /// 100..500
     #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true)]
     pub(crate) flows: Option<Ends<u64>>,
-    /// Where the queue is, if the number of flows is not known. The edge has 1 to 10 flows, an aggregation 50 to 500,
-    /// the core 1000 to 10000
+    /// Place of the queue in the network, if the number of flows is not known. The edge has 1 to 10 flows, an
+    /// aggregation link 50 to 500, the core 1000 to 10000
     #[arg(long, default_value = PLACES[0].0, value_parser = PossibleValuesParser::new(PLACES.map(|(name, _)| name)))]
     pub(crate) place: String,
     /// Congestion control of the flows, or shares of several, e.g. cubic:80%,bbr:20%
     #[arg(long, value_name = "CONTROL", default_value = CONTROL, allow_hyphen_values = true)]
     pub(crate) control: Mix,
-    /// Wished mean utilization of the link
+    /// Mean utilization of the link that is wanted
     #[arg(long, value_name = "SHARE", default_value_t = target(), value_parser = utilization, allow_hyphen_values = true)]
     pub(crate) target_utilization: Fraction,
     /// Largest queueing delay for 95 % of the time, e.g. 5ms
@@ -42,17 +42,17 @@ pub(crate) struct SizeOptions {
     /// Largest loss rate, e.g. 0.1%
     #[arg(long, value_name = "SHARE", value_parser = loss, allow_hyphen_values = true)]
     pub(crate) max_loss: Option<Fraction>,
-    /// A full packet
+    /// Size of a full packet
     #[arg(long, value_name = "SIZE", default_value_t = PACKET, allow_hyphen_values = true)]
     pub(crate) packet: Bytes,
     /// Queue policy, one of `tightlink list queues`
     #[arg(long, short, value_name = "QUEUE", default_value = link::queue::DROP_TAIL)]
     pub(crate) queue: String,
-    /// Answer by theory alone, at once: the same as --engine model
+    /// Answer at once, by theory alone: the same as --engine model
     #[arg(long, conflicts_with = "engine")]
     pub(crate) quick: bool,
-    /// What checks the answer: model, theory alone; sim, simulation; live, simulation, and the kernel at the
-    /// recommended limit
+    /// Check of the answer: theory alone (model), simulation (sim), or simulation and a run of the kernel at the
+    /// recommended limit (live)
     #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     #[command(flatten)]
@@ -72,7 +72,7 @@ fn target() -> Fraction {
     Fraction::new(TARGET).unwrap_or(Fraction::ONE)
 }
 
-/// A scenario's file. A rate in its place is a link's.
+/// Reads the path of a scenario file. A rate in its place is meant for a link.
 fn file(text: OsString) -> Result<PathBuf, Complaint> {
     let path = PathBuf::from(text);
     let rate = path.to_str().filter(|text| text.parse::<Rate>().is_ok() && !path.exists());
@@ -84,7 +84,7 @@ fn file(text: OsString) -> Result<PathBuf, Complaint> {
     }
 }
 
-/// A utilization, which no one means to be above 1: `95` is `95%`.
+/// Reads a utilization. A bare number above 1 is a percentage: `95` is `95%`.
 fn utilization(text: &str) -> Result<Fraction, Complaint> {
     let percent = text.trim().parse::<f64>().ok().filter(|number| *number > 1.0 && *number <= 100.0);
     let text = if percent.is_some() { format!("{}%", text.trim()) } else { text.to_owned() };
@@ -93,7 +93,7 @@ fn utilization(text: &str) -> Result<Fraction, Complaint> {
     })
 }
 
-/// A loss rate; of a bare number from 1 on nobody knows which is meant.
+/// Reads a loss rate. A bare number of 1 or more is refused, because it could be a percentage.
 fn loss(text: &str) -> Result<Fraction, Complaint> {
     text.parse().map_err(|error: TextError| {
         let complaint = Complaint::new("", error.to_string()).accepted("a share such as 0.1%");

@@ -4,7 +4,7 @@
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The error with a tip for what was meant.
+/// Returns the error with a tip that names the likely intention.
 pub(super) fn tipped(mut error: Error) -> Error {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -30,7 +30,8 @@ pub(super) fn tipped(mut error: Error) -> Error {
     error
 }
 
-/// Whether the program that `tune` is to run stands among its own arguments (`emulate::explained` is about `emulate`).
+/// Returns true if the program that `tune` is to run stands among the arguments of `tune` itself
+/// (`emulate::explained` does the same for `emulate`).
 fn runs_a_program(command: &str, words: &[String], kind: ErrorKind) -> bool {
     let kinds = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict, ErrorKind::MissingRequiredArgument];
     command == "tune"

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             experiments.push((figure, claims, experiment));
         }
     }
-    tell_length(&experiments, options)?;
+    print_length(&experiments, options)?;
     let mut tally = Tally::default();
     for (figure, claims, experiment) in experiments {
         let bars = Bars::default().doing(&figure.id);
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             }
             if checked.confirmed > 0 {
                 print::data(format_args!(
-                    "kernel  {} cases were run three times, since one run contradicted a claim; the median judges",
+                    "kernel  {} cases were run three times, because one run contradicted a claim; the median judges",
                     checked.confirmed
                 ))?;
             }
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
 }
 
 /// Prints the time for the runs of the kernel, which go one after the other in real time.
-fn tell_length(
+fn print_length(
     experiments: &[(&Figure, Vec<Claim>, Experiment)],
     options: &CheckOptions,
 ) -> Result<(), Problem> {

@@ -9,7 +9,7 @@ use emu::EmuError;
 use lab::run::engine::EngineError;
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
-use lab::study::experiment::{Compared, Experiment, ExperimentError, UNASKED, shortened};
+use lab::study::experiment::{Comparison, Experiment, ExperimentError, UNASKED, shortened};
 use lab::study::lines::{OtherLine, drawn, results};
 use report::page_of;
 use scenario::Document;
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     });
     let folder = Folder::of(&options.output.out)?;
     let experiment = experiment(&document, &options.output, &folder)?;
-    tell_length(&experiment, own);
+    print_length(&experiment, own);
     let source = experiment.tasks()[0].resolved.source.as_deref().unwrap_or_default();
     let claims = options.claims.as_ref().map_or(Ok(Vec::new()), |file| own_claims(file, source))?;
     let compared = bars(&options.output).watch(|watch| experiment.compare(&claims, watch).map_err(helped))?;
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
 }
 
 /// Prints the time for the kernel's runs before they start; `own` is the interval that a shorter one replaces.
-fn tell_length(experiment: &Experiment, own: Option<Span>) {
+fn print_length(experiment: &Experiment, own: Option<Span>) {
     let (runs, time) = experiment.live_runs();
     if runs == 0 || time == Span::ZERO || experiment.document().figure().is_ok_and(|figure| figure.is_some())
     {
@@ -97,7 +97,7 @@ pub(super) fn bars(options: &ReportOptions) -> Bars {
 /// Writes the report, prints the answers, and names the places of results and report.
 pub(super) fn show(
     experiment: &Experiment,
-    compared: &Compared,
+    compared: &Comparison,
     options: &ReportOptions,
     folder: &Folder,
 ) -> Result<ExitCode, Problem> {
@@ -129,7 +129,7 @@ pub(super) fn show(
     notes.sort();
     notes.dedup();
     notes.iter().for_each(|note| print::talk(format_args!("note: {note}")));
-    folder.tell(&compared.answers);
+    folder.print_place(&compared.answers);
     if let Some(page) = &experiment.page {
         let line = format!("report: {}", page.display());
         if options.json {

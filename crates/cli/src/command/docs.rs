@@ -3,7 +3,7 @@
 
 mod reasons;
 
-use crate::args::{DocsOptions, Made, described};
+use crate::args::{DocsKind, DocsOptions, described};
 use crate::print;
 use crate::problem::Problem;
 use clap::{Arg, Command};
@@ -39,9 +39,9 @@ The values come from the options, the reasons from `crates/cli/src/command/docs/
 
 pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
     match options.what {
-        Made::Man => manual(options)?,
-        Made::Cli => print::text(&reference())?,
-        Made::Defaults => print::text(&with_reasons())?,
+        DocsKind::Man => manual(options)?,
+        DocsKind::Cli => print::text(&reference())?,
+        DocsKind::Defaults => print::text(&with_reasons())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,19 +3,19 @@
 use crate::args::KeysOptions;
 use crate::print;
 use crate::problem::Problem;
-use scenario::reference::{Found, Row, look_up, plain, rows};
+use scenario::reference::{KeyMatch, Row, look_up, plain, rows};
 use scenario::{DefaultValue, Key};
 use std::process::ExitCode;
 use units::Complaint;
 
 pub(crate) fn run(options: &KeysOptions) -> Result<ExitCode, Problem> {
-    let found = options.key.as_deref().map_or_else(|| Found::Parts(rows()), look_up);
+    let found = options.key.as_deref().map_or_else(|| KeyMatch::Parts(rows()), look_up);
     match found {
-        Found::Key(row) if options.json => as_json(&row)?,
-        Found::Key(row) => in_full(&row)?,
-        Found::Parts(rows) if options.json => rows.iter().try_for_each(as_json)?,
-        Found::Parts(rows) => in_a_line_each(&rows)?,
-        Found::Nothing(help) => {
+        KeyMatch::Key(row) if options.json => as_json(&row)?,
+        KeyMatch::Key(row) => in_full(&row)?,
+        KeyMatch::Parts(rows) if options.json => rows.iter().try_for_each(as_json)?,
+        KeyMatch::Parts(rows) => in_a_line_each(&rows)?,
+        KeyMatch::Nothing(help) => {
             let key = options.key.as_deref().unwrap_or_default();
             let help = help.unwrap_or_else(|| "tightlink keys lists all of them".to_owned());
             return Err(Problem::usage(

@@ -1,6 +1,6 @@
 //! `tightlink list`: the names that tightlink knows.
 
-use crate::args::{ListOptions, Listed};
+use crate::args::{ListKind, ListOptions};
 use crate::print;
 use crate::problem::Problem;
 use clap::ValueEnum;
@@ -9,15 +9,15 @@ use lab::run::metric;
 use lab::study::figures::claims;
 use std::process::ExitCode;
 
-type Kind = (Listed, &'static str, fn() -> Vec<catalogue::Entry>);
+type Kind = (ListKind, &'static str, fn() -> Vec<catalogue::Entry>);
 
 /// The kinds of names, as the command line calls them, with their headings and entries.
 const KINDS: [Kind; 5] = [
-    (Listed::Controls, "controls", catalogue::controls),
-    (Listed::SlowStarts, "slow starts", catalogue::slow_starts),
-    (Listed::Sizers, "sizers", catalogue::sizers),
-    (Listed::Queues, "queues", catalogue::queues),
-    (Listed::Engines, "engines", catalogue::engines),
+    (ListKind::Controls, "controls", catalogue::controls),
+    (ListKind::SlowStarts, "slow starts", catalogue::slow_starts),
+    (ListKind::Sizers, "sizers", catalogue::sizers),
+    (ListKind::Queues, "queues", catalogue::queues),
+    (ListKind::Engines, "engines", catalogue::engines),
 ];
 
 pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
@@ -25,7 +25,7 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
     let heading = |text: &str| {
         if options.what.is_none() && !options.json { print::data(format_args!("{text}:")) } else { Ok(()) }
     };
-    if wants(Listed::Figures) {
+    if wants(ListKind::Figures) {
         heading("figures")?;
         if options.json { figures_as_json()? } else { figures()? }
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
         heading(name)?;
         if options.json { as_json(what, &of())? } else { entries(&of())? }
     }
-    if wants(Listed::Metrics) {
+    if wants(ListKind::Metrics) {
         heading("metrics")?;
         if options.json { metrics_as_json()? } else { metrics()? }
     }
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
 }
 
 /// Prints `"kind": "queues", "name": "codel", …`, an object per line.
-fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
+fn as_json(what: ListKind, entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let kind = what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     for entry in entries {
         let engines: Vec<&str> = entry.runs_on.split_whitespace().collect();

@@ -53,7 +53,7 @@ fn write(file: &Path, text: &str) -> Result<(), Problem> {
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
         let place = file.display().to_string();
         if error.kind() == ErrorKind::AlreadyExists {
-            let complaint = Complaint::new(place, "a file is there, and is not overwritten");
+            let complaint = Complaint::new(place, "a file of this name exists, and is not overwritten");
             return Problem::usage(complaint.accepted("the name of a new file"));
         }
         Problem::environment(Complaint::new(place, format!("cannot write the scenario: {error}")))

@@ -1,10 +1,10 @@
 //! `tightlink receive`: a folder, and a ticket for the sender that may write to it.
 
 use crate::args::ReceiveOptions;
-use crate::interrupt::say_when_interrupted;
+use crate::interrupt::print_when_interrupted;
 use crate::print;
 use crate::problem::Problem;
-use crate::talk::{Talk, can_ask};
+use crate::transfer_display::{TransferDisplay, can_ask};
 use crate::transfer_page;
 use serde_json::json;
 use std::fs::{self, OpenOptions};
@@ -46,10 +46,10 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         print::talk("continuing an interrupted session: its ticket is still valid");
     }
     let folder = Foreign::path(&options.folder);
-    say_when_interrupted(format!(
+    print_when_interrupted(format!(
         "interrupted: received data are kept in {folder}, and the same commands continue"
     ));
-    let talk = Talk::new(options.verbose);
+    let talk = TransferDisplay::new(options.verbose);
     talk.waiting("waiting for the sender: tightlink send PATH… TICKET");
     let received = receiver.run(&talk)?;
     talk.end();

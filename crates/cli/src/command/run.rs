@@ -21,13 +21,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     if !options.json {
         table::print_answers(&answers)?;
     }
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for note in answers.iter().flat_map(|answer| &answer.records).flat_map(|record| &record.notes) {
-        if !told.contains(&note) {
+        if !printed.contains(&note) {
             print::talk(format_args!("note: {note}"));
-            told.push(note);
+            printed.push(note);
         }
     }
-    folder.tell(&answers);
+    folder.print_place(&answers);
     Ok(ExitCode::SUCCESS)
 }

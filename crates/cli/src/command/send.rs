@@ -3,15 +3,15 @@
 mod ticket;
 
 use crate::args::SendOptions;
-use crate::interrupt::say_when_interrupted;
+use crate::interrupt::print_when_interrupted;
 use crate::print;
 use crate::problem::{PARTIAL, Problem};
-use crate::talk::{Talk, bytes};
+use crate::transfer_display::{TransferDisplay, bytes};
 use crate::transfer_page;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use transfer::{Clock, Listed, Shape, Totals};
+use transfer::{Clock, EntryKind, ListedEntry, Totals};
 use units::{Complaint, Foreign, Rate};
 
 pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
@@ -34,10 +34,10 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         limit: options.limit,
         retry: options.retry,
     };
-    say_when_interrupted(
+    print_when_interrupted(
         "interrupted: data that arrived are kept there, and the same command continues".into(),
     );
-    let talk = Talk::new(options.verbose);
+    let talk = TransferDisplay::new(options.verbose);
     talk.waiting("connecting");
     let sent = transfer::send(&paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
 
 /// Prints what `send` would send, and its amount, for `--dry-run`.
 fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
-    let talk = Talk::new(false);
+    let talk = TransferDisplay::new(false);
     // No changing line appears among those of the list.
     talk.end();
     let mut written = Ok(());
@@ -80,21 +80,21 @@ fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
 }
 
 /// Returns the size and the name of an entry; the end of the name shows its kind.
-fn line(listed: &Listed<'_>) -> String {
+fn line(listed: &ListedEntry<'_>) -> String {
     let name = listed.name;
     match listed.shape {
-        Shape::File => format!("{:>8}  {name}", bytes(listed.size.get())),
-        Shape::Folder => format!("{:>8}  {name}/", ""),
-        Shape::Link(target) => format!("{:>8}  {name} -> {}", "", Foreign::new(target)),
+        EntryKind::File => format!("{:>8}  {name}", bytes(listed.size.get())),
+        EntryKind::Folder => format!("{:>8}  {name}/", ""),
+        EntryKind::Link(target) => format!("{:>8}  {name} -> {}", "", Foreign::new(target)),
     }
 }
 
-fn as_json(listed: &Listed<'_>) -> Value {
+fn as_json(listed: &ListedEntry<'_>) -> Value {
     let name = listed.name.path().to_string_lossy();
     match listed.shape {
-        Shape::File => json!({ "name": name, "kind": "file", "bytes": listed.size.get() }),
-        Shape::Folder => json!({ "name": name, "kind": "folder" }),
-        Shape::Link(target) => {
+        EntryKind::File => json!({ "name": name, "kind": "file", "bytes": listed.size.get() }),
+        EntryKind::Folder => json!({ "name": name, "kind": "folder" }),
+        EntryKind::Link(target) => {
             json!({ "name": name, "kind": "link", "target": String::from_utf8_lossy(target) })
         }
     }

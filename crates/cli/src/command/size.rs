@@ -56,7 +56,7 @@ fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
         (None, rate) => {
             if let Some(change) = options.changes.set.first() {
                 return Err(Problem::usage(
-                    Complaint::new(format!("--set {change}"), "there is no scenario whose key could be set")
+                    Complaint::new(format!("--set {change}"), "no scenario is given whose key could be set")
                         .accepted("--set together with a scenario file")
                         .help("give a scenario file, or use --rate, --rtt, --flows and so on"),
                 ));
@@ -188,7 +188,7 @@ fn percent(share: f64) -> String {
 }
 
 fn rules(sizing: &Sizing) -> Result<(), Problem> {
-    print::data("packets by rule (*: made for this question), and what each takes for granted")?;
+    print::data("packets by rule (*: made for this question), and the assumptions of each")?;
     let width = sizing.rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0) + 2;
     for rule in &sizing.rules {
         let name = format!("{}{}", rule.name, if rule.fits { " *" } else { "" });

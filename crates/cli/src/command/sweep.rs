@@ -6,11 +6,11 @@ use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
-use lab::study::experiment::{Experiment, Swept};
+use lab::study::experiment::{Experiment, SweepResult};
 use lab::study::lines::ResultLine;
 use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{Answer, Found, Sought, Task};
+use lab::study::task::{Answer, Goal, SearchResult, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
 
 fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> Result<ExitCode, Problem> {
     let engine = Engine::from(options.engine);
-    let Swept { results, files, ratios, .. } =
+    let SweepResult { results, files, ratios, .. } =
         Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
     let points = results.len();
     if options.json {
@@ -87,11 +87,11 @@ fn search(
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
+fn as_text(task: &Task, over: &str, target: &Target, found: &SearchResult) -> String {
     let label = task.label();
     let at = if label.is_empty() { label } else { format!("{label}: ") };
     let value = found.room.map_or_else(|| found.value.clone(), |room| room.to_string());
-    let most = if found.sought == Sought::Largest { ", the largest that meets the target" } else { "" };
+    let most = if found.sought == Goal::Largest { ", the largest that meets the target" } else { "" };
     format!(
         "{at}{over} = {value}{most}{}   ({} = {:.5} ± {:.5}, {} runs)",
         if found.decided { "" } else { ", undecided" },
@@ -103,7 +103,7 @@ fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
 }
 
 /// Returns a note if the confidence interval still contains the bound after the last repetition.
-fn undecided(over: &str, target: &Target, found: &Found) -> Option<String> {
+fn undecided(over: &str, target: &Target, found: &SearchResult) -> Option<String> {
     if found.decided {
         return None;
     }
@@ -121,7 +121,7 @@ fn undecided(over: &str, target: &Target, found: &Found) -> Option<String> {
 }
 
 /// Returns a note if runs had no value to compare with the target.
-fn silent(target: &Target, found: &Found) -> Option<String> {
+fn silent(target: &Target, found: &SearchResult) -> Option<String> {
     let runs = found.runs_without_value;
     (runs > 0).then(|| {
         let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
@@ -130,10 +130,10 @@ fn silent(target: &Target, found: &Found) -> Option<String> {
 }
 
 /// Returns a note if the metric does not move in one direction with every step.
-fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
+fn caution(over: &str, target: &Target, found: &SearchResult) -> Option<String> {
     let (misses, kind) = match found.sought {
-        Sought::Smallest => (&found.misses_above, "larger"),
-        Sought::Largest => (&found.misses_below, "smaller"),
+        Goal::Smallest => (&found.misses_above, "larger"),
+        Goal::Largest => (&found.misses_below, "smaller"),
     };
     let misses = misses.iter().map(|(value, mean)| match mean.is_finite() {
         true => format!("{value} ({mean:.5})"),

@@ -6,11 +6,12 @@ mod restore;
 use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::Problem;
-use crate::talk;
+use crate::transfer_display;
 use emu::children;
 use host::{Clock, PollFd, PollFlags};
 use live::tune::{
-    Earlier, Held, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner,
+    ConnectionLimit, EarlierMeasurements, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow,
+    TunedConnection, Tuner,
 };
 use nix::errno::Errno;
 use nix::sys::prctl::set_child_subreaper;
@@ -29,7 +30,7 @@ const PHASES_TOLD: usize = 8;
 /// A window that is enough for most paths. If a connection can have this much, the note that it cannot have more
 /// appears only if that limits it.
 const WIDE: Bytes = Bytes::new(4_000_000);
-/// The words for a window that is limited again, as it was found.
+/// The words for a window that has its earlier limit again.
 const FIXED: &str =
     "as it was, with the limit that the program had set, or a tightlink that was killed (--restore lifts it)";
 /// The data that an end must have sent to count as the sender: less may be a request.
@@ -106,7 +107,7 @@ fn attend(
     loop {
         for event in tuner.poll(clock)? {
             if !options.json {
-                tell(tuner, &event, options.verbose);
+                print_event(tuner, &event, options.verbose);
             }
         }
         match &mut child {
@@ -133,7 +134,7 @@ fn attend(
     }
 }
 
-fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
+fn print_event(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     let connections = tuner.connections();
     match event {
         TuneEvent::Taken(place) => {
@@ -142,9 +143,9 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
             if let Some(note) = scale_note(connection) {
                 print::talk(format_args!("{connection}: {note}"));
             }
-            tell_phase(connection, verbose);
+            print_phase(connection, verbose);
         }
-        TuneEvent::Phase(place) => tell_phase(&connections[*place], verbose),
+        TuneEvent::Phase(place) => print_phase(&connections[*place], verbose),
         TuneEvent::Closed(place) => {
             let connection = &connections[*place];
             let note = sends(connection).map_or_else(String::new, |note| format!("; {note}"));
@@ -154,12 +155,12 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     }
 }
 
-fn tell_phase(connection: &TunedConnection, verbose: bool) {
+fn print_phase(connection: &TunedConnection, verbose: bool) {
     let changes = connection.changes();
     let Some(change) = changes.last().filter(|change| !change.state.phase.is_empty()) else { return };
     if changes.len() <= PHASES_TOLD {
         let after = change.at.since(connection.taken());
-        let state = talk::windowed(
+        let state = transfer_display::windowed(
             &window(change.window.map(|window| window.min(connection.largest()))),
             change.state.phase,
             &change.state.reason,
@@ -171,7 +172,7 @@ fn tell_phase(connection: &TunedConnection, verbose: bool) {
 }
 
 fn window(requested: Option<Bytes>) -> String {
-    requested.map_or_else(|| "max".to_owned(), |window| talk::bytes(window.get()))
+    requested.map_or_else(|| "max".to_owned(), |window| transfer_display::bytes(window.get()))
 }
 
 fn report(tuner: &Tuner, options: &TuneOptions) -> Result<(), Problem> {
@@ -195,10 +196,10 @@ fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
     print::data(connection)?;
     print::data(format_args!(
         "  {} in {:.1} s, {:.2} Mbit/s; {}",
-        talk::bytes(bytes.get()),
+        transfer_display::bytes(bytes.get()),
         span.as_secs_f64(),
         connection.goodput().as_bps_f64() / 1e6,
-        talk::windowed(&window, state.phase, &state.reason, None, verbose),
+        transfer_display::windowed(&window, state.phase, &state.reason, None, verbose),
     ))?;
     for note in notes(connection) {
         print::data(format_args!("  {note}"))?;
@@ -215,23 +216,24 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
     notes.extend(scale_note(connection));
     let window = connection.window().unwrap_or(connection.largest());
     match connection.held() {
-        Some((Held::Programs, flight)) => notes.push(format!(
+        Some((ConnectionLimit::Programs, flight)) => notes.push(format!(
             "the window is {} and {} are in flight, no queue stands and nothing is lost: the programs limit themselves, to \
              about {} a round trip (or a sender with BBR has the whole path). A larger window does not help",
-            talk::bytes(window.get()),
-            talk::bytes(flight.get()),
-            talk::bytes(flight.get())
+            transfer_display::bytes(window.get()),
+            transfer_display::bytes(flight.get()),
+            transfer_display::bytes(flight.get())
         )),
-        Some((Held::Path, flight)) => notes.push(format!(
+        Some((ConnectionLimit::Path, flight)) => notes.push(format!(
             "limited by the path: {} are in flight, and a queue stands or segments are lost",
-            talk::bytes(flight.get())
+            transfer_display::bytes(flight.get())
         )),
-        Some((Held::Window, flight)) => {
-            notes.push(format!("limited by this window: {} are in flight", talk::bytes(flight.get())));
+        Some((ConnectionLimit::Window, flight)) => {
+            notes.push(format!("limited by this window: {} are in flight", transfer_display::bytes(flight.get())));
         }
-        Some((Held::Scale, _)) | None => {}
+        Some((ConnectionLimit::Scale, _)) | None => {}
     }
-    if let Some(earlier) = connection.earlier().filter(|earlier| earlier.held == Some(Held::Window))
+    if let Some(earlier) =
+        connection.earlier().filter(|earlier| earlier.held == Some(ConnectionLimit::Window))
         && connection.goodput() > earlier.goodput
     {
         notes.push(lasting(connection, earlier));
@@ -240,10 +242,11 @@ fn notes(connection: &TunedConnection) -> Vec<String> {
 }
 
 /// Returns "before: 118 Mbit/s, limited by the receive window of 2.39 MB".
-fn before(earlier: &Earlier) -> String {
-    let (rate, window) = (talk::rate(earlier.goodput.as_bps_f64()), talk::bytes(earlier.window.get()));
+fn before(earlier: &EarlierMeasurements) -> String {
+    let (rate, window) =
+        (transfer_display::rate(earlier.goodput.as_bps_f64()), transfer_display::bytes(earlier.window.get()));
     match earlier.held {
-        Some(Held::Window | Held::Scale) => {
+        Some(ConnectionLimit::Window | ConnectionLimit::Scale) => {
             format!("before: {rate}, limited by the receive window of {window}")
         }
         _ => format!("before: {rate} in a receive window of {window}, which was not the limit"),
@@ -253,23 +256,23 @@ fn before(earlier: &Earlier) -> String {
 /// Returns a note if the window cannot have the requested size.
 fn scale_note(connection: &TunedConnection) -> Option<String> {
     let (asked, largest) = (connection.requested().unwrap_or(LARGEST_WINDOW), connection.largest());
-    let is_limit = matches!(connection.held(), Some((Held::Scale, _)));
+    let is_limit = matches!(connection.held(), Some((ConnectionLimit::Scale, _)));
     (asked > largest && (is_limit || largest < WIDE)).then(|| {
         format!(
             "this connection can advertise {} at most: its scale was fixed at the handshake, by the program's SO_RCVBUF or \
              by net.ipv4.tcp_rmem. Only a new connection can have more",
-            talk::bytes(largest.get())
+            transfer_display::bytes(largest.get())
         )
     })
 }
 
 /// Returns the command that has the same effect on all later connections.
-fn lasting(connection: &TunedConnection, earlier: &Earlier) -> String {
+fn lasting(connection: &TunedConnection, earlier: &EarlierMeasurements) -> String {
     let flight = connection.goodput().volume(earlier.round_trip.unwrap_or_default());
     // Linux advertises at least half of a buffer, and the window must be well above the data in flight.
     let buffer = (flight * 4).get().next_power_of_two().max(6 << 20);
     format!(
-        "to have it for good: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
+        "to make it permanent: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
          /etc/sysctl.d"
     )
 }
@@ -341,7 +344,7 @@ fn as_json(connection: &TunedConnection) -> Value {
             "goodput_bps": earlier.map(|earlier| earlier.goodput.as_bps_f64()),
             "window_bytes": earlier.map(|earlier| earlier.window.get()),
             "rtt_s": earlier.and_then(|earlier| earlier.round_trip).map(Span::as_secs_f64),
-            "limited_by": earlier.and_then(|earlier| earlier.held).map(Held::name),
+            "limited_by": earlier.and_then(|earlier| earlier.held).map(ConnectionLimit::name),
         },
         "buffer_bytes": buffer.get(),
         "given_back": given_back,
@@ -355,13 +358,13 @@ fn code(status: ExitStatus) -> u8 {
 }
 
 /// A signal to this process.
-struct Came {
+struct ReceivedSignal {
     signal: Signal,
     /// True if it came from a terminal, which sends it to the command, too.
     from_terminal: bool,
 }
 
-impl Came {
+impl ReceivedSignal {
     fn pass_on(&self, child: &Child) {
         if !self.from_terminal {
             // The command may have ended by itself just now.
@@ -382,14 +385,16 @@ impl Signals {
     }
 
     /// Returns the signals that have come or come within `wait`.
-    fn within(&self, wait: Span) -> Result<Vec<Came>, Problem> {
+    fn within(&self, wait: Span) -> Result<Vec<ReceivedSignal>, Problem> {
         host::wait(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(wait))
             .map_err(|error| Problem::environment(format!("waiting: {error}")))?;
         let mut came = Vec::new();
         while let Ok(Some(info)) = self.0.read_signal() {
             let signal = Signal::try_from(info.ssi_signo as i32);
             // SI_KERNEL, 0x80, means that it was typed at the terminal.
-            came.extend(signal.ok().map(|signal| Came { signal, from_terminal: info.ssi_code == 0x80 }));
+            came.extend(
+                signal.ok().map(|signal| ReceivedSignal { signal, from_terminal: info.ssi_code == 0x80 }),
+            );
         }
         Ok(came)
     }

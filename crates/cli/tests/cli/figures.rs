@@ -180,7 +180,7 @@ fn a_figure_from_several_engines_needs_one_that_the_command_line_leaves() {
     assert!(ended.out.contains(" to "), "from the least to the most:\n{}", ended.out);
     place.run(&["compare", "fig.toml", "--engines", "model"]).failed(
         2,
-        &["--engines leaves out what this [figure] is drawn from", "accepted: sim, live among the engines"],
+        &["--engines leaves out the engines of this [figure]", "accepted: sim, live among the engines"],
     );
 }
 
@@ -217,5 +217,5 @@ fn a_run_of_the_kernel_that_is_in_doubt_is_run_again_and_counted() {
     assert!(kept().count() > before.len(), "runs with other seeds");
     let pages = place.files().into_iter().filter(|file| file.extension().is_some_and(|of| of == "html"));
     let mut pages = pages.map(|page| fs::read_to_string(place.path().join(page)).unwrap());
-    assert!(pages.any(|page| page.contains("Runs that were run again, as the machine was too busy: ")));
+    assert!(pages.any(|page| page.contains("Runs that were run again, because the machine was too busy: ")));
 }

@@ -31,7 +31,7 @@ mod transfer_kill;
 mod transfer_limits;
 mod transfer_path;
 mod transfer_secrets;
-mod transfer_strangers;
 mod transfer_ticket;
+mod transfer_unauthenticated;
 mod tune;
 mod two_tuners;

@@ -274,7 +274,7 @@ const QUESTIONS: [(&str, &str); 10] = [
     ("A satellite", "--rate 40Mbit/s --rtt 600ms --flows 10"),
     ("One flow", "--rate 1Gbit/s --rtt 40ms --flows 1"),
     ("A core with 50 000 flows", "--rate 100Gbit/s --rtt 50ms --flows 50000"),
-    ("BBR beside CUBIC", "--rate 1Gbit/s --rtt 40ms --flows 50 --control cubic:70%,bbr:30%"),
+    ("BBR and CUBIC", "--rate 1Gbit/s --rtt 40ms --flows 50 --control cubic:70%,bbr:30%"),
     ("A cell like Wi-Fi", "--rate 60Mbit/s --rtt 15ms --flows 1..8 --max-delay 5ms"),
     ("An aggregation", "--rate 10Gbit/s --rtt 50ms --flows 1000"),
     ("A call on a slow line", "--rate 5Mbit/s --rtt 40ms --flows 3 --max-delay 20ms --max-loss 0.1%"),

@@ -19,7 +19,7 @@ pub struct PathConfig {
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
     /// The time by which the way back is longer for single flows. The key is the port of a flow's TCP socket at the
-    /// sender, or of its UDP socket at the receiver. Not with `back`.
+    /// sender, or of its UDP socket at the receiver. It cannot be combined with `back`.
     pub extra_delays: HashMap<u16, Span>,
     /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).
@@ -215,12 +215,12 @@ mod tests {
 
     #[test]
     fn a_rate_out_of_reach_is_refused_with_the_range_and_a_way_out() {
-        let told = |path: PathConfig| path.check().expect_err("too fast").complaint();
-        let complaint = told(path("40Gbit/s"));
+        let complaint_of = |path: PathConfig| path.check().expect_err("too fast").complaint();
+        let complaint = complaint_of(path("40Gbit/s"));
         assert_eq!((&*complaint.place, &*complaint.found), ("rate", "40Gbit/s"));
         assert_eq!(complaint.accepted, "1bit/s to 7Gbit/s");
         assert_eq!(complaint.help.as_deref(), Some("simulate this rate instead: tightlink run --engine sim"));
-        let complaint = told(PathConfig { offload: false, ..path("5Gbit/s") });
+        let complaint = complaint_of(PathConfig { offload: false, ..path("5Gbit/s") });
         assert_eq!(complaint.accepted, "1bit/s to 1.32Gbit/s");
         let help = "turn segmentation offload on, or simulate it: tightlink run --engine sim";
         assert_eq!(complaint.help.as_deref(), Some(help));

@@ -12,7 +12,7 @@ use super::report::{Lateness, LinkSample, PathReport};
 use super::time::PathTime;
 use crate::tun::Tun;
 use crate::{EmuError, realtime};
-use host::{Clock, PollFd, PollFlags, Woken, clock};
+use host::{Clock, PollFd, PollFlags, WaitResult, clock};
 use link::traffic::{Source, TrafficConfig};
 use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
@@ -53,14 +53,14 @@ pub(super) struct Driver {
     pub(super) traffic: Vec<(String, TrafficConfig)>,
     pub(super) seed: u64,
     pub(super) schedule: Schedule,
-    pub(super) wakes: Wakes,
+    pub(super) wakes: WakeUpDelay,
 }
 
 /// The delay of waking up, on an idle virtual machine 0.1 ms and more. The thread learns it from timers, whose time is
 /// known, and subtracts it: it wakes that much earlier for deliveries. A packet that woke the thread is taken to have
 /// arrived that much before the thread saw it.
 #[derive(Debug, Default)]
-pub(super) struct Wakes {
+pub(super) struct WakeUpDelay {
     /// The recent mean lateness of timers.
     ease: Span,
     /// The time to subtract from the clock for packets that are being read.
@@ -242,14 +242,14 @@ impl Driver {
         let awake = self.clock.now();
         self.path_time.woken(awake, until);
         match woken {
-            Ok(Woken::TimedOut) => {
+            Ok(WaitResult::TimedOut) => {
                 let late = until.map_or(Span::ZERO, |until| awake.since(until));
                 // A mean over the last sixteen or so, to which a rare long stall contributes at most `EASE_MAX`.
                 let late = late.min(EASE_MAX);
                 self.wakes.ease = (self.wakes.ease * 15 + late) / 16;
             }
-            Ok(Woken::Ready) => self.wakes.skew = self.wakes.ease,
-            Ok(Woken::Interrupted) => {}
+            Ok(WaitResult::Ready) => self.wakes.skew = self.wakes.ease,
+            Ok(WaitResult::Interrupted) => {}
             Err(error) => return Err(EmuError::os("waiting for packets (ppoll)", error)),
         }
         if !waited[2].revents().is_empty() {

@@ -5,8 +5,8 @@ use host::HostLosses;
 use units::Span;
 
 /// The share of the time above which a thread's wait for a processor makes a result doubtful. 80 CUBIC flows at 200
-/// Mbit/s on two cores lost 0.66 to 0.72 % of their packets where the receiver waited for 3 to 52 % of the time, 0.87
-/// to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
+/// Mbit/s on two cores lost 0.66 to 0.72 % of their packets if the receiver waited for 3 to 52 % of the time. They lost
+/// 0.87 to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
 const WAITED_SHARE: f64 = 0.4;
 
 /// The wait up to which no run is in doubt: the start of a program alone waits for some turns of others.
@@ -69,8 +69,8 @@ impl HostReport {
             (
                 losses.udp_sndbuf_errors,
                 [
-                    "call could not send a datagram, as the socket's buffer was full,",
-                    "calls could not send a datagram, as the socket's buffer was full,",
+                    "call could not send a datagram, because the socket's buffer was full,",
+                    "calls could not send a datagram, because the socket's buffer was full,",
                 ],
                 "SndbufErrors",
                 "lost unless the program repeats the call; raise net.core.wmem_default or SO_SNDBUF",

@@ -10,7 +10,7 @@ use crate::ecn;
 use crate::flow::{FlowKey, Flows};
 use crate::pool::Pool;
 use crate::segment::{HEADERS_MAX, Split};
-use crate::tun::{Tun, Written};
+use crate::tun::{Tun, WriteOutcome};
 use crate::vnet::{VNET_LEN, VnetHeader};
 use link::traffic::Source;
 use link::{Datagram, Ecn, Histogram, Link};
@@ -137,7 +137,7 @@ impl Store {
         let frame = self.pool.get(slot).frame();
         let parts = [IoSlice::new(&self.headers[..headers]), IoSlice::new(&frame[rest])];
         let parts = if headers == 0 { &parts[1..] } else { &parts[..] };
-        if tun.write(parts)? == Written::Refused {
+        if tun.write(parts)? == WriteOutcome::Refused {
             self.refused += u64::from(segments);
         }
         self.pool.release(slot, segments);

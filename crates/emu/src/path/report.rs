@@ -87,7 +87,7 @@ pub struct PathReport {
 
 /// The verdict of a measurement on the machine's clock about a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum RateVerdict {
     /// The rate is the expected one.
     Held,
     /// It is not, and stalls of the machine do not explain the difference.
@@ -140,31 +140,31 @@ impl PathReport {
     /// path's time differs from the machine's by no more than they and the time regained from earlier ones. The rate
     /// holds in the path's time.
     #[must_use]
-    pub fn real_rate(&self, rate: Rate, tolerance: f64) -> Judged {
+    pub fn real_rate(&self, rate: Rate, tolerance: f64) -> RateVerdict {
         let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0).abs();
         if off(self.real_bps()) <= tolerance {
-            return Judged::Held;
+            return RateVerdict::Held;
         }
         let (measured, elapsed) = (self.link.measured, self.elapsed);
         let consistent = measured + self.stalls.total + READ_APART >= elapsed
             && measured <= elapsed + elapsed / REGAIN + READ_APART;
         let total = self.stalls.total;
         if off(self.forwarded_bps()) > tolerance || !consistent {
-            Judged::Missed
+            RateVerdict::Missed
         } else if total > elapsed.scale(tolerance) {
-            Judged::NotJudged(format!(
+            RateVerdict::NotJudged(format!(
                 "the host stalled {:.0} ms of {:.2} s",
                 total.as_millis_f64(),
                 elapsed.as_secs_f64()
             ))
         } else if measured > elapsed {
-            Judged::NotJudged(format!(
+            RateVerdict::NotJudged(format!(
                 "the path regained {:.0} ms of earlier stalls of the host in {:.2} s",
                 (measured - elapsed).as_millis_f64(),
                 elapsed.as_secs_f64()
             ))
         } else {
-            Judged::Missed
+            RateVerdict::Missed
         }
     }
 
@@ -256,27 +256,31 @@ mod tests {
         }
     }
 
-    fn judged(share: f64, measured: u64, elapsed: u64, stalled: u64) -> Judged {
+    fn judged(share: f64, measured: u64, elapsed: u64, stalled: u64) -> RateVerdict {
         report(share, measured, elapsed, stalled).real_rate(RATE, 0.005)
     }
 
     #[test]
     fn a_rate_on_the_machines_clock_is_held_missed_or_not_judged() {
-        assert_eq!(judged(1.0, 4000, 4000, 0), Judged::Held);
-        assert_eq!(judged(1.0, 3985, 4000, 15), Judged::Held, "a stall within the tolerance");
+        assert_eq!(judged(1.0, 4000, 4000, 0), RateVerdict::Held);
+        assert_eq!(judged(1.0, 3985, 4000, 15), RateVerdict::Held, "a stall within the tolerance");
         assert_eq!(
             judged(1.0, 3900, 4000, 110),
-            Judged::NotJudged("the host stalled 110 ms of 4.00 s".into()),
+            RateVerdict::NotJudged("the host stalled 110 ms of 4.00 s".into()),
             "10 ms were regained"
         );
-        assert_eq!(judged(0.99, 4000, 4000, 0), Judged::Missed, "wrong by both clocks");
-        assert_eq!(judged(0.99, 3900, 4000, 100), Judged::Missed, "stalls do not excuse the path's own time");
-        assert_eq!(judged(1.0, 3900, 4000, 0), Judged::Missed, "time was lost and nothing stalled");
-        assert_eq!(judged(1.0, 3800, 4000, 100), Judged::Missed, "more was lost than stalled");
-        assert_eq!(judged(1.0, 4100, 4000, 100), Judged::Missed, "too fast");
+        assert_eq!(judged(0.99, 4000, 4000, 0), RateVerdict::Missed, "wrong by both clocks");
+        assert_eq!(
+            judged(0.99, 3900, 4000, 100),
+            RateVerdict::Missed,
+            "stalls do not excuse the path's own time"
+        );
+        assert_eq!(judged(1.0, 3900, 4000, 0), RateVerdict::Missed, "time was lost and nothing stalled");
+        assert_eq!(judged(1.0, 3800, 4000, 100), RateVerdict::Missed, "more was lost than stalled");
+        assert_eq!(judged(1.0, 4100, 4000, 100), RateVerdict::Missed, "too fast");
         assert_eq!(
             judged(1.0001, 4020, 4000, 0),
-            Judged::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
+            RateVerdict::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
         );
     }
 
@@ -293,10 +297,10 @@ mod tests {
         let report = report(1.0, 3800, 4000, 200);
         assert!((report.forwarded_bps() / 100e6 - 1.0).abs() < 1e-6);
         assert!((report.real_bps() / 95e6 - 1.0).abs() < 1e-6);
-        let told = report.stalled().expect("5 %");
+        let text = report.stalled().expect("5 %");
         assert!(
-            told.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
-            "{told}"
+            text.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
+            "{text}"
         );
     }
 }

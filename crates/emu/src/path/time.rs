@@ -5,10 +5,10 @@
 //! have caused that burst, and a queue of less than 10 ms would drop it. So the path counts as frozen instead: the
 //! packets that were due are delivered after the stall with the spacing they had. The price is a rate that is lower in
 //! real time by the share of stalls. If stalls are rare, the path regains the lost time by [running](REGAIN)
-//! slightly fast. If they are not, the run reports them. A program that measures in the path's time ([`Behind`]) is not
+//! slightly fast. If they are not, the run reports them. A program that measures in the path's time ([`PathLag`]) is not
 //! misled.
 
-use super::behind::Behind;
+use super::lag::PathLag;
 use host::Clock;
 use units::{Span, Time};
 
@@ -16,7 +16,7 @@ use units::{Span, Time};
 const STALL: Span = Span::from_micros(500);
 
 /// The divisor of the regain: while the path's time is behind, it runs faster than the real clock by one part in this
-/// number. A host's own timers differ by more.
+/// number. The timers of two hosts differ by more than that.
 pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.
@@ -36,9 +36,9 @@ pub(super) struct PathTime {
     /// The real time at the last reading.
     seen: Time,
     /// The time by which the path is behind since the run began, and the part from before that is not regained.
-    behind: Span,
+    lag: Span,
     before: Span,
-    told: Behind,
+    shared_lag: PathLag,
     stalls: Stalls,
 }
 
@@ -47,9 +47,9 @@ impl PathTime {
     pub(super) fn new(clock: Clock) -> Self {
         Self {
             seen: Time::ZERO,
-            behind: Span::ZERO,
+            lag: Span::ZERO,
             before: Span::ZERO,
-            told: Behind::new(clock),
+            shared_lag: PathLag::new(clock),
             stalls: Stalls::default(),
         }
     }
@@ -68,30 +68,30 @@ impl PathTime {
     fn look(&mut self, real: Time, by: Time) -> Time {
         let (elapsed, late) = (real.since(self.seen), real.since(by));
         let stalled = if late > STALL { late } else { Span::ZERO };
-        let behind = self.behind.saturating_sub(elapsed.saturating_sub(stalled) / REGAIN) + stalled;
+        let lag = self.lag.saturating_sub(elapsed.saturating_sub(stalled) / REGAIN) + stalled;
         if stalled > Span::ZERO {
-            self.told.stood(real - stalled, real, behind - stalled);
+            self.shared_lag.stood(real - stalled, real, lag - stalled);
             self.stalls.count += 1;
             self.stalls.total += stalled;
             self.stalls.longest = self.stalls.longest.max(stalled);
         }
-        if behind != self.behind {
-            self.behind = behind;
-            self.told.set(behind);
+        if lag != self.lag {
+            self.lag = lag;
+            self.shared_lag.set(lag);
         }
         self.seen = real;
-        real - self.before - behind
+        real - self.before - lag
     }
 
     /// Returns the real time that passes until the path's time has advanced by `span`.
     pub(super) fn real(&self, span: Span) -> Span {
-        if self.behind > Span::ZERO { span - span / (REGAIN + 1) } else { span }
+        if self.lag > Span::ZERO { span - span / (REGAIN + 1) } else { span }
     }
 
     /// Begins a run. Returns the real time from which its time zero counts.
     pub(super) fn begin(&mut self, now: Time) -> Time {
-        self.before += std::mem::take(&mut self.behind);
-        self.told.begin();
+        self.before += std::mem::take(&mut self.lag);
+        self.shared_lag.begin();
         now + self.before
     }
 
@@ -101,8 +101,8 @@ impl PathTime {
     }
 
     /// Returns the lag of the path's time, which others may read while the path runs.
-    pub(super) fn behind(&self) -> Behind {
-        self.told.clone()
+    pub(super) fn lag(&self) -> PathLag {
+        self.shared_lag.clone()
     }
 
     /// Returns the real time at the last reading, from which the path's time was last computed.
@@ -118,7 +118,7 @@ impl PathTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::Behind as _;
+    use host::PathLag as _;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -131,12 +131,12 @@ mod tests {
         assert_eq!(time.woken(ms(9), Some(ms(20))), ms(9), "a packet came before");
         assert_eq!(time.woken(ms(400), None), ms(400), "nothing was due");
         let slow = ms(401) + Span::from_micros(400);
-        assert_eq!(time.woken(slow, Some(ms(401))), slow, "a slow wake-up is no stall");
+        assert_eq!(time.woken(slow, Some(ms(401))), slow, "a slow wake-up is not a stall");
         assert_eq!(time.stalls(), Stalls::default());
         assert_eq!(time.woken(ms(420), Some(ms(410))), ms(410), "late by 10 ms");
         assert_eq!(time.stalls().count, 1);
         assert_eq!(time.stalls().longest, Span::from_millis(10));
-        assert_eq!(time.behind().now(), Span::from_millis(10));
+        assert_eq!(time.lag().now(), Span::from_millis(10));
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             before = now;
         }
         assert_eq!(before, ms(2_200), "10 ms are regained within 2 s");
-        assert_eq!(time.behind().now(), Span::ZERO);
+        assert_eq!(time.lag().now(), Span::ZERO);
     }
 
     #[test]
@@ -170,8 +170,8 @@ mod tests {
         time.at_work(ms(50));
         let now = time.at_work(ms(50));
         assert_eq!(time.begin(now), ms(50), "on the real clock");
-        assert_eq!(time.behind().now(), Span::ZERO);
+        assert_eq!(time.lag().now(), Span::ZERO);
         time.at_work(ms(57));
-        assert_eq!(time.behind().now(), Span::from_millis(7));
+        assert_eq!(time.lag().now(), Span::from_millis(7));
     }
 }

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
-use tightlink_emu::{EmuError, Judged, Path, PathConfig, PathReport};
+use tightlink_emu::{EmuError, Path, PathConfig, PathReport, RateVerdict};
 use units::{Bytes, Fraction, Rate, Span, Time};
 use unjudged::could_not_judge;
 
@@ -66,9 +66,9 @@ fn sound(report: PathReport) -> PathReport {
 #[track_caller]
 fn is_the_real_rate(report: &PathReport) {
     match report.real_rate(RATE, 0.005) {
-        Judged::Held => {}
-        Judged::Missed => panic!("{} bit/s in {}", report.real_bps(), report.elapsed),
-        Judged::NotJudged(reason) => {
+        RateVerdict::Held => {}
+        RateVerdict::Missed => panic!("{} bit/s in {}", report.real_bps(), report.elapsed),
+        RateVerdict::NotJudged(reason) => {
             could_not_judge(format_args!("the rate by the machine's clock: {reason}"));
         }
     }

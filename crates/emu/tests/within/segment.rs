@@ -61,8 +61,8 @@ fn super_packet(payload: &[u8], size: usize, udp: bool, ipv6: bool, flags: u8) -
     Super { frame, headers, transport, size, udp, ipv6 }
 }
 
-fn split_of(frame: &[u8]) -> Result<Split, Malformed> {
-    let (vnet, packet) = frame.split_first_chunk::<VNET_LEN>().ok_or(Malformed)?;
+fn split_of(frame: &[u8]) -> Result<Split, MalformedPacket> {
+    let (vnet, packet) = frame.split_first_chunk::<VNET_LEN>().ok_or(MalformedPacket)?;
     Split::of(VnetHeader::read(vnet), packet)
 }
 

@@ -8,13 +8,13 @@
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
-/// The factor by which the data delivered per round trip grows while slow start goes on. Slow start doubles it; CUBIC
-/// before its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
+/// The factor by which the data delivered per round trip grows during slow start. Slow start doubles it; CUBIC before
+/// its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
 const OPENS: f64 = 1.25;
 /// The round trips without that growth after which slow start is over.
 const CLOSES: u64 = 2;
-/// The round trips for which a rate-based control keeps the best rate (BBR's filter, `tcp_bbr.c`). A rate that the send
-/// buffer limited counts that long.
+/// The round trips for which a rate-based control keeps the best rate (BBR's filter, `tcp_bbr.c`). A rate that was
+/// limited by the send buffer counts for the same time.
 const REMEMBERS: u64 = 10;
 /// The largest free share of a window that is in use.
 const FREE: f64 = 0.1;
@@ -135,7 +135,7 @@ impl Account {
         self.times
     }
 
-    /// Returns true while slow start goes on.
+    /// Returns true during slow start.
     #[must_use]
     pub const fn is_opening(&self) -> bool {
         !self.opened

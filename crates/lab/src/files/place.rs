@@ -97,7 +97,7 @@ impl Place {
     fn open(&self, make: bool, caution: Caution) -> io::Result<Opened> {
         let own = caution == Caution::Own;
         let start = if own { self.named.clone() } else { std::env::current_dir()?.join(&self.named) };
-        let mut way = Way::new(&start, make, caution)?;
+        let mut way = PathWalk::new(&start, make, caution)?;
         while let Some(step) = way.steps.pop_front() {
             let stranger = match step {
                 Step::Root => {
@@ -167,7 +167,7 @@ enum Step {
 }
 
 /// The progress on the path.
-struct Way {
+struct PathWalk {
     steps: VecDeque<Step>,
     folder: OwnedFd,
     /// The folder's path for display.
@@ -178,13 +178,13 @@ struct Way {
     caution: Caution,
 }
 
-impl Way {
+impl PathWalk {
     fn new(path: &Path, make: bool, caution: Caution) -> io::Result<Self> {
         let folder = open_folder(CWD, ".")?;
         Ok(Self { steps: steps(path), folder, path: PathBuf::new(), links: 0, make, caution })
     }
 
-    /// Goes on into `name`, or to the target of the link of that name. Returns the user whose rights are needed to go
+    /// Continues into `name`, or to the target of the link of that name. Returns the user whose rights are needed to go
     /// on, if that is not root.
     fn follow(&mut self, name: &OsStr) -> io::Result<Option<u32>> {
         if let Some(owner) = self.made(name)? {

@@ -102,9 +102,9 @@ pub struct Emulated {
     /// True if the user asked for that control; otherwise it is the machine's default.
     pub control_asked: bool,
     /// The direction from the near end, where the program runs, to the far end.
-    pub to_far: Way,
+    pub to_far: DirectionReport,
     /// The direction back; absent where it has no link.
-    pub from_far: Option<Way>,
+    pub from_far: Option<DirectionReport>,
     /// Packets that came back, as counted when the kernel handed them over.
     pub packets_back: u64,
     /// The losses of the hosts at both ends, and the time for which they waited for a processor.
@@ -115,7 +115,7 @@ pub struct Emulated {
 
 /// The work of one direction's link. The programs' packets are counted apart from those of cross traffic.
 #[derive(Clone, Debug, Serialize)]
-pub struct Way {
+pub struct DirectionReport {
     /// Rate of the programs' packets that the link sent, headers included, bits per second.
     pub rate_bps: f64,
     /// Share of time it was sending, cross traffic included.
@@ -134,7 +134,7 @@ pub struct Way {
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cross: Vec<Cross>,
+    pub cross: Vec<CrossTraffic>,
     /// The link and its queue against time, where they were sampled.
     #[serde(skip)]
     pub queue: QueueSeries,
@@ -142,7 +142,7 @@ pub struct Way {
 
 /// The packets of one source of cross traffic on a link.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cross {
+pub struct CrossTraffic {
     /// Its name in the scenario.
     pub name: String,
     /// Rate of the source's packets that the link sent, bits per second.
@@ -212,7 +212,7 @@ impl Emulated {
         };
         let by = if self.control_asked { "by --control" } else { "this machine's; --control takes another" };
         let mut lines = vec![format!("to the far end:   {}", self.to_far)];
-        lines.extend(self.to_far.cross.iter().map(Cross::to_string));
+        lines.extend(self.to_far.cross.iter().map(CrossTraffic::to_string));
         lines.push(format!("from the far end: {back}"));
         lines.push(format!("congestion control of programs that choose none: {} ({by})", self.control));
         lines
@@ -230,13 +230,17 @@ impl Emulated {
             measured_s: report.link.measured.as_secs_f64(),
             control: control.name,
             control_asked: control.asked,
-            to_far: Way::of(
+            to_far: DirectionReport::of(
                 &report.link,
                 &path.traffic,
                 QueueSeries::of(&report.samples, path.link.rate, path.limit, path.mtu),
             ),
             from_far: report.reverse.as_ref().zip(path.back.as_ref()).map(|(link, back)| {
-                Way::of(link, &[], QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu))
+                DirectionReport::of(
+                    link,
+                    &[],
+                    QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu),
+                )
             }),
             packets_back: report.reverse_packets,
             hosts: Hosts::of(report),
@@ -274,7 +278,7 @@ fn short_queues(path: &PathConfig) -> Option<String> {
 
 /// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)", and
 /// ", 227 marked (3.8 %)" where the queue marked packets.
-impl fmt::Display for Way {
+impl fmt::Display for DirectionReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = if self.cross.is_empty() { "" } else { ", cross traffic included" };
         write!(out, "{:.2} Mbit/s ({:.1} % busy{of})", self.rate_bps / 1e6, self.utilization * 100.0)?;
@@ -287,7 +291,7 @@ impl fmt::Display for Way {
 }
 
 /// "cross traffic:    6.00 Mbit/s, 0 of 1062 packets dropped (0.00 %)".
-impl fmt::Display for Cross {
+impl fmt::Display for CrossTraffic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = if self.name == UNNAMED { String::new() } else { format!(" {}", self.name) };
         let label = format!("cross traffic{name}:");
@@ -311,12 +315,12 @@ impl fmt::Display for Fate {
     }
 }
 
-impl Way {
+impl DirectionReport {
     fn of(link: &LinkReport, traffic: &[(String, TrafficConfig)], queue: QueueSeries) -> Self {
         let rate = |bytes: Bytes| bytes.bits_f64() / link.measured.as_secs_f64().max(1e-9);
         let sources = link.sources.as_ref();
         let cross = sources.iter().flat_map(|sources| sources.cross.iter().zip(traffic));
-        let cross = cross.map(|(source, (name, _))| Cross {
+        let cross = cross.map(|(source, (name, _))| CrossTraffic {
             name: name.clone(),
             rate_bps: rate(source.delivered_bytes),
             packets: source.packets,

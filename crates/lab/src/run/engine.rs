@@ -3,8 +3,8 @@
 #[cfg_attr(not(feature = "kernel"), path = "engine/no_kernel.rs")]
 pub(super) mod live;
 mod model;
-mod phases;
 mod sim;
+mod sizer_notes;
 mod synchronized;
 #[cfg(test)]
 mod tests;

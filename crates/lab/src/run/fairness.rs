@@ -41,7 +41,7 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
 pub(crate) struct FairnessWatch {
     interval: Span,
     warmup: Time,
-    flows: Vec<Watched>,
+    flows: Vec<FlowRate>,
     /// The bytes that the link can send in an interval; `None` in a wireless cell, whose flows have no defined fair
     /// share.
     capacity: Option<f64>,
@@ -55,7 +55,7 @@ pub(crate) struct FairnessWatch {
 }
 
 /// One flow.
-struct Watched {
+struct FlowRate {
     from: Time,
     until: Time,
     size: Bytes,
@@ -76,7 +76,7 @@ impl FairnessWatch {
     /// Creates the watch; returns `None` if the scenario does not ask for it.
     pub(crate) fn new(resolved: &Resolved) -> Option<Self> {
         let interval = resolved.fairness?;
-        let watched = |flow: &ResolvedFlow| Watched {
+        let watched = |flow: &ResolvedFlow| FlowRate {
             from: flow.start,
             until: flow.stop.unwrap_or(Time::NEVER),
             size: flow.size.unwrap_or(Bytes::MAX),
@@ -173,10 +173,10 @@ impl FairnessWatch {
     }
 
     /// Puts the results into the summary and returns the series.
-    pub(crate) fn tell(self, summary: &mut Summary) -> FairnessSeries {
+    pub(crate) fn finish(self, summary: &mut Summary) -> FairnessSeries {
         summary.jain_index_mean = (self.count > 0).then(|| self.sum / self.count as f64);
-        for (told, flow) in summary.flows.iter_mut().zip(&self.flows) {
-            told.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());
+        for (shown, flow) in summary.flows.iter_mut().zip(&self.flows) {
+            shown.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());
         }
         let times = summary.flows.iter().map(|flow| flow.convergence_s);
         summary.convergence_s = times.reduce(|one, other| Some(one?.max(other?))).flatten();

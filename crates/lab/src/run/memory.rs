@@ -10,19 +10,19 @@ const SHARE: f64 = 0.5;
 
 /// The memory that this process takes, and the bound that it exceeds, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exceeded {
+pub(crate) struct ExcessMemory {
     pub(crate) taken: u64,
     pub(crate) allowed: u64,
 }
 
 /// Reads the memory that this process takes, which costs two microseconds. Returns `None` while it is within bounds, or
 /// where the system does not report it.
-pub(crate) fn exceeded() -> Option<Exceeded> {
+pub(crate) fn exceeded() -> Option<ExcessMemory> {
     static ALLOWED: OnceLock<u64> = OnceLock::new();
     let [addresses, resident] = taken()?;
     let allowed = *ALLOWED.get_or_init(|| free().map_or(u64::MAX, |free| share(resident + free)));
     let limited = getrlimit(Resource::As).current.map_or(u64::MAX, share);
-    let over = |taken: u64, allowed: u64| (taken > allowed).then_some(Exceeded { taken, allowed });
+    let over = |taken: u64, allowed: u64| (taken > allowed).then_some(ExcessMemory { taken, allowed });
     over(resident, allowed).or_else(|| over(addresses, limited))
 }
 

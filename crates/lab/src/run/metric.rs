@@ -65,7 +65,7 @@ impl fmt::Display for Better {
 
 /// A metric and the function that reads it from a `T`; the function returns `None` where `T` does not know the number.
 #[derive(Debug)]
-pub struct Known<T: 'static> {
+pub struct MetricReader<T: 'static> {
     /// The name of the number and the way it is shown.
     pub metric: Metric,
     /// Reads it, in the unit of files.
@@ -122,8 +122,8 @@ impl Metric {
     }
 }
 
-const fn of<T>(metric: Metric, get: fn(&T) -> Option<f64>) -> Known<T> {
-    Known { metric, get }
+const fn of<T>(metric: Metric, get: fn(&T) -> Option<f64>) -> MetricReader<T> {
+    MetricReader { metric, get }
 }
 
 // Numbers that occur in more than one of the lists.
@@ -171,7 +171,7 @@ const fn length(key: &'static str, column: &'static str, words: &'static str) ->
 }
 
 /// Numbers of a run. Goodput is what all flows delivered in the measured time over that time; RTTs are averaged.
-pub const RUN: &[Known<Summary>] = &[
+pub const RUN: &[MetricReader<Summary>] = &[
     of(Metric::new("measured_s", "measured time", Time), |s| Some(s.measured_s)),
     of(Metric::new("delivering_s", "time over which goodput is counted, if another", Time), |s| {
         s.delivering_s
@@ -277,7 +277,7 @@ const COMPLETIONS: [Metric; 4] = [
 ];
 
 /// Numbers over the flows of one `[[flow]]` with a `count`: `flows.NAME.completion_s.max`.
-pub const GROUP: &[Known<Completions>] = &[
+pub const GROUP: &[MetricReader<Completions>] = &[
     of(COMPLETIONS[0], Completions::mean),
     of(COMPLETIONS[1], |c| c.quantile(0.5)),
     of(COMPLETIONS[2], |c| c.quantile(0.95)),
@@ -285,7 +285,7 @@ pub const GROUP: &[Known<Completions>] = &[
 ];
 
 /// Numbers of a flow: `flows.NAME.goodput_bps`.
-pub const FLOW: &[Known<FlowSummary>] = &[
+pub const FLOW: &[MetricReader<FlowSummary>] = &[
     of(GOODPUT, |f| Some(f.goodput_bps)),
     of(Metric::new("goodput_share", "share of the goodput", Share), |f| f.goodput_share),
     of(Metric::new("reno_ratio", "goodput over Reno's", Number), |f| f.reno_ratio),
@@ -315,7 +315,7 @@ pub const FLOW: &[Known<FlowSummary>] = &[
 ];
 
 /// Numbers of a source of cross traffic: `traffic.NAME.delay_s.p95`.
-pub const TRAFFIC: &[Known<TrafficSummary>] = &[
+pub const TRAFFIC: &[MetricReader<TrafficSummary>] = &[
     of(Metric::count("packets", "packets sent", Packets), |t| Some(t.packets as f64)),
     of(Metric::new("throughput_bps", "throughput, headers included", BitRate).higher(), |t| {
         Some(t.throughput_bps)
@@ -345,7 +345,7 @@ const fn one_way(key: &'static str, words: &'static str) -> Metric {
 }
 
 /// Numbers of one direction of one of several links: `links.NAME.utilization`, `links.NAME.reverse.utilization`.
-pub const LINK: &[Known<LinkSummary>] = &[
+pub const LINK: &[MetricReader<LinkSummary>] = &[
     of(UTILIZATION, |l| Some(l.utilization)),
     of(IDLE, |l| Some(l.idle_fraction)),
     of(LOSS_RATE, |l| l.loss_rate),
@@ -361,7 +361,7 @@ pub const LINK: &[Known<LinkSummary>] = &[
 ];
 
 /// Numbers of a population of users: `sessions.NAME.mean_active`.
-pub const USERS: &[Known<SessionsSummary>] = &[
+pub const USERS: &[MetricReader<SessionsSummary>] = &[
     of(Metric::count("users", "users", Count), |u| Some(u.users as f64)),
     of(Metric::count("completed", "sessions that ended", Count).higher(), |u| Some(u.completed as f64)),
     of(ACTIVE, |u| Some(u.mean_active)),
@@ -378,7 +378,7 @@ pub const USERS: &[Known<SessionsSummary>] = &[
 ];
 
 /// Numbers of a station of a wireless cell, in one category: `wlan.stations.NAME.CATEGORY.throughput_bps`.
-pub const STATION: &[Known<StationSummary>] = &[
+pub const STATION: &[MetricReader<StationSummary>] = &[
     of(AIR_THROUGHPUT, |s| Some(s.throughput_bps)),
     of(Metric::new("airtime_share", "share of airtime", Share), |s| s.airtime_share),
     of(Metric::count("retries", "retries", Count).lower(), |s| real(s.retries)),

@@ -104,8 +104,8 @@ impl Resolved {
         links::unresponsive(self.tight, &self.traffic)
     }
 
-    /// Returns true if the program has added one of the controllers or sizers. The hash of the scenario does not stand
-    /// for their code.
+    /// Returns true if the program has added one of the controllers or sizers. The hash of the scenario does not cover
+    /// their code.
     #[must_use]
     pub fn has_added_parts(&self) -> bool {
         let sizer = |flow: &ResolvedFlow| {

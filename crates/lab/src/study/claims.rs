@@ -11,7 +11,7 @@
 //! ```
 //! A claim picks cases (by the sweep's values, or by the presence of loss), a quantity, engines, and one relation.
 //! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds` another
-//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow ([`Quantity`]),
+//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow ([`ClaimQuantity`]),
 //! or any number of the summary by its key. Each engine that was asked is judged; `agree` and `within_factor` need two
 //! of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`, stands for any ending. Each
 //! flow, and each case, is judged. A claim that is known not to hold has one `[[claim.disagrees]]` or more. Each of
@@ -28,8 +28,8 @@ mod verdict;
 
 pub use check::check;
 pub use confirm::{confirmed, doubted};
-pub use evidence::{Evidence, Judging, evidence, kernel_runs};
-pub use quantity::Quantity;
+pub use evidence::{ClaimSettings, Evidence, evidence, kernel_runs};
+pub use quantity::ClaimQuantity;
 pub use tally::Tally;
 pub use verdict::Verdict;
 
@@ -49,7 +49,7 @@ pub struct Claim {
     /// The claim as a sentence.
     pub says: String,
     /// The quantity that is compared.
-    pub quantity: Quantity,
+    pub quantity: ClaimQuantity,
     /// The engines that the claim is about.
     pub engines: Vec<Engine>,
     /// The cases: sweep keys (or their last part) and values, whose end may be `*`. `loss = "none"` or `"some"` selects
@@ -69,7 +69,7 @@ pub struct Claim {
     pub baseline: Option<BTreeMap<String, String>>,
     /// The quantity of the same case that `at_least` or `at_most` is a share of, such as "90%" of
     /// `flows.reno.goodput_bps`.
-    pub of: Option<Quantity>,
+    pub of: Option<ClaimQuantity>,
     /// The case, selected by these values, in which every engine must find less.
     pub exceeds: Option<BTreeMap<String, String>>,
     /// True if the claim is not a statement of the source, but its condition on a run. Where the condition does not
@@ -207,7 +207,7 @@ fn fault(claim: &Claim) -> Option<String> {
         let known = "agree, within_factor, at_least or at_most or both, exceeds, falls_with, rises_with";
         return Some(format!("one of {known} is needed"));
     }
-    // A claim without engines would hold whatever happened.
+    // A claim without engines would always hold.
     let (found, least) = (claim.engines.len(), if claim.relation() == Relation::Between { 2 } else { 1 });
     if found < least {
         return Some(format!("{found} engines, at least {least} needed"));

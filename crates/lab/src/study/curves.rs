@@ -16,7 +16,7 @@ use crate::study::search::{Bound, SearchError, Target, search as search_for};
 use crate::study::sweep::{Runner, SweepError};
 use crate::study::task::{Answer, Task, shown};
 use points::{PointRuns, run_points};
-use scenario::{Drawn, Faults, FigureSpec, Point, Smallest, key_words, unit_words};
+use scenario::{Faults, FigureNumbers, FigureSpec, Point, Smallest, key_words, unit_words};
 use serde::Serialize;
 use units::{Complaint, split_quantity};
 
@@ -119,8 +119,8 @@ pub fn engines(spec: &FigureSpec) -> Vec<Engine> {
 #[must_use]
 pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     match &spec.y {
-        Drawn::Numbers(_) => points::count(&engines(spec), spec.repeat, tasks),
-        Drawn::Smallest(question) => tasks.len() * question.at_most.len(),
+        FigureNumbers::Numbers(_) => points::count(&engines(spec), spec.repeat, tasks),
+        FigureNumbers::Smallest(question) => tasks.len() * question.at_most.len(),
     }
 }
 
@@ -137,7 +137,7 @@ pub fn draw(
     runner.watched.need(steps(spec, tasks));
     let mut maps = Vec::new();
     let (charts, answers) = match &spec.y {
-        Drawn::Numbers(keys) => {
+        FigureNumbers::Numbers(keys) => {
             let points = run_points(&engines(spec), spec.repeat, tasks, runner)?;
             let charts = if let Some(rows) = &spec.rows {
                 for key in keys {
@@ -149,7 +149,7 @@ pub fn draw(
             };
             (charts, points.iter().map(PointRuns::answer).collect())
         }
-        Drawn::Smallest(question) => {
+        FigureNumbers::Smallest(question) => {
             let answers = search(question, tasks, runner)?;
             (vec![smallest_chart(spec, question, &answers)], answers)
         }

@@ -16,20 +16,22 @@ mod reference;
 pub use error::ExperimentError;
 pub use kernel::{UNASKED, shortened};
 
-use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
+use super::claims::{
+    Claim, ClaimSettings, Evidence, Verdict, check, confirmed, evidence, judged_by, kernel_runs,
+};
 use super::curves::{self, Curves, draw};
 use super::ratio::{RatioGroup, compare_with_baseline};
 use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
 use super::tabulate::tabulate;
-use super::task::{self, Answer, Found, Task, hopeless, tasks};
-use super::watch::{Watch, Watched, Work};
+use super::task::{self, Answer, SearchResult, Task, hopeless, tasks};
+use super::watch::{SharedWatch, Watch, Work};
 use crate::files::{replace, try_replace};
 use crate::run::engine;
 use crate::run::record::Engine;
 use headline::headline;
-use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
+use scenario::{Document, Faults, FigureNumbers, FigureSpec};
 use std::path::{Path, PathBuf};
 use units::{Complaint, Span, is_visible};
 
@@ -62,20 +64,20 @@ pub struct Experiment {
 /// The result of a comparison.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Compared {
+pub struct Comparison {
     /// The engines' results at each point.
     pub answers: Vec<Answer>,
     /// The verdicts on the claims.
     pub verdicts: Vec<Verdict>,
     /// The scenario's `[figure]`, if it has one.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<DrawnFigure>,
     /// The number of runs tried and of those that were valid, where only valid runs count.
     pub tried: Option<(u64, u64)>,
 }
 
 /// A drawn `[figure]`.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct DrawnFigure {
     /// Its charts.
     pub curves: Curves,
     /// "42 points simulated, 420 million packets. 5 of 5 published claims held."
@@ -85,7 +87,7 @@ pub struct Drawn {
 /// The verdicts on claims.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Checked {
+pub struct CheckedClaims {
     /// One verdict per claim that is a statement to judge.
     pub verdicts: Vec<Verdict>,
     /// The number of runs tried and of those that were valid, where only valid runs count.
@@ -97,7 +99,7 @@ pub struct Checked {
 /// A finished sweep.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Swept {
+pub struct SweepResult {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,
     /// The tables of all points; empty without a folder.
@@ -222,12 +224,12 @@ impl Experiment {
         }
     }
 
-    /// Runs every point on every engine that can answer, and checks `claims` by these runs. A scenario with a
-    /// `[figure]` is drawn from the runs that the figure asks for.
+    /// Runs every point on every engine that can answer, and checks `claims` by these runs. The `[figure]` of a
+    /// scenario is drawn from the runs that it requests.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
-    pub fn compare(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<Compared, ExperimentError> {
+    pub fn compare(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<Comparison, ExperimentError> {
         self.compared(claims, false, watch)
     }
 
@@ -236,7 +238,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
-    pub fn figure(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<Compared, ExperimentError> {
+    pub fn figure(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<Comparison, ExperimentError> {
         self.compared(claims, true, watch)
     }
 
@@ -244,7 +246,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
-    pub fn check(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<Checked, ExperimentError> {
+    pub fn check(&self, claims: &[Claim], watch: &mut dyn Watch) -> Result<CheckedClaims, ExperimentError> {
         self.ready(&judged_by(claims, &self.engines))?;
         self.watched(watch, |watched| {
             watched.begin(Work::Evidence);
@@ -252,7 +254,7 @@ impl Experiment {
             let evidence = evidence(self.document(), claims, &judging)?;
             let (evidence, confirmed) = confirmed(self.document(), claims, evidence, &judging)?;
             let verdicts = check(&statements(claims), &evidence.answers, &self.engines);
-            Ok(Checked { verdicts, tried: evidence.tried, confirmed })
+            Ok(CheckedClaims { verdicts, tried: evidence.tried, confirmed })
         })
     }
 
@@ -269,7 +271,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`]; finished points are kept.
-    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<Swept, ExperimentError> {
+    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<SweepResult, ExperimentError> {
         task::check(&self.tasks, &[engine])?;
         self.ready(&[engine])?;
         self.watched(watch, |watched| {
@@ -285,7 +287,7 @@ impl Experiment {
                     .map_err(|error| ExperimentError::table(folder, &error))?,
                 None => Vec::new(),
             };
-            Ok(Swept { results, files, ratios })
+            Ok(SweepResult { results, files, ratios })
         })
     }
 
@@ -299,7 +301,7 @@ impl Experiment {
         over: &str,
         target: &Target,
         watch: &mut dyn Watch,
-    ) -> Result<Vec<(Task, Found)>, ExperimentError> {
+    ) -> Result<Vec<(Task, SearchResult)>, ExperimentError> {
         task::check(&self.tasks, &[Engine::Sim])?;
         if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
@@ -327,7 +329,7 @@ impl Experiment {
         claims: &[Claim],
         as_checked: bool,
         watch: &mut dyn Watch,
-    ) -> Result<Compared, ExperimentError> {
+    ) -> Result<Comparison, ExperimentError> {
         // All faults of the scenario, the machine or the folder are found before anything runs.
         let spec = curves::figure(self.document())?.map(|spec| self.narrowed(spec)).transpose()?;
         let engines = spec.as_ref().map_or_else(|| self.engines.clone(), curves::engines);
@@ -347,7 +349,7 @@ impl Experiment {
                 Evidence::default()
             };
             let claims = if as_checked { statements(claims) } else { claims.to_vec() };
-            let verdicts = |answers: &[Answer]| check(&claims, &evidence.beside(answers), &engines);
+            let verdicts = |answers: &[Answer]| check(&claims, &evidence.with_all_runs(answers), &engines);
             let tried = evidence.tried;
             let Some(spec) = spec else {
                 let first = |task: &Task| evidence.first(task.clone());
@@ -357,14 +359,15 @@ impl Experiment {
                 if !self.estimates {
                     answers.iter_mut().for_each(Answer::set_estimates_aside);
                 }
-                return Ok(Compared { verdicts, answers, drawn: None, tried });
+                return Ok(Comparison { verdicts, answers, drawn: None, tried });
             };
             watched.begin(Work::Points);
             let (mut curves, answers) = draw(&spec, &self.tasks, &self.runner(watched))?;
-            let beside = reference.map(|reference| reference.draw(&spec, &mut curves)).unwrap_or_default();
+            let comparison =
+                reference.map(|reference| reference.draw(&spec, &mut curves)).unwrap_or_default();
             let verdicts = verdicts(&answers);
-            let headline = headline(&answers, &spec, &beside, &verdicts);
-            Ok(Compared { answers, verdicts, drawn: Some(Drawn { curves, headline }), tried })
+            let headline = headline(&answers, &spec, &comparison, &verdicts);
+            Ok(Comparison { answers, verdicts, drawn: Some(DrawnFigure { curves, headline }), tried })
         })
     }
 
@@ -374,12 +377,12 @@ impl Experiment {
         spec.engines.retain(|engine| self.engines.contains(&Engine::from(*engine)));
         if spec.engines.is_empty() {
             let drawn: Vec<String> = drawn.iter().map(ToString::to_string).collect();
-            let complaint = Complaint::new("", "--engines leaves out what this [figure] is drawn from");
+            let complaint = Complaint::new("", "--engines leaves out the engines of this [figure]");
             let accepted = format!("{} among the engines", drawn.join(", "));
             return Err(ExperimentError::NothingDrawn(complaint.accepted(accepted)));
         }
         // A search repeats its runs by its own rule.
-        if let (Asked::Numbers(_), Some(repeat)) = (&spec.y, self.repeat) {
+        if let (FigureNumbers::Numbers(_), Some(repeat)) = (&spec.y, self.repeat) {
             spec.repeat = repeat;
         }
         Ok(spec)
@@ -406,9 +409,9 @@ impl Experiment {
     fn watched<T>(
         &self,
         watch: &mut dyn Watch,
-        work: impl FnOnce(&Watched<'_>) -> Result<T, ExperimentError>,
+        work: impl FnOnce(&SharedWatch<'_>) -> Result<T, ExperimentError>,
     ) -> Result<T, ExperimentError> {
-        let watched = Watched::new(watch);
+        let watched = SharedWatch::new(watch);
         work(&watched).map_err(|error| {
             if !watched.is_stopped() {
                 return error;
@@ -418,14 +421,14 @@ impl Experiment {
         })
     }
 
-    fn runner<'a, 'w>(&'a self, watched: &'a Watched<'w>) -> Runner<'a, 'w> {
+    fn runner<'a, 'w>(&'a self, watched: &'a SharedWatch<'w>) -> Runner<'a, 'w> {
         Runner { jobs: self.jobs.clamp(1, MOST_JOBS), folder: self.folder.as_deref(), watched }
     }
 
     /// Returns the settings by which claims are judged, with the runs of the engines `run` made here.
-    fn judging<'a, 'w>(&'a self, run: &'a [Engine], watched: &'a Watched<'w>) -> Judging<'a, 'w> {
+    fn judging<'a, 'w>(&'a self, run: &'a [Engine], watched: &'a SharedWatch<'w>) -> ClaimSettings<'a, 'w> {
         let live = self.repeat;
-        Judging { asked: &self.engines, run, seeds: self.seeds, live, runner: self.runner(watched) }
+        ClaimSettings { asked: &self.engines, run, seeds: self.seeds, live, runner: self.runner(watched) }
     }
 }
 

@@ -72,7 +72,7 @@ fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)
 /// Returns the text of the file at `path`, relative to the folder of `document`, if `document` is a published scenario.
 /// The text is the one carried inside the program.
 #[must_use]
-pub fn beside(document: &Document, path: &str) -> Option<&'static str> {
+pub fn published_file(document: &Document, path: &str) -> Option<&'static str> {
     let own = Path::new(document.name()).strip_prefix("scenarios").ok()?;
     let published = SCENARIOS.get_file(own)?.contents_utf8()? == document.text();
     published.then(|| SCENARIOS.get_file(own.parent()?.join(path))?.contents_utf8()).flatten()

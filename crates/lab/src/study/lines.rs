@@ -6,7 +6,7 @@ use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
 use crate::study::curves::{CurveChart, Curves, HeatMap};
 use crate::study::sweep::PointResult;
-use crate::study::task::{Answer, Found};
+use crate::study::task::{Answer, SearchResult};
 use scenario::Point;
 use serde::{Serialize, Serializer};
 
@@ -25,7 +25,7 @@ pub struct ResultLine<'a> {
     ratio: &'a [(String, f64)],
     /// The result of a search at the point, if there was one; the summary is of a run there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<&'a Found>,
+    found: Option<&'a SearchResult>,
 }
 
 /// A line that is not a result.
@@ -59,7 +59,7 @@ impl<'a> ResultLine<'a> {
 
     /// Creates the line of a search's result at `point`.
     #[must_use]
-    pub fn found(point: &'a Point, found: &'a Found) -> Self {
+    pub fn found(point: &'a Point, found: &'a SearchResult) -> Self {
         Self { found: Some(found), ..Self::new(point, &found.summary) }
     }
 }

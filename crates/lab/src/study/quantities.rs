@@ -7,7 +7,7 @@ use units::{Bytes, Fraction, Rate, Span, split_quantity};
 
 /// A swept value in one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantity {
+pub struct SweptQuantity {
     /// The end of its column's name, behind the key: `_bytes`.
     pub suffix: &'static str,
     /// Its unit in files.
@@ -16,7 +16,7 @@ pub struct Quantity {
     pub value: f64,
 }
 
-impl Quantity {
+impl SweptQuantity {
     const fn new(suffix: &'static str, unit: &'static str, value: f64) -> Self {
         Self { suffix, unit, value }
     }
@@ -28,7 +28,7 @@ impl Quantity {
 /// whichever of them is written. For a queue the packets have the mean length of those that arrive there. The
 /// round-trip time is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload.
 /// Its round-trip time is the flow's, and its rate is the tight link's.
-pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Quantity> {
+pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<SweptQuantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
         let scale = link.room_scale();
         // A wireless cell does not have a rate of its own.
@@ -45,16 +45,16 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Qua
     }
     let Ok(quantity) = split_quantity(typed, "a number") else { return Vec::new() };
     let one = match quantity.unit {
-        "" => Quantity::new("_value", "1", quantity.value()),
-        "packets" => Quantity::new("_packets", "packets", quantity.value()),
-        "bdp" => Quantity::new("_bdp", "bdp", quantity.value()),
+        "" => SweptQuantity::new("_value", "1", quantity.value()),
+        "packets" => SweptQuantity::new("_packets", "packets", quantity.value()),
+        "bdp" => SweptQuantity::new("_bdp", "bdp", quantity.value()),
         _ => {
             let rate = || typed.parse::<Rate>().ok().map(|rate| ("_bps", "bit/s", rate.as_bps_f64()));
             let span = || typed.parse::<Span>().ok().map(|span| ("_s", "s", span.as_secs_f64()));
             let bytes = || typed.parse::<Bytes>().ok().map(|bytes| ("_bytes", "B", bytes.get() as f64));
             let share = || typed.parse::<Fraction>().ok().map(|share| ("_value", "1", share.get()));
             match rate().or_else(span).or_else(bytes).or_else(share) {
-                Some((suffix, unit, value)) => Quantity::new(suffix, unit, value),
+                Some((suffix, unit, value)) => SweptQuantity::new(suffix, unit, value),
                 None => return Vec::new(),
             }
         }
@@ -62,11 +62,12 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Qua
     vec![one]
 }
 
-fn size(bytes: Bytes, packets: f64, scale: RoomScale) -> Vec<Quantity> {
+fn size(bytes: Bytes, packets: f64, scale: RoomScale) -> Vec<SweptQuantity> {
     let bytes = bytes.get() as f64;
-    let mut found = vec![Quantity::new("_bytes", "B", bytes), Quantity::new("_packets", "packets", packets)];
-    found.extend(scale.bdp(bytes).map(|share| Quantity::new("_bdp", "bdp", share)));
-    found.extend(scale.seconds(bytes).map(|time| Quantity::new("_ms", "ms", time * 1e3)));
+    let mut found =
+        vec![SweptQuantity::new("_bytes", "B", bytes), SweptQuantity::new("_packets", "packets", packets)];
+    found.extend(scale.bdp(bytes).map(|share| SweptQuantity::new("_bdp", "bdp", share)));
+    found.extend(scale.seconds(bytes).map(|time| SweptQuantity::new("_ms", "ms", time * 1e3)));
     found
 }
 

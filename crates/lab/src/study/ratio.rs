@@ -4,7 +4,7 @@
 
 use super::sweep::{PointResult, Ratios};
 use super::task::setting;
-use crate::run::metric::{COLUMNS, FLOW, Known, RUN, USERS, of_run};
+use crate::run::metric::{COLUMNS, FLOW, MetricReader, RUN, USERS, of_run};
 use crate::run::record::Summary;
 use scenario::Sweep;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ fn numbers(summary: &Summary) -> Ratios {
     numbers
 }
 
-fn known<T>(place: &str, list: &[Known<T>], of: &T) -> Ratios {
+fn known<T>(place: &str, list: &[MetricReader<T>], of: &T) -> Ratios {
     let compared =
         list.iter().filter(|known| COLUMNS.contains(&known.metric.key) || MORE.contains(&known.metric.key));
     compared.filter_map(|known| Some((format!("{place}{}", known.metric.key), (known.get)(of)?))).collect()

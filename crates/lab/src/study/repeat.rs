@@ -4,16 +4,17 @@
 use crate::run::engine::{self, EngineError, Progress};
 use crate::run::record::{Engine, Extent, Note, Record, Repeats};
 use crate::study::task::Task;
-use crate::study::watch::{Event, Watched};
+use crate::study::watch::{Event, SharedWatch};
 use scenario::Faults;
 
 /// Runs the task on `engine`.
 ///
 /// # Errors
 /// If the machine lacks something or something broke; [`EngineError::CannotAnswer`] if the engine cannot answer at all.
-pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
-    let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
-    engine::run(engine, &task.resolved, tell)
+pub fn record(task: &Task, engine: Engine, watched: &SharedWatch<'_>) -> Result<Record, EngineError> {
+    let on_event: Progress<'_> =
+        &|passed, end| watched.on_event(Event::Running { task, engine, passed, end });
+    engine::run(engine, &task.resolved, on_event)
 }
 
 /// Returns the number of runs of `engine` where `asked` runs are wanted: closed forms give the same result each time.
@@ -58,10 +59,10 @@ pub fn median(mut records: Vec<Record>) -> Option<Record> {
     let repeats = repeats_of(&records);
     let busy = records.iter().filter(|record| too_busy(record)).count();
     let mut chosen = records.swap_remove((records.len() - 1) / 2);
-    chosen.notes.insert(0, told(&chosen, &repeats).into());
+    chosen.notes.insert(0, spread_note(&chosen, &repeats).into());
     if busy > 0 {
-        let told = format!("the machine was too busy in {busy} of the {} runs", repeats.runs);
-        chosen.notes.insert(1, told.into());
+        let spread_note = format!("the machine was too busy in {busy} of the {} runs", repeats.runs);
+        chosen.notes.insert(1, spread_note.into());
     }
     chosen.summary.repeats = Some(repeats);
     Some(chosen)
@@ -102,7 +103,7 @@ fn extent(values: impl Iterator<Item = Option<f64>>) -> Option<Extent> {
 
 /// Writes `of 5 runs (seeds 1, 2, 3, 4, 5) the one with the median goodput of target is shown, seed 3: goodput 88.1 to
 /// 92.3 Mbit/s, mean RTT 41.2 to 41.9 ms, 0 to 3 segments sent again`.
-fn told(chosen: &Record, repeats: &Repeats) -> String {
+fn spread_note(chosen: &Record, repeats: &Repeats) -> String {
     let name = chosen.summary.flows.first().map_or("all users", |flow| &flow.name);
     let seeds: Vec<String> = repeats.seeds.iter().map(u64::to_string).collect();
     let mut parts = Vec::new();

@@ -16,8 +16,8 @@ use crate::run::record::{Engine, Summary};
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::sweep::{Runner, SweepError, kept_points, point as kept_point, pool};
 pub use crate::study::task::{Bound, Target};
-use crate::study::task::{Found, Sought, Sure, Task};
-use crate::study::watch::{Event, Watched};
+use crate::study::task::{Goal, SearchResult, SureValue, Task};
+use crate::study::watch::{Event, SharedWatch};
 use rayon::prelude::*;
 use scale::Scale;
 use scenario::{Document, Faults, did_you_mean};
@@ -82,7 +82,7 @@ pub fn search(
     key: &str,
     target: &Target,
     runner: &Runner<'_, '_>,
-) -> Result<Found, SearchError> {
+) -> Result<SearchResult, SearchError> {
     let base = task.document.at(&task.point)?;
     let scale = Scale::of(&base, key)?;
     let kept = kept_points(runner.folder, Engine::Sim)?;
@@ -91,10 +91,10 @@ pub fn search(
     let (runs, silent, share) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
     let watched = runner.watched;
     let mut search = Search { base, key, target, seed, pool, kept, runs, silent, share, watched };
-    let (sought, bracket) = match search.bracket(&scale, Sought::Smallest) {
-        Ok(bracket) => (Sought::Smallest, bracket),
+    let (sought, bracket) = match search.bracket(&scale, Goal::Smallest) {
+        Ok(bracket) => (Goal::Smallest, bracket),
         // A search that finds no smallest value may find a largest one.
-        Err(SearchError::NoAnswer(_)) => (Sought::Largest, search.bracket(&scale, Sought::Largest)?),
+        Err(SearchError::NoAnswer(_)) => (Goal::Largest, search.bracket(&scale, Goal::Largest)?),
         Err(error) => return Err(error),
     };
     let Bracket { mut meets, mut misses } = bracket;
@@ -104,7 +104,7 @@ pub fn search(
     while let (low, high) = between(meets, misses)
         && scale.has_between(low, high)
     {
-        search.tell_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
+        search.set_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
         let middle = scale.middle(low, high);
         *if search.tries(&scale, middle)?.met { &mut meets } else { &mut misses } = middle;
     }
@@ -123,10 +123,10 @@ pub fn search(
             break;
         }
         let next = match sought {
-            Sought::Smallest if scale.is_whole() => (meets * factor).round().max(meets + 1.0),
-            Sought::Smallest => meets * factor,
-            Sought::Largest if scale.is_whole() => (meets / factor).round().min(meets - 1.0),
-            Sought::Largest => meets / factor,
+            Goal::Smallest if scale.is_whole() => (meets * factor).round().max(meets + 1.0),
+            Goal::Smallest => meets * factor,
+            Goal::Largest if scale.is_whole() => (meets / factor).round().min(meets - 1.0),
+            Goal::Largest => meets / factor,
         };
         if next < 1.0 && scale.is_whole() {
             break;
@@ -137,7 +137,7 @@ pub fn search(
         let found = format!(
             "no value meets {target} with all repetitions: at {} {}",
             scale.text(meets),
-            search.said(&best)
+            search.describe(&best)
         );
         return Err(SearchError::NoAnswer(Complaint::new(key, found)));
     }
@@ -152,10 +152,10 @@ pub fn search(
     let value = scale.text(meets);
     let summary = search.summary(&value, search.seed)?;
     let (misses_above, misses_below) = match sought {
-        Sought::Smallest => (misses_near, Vec::new()),
-        Sought::Largest => (Vec::new(), misses_near),
+        Goal::Smallest => (misses_near, Vec::new()),
+        Goal::Largest => (Vec::new(), misses_near),
     };
-    Ok(Found {
+    Ok(SearchResult {
         over: key.to_owned(),
         target: target.clone(),
         sought,
@@ -182,7 +182,7 @@ struct Bracket {
 
 /// The result of the repetitions at one value.
 #[derive(Clone, Copy)]
-struct Tried {
+struct Trial {
     /// True if the mean meets the target.
     met: bool,
     /// True if the whole confidence interval of the mean meets the target, or misses it.
@@ -192,7 +192,7 @@ struct Tried {
     silent: (usize, usize),
 }
 
-impl Tried {
+impl Trial {
     /// Creates the result of a value that surely misses, as a run without a value does.
     const fn missed(silent: (usize, usize)) -> Self {
         let estimate = Estimate { mean: f64::INFINITY, half_width: 0.0 };
@@ -213,7 +213,7 @@ struct Search<'a, 'w> {
     silent: AtomicUsize,
     /// The finished share of the search, in thousandths.
     share: AtomicU64,
-    watched: &'a Watched<'w>,
+    watched: &'a SharedWatch<'w>,
 }
 
 /// Estimates are of the metric, or of its negative if it must be at least the bound, so that less is better in either
@@ -231,24 +231,24 @@ impl Search<'_, '_> {
         self.sign() * signed
     }
 
-    fn tell_share(&self, share: f64) {
+    fn set_share(&self, share: f64) {
         self.share.store((share * 1000.0) as u64, Ordering::Relaxed);
     }
 
     /// Finds two values around the answer, if the metric comes nearer to the target as the value grows
-    /// ([`Sought::Smallest`]) or falls.
-    fn bracket(&mut self, scale: &Scale, sought: Sought) -> Result<Bracket, SearchError> {
+    /// ([`Goal::Smallest`]) or falls.
+    fn bracket(&mut self, scale: &Scale, sought: Goal) -> Result<Bracket, SearchError> {
         let mut value = scale.start;
         let mut tried = self.tries(scale, value)?;
         let (started_meeting, first) = (tried.met, (value, tried));
         let (mut alike, mut wrong) = (0, 0);
-        let down = started_meeting == (sought == Sought::Smallest);
+        let down = started_meeting == (sought == Goal::Smallest);
         for step in 0..scale.doublings() {
-            self.tell_share(BRACKETED * (1.0 - 0.7f64.powi(step as i32)));
+            self.set_share(BRACKETED * (1.0 - 0.7f64.powi(step as i32)));
             let next = if down { value / 2.0 } else { value * 2.0 };
             let next = if scale.is_whole() { next.floor() } else { next };
             if next < 1.0 && scale.is_whole() {
-                if sought == Sought::Smallest {
+                if sought == Goal::Smallest {
                     self.nears(scale, sought, (value, tried), first)?;
                     return Ok(Bracket { meets: value, misses: 0.0 });
                 }
@@ -277,12 +277,12 @@ impl Search<'_, '_> {
         self.nears(scale, sought, lower, higher)?;
         let found = if tried.met { "every value meets" } else { "no value meets" };
         let (target, at) = (self.target, scale.text(value));
-        let found = format!("{found} {target}: at {at} {}", self.said(&tried));
+        let found = format!("{found} {target}: at {at} {}", self.describe(&tried));
         Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
     }
 
     /// Describes the result in words.
-    fn said(&self, tried: &Tried) -> String {
+    fn describe(&self, tried: &Trial) -> String {
         match tried.silent {
             (0, _) => format!("it is {:.6}", self.shown(tried.estimate.mean)),
             (silent, all) => format!("{silent} of {all} runs have no value"),
@@ -290,12 +290,12 @@ impl Search<'_, '_> {
     }
 
     /// Finds the value nearest to `undecided` that surely meets the target, within a tenth; `None` if none is found.
-    fn sure(&mut self, scale: &Scale, undecided: f64, sought: Sought) -> Result<Option<Sure>, SearchError> {
+    fn sure(&mut self, scale: &Scale, undecided: f64, goal: Goal) -> Result<Option<SureValue>, SearchError> {
         let (doublings, near) = SURE;
         let whole = |value: f64| if scale.is_whole() { value.round() } else { value };
         let (mut unsure, mut found) = (undecided, None);
         for _ in 0..doublings {
-            let next = whole(if sought == Sought::Smallest { unsure * 2.0 } else { unsure / 2.0 });
+            let next = whole(if goal == Goal::Smallest { unsure * 2.0 } else { unsure / 2.0 });
             if next < 1.0 && scale.is_whole() {
                 break;
             }
@@ -315,7 +315,7 @@ impl Search<'_, '_> {
             let tried = self.confirm(scale, middle)?;
             if tried.met && tried.decided { (sure, best) = (middle, tried) } else { unsure = middle }
         }
-        Ok(Some(Sure {
+        Ok(Some(SureValue {
             value: scale.text(sure),
             room: scale.room(&self.base, sure),
             metric: self.shown(best.estimate.mean),
@@ -327,18 +327,18 @@ impl Search<'_, '_> {
     fn nears(
         &self,
         scale: &Scale,
-        sought: Sought,
-        lower: (f64, Tried),
-        higher: (f64, Tried),
+        sought: Goal,
+        lower: (f64, Trial),
+        higher: (f64, Trial),
     ) -> Result<(), SearchError> {
         let ((low, at_low), (high, at_high)) = (lower, higher);
         let (at_low, at_high) = (at_low.estimate, at_high.estimate);
-        let rise = if sought == Sought::Smallest { 1.0 } else { -1.0 } * (at_high.mean - at_low.mean);
+        let rise = if sought == Goal::Smallest { 1.0 } else { -1.0 } * (at_high.mean - at_low.mean);
         if rise.is_nan() || rise <= at_high.half_width + at_low.half_width {
             return Ok(());
         }
         let (target, key) = (self.target, self.key);
-        let (of_lower, of_higher) = (self.said(&lower.1), self.said(&higher.1));
+        let (of_lower, of_higher) = (self.describe(&lower.1), self.describe(&higher.1));
         let found = format!(
             "no value meets {target}: at {} {of_lower}, at {} {of_higher}",
             scale.text(low),
@@ -348,13 +348,13 @@ impl Search<'_, '_> {
     }
 
     /// Returns the target's metric at `value`, with as many repetitions as decide it.
-    fn tries(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
+    fn tries(&mut self, scale: &Scale, value: f64) -> Result<Trial, SearchError> {
         self.repeat(scale, value, REPETITIONS)
     }
 
-    /// Returns the same with all repetitions, unless all are alike. Four that are alike by chance decide nothing where
-    /// one run in ten waits for a timeout.
-    fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
+    /// Returns the same with all repetitions, unless all are alike. Four runs may be alike by chance, for example if
+    /// only one run in ten waits for a timeout.
+    fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Trial, SearchError> {
         let (_, most, step) = REPETITIONS;
         let tried = self.tries(scale, value)?;
         if tried.silent.0 > 0 || tried.estimate.half_width == 0.0 || tried.silent.1 as u64 >= most {
@@ -368,7 +368,7 @@ impl Search<'_, '_> {
         scale: &Scale,
         value: f64,
         (least, most, step): (u64, u64, u64),
-    ) -> Result<Tried, SearchError> {
+    ) -> Result<Trial, SearchError> {
         let mut samples = Vec::new();
         let mut wanted = least;
         loop {
@@ -380,20 +380,20 @@ impl Search<'_, '_> {
                 let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
                 // A watch that stops the search stops its next run.
                 let share = self.share.load(Ordering::Relaxed) as f64 / 1000.0;
-                let _ = self.watched.tell(Event::Tried { key: self.key, value: &text, runs, share });
+                let _ = self.watched.on_event(Event::Tried { key: self.key, value: &text, runs, share });
                 Ok(found)
             };
             let runs =
                 self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<Option<f64>>, _>>());
             let more = match runs {
                 // Values below those that a scenario accepts, such as room for a packet, do not meet the target.
-                Err(SearchError::Faults(_)) if value < scale.start => return Ok(Tried::missed((0, 0))),
+                Err(SearchError::Faults(_)) if value < scale.start => return Ok(Trial::missed((0, 0))),
                 runs => runs?,
             };
             let silent = more.iter().filter(|value| value.is_none()).count();
             if silent > 0 {
                 self.silent.fetch_add(silent, Ordering::Relaxed);
-                return Ok(Tried::missed((silent, samples.len() + more.len())));
+                return Ok(Trial::missed((silent, samples.len() + more.len())));
             }
             samples.extend(more.into_iter().flatten());
             let estimate = estimate(&samples);
@@ -402,7 +402,7 @@ impl Search<'_, '_> {
             let decided = apart > estimate.half_width || estimate.half_width == 0.0;
             if decided || wanted >= most {
                 let met = estimate.mean <= bound;
-                return Ok(Tried { met, decided, estimate, silent: (0, samples.len()) });
+                return Ok(Trial { met, decided, estimate, silent: (0, samples.len()) });
             }
             wanted += step;
         }

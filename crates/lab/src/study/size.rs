@@ -3,49 +3,49 @@
 //!
 //! Reading order: `question.rs` has the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
-//! limits. `bench.rs` has the simulations of limits over any bed. There are three beds. `twin.rs` is a path made of the
+//! limits. `trials.rs` has the simulations of limits over any bed. There are three beds. `twin.rs` is a path made of the
 //! question, or a smaller one if that is too large; `path.rs` is a scenario as it is. `wire.rs` has the common part of
-//! these two. `cell.rs` is the bed of an access point's queue. `around.rs` has the answer under other circumstances
-//! (`variants.rs`) and policies, `settling.rs` the time that a policy needs, `elsewhere.rs` a full queue elsewhere on
+//! these two. `cell.rs` is the bed of an access point's queue. `alternatives.rs` has the answer under other circumstances
+//! (`variants.rs`) and policies, `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on
 //! the path. `lines.rs` has lines to paste. Files depend on each other in one direction only, and none depends on this
 //! one.
 
+mod alternatives;
 mod answer;
-mod around;
-mod bench;
 mod cell;
 mod choice;
-mod elsewhere;
 mod hosts;
 mod lines;
 mod path;
 mod question;
+mod second_queue;
 mod settling;
 mod theory;
+mod trials;
 mod twin;
 mod variants;
 mod wire;
 
-pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
+pub use answer::{Delay, Line, Point, Policy, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant};
 pub use choice::MARGIN;
 pub use hosts::Hosts;
-pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
+pub use question::{CONTROL, CellFacts, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
 use super::repeat::record;
 use super::sweep::Runner;
 use super::task::{Task, check};
-use super::watch::{Watch, Watched, Work};
+use super::watch::{SharedWatch, Watch, Work};
 use crate::run::record::{Engine, Note};
 use crate::run::resolve::Resolved;
-use bench::{Bench, LARGEST, spaced};
 use choice::{Choice, choice, knee, trade_off};
 use path::ScenarioPath;
 use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
+use trials::{LARGEST, Trials, spaced};
 use units::Complaint;
-use wire::{Wire, Wires};
+use wire::{TestPath, TestPaths};
 
 /// The smallest limit that theory is asked about, packets. Smaller queues lose bursts, which theory does not know.
 const SMALLEST: f64 = 4.0;
@@ -102,7 +102,7 @@ pub fn from_theory(question: &Question) -> Sizing {
 fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Sizing {
     let recommended = at(chosen.recommended);
     Sizing {
-        asked: Asked::of(question),
+        asked: QuestionNumbers::of(question),
         engine: Engine::default(),
         best_bps: None,
         least: at(chosen.least),
@@ -115,7 +115,7 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
         pareto: Vec::new(),
         trade_off: None,
         remarks: Vec::new(),
-        lines: lines::lines(question, &recommended, &lines::Beside::default()),
+        lines: lines::lines(question, &recommended, &lines::AlsoSimulated::default()),
         proof: None,
         assumptions: Vec::new(),
     }
@@ -155,12 +155,12 @@ fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Poi
 
 /// Returns the assumptions of every answer.
 fn assumptions(question: &Question) -> Vec<String> {
-    let mut told = vec![
+    let mut listed = vec![
         "every flow always has data to send, and only its congestion control limits its window".into(),
-        "the limit is one queue's: a box with several has as many times that".into(),
+        "the limit is that of one queue; a box with several queues has it for each".into(),
     ];
     if question.is_mixed() {
-        told.push(format!(
+        listed.push(format!(
             "packets come in several lengths: {} in the mean, where full ones have {}; kB, ms and BDP of a limit are of mean packets",
             question.mean_packet(),
             question.packet
@@ -168,15 +168,15 @@ fn assumptions(question: &Question) -> Vec<String> {
     }
     if !question.rtt.is_one() {
         let alone = if question.flows.least == 1 { "; a flow alone has the longest" } else { "" };
-        told.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
+        listed.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
     }
     if !question.flows.is_one() {
-        told.push(format!(
+        listed.push(format!(
             "each number is that of {} or of {} flows, whichever is worse",
             question.flows.least, question.flows.most
         ));
     }
-    told
+    listed
 }
 
 /// A question and the settings of its simulations.
@@ -222,7 +222,10 @@ impl Study {
         if self.question.cell.is_some() && engine != Engine::Sim {
             let (asked, why) = match engine {
                 Engine::Live => ("--engine live", "the kernel's path here is a wire, without air"),
-                _ => ("--quick, --engine model", "no theory says what a limit does among other stations"),
+                _ => (
+                    "--quick, --engine model",
+                    "no theory covers the effects of a limit among other stations",
+                ),
             };
             return Err(Complaint::new(asked, format!("a wireless cell: {why}"))
                 .accepted("--engine sim")
@@ -244,11 +247,11 @@ impl Study {
     /// # Errors
     /// [`ExperimentError`]; finished simulations are kept.
     pub fn simulate(&self, watch: &mut dyn Watch) -> Result<Sizing, ExperimentError> {
-        let watched = Watched::new(watch);
+        let watched = SharedWatch::new(watch);
         self.simulated(&watched).map_err(|error| self.stopped(&watched, error))
     }
 
-    fn simulated(&self, watched: &Watched<'_>) -> Result<Sizing, ExperimentError> {
+    fn simulated(&self, watched: &SharedWatch<'_>) -> Result<Sizing, ExperimentError> {
         watched.begin(Work::Points);
         let question = &self.question;
         let runner = Runner { jobs: self.jobs, folder: self.folder.as_deref(), watched };
@@ -256,53 +259,53 @@ impl Study {
             (Some(document), Some(_)) => cell::simulated(question, document, self.seed, runner),
             (Some(document), None) => {
                 let path = ScenarioPath::of(document, question)?;
-                let told = "flows, hosts, traffic and queues on the way back are the scenario's own";
-                self.over(vec![path], runner, &[told])
+                let listed = "flows, hosts, traffic and queues on the way back are the scenario's own";
+                self.over(vec![path], runner, &[listed])
             }
             (None, _) => {
-                let told = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
-                self.over(twin::cases(question, twin::PACKETS), runner, &told)
+                let listed = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
+                self.over(twin::cases(question, twin::PACKETS), runner, &listed)
             }
         }
     }
 
-    /// Answers by simulations of `paths`, under the assumptions `told`.
-    fn over<W: Wire>(
+    /// Answers by simulations of `paths`, under the assumptions `listed`.
+    fn over<W: TestPath>(
         &self,
         paths: Vec<W>,
         runner: Runner<'_, '_>,
-        told: &[&str],
+        listed: &[&str],
     ) -> Result<Sizing, ExperimentError> {
         let question = &self.question;
-        let mut bench = Bench::new(question, Wires { question, paths, seed: self.seed }, runner);
-        let chosen = bench.choose()?;
-        let curve = bench.curve();
-        let at = |packets| bench.found(packets).expect("a limit that was simulated").point;
-        let around = around::around(&bench, &chosen)?;
+        let mut trials = Trials::new(question, TestPaths { question, paths, seed: self.seed }, runner);
+        let chosen = trials.choose()?;
+        let curve = trials.curve();
+        let at = |packets| trials.found(packets).expect("a limit that was simulated").point;
+        let alternatives = alternatives::alternatives(&trials, &chosen)?;
         let (least, recommended) = (at(chosen.least), at(chosen.recommended));
         let mut remarks = doubts(question, &chosen, &least, &recommended);
         let best =
             curve.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization)).map(|point| point.packets);
-        let best = best.filter(|_| chosen.none_meets()).and_then(|packets| bench.found(packets));
-        remarks.extend(best.and_then(|found| found.elsewhere.as_ref()).map(ToString::to_string));
-        remarks.extend(around.remarks);
+        let best = best.filter(|_| chosen.none_meets()).and_then(|packets| trials.found(packets));
+        remarks.extend(best.and_then(|found| found.second_queue.as_ref()).map(ToString::to_string));
+        remarks.extend(alternatives.remarks);
         let mut assumptions = assumptions(question);
-        assumptions.extend(told.iter().map(ToString::to_string));
-        assumptions.extend(bench.bed.paths.iter().filter_map(W::assumption));
+        assumptions.extend(listed.iter().map(ToString::to_string));
+        assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
         assumptions.extend(choice::clumps(question, chosen.recommended));
-        let beside = lines::Beside {
-            in_bytes: around.in_bytes,
-            room: Some(around::safe_room(question, &chosen)),
-            policies: around.pareto.clone(),
+        let also_simulated = lines::AlsoSimulated {
+            in_bytes: alternatives.in_bytes,
+            room: Some(alternatives::safe_room(question, &chosen)),
+            policies: alternatives.pareto.clone(),
         };
         Ok(Sizing {
             engine: Engine::Sim,
             knee: knee(&curve),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
-            sensitivity: around.sensitivity,
-            pareto: around.pareto,
+            sensitivity: alternatives.sensitivity,
+            pareto: alternatives.pareto,
             remarks,
-            lines: lines::lines(question, &recommended, &beside),
+            lines: lines::lines(question, &recommended, &also_simulated),
             assumptions,
             curve: curve.clone(),
             ..sizing(question, &chosen, at)
@@ -314,14 +317,14 @@ impl Study {
     /// # Errors
     /// [`ExperimentError`], for example if the machine lacks something that runs of the kernel need.
     pub fn prove(&self, sizing: &mut Sizing, watch: &mut dyn Watch) -> Result<(), ExperimentError> {
-        let watched = Watched::new(watch);
+        let watched = SharedWatch::new(watch);
         let limit = sizing.recommended.packets;
         let proved = self.proved(limit, &watched).map_err(|error| self.stopped(&watched, error))?;
         sizing.proof = Some(proved);
         Ok(())
     }
 
-    fn proved(&self, limit: u64, watched: &Watched<'_>) -> Result<Proof, ExperimentError> {
+    fn proved(&self, limit: u64, watched: &SharedWatch<'_>) -> Result<Proof, ExperimentError> {
         crate::run::engine::prepare_kernel()?;
         watched.begin(Work::Runs);
         match &self.scenario {
@@ -335,11 +338,11 @@ impl Study {
     }
 
     /// Runs the kernel on the first of `paths` that suits it.
-    fn proved_on<W: Wire>(
+    fn proved_on<W: TestPath>(
         &self,
         paths: &[W],
         limit: u64,
-        watched: &Watched<'_>,
+        watched: &SharedWatch<'_>,
     ) -> Result<Proof, ExperimentError> {
         let tasks = paths.iter().map(|path| path.live_task(limit, &self.question.queue, self.seed));
         let tasks = tasks.collect::<Result<Vec<Task>, Faults>>()?;
@@ -359,7 +362,7 @@ impl Study {
         Ok(Proof { held: (held || !busy).then_some(held), point, notes })
     }
 
-    fn stopped(&self, watched: &Watched<'_>, error: ExperimentError) -> ExperimentError {
+    fn stopped(&self, watched: &SharedWatch<'_>, error: ExperimentError) -> ExperimentError {
         if !watched.is_stopped() {
             return error;
         }
@@ -381,11 +384,17 @@ mod tests {
             Point { utilization, utilization_ci95: Some(0.02), ..point }.judged(0.99)
         };
         let chosen = Choice { least: 10, recommended: 20, most: 20, conflict: None };
-        let told = doubts(&question, &chosen, &of(10, 0.98), &of(20, 0.9812));
-        assert!(told[0].contains("98.12 ± 2.00 %") && told[0].contains("less than the 99%"), "{told:?}");
-        assert!(told[1].contains("the least limit is undecided: its interval of 98.00 ± 2.00 %"), "{told:?}");
-        let told = doubts(&question, &chosen, &of(10, 0.995), &of(20, 0.995));
-        assert!(told[0].starts_with("the recommended limit is undecided"), "{told:?}");
+        let listed = doubts(&question, &chosen, &of(10, 0.98), &of(20, 0.9812));
+        assert!(
+            listed[0].contains("98.12 ± 2.00 %") && listed[0].contains("less than the 99%"),
+            "{listed:?}"
+        );
+        assert!(
+            listed[1].contains("the least limit is undecided: its interval of 98.00 ± 2.00 %"),
+            "{listed:?}"
+        );
+        let listed = doubts(&question, &chosen, &of(10, 0.995), &of(20, 0.995));
+        assert!(listed[0].starts_with("the recommended limit is undecided"), "{listed:?}");
         let sure = |packets| Point { utilization_ci95: Some(0.001), ..of(packets, 0.995) }.judged(0.99);
         assert!(doubts(&question, &chosen, &sure(10), &sure(20)).is_empty());
     }

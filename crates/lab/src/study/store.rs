@@ -153,7 +153,7 @@ fn with_settings(settings: &[(String, String)], text: &str) -> String {
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 
-/// Returns the manifest as JSON. `ran` is the engine whose record was kept last, and the command that asked it. The
+/// Returns the manifest as JSON. `ran` is the engine whose record was kept last, and the command that ran it. The
 /// commands of the other engines are taken from the manifest before.
 fn manifest(
     task: &Task,

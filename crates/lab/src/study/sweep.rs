@@ -7,12 +7,12 @@ mod kept;
 use crate::files::{Place, clear};
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
-use crate::study::quantities::{Quantity, quantities};
+use crate::study::quantities::{SweptQuantity, quantities};
 use crate::study::repeat::record;
 use crate::study::task::Task;
-use crate::study::watch::{Event, Watched};
-use kept::Asked;
-pub(crate) use kept::Kept;
+use crate::study::watch::{Event, SharedWatch};
+pub(crate) use kept::KeptPoint;
+use kept::PointIdentity;
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct PointResult {
     /// The keys the sweep sets and their values.
     pub point: Vec<(String, String)>,
     /// These values in numbers, as far as they are numbers.
-    pub quantities: Vec<Vec<Quantity>>,
+    pub quantities: Vec<Vec<SweptQuantity>>,
     /// The numbers of the point.
     pub summary: Summary,
     /// The ratios of numbers to those of the point's baseline; empty without one, and for a baseline itself.
@@ -71,7 +71,7 @@ pub struct Runner<'a, 'w> {
     /// The folder in which finished runs are kept, and from which they are reused; `None`: none is kept.
     pub folder: Option<&'a Path>,
     /// The watch that follows each run.
-    pub watched: &'a Watched<'w>,
+    pub watched: &'a SharedWatch<'w>,
 }
 
 /// Runs every task on `engine`, or reuses an earlier run that the folder holds. Each is one finished step. Results come
@@ -86,7 +86,7 @@ pub fn sweep(
 ) -> Result<Vec<PointResult>, SweepError> {
     let kept = kept_points(runner.folder, engine)?;
     let one = |task: &Task| {
-        let Kept { summary, notes } = point(task, engine, kept.as_ref(), runner.watched)?;
+        let KeptPoint { summary, notes } = point(task, engine, kept.as_ref(), runner.watched)?;
         runner.watched.finish(1);
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         let quantities = task.point.iter().map(numbers).collect();
@@ -129,25 +129,25 @@ pub(crate) fn point(
     task: &Task,
     engine: Engine,
     kept: Option<&Place>,
-    watched: &Watched<'_>,
-) -> Result<Kept, SweepError> {
+    watched: &SharedWatch<'_>,
+) -> Result<KeptPoint, SweepError> {
     let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
     if watched.is_stopped() {
         return Err(failed(EngineError::Stopped));
     }
-    let asked = Asked::of(task, engine);
+    let asked = PointIdentity::of(task, engine);
     // The parts that a program has added may have other code by now.
     let kept = kept.filter(|_| !task.resolved.has_added_parts());
-    let read = |kept: &Place| kept.enter(|folder| Ok(Kept::read(folder, &asked))).ok().flatten();
+    let read = |kept: &Place| kept.enter(|folder| Ok(KeptPoint::read(folder, &asked))).ok().flatten();
     if let Some(point) = kept.and_then(read) {
-        let _ = watched.tell(Event::Reused);
+        let _ = watched.on_event(Event::Reused);
         return Ok(point);
     }
     let mut bare = task.clone();
     // A sweep keeps numbers, not series.
     Arc::make_mut(&mut bare.resolved).columns.clear();
     let record = record(&bare, engine, watched).map_err(failed)?;
-    let result = Kept { summary: record.summary, notes: record.notes };
+    let result = KeptPoint { summary: record.summary, notes: record.notes };
     if let Some(kept) = kept {
         kept.enter(|folder| result.write(folder, &asked))
             .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;

@@ -4,9 +4,9 @@
 use crate::files::replace;
 #[cfg(feature = "parquet")]
 use crate::files::replace_by;
-use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, TRAFFIC, USERS};
+use crate::run::metric::{FLOW, LINK, MetricReader, RUN, STATION, TRAFFIC, USERS};
 use crate::run::record::{LinkSummary, StationSummary, Summary};
-use crate::study::quantities::Quantity;
+use crate::study::quantities::SweptQuantity;
 #[cfg(feature = "parquet")]
 use crate::study::store::write_table;
 use crate::study::store::{Column, Field};
@@ -112,15 +112,16 @@ fn ratios(results: &[PointResult]) -> Vec<Field> {
 }
 
 /// Makes the columns of a swept key's values in numbers, a column per unit.
-fn numbers(key: &str, rows: &[&[Quantity]]) -> Vec<Field> {
-    let mut units: Vec<Quantity> = Vec::new();
+fn numbers(key: &str, rows: &[&[SweptQuantity]]) -> Vec<Field> {
+    let mut units: Vec<SweptQuantity> = Vec::new();
     for quantity in rows.iter().copied().flatten() {
         if units.iter().all(|unit| unit.suffix != quantity.suffix) {
             units.push(*quantity);
         }
     }
-    let column = |unit: &Quantity| {
-        let of = |row: &&[Quantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
+    let column = |unit: &SweptQuantity| {
+        let of =
+            |row: &&[SweptQuantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
         Field::new(format!("{key}{}", unit.suffix), unit.unit, Column::Number(rows.iter().map(of).collect()))
     };
     units.iter().map(column).collect()
@@ -128,8 +129,8 @@ fn numbers(key: &str, rows: &[&[Quantity]]) -> Vec<Field> {
 
 /// Makes the columns of a list's metrics, counts as integers. Metrics with an older name follow once more, under that
 /// name.
-fn metrics<T>(place: &str, list: &[Known<T>], rows: &[Option<&T>]) -> Vec<Field> {
-    let field = |known: &Known<T>, name: &str| {
+fn metrics<T>(place: &str, list: &[MetricReader<T>], rows: &[Option<&T>]) -> Vec<Field> {
+    let field = |known: &MetricReader<T>, name: &str| {
         let values = rows.iter().map(|row| row.and_then(known.get));
         let column = if known.metric.whole {
             Column::Whole(values.map(|value| value.map(|value| value as u64)).collect())
@@ -146,7 +147,7 @@ fn metrics<T>(place: &str, list: &[Known<T>], rows: &[Option<&T>]) -> Vec<Field>
 /// Makes the columns `flows.NAME.…` of the first `most` that have a name, empty where a point does not have it.
 fn named<T>(
     (place, most): (&str, usize),
-    list: &[Known<T>],
+    list: &[MetricReader<T>],
     results: &[PointResult],
     all: impl Fn(&Summary) -> &[T],
     name: impl Fn(&T) -> String,

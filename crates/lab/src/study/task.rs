@@ -25,7 +25,7 @@ impl Task {
     /// Creates the task at `point`. Settings of `point` beyond the document's sweep are set over the document.
     ///
     /// # Errors
-    /// All faults of the scenario there.
+    /// All faults of the scenario at a point.
     pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
         let resolved = Arc::new(resolve_document(&document.at(&point)?)?);
         Ok(Self { document: Arc::clone(document), point, resolved })
@@ -85,7 +85,7 @@ pub struct Answer {
     /// The engines that could not answer, and the reasons.
     pub absent: Vec<String>,
     /// The result of a search at this point, if there was one.
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
 }
 
 /// The target of a search.
@@ -130,7 +130,7 @@ impl fmt::Display for Target {
 /// The kind of value that a search seeks among those that meet the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sought {
+pub enum Goal {
     /// The smallest value: the metric comes nearer to the target as the value grows.
     Smallest,
     /// The largest value: the metric comes nearer to the target as the value falls.
@@ -139,14 +139,14 @@ pub enum Sought {
 
 /// The result of a search: the smallest or the largest value of a key that meets a target.
 #[derive(Clone, Debug, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     /// The key that was searched.
     pub over: String,
     /// The target.
     #[serde(flatten)]
     pub target: Target,
     /// The kind of value that was sought.
-    pub sought: Sought,
+    pub sought: Goal,
     /// The value that meets the target, as a scenario writes it; for a queue's room, whole packets.
     pub value: String,
     /// The same in the scenario's own unit, where that is another: a number that gives the same room with the
@@ -165,7 +165,7 @@ pub struct Found {
     pub decided: bool,
     /// The value nearest to an undecided one that surely meets the target, within a tenth, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sure: Option<Sure>,
+    pub sure: Option<SureValue>,
     /// Larger values that were tried and miss the target, and the metric there: near its bound it is not monotone.
     pub misses_above: Vec<(String, f64)>,
     /// Smaller values that were tried and miss the target, where the largest is sought.
@@ -183,7 +183,7 @@ pub struct Found {
 
 /// A value at which the whole 95 % confidence interval of the metric meets the target.
 #[derive(Clone, Debug, Serialize)]
-pub struct Sure {
+pub struct SureValue {
     /// The value, as a scenario writes it.
     pub value: String,
     /// A queue's room in every unit.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub trait Watch: Send {
     /// Takes note of `event`. After [`ControlFlow::Break`] no run begins, and those under way end. A run of the kernel
     /// ends at once, a simulation within a second of its own time, a closed form when it is computed.
-    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()>;
+    fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()>;
 }
 
 /// The events that a [`Watch`] gets.
@@ -72,13 +72,13 @@ pub enum Work {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn tell(&mut self, _event: Event<'_>) -> ControlFlow<()> {
+    fn on_event(&mut self, _event: Event<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
 /// The one watch for all threads of a study. It counts the steps, and remembers a stop.
-pub struct Watched<'a>(Mutex<State<'a>>);
+pub struct SharedWatch<'a>(Mutex<State<'a>>);
 
 struct State<'a> {
     watch: Option<&'a mut dyn Watch>,
@@ -87,7 +87,7 @@ struct State<'a> {
     all: usize,
 }
 
-impl Watched<'static> {
+impl SharedWatch<'static> {
     /// Creates the watch of a study that nobody watches.
     #[must_use]
     pub fn by_nobody() -> Self {
@@ -95,7 +95,7 @@ impl Watched<'static> {
     }
 }
 
-impl<'a> Watched<'a> {
+impl<'a> SharedWatch<'a> {
     /// Shares the caller's `watch` among the threads of a study.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
         Self(Mutex::new(State { watch: Some(watch), stopped: false, done: 0, all: 0 }))
@@ -122,7 +122,7 @@ impl<'a> Watched<'a> {
     pub fn begin(&self, work: Work) {
         let mut state = self.state();
         (state.done, state.all) = (0, 0);
-        let _ = state.tell(Event::Begun(work));
+        let _ = state.on_event(Event::Begun(work));
     }
 
     /// Adds `more` steps to those that are needed.
@@ -140,19 +140,19 @@ impl<'a> Watched<'a> {
     }
 
     /// Passes `event` on. Breaks if the study is stopped, now or before.
-    pub fn tell(&self, event: Event<'_>) -> ControlFlow<()> {
-        self.state().tell(event)
+    pub fn on_event(&self, event: Event<'_>) -> ControlFlow<()> {
+        self.state().on_event(event)
     }
 }
 
 impl State<'_> {
     fn tell_steps(&mut self) {
         let (done, all) = (self.done, self.all);
-        let _ = self.tell(Event::Finished { done, all });
+        let _ = self.on_event(Event::Finished { done, all });
     }
 
-    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        self.stopped |= self.watch.as_mut().is_some_and(|watch| watch.tell(event).is_break());
+    fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        self.stopped |= self.watch.as_mut().is_some_and(|watch| watch.on_event(event).is_break());
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -41,7 +41,7 @@ fn a_known_disagreement_is_no_failure_while_the_value_lies_in_its_band() {
         assert_eq!(inside.disagrees.as_deref(), Some("another unit"));
         let outside = known(&claim, outside);
         assert!(
-            outside.failed() && outside.detail.contains("outside of what was found before"),
+            outside.failed() && outside.detail.contains("outside the band that was found before"),
             "{claim}: {outside:?}"
         );
     }
@@ -54,7 +54,10 @@ fn a_disagreement_that_has_begun_to_hold_is_a_failure() {
             &format!("engines = ['model', 'sim']\n{claim}"),
             "at_least = '0Mbit/s'\nat_most = '1Gbit/s'",
         );
-        assert!(verdict.failed() && verdict.detail.contains("it holds now"), "{verdict:?}");
+        assert!(
+            verdict.failed() && verdict.detail.contains("it holds now, so remove its `disagrees`"),
+            "{verdict:?}"
+        );
     }
 }
 

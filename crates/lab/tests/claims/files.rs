@@ -1,11 +1,11 @@
 //! Claim files: what is refused, and that each published claim is about a figure.
 
 use crate::common::record;
-use scenario::{Document, Drawn, FigureSpec};
+use scenario::{Document, FigureNumbers, FigureSpec};
 use tightlink_lab::run::record::{Engine, FlowSummary};
 use tightlink_lab::study::claims::{check, parse_claims};
 use tightlink_lab::study::figures::{figures, published_claims};
-use tightlink_lab::study::task::{Answer, Bound, Found, Sought, Target, Task, tasks};
+use tightlink_lab::study::task::{Answer, Bound, Goal, SearchResult, Target, Task, tasks};
 
 #[test]
 fn a_claim_file_names_one_relation_and_enough_engines() {
@@ -35,19 +35,19 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
 }
 
 /// Every task of a figure, and for one that searches every target, with something found.
-fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
+fn asked(document: &Document) -> Vec<(Task, Option<SearchResult>)> {
     let tasks = tasks(document).unwrap();
-    let Some(FigureSpec { y: Drawn::Smallest(question), .. }) = document.figure().unwrap() else {
+    let Some(FigureSpec { y: FigureNumbers::Smallest(question), .. }) = document.figure().unwrap() else {
         return tasks.into_iter().map(|task| (task, None)).collect();
     };
     let question = &question;
     let with_targets = tasks.into_iter().flat_map(|task| {
         question.at_most.clone().into_iter().map(move |(typed, _)| {
             let summary = record(Engine::Sim, &task, 1.0, 50.0, Some(0)).summary;
-            let found = Found {
+            let found = SearchResult {
                 over: question.over.clone(),
                 target: Target { metric: question.metric.clone(), bound: Bound::AtMost(0.0) },
-                sought: Sought::Smallest,
+                sought: Goal::Smallest,
                 value: "7 packets".into(),
                 written: None,
                 room: None,
@@ -80,7 +80,7 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
             .unwrap_or_else(|| panic!("\"{}\" is about {}, which is no figure", claim.says, claim.figure));
         // Numbers that satisfy no one in particular; with and without loss, so that both kinds of case exist.
         let reasons = [0, 1].map(|retransmits| {
-            let answer = |(task, found): (Task, Option<Found>)| {
+            let answer = |(task, found): (Task, Option<SearchResult>)| {
                 let found_by = |engine| {
                     let mut record = record(engine, &task, 1.0, 50.0, Some(retransmits));
                     // A `*` in a claim asks for flows by their names.

@@ -3,10 +3,10 @@
 use crate::common::{SCENARIO, answers, claim, record};
 use scenario::Document;
 use tightlink_lab::run::record::Engine;
-use tightlink_lab::study::claims::{Claim, Judging, check, doubted, evidence};
+use tightlink_lab::study::claims::{Claim, ClaimSettings, check, doubted, evidence};
 use tightlink_lab::study::sweep::Runner;
 use tightlink_lab::study::task::{Answer, tasks};
-use tightlink_lab::study::watch::Watched;
+use tightlink_lab::study::watch::SharedWatch;
 
 /// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
 fn repeated() -> Vec<Answer> {
@@ -58,12 +58,12 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let text = SCENARIO.replace("'link.queue.limit' = ['1 bdp', '2 bdp']", "");
     let random = text.replace("[sweep]", "[[traffic]]\nkind = 'poisson'\nrate = '50Mbit/s'\n[sweep]");
     let of = |text: &str, claims: &[Claim]| {
-        let judging = Judging {
+        let judging = ClaimSettings {
             asked: &[Engine::Model, Engine::Sim],
             run: &[Engine::Model, Engine::Sim],
             seeds: 4,
             live: None,
-            runner: Runner { jobs: 2, folder: Some(folder.path()), watched: &Watched::by_nobody() },
+            runner: Runner { jobs: 2, folder: Some(folder.path()), watched: &SharedWatch::by_nobody() },
         };
         evidence(&Document::parse("x.toml", text).unwrap(), claims, &judging).unwrap()
     };
@@ -94,7 +94,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let shown = counted.first(task.clone()).unwrap();
     assert_eq!(shown.resolved.seed, counted.answers[0].runs[0].summary.seed);
     let single = Answer { task: shown, runs: Vec::new(), ..counted.answers[0].clone() };
-    assert_eq!(counted.beside(&[single])[0].runs(Engine::Sim).len(), 4);
+    assert_eq!(counted.with_all_runs(&[single])[0].runs(Engine::Sim).len(), 4);
     let never = claim(
         "validity = true\nquantity = 'goodput'\nengines = ['sim']\ncases = { socket_buffer = '100kB' }\nat_least = '1Gbit/s'",
     );

@@ -28,7 +28,7 @@ fn a_claim_is_judged_for_each_engine_that_was_asked_and_counts_once() {
     );
     assert_eq!(
         tally.to_string(),
-        "claims: 2 held, 1 failed, 1 disagree; 4 judged (2 of them not by live), 2 left out, as too few engines were asked \
+        "claims: 2 held, 1 failed, 1 disagree; 4 judged (2 of them not by live), 2 left out, because too few engines were asked \
          (2 of live)"
     );
     assert!(!tally.is_good() && tally.judged() == 4);

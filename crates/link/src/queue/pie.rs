@@ -78,7 +78,7 @@ impl Default for PieParameters {
 
 /// The state that updates change.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Steering {
+struct ControlState {
     probability: f64,
     /// The delay at the last update.
     last_delay: Span,
@@ -91,7 +91,7 @@ pub struct Pie<P> {
     parameters: PieParameters,
     context: Context,
     store: Store<P>,
-    steering: Steering,
+    steering: ControlState,
     /// Wait of the last packet to leave; zero if none waits.
     delay: Span,
     /// Sum of probabilities since the last drop.
@@ -107,7 +107,8 @@ impl<P> Pie<P> {
     #[must_use]
     pub fn new(parameters: PieParameters, context: Context) -> Self {
         assert!(parameters.interval > Span::ZERO, "PIE needs an interval above zero");
-        let steering = Steering { probability: 0.0, last_delay: Span::ZERO, burst_left: parameters.burst };
+        let steering =
+            ControlState { probability: 0.0, last_delay: Span::ZERO, burst_left: parameters.burst };
         Self {
             parameters,
             context,
@@ -146,7 +147,7 @@ impl<P> Pie<P> {
 
     /// Decides at random whether an arrival is dropped or marked.
     fn strikes(&mut self) -> bool {
-        let Steering { probability, last_delay, burst_left } = self.steering;
+        let ControlState { probability, last_delay, burst_left } = self.steering;
         let low = last_delay < self.parameters.target.scale(0.5) && probability < LOW_PROBABILITY;
         let nearly_empty = self.store.bytes().get() <= 2 * self.context.mean_packet.get();
         if burst_left > Span::ZERO || low || nearly_empty {
@@ -166,7 +167,7 @@ impl<P> Pie<P> {
     }
 }
 
-impl Steering {
+impl ControlState {
     /// Returns the state after one update at `delay`.
     fn updated(self, delay: Span, parameters: &PieParameters) -> Self {
         let seconds = delay.as_secs_f64();

@@ -66,7 +66,7 @@ pub type Fates = Vec<(Time, Probe, Fate)>;
 
 /// A serializer of constant `service` time per packet before a queue, driven by hand so that the tests see
 /// the policy itself: the wire takes the next packet as the last one ends.
-pub struct Bench<Q> {
+pub struct TestLink<Q> {
     pub queue: Q,
     service: Span,
     free_at: Option<Time>,
@@ -74,7 +74,7 @@ pub struct Bench<Q> {
     pub fates: Fates,
 }
 
-impl<Q: Queue<Probe>> Bench<Q> {
+impl<Q: Queue<Probe>> TestLink<Q> {
     pub fn new(queue: Q, service: Span) -> Self {
         Self { queue, service, free_at: None, arrived: Vec::new(), fates: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! The receiving side: [`Receiver`] listens, and `Receiving` is the loop over all flows; one flow is in
+//! The receiving side: [`Receiver`] listens, and `ReceiveLoop` is the loop over all flows; one flow is in
 //! `receiver/slot.rs`.
 //!
 //! Payload is discarded inside the kernel (`MSG_TRUNC`), never copied. Byte counts of samples are the kernel's own
@@ -8,10 +8,10 @@
 mod slot;
 
 use crate::error::LiveError;
-use crate::load::liaison::Liaison;
 use crate::load::results::ReceivedFlow;
+use crate::load::sample_times::{STOP_CHECK, SampleTimes};
 use crate::load::session::{CONNECT_WITHIN, PREAMBLE, SessionConfig};
-use crate::load::ticks::{STOP_CHECK, Ticks};
+use crate::load::side_channel::SideChannel;
 use host::Clock;
 use host::port_owner;
 use host::{Interest, Poller};
@@ -75,7 +75,7 @@ impl Receiver {
 }
 
 /// A connection whose first bytes have not arrived yet.
-struct Unknown {
+struct UnidentifiedConnection {
     socket: Socket,
     peer: SocketAddr,
     accepted: Time,
@@ -83,27 +83,27 @@ struct Unknown {
 }
 
 /// The loop of the receiving side.
-pub(crate) struct Receiving<'a> {
+pub(crate) struct ReceiveLoop<'a> {
     config: &'a SessionConfig,
     clock: Clock,
-    liaison: Option<&'a Liaison>,
+    side_channel: Option<&'a SideChannel>,
     listener: Socket,
     poller: Poller,
     slots: Vec<Slot<'a>>,
     /// The indices of the slots whose windows are sized.
     sized: Vec<usize>,
-    unknown: HashMap<u64, Unknown>,
+    unknown: HashMap<u64, UnidentifiedConnection>,
     next_unknown: u64,
     /// A buffer that is neither written nor read: `MSG_TRUNC` needs only its length.
     void: Box<[MaybeUninit<u8>]>,
 }
 
-impl<'a> Receiving<'a> {
+impl<'a> ReceiveLoop<'a> {
     pub(crate) fn new(
         config: &'a SessionConfig,
         listener: Receiver,
         clock: Clock,
-        liaison: Option<&'a Liaison>,
+        side_channel: Option<&'a SideChannel>,
     ) -> Result<Self, LiveError> {
         let poller = Poller::new()?;
         poller.add(&listener.socket, LISTENER, Interest::IN)?;
@@ -114,7 +114,7 @@ impl<'a> Receiving<'a> {
         Ok(Self {
             config,
             clock,
-            liaison,
+            side_channel,
             listener: listener.socket,
             poller,
             slots,
@@ -127,10 +127,10 @@ impl<'a> Receiving<'a> {
 
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), LiveError> {
         let end = self.config.end.map_or(Time::NEVER, |end| Time::ZERO + end);
-        let mut ticks = Ticks::new(self.config.every, self.config.warmup, self.clock.now());
+        let mut sample_times = SampleTimes::new(self.config.every, self.config.warmup, self.clock.now());
         loop {
             let now = self.clock.now();
-            if now < end && ticks.take(now) {
+            if now < end && sample_times.take(now) {
                 self.sample_all(now)?;
             }
             let over = self.slots.iter().all(|slot| slot.result.ended.is_some());
@@ -138,10 +138,10 @@ impl<'a> Receiving<'a> {
                 break;
             }
             for &flow in &self.sized {
-                self.slots[flow].size(flow, &self.clock, self.liaison)?;
+                self.slots[flow].size(flow, &self.clock, self.side_channel)?;
             }
             let due = self.sized.iter().map(|&flow| self.slots[flow].wakeup());
-            let wake = due.fold(end.min(ticks.due()), Time::min);
+            let wake = due.fold(end.min(sample_times.due()), Time::min);
             for (token, _) in self.wait(wake)? {
                 match token {
                     LISTENER => self.accept()?,
@@ -179,7 +179,8 @@ impl<'a> Receiving<'a> {
             self.next_unknown += 1;
             self.poller.add(&socket, token, Interest::IN)?;
             let peer = peer.as_socket().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
-            let unknown = Unknown { socket, peer, accepted: self.clock.now(), head: Vec::new() };
+            let unknown =
+                UnidentifiedConnection { socket, peer, accepted: self.clock.now(), head: Vec::new() };
             self.unknown.insert(token, unknown);
         }
     }
@@ -204,7 +205,7 @@ impl<'a> Receiving<'a> {
         let flow = usize::from(u16::from_be_bytes(id));
         match self.slots.get_mut(flow).filter(|slot| slot.result.accepted.is_none()) {
             Some(slot) => {
-                slot.begin(unknown, flow, self.liaison)?;
+                slot.begin(unknown, flow, self.side_channel)?;
                 if let Some(incoming) = &slot.incoming {
                     self.poller.change(&incoming.socket, flow as u64, Interest::IN)?;
                 }

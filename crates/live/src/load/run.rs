@@ -1,11 +1,11 @@
 //! The two entry points of a session: [`receive`] on one side, [`send`] on the other.
 
 use crate::error::LiveError;
-use crate::load::liaison::Liaison;
-use crate::load::receiver::{Receiver, Receiving};
+use crate::load::receiver::{ReceiveLoop, Receiver};
 use crate::load::results::{ReceivedFlow, SentFlow};
-use crate::load::sender::Sending;
+use crate::load::sender::SendLoop;
 use crate::load::session::SessionConfig;
+use crate::load::side_channel::SideChannel;
 use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub fn receive(
     receive_with(config, listener, clock, stop, None)
 }
 
-/// Runs the receiving side as [`receive`] does, and exchanges messages with the sender over `liaison`.
+/// Runs the receiving side as [`receive`] does, and exchanges messages with the sender over `side_channel`.
 ///
 /// # Errors
 /// As for [`receive`].
@@ -35,11 +35,11 @@ pub fn receive_with(
     listener: Receiver,
     clock: Clock,
     stop: &AtomicBool,
-    liaison: Option<&Liaison>,
+    side_channel: Option<&SideChannel>,
 ) -> Result<Vec<ReceivedFlow>, LiveError> {
     let run = || {
         config.check()?;
-        let mut receiving = Receiving::new(config, listener, clock, liaison)?;
+        let mut receiving = ReceiveLoop::new(config, listener, clock, side_channel)?;
         // Set before the sockets close, or the sender would take the reset for the cause.
         receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         Ok(receiving.into_results())
@@ -63,7 +63,7 @@ pub fn send(
     send_with(config, server, clock, stop, None)
 }
 
-/// Runs the sending side as [`send`] does, and exchanges messages with the receiver over `liaison`.
+/// Runs the sending side as [`send`] does, and exchanges messages with the receiver over `side_channel`.
 ///
 /// # Errors
 /// As for [`send`].
@@ -72,11 +72,11 @@ pub fn send_with(
     server: SocketAddr,
     clock: Clock,
     stop: &AtomicBool,
-    liaison: Option<&Liaison>,
+    side_channel: Option<&SideChannel>,
 ) -> Result<Vec<SentFlow>, LiveError> {
     let run = || {
         config.check()?;
-        let mut sending = Sending::new(config, server, clock, liaison)?;
+        let mut sending = SendLoop::new(config, server, clock, side_channel)?;
         sending.run(stop)?;
         Ok(sending.into_results())
     };

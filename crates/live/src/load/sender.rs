@@ -13,10 +13,10 @@
 mod outgoing;
 
 use crate::error::LiveError;
-use crate::load::liaison::Liaison;
 use crate::load::results::{RttStatistics, SentFlow};
+use crate::load::sample_times::{STOP_CHECK, SampleTimes};
 use crate::load::session::{CONNECT_WITHIN, SessionConfig};
-use crate::load::ticks::{STOP_CHECK, Ticks};
+use crate::load::side_channel::SideChannel;
 use host::Clock;
 use host::TcpInfo;
 use host::options;
@@ -44,11 +44,11 @@ const REPORT_EVERY: Span = Span::from_millis(5);
 const END_TOLERANCE: Span = Span::from_millis(20);
 
 /// The loop of the sending side.
-pub(crate) struct Sending<'a> {
+pub(crate) struct SendLoop<'a> {
     config: &'a SessionConfig,
     server: SocketAddr,
     clock: Clock,
-    liaison: Option<&'a Liaison>,
+    side_channel: Option<&'a SideChannel>,
     /// The echoer that answers the receiver's probes.
     echoer: Option<Echoer>,
     /// The time of the next report to the receivers with sizers; never without one.
@@ -58,34 +58,34 @@ pub(crate) struct Sending<'a> {
     zeros: Vec<u8>,
 }
 
-impl<'a> Sending<'a> {
+impl<'a> SendLoop<'a> {
     pub(crate) fn new(
         config: &'a SessionConfig,
         server: SocketAddr,
         clock: Clock,
-        liaison: Option<&'a Liaison>,
+        side_channel: Option<&'a SideChannel>,
     ) -> Result<Self, LiveError> {
         let flows = config.flows.iter().zip(0u16..).map(|(flow, id)| Outgoing::new(flow, id)).collect();
-        let sized = liaison.is_some() && config.flows.iter().any(|flow| flow.sizer.is_some());
+        let sized = side_channel.is_some() && config.flows.iter().any(|flow| flow.sizer.is_some());
         let report = if sized { clock.now() } else { Time::NEVER };
         let (poller, zeros) = (Poller::new()?, vec![0; WRITE_SIZE]);
-        let echoer = liaison.and_then(Liaison::take_echoer);
+        let echoer = side_channel.and_then(SideChannel::take_echoer);
         if let Some(echoer) = &echoer {
             poller.add(echoer, ECHOER, Interest::IN)?;
         }
-        Ok(Self { config, server, clock, liaison, echoer, report, poller, flows, zeros })
+        Ok(Self { config, server, clock, side_channel, echoer, report, poller, flows, zeros })
     }
 
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), LiveError> {
         let end = self.config.end.map_or(Time::NEVER, |end| Time::ZERO + end);
-        let mut ticks = Ticks::new(self.config.every, self.config.warmup, self.clock.now());
+        let mut sample_times = SampleTimes::new(self.config.every, self.config.warmup, self.clock.now());
         loop {
             let now = self.clock.now();
             let over = now >= end || self.flows.iter().all(|flow| flow.phase == Phase::Done);
             if over || stop.load(Ordering::Relaxed) {
                 break;
             }
-            if ticks.take(now) {
+            if sample_times.take(now) {
                 self.sample_all(now)?;
             }
             if now >= self.report {
@@ -96,7 +96,7 @@ impl<'a> Sending<'a> {
                 let outcome = self.step(flow, now);
                 self.settle(flow, outcome, end, stop)?;
             }
-            let due = end.min(ticks.due()).min(self.report);
+            let due = end.min(sample_times.due()).min(self.report);
             let wake = self.flows.iter().map(Outgoing::wakeup).fold(due, Time::min);
             for (flow, ready) in self.wait(wake)? {
                 if let (ECHOER, Some(echoer)) = (flow, &mut self.echoer) {
@@ -156,7 +156,7 @@ impl<'a> Sending<'a> {
                 Err(flow.cannot_connect(self.server, format!("no answer within {CONNECT_WITHIN}")))
             }
             Phase::Holding { deadline, .. } => {
-                let free = self.liaison.is_none_or(|liaison| liaison.is_released(id));
+                let free = self.side_channel.is_none_or(|side_channel| side_channel.is_released(id));
                 if !free && now < deadline {
                     flow.phase = Phase::Holding { check: now + HOLD_CHECK, deadline };
                     return Ok(());
@@ -178,7 +178,7 @@ impl<'a> Sending<'a> {
 
     /// Sends the receivers with sizers what their senders know, and does what the receivers request.
     fn confer(&mut self) -> Result<(), LiveError> {
-        let Some(liaison) = self.liaison else { return Ok(()) };
+        let Some(side_channel) = self.side_channel else { return Ok(()) };
         for id in 0..self.flows.len() {
             let flow = &self.flows[id];
             let (Some(socket), Some(_), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
@@ -189,7 +189,7 @@ impl<'a> Sending<'a> {
             let info = TcpInfo::of(socket)?;
             if let (Some(busy), Some(window_limited)) = (info.busy_time, info.rwnd_limited) {
                 let retransmits = u64::from(info.total_retrans);
-                liaison.report(id, SenderReport { busy, window_limited, retransmits });
+                side_channel.report(id, SenderReport { busy, window_limited, retransmits });
             }
             self.take_pace(id)?;
         }
@@ -200,7 +200,7 @@ impl<'a> Sending<'a> {
     fn take_pace(&mut self, id: usize) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
         let (Some(socket), Some(rate)) =
-            (&flow.socket, self.liaison.and_then(|liaison| liaison.take_pace(id)))
+            (&flow.socket, self.side_channel.and_then(|side_channel| side_channel.take_pace(id)))
         else {
             return Ok(());
         };
@@ -218,7 +218,7 @@ impl<'a> Sending<'a> {
             Phase::Connecting { .. } => {
                 let now = self.clock.now();
                 let flow = &mut self.flows[id];
-                let held = self.liaison.is_some_and(|liaison| !liaison.is_released(id))
+                let held = self.side_channel.is_some_and(|side_channel| !side_channel.is_released(id))
                     && flow.config.sizer.is_some();
                 flow.connected(self.server, now, held)?;
                 if let (Some(socket), true) = (&flow.socket, held) {

@@ -1,9 +1,9 @@
 //! [`TunedConnection`]: one connection of a program, its sizer, and its former settings.
 
-use super::claim::Claim;
 use super::error::TuneError;
+use super::lock::ConnectionLock;
 use super::process::{Descriptor, Process};
-use super::verdict::{Earlier, Held, Seen, held};
+use super::verdict::{ConnectionLimit, EarlierMeasurements, ReadingSummary, held};
 use crate::error::LiveError;
 use crate::sized_group::SizedGroup;
 use crate::window::advertisable;
@@ -24,11 +24,11 @@ const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
 
 /// A connection, the process that has it, and the right to tune it.
 #[derive(Debug)]
-pub(super) struct Whose<'a> {
+pub(super) struct ConnectionOwner<'a> {
     pub(super) process: &'a Process,
     pub(super) descriptor: Descriptor,
     pub(super) ends: Ends,
-    pub(super) claim: Claim,
+    pub(super) lock: ConnectionLock,
 }
 
 /// The two ends of a TCP socket.
@@ -84,7 +84,7 @@ impl fmt::Display for Ends {
 
 /// The socket's settings before it was taken over.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct SavedSettings {
     clamp: Bytes,
     buffer: Bytes,
     /// The flags of `SO_BUF_LOCK`; `None`: this kernel does not report them.
@@ -93,13 +93,13 @@ struct Before {
 
 /// A setting that could not be undone, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left(pub String);
+pub struct UndoFailure(pub String);
 
 /// The outcome of giving a connection back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restored {
     /// The kernel has its window again; the list names what is not as before.
-    Back(Vec<Left>),
+    Back(Vec<UndoFailure>),
     /// The program had closed it, so there was nothing to give back.
     Closed,
     /// Giving it back failed, with the reason.
@@ -113,20 +113,20 @@ pub struct TunedConnection {
     program: String,
     descriptor: Descriptor,
     ends: Ends,
-    before: Before,
+    before: SavedSettings,
     group: SizedGroup,
     taken: Time,
     /// The largest window that the connection can advertise.
     largest: Bytes,
-    earlier: Option<Earlier>,
-    seen: Seen,
+    earlier: Option<EarlierMeasurements>,
+    seen: ReadingSummary,
     received_before: Bytes,
     received: Bytes,
     sent_before: Bytes,
     sent: Bytes,
     last: Time,
     /// The claim to the connection while its sizer works; `None` afterwards.
-    active: Option<Claim>,
+    active: Option<ConnectionLock>,
     restored: Option<Restored>,
 }
 
@@ -134,15 +134,15 @@ impl TunedConnection {
     /// Takes over the connection at `now`, with a sizer for its `TCP_INFO` and for the window that its sender was
     /// promised.
     pub(super) fn take(
-        whose: Whose<'_>,
+        whose: ConnectionOwner<'_>,
         socket: &impl AsFd,
         sizer: impl Fn(&TcpInfo, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
         maximum: Bytes,
-        earlier: Option<Earlier>,
+        earlier: Option<EarlierMeasurements>,
         now: Time,
     ) -> Result<Self, LiveError> {
-        let Whose { process, descriptor, ends, claim } = whose;
-        let before = Before {
+        let ConnectionOwner { process, descriptor, ends, lock } = whose;
+        let before = SavedSettings {
             clamp: options::window_clamp(socket)?,
             buffer: options::receive_buffer(socket)?,
             lock: options::buffer_lock(socket).ok(),
@@ -164,13 +164,13 @@ impl TunedConnection {
             taken: now,
             largest: advertisable(&info),
             earlier,
-            seen: Seen::default(),
+            seen: ReadingSummary::default(),
             received_before: received,
             received,
             sent_before: info.bytes_acked,
             sent: info.bytes_acked,
             last: now,
-            active: Some(claim),
+            active: Some(lock),
             restored: None,
         })
     }
@@ -224,27 +224,27 @@ impl TunedConnection {
         self.largest
     }
 
-    /// Returns the window in force: the requested one, as far as it can be advertised.
+    /// Returns the current window: the requested one, as far as it can be advertised.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         self.requested().map(|window| window.min(self.largest))
     }
 
-    /// Returns how it did before the takeover, if it was under way then.
+    /// Returns the measurements before the takeover, if the connection was under way by that time.
     #[must_use]
-    pub const fn earlier(&self) -> Option<&Earlier> {
+    pub const fn earlier(&self) -> Option<&EarlierMeasurements> {
         self.earlier.as_ref()
     }
 
     /// Returns what limits it under the sizer, and the mean bytes in flight; `None` if too little was seen.
     #[must_use]
-    pub fn held(&self) -> Option<(Held, Bytes)> {
+    pub fn held(&self) -> Option<(ConnectionLimit, Bytes)> {
         let window = self.window().unwrap_or(self.largest);
         let found = held(self.goodput(), window, window >= self.largest, &self.seen);
         // A window that was the limit until now was not the programs' choice. The next limit is not known yet.
-        let was = self.earlier.filter(|earlier| earlier.held == Some(Held::Window));
+        let was = self.earlier.filter(|earlier| earlier.held == Some(ConnectionLimit::Window));
         let freed = was.is_some_and(|was| self.goodput() > was.goodput.scale(FREED));
-        found.filter(|&(held, _)| held != Held::Programs || !freed)
+        found.filter(|&(held, _)| held != ConnectionLimit::Programs || !freed)
     }
 
     /// Returns the window's limit and the receive buffer before the takeover, and the buffer since.
@@ -354,7 +354,7 @@ impl TunedConnection {
         self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK != 0)
     }
 
-    fn give_back(&self, socket: &impl AsFd) -> Result<Vec<Left>, LiveError> {
+    fn give_back(&self, socket: &impl AsFd) -> Result<Vec<UndoFailure>, LiveError> {
         let mut left = Vec::new();
         // A buffer smaller than the sender's promised window needs would make the kernel discard data.
         let promised = TcpInfo::of(socket)?.rcv_wnd.or(self.requested()).unwrap_or(Bytes::ZERO);
@@ -367,9 +367,9 @@ impl TunedConnection {
         options::set_window_clamp(socket, clamp)?;
         let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);
         if !unlocked {
-            left.push(Left(autotuning_stays_off(buffer)));
+            left.push(UndoFailure(autotuning_stays_off(buffer)));
         } else if buffer > before {
-            left.push(Left(format!(
+            left.push(UndoFailure(format!(
                 "the receive buffer is {buffer}, it was {before}: the sender may still use the window it was given"
             )));
         }

@@ -1,7 +1,7 @@
 //! [`Process`]: a running program, the programs it started, and their descriptors.
 
 use super::error::TuneError;
-use host::{PollFd, PollFlags, Woken};
+use host::{PollFd, PollFlags, WaitResult};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,7 @@ impl Process {
     pub(super) fn is_alive(&self) -> bool {
         // The handle becomes readable when the process has ended.
         host::wait(&mut [PollFd::new(&*self.handle, PollFlags::IN)], Some(units::Span::ZERO))
-            .is_ok_and(|woken| woken == Woken::TimedOut)
+            .is_ok_and(|woken| woken == WaitResult::TimedOut)
     }
 
     /// Returns this process and all that it started, as far as they still run.
@@ -143,7 +143,8 @@ fn ids(folder: &str) -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Reads the id of a process's parent: the second field behind its name, which stands in brackets and may contain some.
+/// Reads the id of a process's parent: the second field after its name. The name is in brackets, and may itself contain
+/// brackets.
 fn parent(id: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()

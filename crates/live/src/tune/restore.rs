@@ -1,9 +1,9 @@
 //! [`restore`]: gives the windows that a killed tuner has left limited back to the kernel.
 
 use super::TAKEN;
-use super::claim::Claim;
 use super::connection::{Ends, UNLIMITED, set_room};
 use super::error::TuneError;
+use super::lock::ConnectionLock;
 use super::process::Process;
 use crate::error::LiveError;
 use host::TcpInfo;
@@ -41,7 +41,7 @@ impl WindowLimits {
 
 /// A connection that was given back, or could not be.
 #[derive(Debug)]
-pub struct GivenBack {
+pub struct ReturnedConnection {
     ends: Ends,
     pid: u32,
     program: String,
@@ -49,7 +49,7 @@ pub struct GivenBack {
     outcome: Result<(WindowLimits, WindowLimits), LiveError>,
 }
 
-impl GivenBack {
+impl ReturnedConnection {
     /// Returns the process that has the connection, and the program's name as data: show it as [`Foreign`].
     #[must_use]
     pub fn process(&self) -> (u32, &str) {
@@ -81,7 +81,7 @@ impl GivenBack {
     }
 }
 
-impl fmt::Display for GivenBack {
+impl fmt::Display for ReturnedConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} (process {}, {})", self.ends, self.pid, Foreign::new(&self.program))
     }
@@ -93,7 +93,7 @@ impl fmt::Display for GivenBack {
 ///
 /// # Errors
 /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::NoSocket`], [`TuneError::NoPort`].
-pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError> {
+pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, TuneError> {
     let root = Process::open(pid)?;
     super::check(&root, port)?;
     let (mut seen, mut given_back) = (BTreeSet::new(), Vec::new());
@@ -113,14 +113,19 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError>
             let Some(ends) = Ends::of(&socket).filter(|ends| ends.stands) else { continue };
             if port.is_none_or(|port| ends.ports().contains(&port)) {
                 // A tuner that is at work would only limit it again.
-                let outcome = match Claim::of(&process, descriptor) {
+                let outcome = match ConnectionLock::of(&process, descriptor) {
                     Ok(None) => Err(LiveError::Config(Complaint::new(
                         "",
                         format!("{TAKEN}: end that, which gives it back"),
                     ))),
                     _claim => give_back(&socket),
                 };
-                given_back.push(GivenBack { ends, pid: process.id(), program: process.name(), outcome });
+                given_back.push(ReturnedConnection {
+                    ends,
+                    pid: process.id(),
+                    program: process.name(),
+                    outcome,
+                });
             }
         }
     }

@@ -23,7 +23,7 @@ const STRAY: u64 = 10_000;
 
 /// The limit of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum ConnectionLimit {
     /// The receive window.
     Window,
     /// The receive window, which cannot be larger because of the scale of the handshake.
@@ -34,7 +34,7 @@ pub enum Held {
     Path,
 }
 
-impl Held {
+impl ConnectionLimit {
     /// Returns its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -49,7 +49,7 @@ impl Held {
 
 /// A summary of the readings of one connection at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct ReadingSummary {
     least: Option<Span>,
     /// The sum of the round-trip times in seconds, and their number.
     sum: f64,
@@ -59,13 +59,13 @@ pub struct Seen {
     received: (Option<u64>, u64),
 }
 
-impl Seen {
+impl ReadingSummary {
     /// Adds a reading.
     pub fn observe(&mut self, info: &TcpInfo) {
-        self.told(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
+        self.add_reading(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
     }
 
-    fn told(&mut self, round_trip: Option<Span>, strays: u32, received: Bytes) {
+    fn add_reading(&mut self, round_trip: Option<Span>, strays: u32, received: Bytes) {
         if let Some(round_trip) = round_trip {
             self.least = Some(self.least.map_or(round_trip, |least| least.min(round_trip)));
             self.sum += round_trip.as_secs_f64();
@@ -95,17 +95,22 @@ impl Seen {
 /// Finds what limits a connection of this goodput and window, and the mean data in flight. `largest`: the window cannot
 /// be larger. Returns `None` if the round trip is unknown or the share decides nothing.
 #[must_use]
-pub fn held(goodput: Rate, window: Bytes, largest: bool, seen: &Seen) -> Option<(Held, Bytes)> {
+pub fn held(
+    goodput: Rate,
+    window: Bytes,
+    largest: bool,
+    seen: &ReadingSummary,
+) -> Option<(ConnectionLimit, Bytes)> {
     let flight = goodput.volume(seen.mean()?);
     if goodput == Rate::ZERO || window == Bytes::ZERO {
         return None;
     }
     let share = flight.get() as f64 / window.get() as f64;
     let held = match share {
-        full if full >= FULL && largest => Held::Scale,
-        full if full >= FULL => Held::Window,
-        _ if seen.shows_the_path() => Held::Path,
-        empty if empty < EMPTY => Held::Programs,
+        full if full >= FULL && largest => ConnectionLimit::Scale,
+        full if full >= FULL => ConnectionLimit::Window,
+        _ if seen.shows_the_path() => ConnectionLimit::Path,
+        empty if empty < EMPTY => ConnectionLimit::Programs,
         _ => return None,
     };
     Some((held, flight))
@@ -113,7 +118,7 @@ pub fn held(goodput: Rate, window: Bytes, largest: bool, seen: &Seen) -> Option<
 
 /// The measurements of a connection before it was taken over.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Earlier {
+pub struct EarlierMeasurements {
     /// The bytes received per time.
     pub goodput: Rate,
     /// The window that it advertised.
@@ -121,20 +126,20 @@ pub struct Earlier {
     /// The receiver's estimate of the round trip; `None` if unknown.
     pub round_trip: Option<Span>,
     /// The limit, if the use of the window shows it.
-    pub held: Option<Held>,
+    pub held: Option<ConnectionLimit>,
 }
 
-impl Earlier {
+impl EarlierMeasurements {
     /// Makes the summary with a goodput that was measured for a moment.
     #[must_use]
     pub fn of(info: &TcpInfo, goodput: Rate) -> Self {
         let largest = advertisable(info);
         let window = info.rcv_wnd.unwrap_or(largest).min(largest);
-        let mut seen = Seen::default();
+        let mut seen = ReadingSummary::default();
         seen.observe(info);
         // One reading shows neither a queue nor losses, so it cannot tell the programs from the path.
         let held = held(goodput, window, window >= largest, &seen).map(|(held, _)| held);
-        let held = held.filter(|held| matches!(held, Held::Window | Held::Scale));
+        let held = held.filter(|held| matches!(held, ConnectionLimit::Window | ConnectionLimit::Scale));
         Self { goodput, window, round_trip: info.rcv_rtt, held }
     }
 }
@@ -143,11 +148,11 @@ impl Earlier {
 mod tests {
     use super::*;
 
-    fn seen(round_trips: &[u64], strays: u32) -> Seen {
-        let mut seen = Seen::default();
+    fn seen(round_trips: &[u64], strays: u32) -> ReadingSummary {
+        let mut seen = ReadingSummary::default();
         for (at, &ms) in round_trips.iter().enumerate() {
             let last = at + 1 == round_trips.len();
-            seen.told(
+            seen.add_reading(
                 Some(Span::from_millis(ms)),
                 if last { strays } else { 0 },
                 Bytes::new(at as u64 * 10_000_000),
@@ -156,7 +161,7 @@ mod tests {
         seen
     }
 
-    fn found(mbps: f64, window: u64, largest: bool, seen: &Seen) -> Option<Held> {
+    fn found(mbps: f64, window: u64, largest: bool, seen: &ReadingSummary) -> Option<ConnectionLimit> {
         held(Rate::from_bps_f64(mbps * 1e6), Bytes::new(window), largest, seen).map(|(held, _)| held)
     }
 
@@ -166,7 +171,7 @@ mod tests {
         let steady = seen(&[150, 150, 151, 150], 0);
         let (limit, flight) =
             held(Rate::from_bps(97_800_000), Bytes::new(10_500_000), false, &steady).unwrap();
-        assert_eq!(limit, Held::Programs);
+        assert_eq!(limit, ConnectionLimit::Programs);
         assert!((1_830_000..1_850_000).contains(&flight.get()), "{flight}");
     }
 
@@ -174,17 +179,17 @@ mod tests {
     fn a_window_that_is_in_flight_is_the_limit_and_its_scale_is_named() {
         // 5.1 Mbit/s at 100 ms are 64 kB.
         let steady = seen(&[100, 100], 0);
-        assert_eq!(found(5.1, 65_535, true, &steady), Some(Held::Scale));
-        assert_eq!(found(5.1, 65_535, false, &steady), Some(Held::Window));
-        assert_eq!(found(118.0, 2_390_000, false, &seen(&[150, 152], 0)), Some(Held::Window));
+        assert_eq!(found(5.1, 65_535, true, &steady), Some(ConnectionLimit::Scale));
+        assert_eq!(found(5.1, 65_535, false, &steady), Some(ConnectionLimit::Window));
+        assert_eq!(found(118.0, 2_390_000, false, &seen(&[150, 152], 0)), Some(ConnectionLimit::Window));
     }
 
     #[test]
     fn a_queue_or_losses_show_the_path() {
-        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 60, 75], 0)), Some(Held::Path));
-        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 50)), Some(Held::Path));
-        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 2)), Some(Held::Programs));
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 60, 75], 0)), Some(ConnectionLimit::Path));
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 50)), Some(ConnectionLimit::Path));
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 2)), Some(ConnectionLimit::Programs));
         assert_eq!(found(95.0, 800_000, false, &seen(&[40, 40], 0)), None, "six tenths decide nothing");
-        assert_eq!(found(95.0, 800_000, false, &Seen::default()), None);
+        assert_eq!(found(95.0, 800_000, false, &ReadingSummary::default()), None);
     }
 }

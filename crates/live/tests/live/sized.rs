@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tightlink_live::{
-    FlowConfig, Liaison, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizedGroup, SizerChoice,
-    receive_with, send_with,
+    FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, SideChannel, SizedGroup,
+    SizerChoice, receive_with, send_with,
 };
 use units::{Bytes, Rate, Span, Time};
 use unjudged::tries::{Late, in_one_of_five, in_time};
@@ -242,18 +242,18 @@ fn reported(pace: Option<Rate>, judge: impl Fn(&ReceivedFlow, SenderReport, &Sen
     in_one_of_five(|| {
         // Until the first report the sender runs free, which on loopback is much.
         let config = SessionConfig { warmup: Span::from_millis(200), ..sized_session("drs", 500_000) };
-        let liaison = Liaison::new(1);
-        liaison.pace(0, pace);
-        liaison.release(0);
+        let side_channel = SideChannel::new(1);
+        side_channel.pace(0, pace);
+        side_channel.release(0);
         let receiver = Receiver::bind(loopback(0)).unwrap();
         let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
         let (received, sent) = thread::scope(|threads| {
             // The receiver leaves the reports to the test.
             let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, None));
-            let sent = send_with(&config, server, clock, &stop, Some(&liaison));
+            let sent = send_with(&config, server, clock, &stop, Some(&side_channel));
             (receiving.join().unwrap().unwrap(), sent.unwrap())
         });
-        let report = liaison.take_report(0).expect("the sender reports");
+        let report = side_channel.take_report(0).expect("the sender reports");
         judge(&received[0], report, &sent[0])
     });
 }
@@ -263,17 +263,18 @@ fn the_data_waits_while_a_sizer_measures_the_path_without_it() {
     namespace::enter();
     in_one_of_five(|| {
         let config = SessionConfig { end: Some(Span::from_secs(1)), ..sized_session("sobas", 500_000) };
-        let liaison = Liaison::with_echoer(1, loopback(0)).unwrap();
+        let side_channel = SideChannel::with_echoer(1, loopback(0)).unwrap();
         let receiver = Receiver::bind(loopback(0)).unwrap();
         let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
         let (received, sent) = thread::scope(|threads| {
-            let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, Some(&liaison)));
-            let sent = send_with(&config, server, clock, &stop, Some(&liaison));
+            let receiving =
+                threads.spawn(|| receive_with(&config, receiver, clock, &stop, Some(&side_channel)));
+            let sent = send_with(&config, server, clock, &stop, Some(&side_channel));
             (receiving.join().unwrap().unwrap(), sent.unwrap())
         });
         assert_eq!(received[0].phases[0].state.phase, "measure");
         // The measurement ends.
-        let over = liaison.is_released(0) && received[0].phases.len() > 1;
+        let over = side_channel.is_released(0) && received[0].phases.len() > 1;
         in_time(over && received[0].payload > Bytes::new(1_000_000), format!("{:?}", received[0].phases))?;
         let probes = received[0].probes;
         assert_eq!(probes.lost_with_data + probes.lost_with_acks, 0, "{probes:?}");
@@ -288,13 +289,13 @@ fn the_data_waits_while_a_sizer_measures_the_path_without_it() {
 fn a_receiver_that_never_lets_the_data_begin_is_waited_for_three_seconds() {
     namespace::enter();
     in_one_of_five(|| {
-        let (config, liaison) = (sized_session("drs", 500_000), Liaison::new(1));
+        let (config, side_channel) = (sized_session("drs", 500_000), SideChannel::new(1));
         let config = SessionConfig { end: Some(Span::from_secs(4)), ..config };
         let receiver = Receiver::bind(loopback(0)).unwrap();
         let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
         let received = thread::scope(|threads| {
             let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, None));
-            send_with(&config, server, clock, &stop, Some(&liaison)).unwrap();
+            send_with(&config, server, clock, &stop, Some(&side_channel)).unwrap();
             receiving.join().unwrap().unwrap()
         });
         let began = received[0].samples.iter().find(|sample| sample.payload > Bytes::ZERO).unwrap().at;

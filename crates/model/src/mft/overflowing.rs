@@ -73,7 +73,7 @@ fn turns_at_full(path: &Path, available: Rate) -> f64 {
 fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
     let (base, full) = (path.base_rtt.as_secs_f64(), path.drain());
     let top = window_bits(path, full);
-    // The window is a difference of large numbers. Below their rounding error it counts as zero.
+    // The window is a difference of large numbers, and counts as zero if it is below their rounding error.
     if top <= path.capacity.as_bps_f64() * (base + full) * ROUNDING {
         return shut_out(path);
     }

@@ -28,9 +28,9 @@
 //! - Windows whose sum the system can hold never lose packets: their sawtooth is the lower bound
 //!   ([`held_utilization`]).
 //!
-//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and then the window is the part
-//! of it that the buffer holds. The same holds for a window that comes back at once: a receiver that has slept takes a
-//! while to begin, and acknowledges all that has arrived meanwhile together.
+//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and the window is then the part
+//! of the super-packet that the buffer holds. The same holds for a window that comes back at once: a receiver that has
+//! slept takes a while to begin, and acknowledges all that has arrived meanwhile together.
 //!
 //! **BBR** does not reduce its window for loss. Several flows offer up to 5/4 of the link `[bbr:draft00 4.3.4.1]`,
 //! until a window of two products limits them. In a recovery a flow has four packets under way, or an eighth of its
@@ -39,8 +39,8 @@
 //! Judged by simulation (`docs/guide/size.md`). Range: Linux's hosts and buffers of up to some hundred packets, in
 //! which nothing else bounds the load. In larger ones the result is 1, or close to it.
 
-use super::single_flow::{Growth, Saw, held_utilization};
-use super::{LARGEST, kept_share};
+use super::single_flow::{Growth, WindowCycle, held_utilization};
+use super::{LARGEST, checked_beta};
 use crate::OutOfRange;
 use crate::pftk;
 use crate::response::{PowerLaw, Protocol, largest};
@@ -74,7 +74,7 @@ pub struct Flows {
     /// Their control, by its response function or as BBR.
     pub protocol: Protocol,
     /// `beta`: the share of its window that a flow keeps at a loss.
-    pub kept: f64,
+    pub beta: f64,
     /// `C R`: packets under way on a full link without a queue, above 0 and at most 1e12.
     pub pipe: f64,
     /// `R`: the round-trip time without a queue, above zero.
@@ -151,7 +151,7 @@ pub fn balance(flows: &Flows, buffer: u64) -> Result<Balance, OutOfRange> {
 
 impl Flows {
     fn check(&self) -> Result<(), OutOfRange> {
-        kept_share(self.kept)?;
+        checked_beta(self.beta)?;
         OutOfRange::unless(self.count >= 1, "flows", self.count, "1 or more")?;
         let fits = self.pipe > 0.0 && self.pipe <= 1e12;
         OutOfRange::unless(fits, "packets under way", self.pipe, "above 0, and 1e12 at most")?;
@@ -183,7 +183,7 @@ impl Flows {
 
     /// Returns the utilization of windows whose sum the system can hold.
     fn never_lost(&self, buffer: f64) -> f64 {
-        let saw = Saw { growth: Growth::PerRound, kept: self.kept };
+        let saw = WindowCycle { growth: Growth::PerRound, beta: self.beta };
         held_utilization(saw, ((buffer + 1.0) / self.pipe).min(LARGEST)).unwrap_or(0.0)
     }
 
@@ -198,8 +198,8 @@ impl Flows {
         }
         let under_way = self.pipe + if whole { self.gathered } else { 0.0 };
         // One packet is lost of each cycle, in which the window grows back from the part that is kept.
-        let cycle = window * window * (1.0 - self.kept * self.kept) / 2.0;
-        let utilization = (1.0 + self.kept) / 2.0 * window / under_way;
+        let cycle = window * window * (1.0 - self.beta * self.beta) / 2.0;
+        let utilization = (1.0 + self.beta) / 2.0 * window / under_way;
         Balance { utilization: utilization.min(1.0), loss: 1.0 / cycle.max(2.0) }
     }
 
@@ -219,9 +219,9 @@ impl Flows {
     }
 
     /// Returns the load of flows that lose the share `loss`, and the loss rate of the queue at it.
-    fn at(&self, laws: &[PowerLaw], buffer: f64, loss: f64) -> Offered {
+    fn at(&self, laws: &[PowerLaw], buffer: f64, loss: f64) -> OfferedLoad {
         let mut burst = 3.0;
-        let mut sent = Sent { window: 0.0, waiting: 0.0 };
+        let mut sent = FlowLoad { window: 0.0, waiting: 0.0 };
         for _ in 0..STEPS {
             sent = self.sent(laws, (loss / f64::max(1.0, burst * LOST_AT_ONCE)).max(f64::MIN_POSITIVE));
             let now =
@@ -233,11 +233,11 @@ impl Flows {
         let returning = (load * self.pipe / burst).max(1.0);
         let meet = sent.waiting + (1.0 - sent.waiting) * libm::exp(-2.0 * places * places / returning);
         let lost = deterministic(load, places) * meet;
-        Offered { load, loss: if load > 1.0 { lost.max(1.0 - 1.0 / load) } else { lost } }
+        OfferedLoad { load, loss: if load > 1.0 { lost.max(1.0 - 1.0 / load) } else { lost } }
     }
 
     /// Returns the sending rate and the waiting time of one flow, the share `p` of whose packets begins a loss.
-    fn sent(&self, laws: &[PowerLaw], p: f64) -> Sent {
+    fn sent(&self, laws: &[PowerLaw], p: f64) -> FlowLoad {
         let rtt = self.rtt.as_secs_f64();
         let top = pftk::unlimited_window(p, 1.0);
         let packets = (1.0 - p) / p + top;
@@ -247,7 +247,7 @@ impl Flows {
         let (probed, ends) = if self.probes { (2.0 * unseen, unseen * p) } else { (0.0, unseen) };
         let timeouts = ends * self.timeout.as_secs_f64() * pftk::backoff(p) / (1.0 - p);
         let time = rtt * (packets / pace + probed) + timeouts;
-        Sent { window: packets / time * rtt, waiting: timeouts / time }
+        FlowLoad { window: packets / time * rtt, waiting: timeouts / time }
     }
 
     fn bbr(&self, buffer: f64) -> Balance {
@@ -265,7 +265,7 @@ impl Flows {
 }
 
 /// The sending rate and the waiting time of one flow.
-struct Sent {
+struct FlowLoad {
     /// Packets per round trip, timeouts included.
     window: f64,
     /// The share of time that it spends in timeouts.
@@ -273,7 +273,7 @@ struct Sent {
 }
 
 /// The load that all flows offer, and its loss rate.
-struct Offered {
+struct OfferedLoad {
     load: f64,
     loss: f64,
 }

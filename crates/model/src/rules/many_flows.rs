@@ -11,11 +11,11 @@
 //! more accurate. The link's mean load is above the least one, but does not follow from these assumptions. Without a
 //! buffer the sum does not stay around one product.
 
-use super::{LARGEST, kept_share, part, products};
+use super::{LARGEST, checked_beta, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
-/// Returns the standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest
+/// Returns the standard deviation of one window over its mean, for a window that is uniform from `beta` of its largest
 /// value up.
 ///
 /// ```text
@@ -23,13 +23,13 @@ use crate::root::decreasing_root;
 /// ```
 ///
 /// # Errors
-/// If `kept` is not from 0.001 to 0.999.
-pub fn window_deviation(kept: f64) -> Result<f64, OutOfRange> {
-    Ok(deviation_of_one(kept_share(kept)?))
+/// If `beta` is not from 0.001 to 0.999.
+pub fn window_deviation(beta: f64) -> Result<f64, OutOfRange> {
+    Ok(deviation_of_one(checked_beta(beta)?))
 }
 
-fn deviation_of_one(kept: f64) -> f64 {
-    (1.0 - kept) / ((1.0 + kept) * 3f64.sqrt())
+fn deviation_of_one(beta: f64) -> f64 {
+    (1.0 - beta) / ((1.0 + beta) * 3f64.sqrt())
 }
 
 /// Returns the least utilization, `[appenzeller:sigcomm04]`: the share of time in which a packet waits.
@@ -40,13 +40,13 @@ fn deviation_of_one(kept: f64) -> f64 {
 /// `b` = `buffer` in bandwidth-delay products, zero or more; `n` = `flows`, one if zero.
 ///
 /// # Errors
-/// If `kept` is not from 0.001 to 0.999, or the buffer is not from 0 to 1e6.
-pub fn least_utilization(kept: f64, flows: u32, buffer: f64) -> Result<f64, OutOfRange> {
-    Ok(least(kept_share(kept)?, flows, products(buffer)?))
+/// If `beta` is not from 0.001 to 0.999, or the buffer is not from 0 to 1e6.
+pub fn least_utilization(beta: f64, flows: u32, buffer: f64) -> Result<f64, OutOfRange> {
+    Ok(least(checked_beta(beta)?, flows, products(buffer)?))
 }
 
-fn least(kept: f64, flows: u32, buffer: f64) -> f64 {
-    error_function(centred(kept, flows, buffer) / 2f64.sqrt())
+fn least(beta: f64, flows: u32, buffer: f64) -> f64 {
+    error_function(centred(beta, flows, buffer) / 2f64.sqrt())
 }
 
 /// Returns the buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
@@ -57,20 +57,20 @@ fn least(kept: f64, flows: u32, buffer: f64) -> f64 {
 /// found by bisection. Returns `None` if no buffer reaches it: with few flows the deviation grows as the buffer does.
 ///
 /// # Errors
-/// If `kept` is not from 0.001 to 0.999, or the utilization is not from 0 to 1.
-pub fn buffer_for_least(kept: f64, flows: u32, utilization: f64) -> Result<Option<f64>, OutOfRange> {
-    let (kept, utilization) = (kept_share(kept)?, part("utilization", utilization)?);
-    let found = decreasing_root(0.0, LARGEST, |buffer| utilization - least(kept, flows, buffer));
-    Ok((least(kept, flows, found) >= utilization).then_some(found))
+/// If `beta` is not from 0.001 to 0.999, or the utilization is not from 0 to 1.
+pub fn buffer_for_least(beta: f64, flows: u32, utilization: f64) -> Result<Option<f64>, OutOfRange> {
+    let (beta, utilization) = (checked_beta(beta)?, part("utilization", utilization)?);
+    let found = decreasing_root(0.0, LARGEST, |buffer| utilization - least(beta, flows, buffer));
+    Ok((least(beta, flows, found) >= utilization).then_some(found))
 }
 
-fn deviation(kept: f64, flows: u32, buffer: f64) -> f64 {
-    deviation_of_one(kept) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
+fn deviation(beta: f64, flows: u32, buffer: f64) -> f64 {
+    deviation_of_one(beta) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
 }
 
 /// Returns half the buffer in standard deviations.
-fn centred(kept: f64, flows: u32, buffer: f64) -> f64 {
-    buffer / (2.0 * deviation(kept, flows, buffer))
+fn centred(beta: f64, flows: u32, buffer: f64) -> f64 {
+    buffer / (2.0 * deviation(beta, flows, buffer))
 }
 
 /// Returns the error function, to 1e-15.

@@ -14,7 +14,7 @@
 //! Ranges: `beta` from 0.001 to 0.999, buffers up to 1e6 bandwidth-delay products, utilizations and shares of time
 //! from 0 to 1.
 
-use super::{kept_share, part, products};
+use super::{checked_beta, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
@@ -31,23 +31,23 @@ pub enum Growth {
 
 /// The behaviour of a control at a loss and until the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saw {
+pub struct WindowCycle {
     /// The growth of its window.
     pub growth: Growth,
     /// The share of the window that it keeps at a loss, `beta`, in (0, 1).
-    pub kept: f64,
+    pub beta: f64,
 }
 
-impl Saw {
+impl WindowCycle {
     /// Reno: one segment per round trip, half the window is kept `[rfc5681:3.1]`.
-    pub const RENO: Self = Self { growth: Growth::PerRound, kept: 0.5 };
+    pub const RENO: Self = Self { growth: Growth::PerRound, beta: 0.5 };
     /// CUBIC where the time between losses exceeds the time that its Reno-friendly window needs: 0.7 is kept
     /// `[rfc9438:4.6]`.
-    pub const CUBIC: Self = Self { growth: Growth::Cubic, kept: 0.7 };
+    pub const CUBIC: Self = Self { growth: Growth::Cubic, beta: 0.7 };
     /// CUBIC in its Reno-friendly region `[rfc9438:4.3]`: small windows or short round trips.
-    pub const CUBIC_FRIENDLY: Self = Self { growth: Growth::PerRound, kept: 0.7 };
+    pub const CUBIC_FRIENDLY: Self = Self { growth: Growth::PerRound, beta: 0.7 };
     /// Scalable TCP: a hundredth per round trip, 7/8 are kept `[kelly:ccr03]`.
-    pub const SCALABLE: Self = Self { growth: Growth::Exponential, kept: 0.875 };
+    pub const SCALABLE: Self = Self { growth: Growth::Exponential, beta: 0.875 };
 }
 
 /// The spread of a decrease over the round trip that follows a loss, for a control with fast recovery.
@@ -59,20 +59,20 @@ pub enum Recovery {
     Proportional,
 }
 
-/// Returns the least utilization of a flow that keeps `kept` of its window, `[spang:performance21]`.
+/// Returns the least utilization of a flow that keeps `beta` of its window, `[spang:performance21]`.
 ///
 /// ```text
 /// u = min( beta (1 + b), 1 )
 /// ```
-/// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate after recovery,
+/// `beta` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate after recovery,
 /// so it is the same with and without proportional rate reduction; only [`recovery_rate`] differs.
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn least_utilization(kept: f64, buffer: f64) -> Result<f64, OutOfRange> {
-    let kept = kept_share(kept)?;
+pub fn least_utilization(beta: f64, buffer: f64) -> Result<f64, OutOfRange> {
+    let beta = checked_beta(beta)?;
     let buffer = products(buffer)?;
-    Ok((kept * (1.0 + buffer)).min(1.0))
+    Ok((beta * (1.0 + buffer)).min(1.0))
 }
 
 /// Returns the buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
@@ -84,10 +84,10 @@ pub fn least_utilization(kept: f64, buffer: f64) -> Result<f64, OutOfRange> {
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> {
-    let kept = kept_share(kept)?;
+pub fn buffer_for_least(beta: f64, utilization: f64) -> Result<f64, OutOfRange> {
+    let beta = checked_beta(beta)?;
     let utilization = part("utilization", utilization)?;
-    Ok((utilization / kept - 1.0).max(0.0))
+    Ok((utilization / beta - 1.0).max(0.0))
 }
 
 /// Returns the least rate over the capacity within the round trip of recovery, in which the queue of `buffer`
@@ -102,19 +102,19 @@ pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> 
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, OutOfRange> {
-    let kept = kept_share(kept)?;
+pub fn recovery_rate(beta: f64, buffer: f64, recovery: Recovery) -> Result<f64, OutOfRange> {
+    let beta = checked_beta(beta)?;
     let buffer = products(buffer)?;
-    if buffer >= buffer_for_least(kept, 1.0)? {
+    if buffer >= buffer_for_least(beta, 1.0)? {
         return Ok(1.0);
     }
     Ok(match recovery {
         Recovery::Halt => 0.0,
-        Recovery::Proportional => kept,
+        Recovery::Proportional => beta,
     })
 }
 
-/// Returns the mean utilization over a cycle of `saw` with `buffer` bandwidth-delay products.
+/// Returns the mean utilization over `cycle` with `buffer` bandwidth-delay products.
 ///
 /// With `top = 1 + b`, `low = beta top` and `low < 1`:
 ///
@@ -130,29 +130,29 @@ pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, 
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn mean_utilization(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
-    kept_share(saw.kept)?;
+pub fn mean_utilization(cycle: WindowCycle, buffer: f64) -> Result<f64, OutOfRange> {
+    checked_beta(cycle.beta)?;
     let buffer = products(buffer)?;
-    Ok(mean(saw, buffer))
+    Ok(mean(cycle, buffer))
 }
 
-fn mean(saw: Saw, buffer: f64) -> f64 {
-    let (top, low) = ends(saw, buffer);
+fn mean(cycle: WindowCycle, buffer: f64) -> f64 {
+    let (top, low) = ends(cycle, buffer);
     if low >= 1.0 {
         return 1.0;
     }
-    let mean = match saw.growth {
-        Growth::PerRound => (top * top - low * low) / 2.0 / cycle_time(saw, buffer),
+    let mean = match cycle.growth {
+        Growth::PerRound => (top * top - low * low) / 2.0 / cycle_time(cycle, buffer),
         Growth::Cubic => {
-            let queued = queued_share(saw, buffer);
-            queued + top * ((1.0 - queued) - (1.0 - saw.kept) * (1.0 - queued.powi(4)) / 4.0)
+            let queued = queued_share(cycle, buffer);
+            queued + top * ((1.0 - queued) - (1.0 - cycle.beta) * (1.0 - queued.powi(4)) / 4.0)
         }
-        Growth::Exponential => (top - low) / cycle_time(saw, buffer),
+        Growth::Exponential => (top - low) / cycle_time(cycle, buffer),
     };
     mean.min(1.0)
 }
 
-/// Returns the mean utilization over a cycle of `saw` that turns back at `held` bandwidth-delay products, however large
+/// Returns the mean utilization over `cycle` that turns back at `held` bandwidth-delay products, however large
 /// the buffer. Windows whose sum the queue can hold never lose packets, in whatever bursts they arrive.
 ///
 /// ```text
@@ -162,10 +162,10 @@ fn mean(saw: Saw, buffer: f64) -> f64 {
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn held_utilization(saw: Saw, held: f64) -> Result<f64, OutOfRange> {
-    let kept = kept_share(saw.kept)?;
+pub fn held_utilization(cycle: WindowCycle, held: f64) -> Result<f64, OutOfRange> {
+    let beta = checked_beta(cycle.beta)?;
     let held = products(held)?;
-    Ok(if held < 1.0 { (1.0 + kept) / 2.0 * held } else { mean(saw, held - 1.0) })
+    Ok(if held < 1.0 { (1.0 + beta) / 2.0 * held } else { mean(cycle, held - 1.0) })
 }
 
 /// Returns the buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero if an empty
@@ -173,11 +173,11 @@ pub fn held_utilization(saw: Saw, held: f64) -> Result<f64, OutOfRange> {
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn buffer_for_mean(saw: Saw, utilization: f64) -> Result<f64, OutOfRange> {
-    kept_share(saw.kept)?;
+pub fn buffer_for_mean(cycle: WindowCycle, utilization: f64) -> Result<f64, OutOfRange> {
+    checked_beta(cycle.beta)?;
     let utilization = part("utilization", utilization)?;
-    let enough = buffer_for_least(saw.kept, 1.0)?;
-    Ok(decreasing_root(0.0, enough, |buffer| utilization - mean(saw, buffer)))
+    let enough = buffer_for_least(cycle.beta, 1.0)?;
+    Ok(decreasing_root(0.0, enough, |buffer| utilization - mean(cycle, buffer)))
 }
 
 /// Returns the mean backlog over a cycle, in bandwidth-delay products, averaged over time.
@@ -186,21 +186,21 @@ pub fn buffer_for_mean(saw: Saw, utilization: f64) -> Result<f64, OutOfRange> {
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
-    kept_share(saw.kept)?;
+pub fn mean_backlog(cycle: WindowCycle, buffer: f64) -> Result<f64, OutOfRange> {
+    checked_beta(cycle.beta)?;
     let buffer = products(buffer)?;
-    let (top, low) = ends(saw, buffer);
+    let (top, low) = ends(cycle, buffer);
     let knee = low.max(1.0);
-    let backlog = match saw.growth {
+    let backlog = match cycle.growth {
         Growth::PerRound => {
             let integral = (top.powi(3) - knee.powi(3)) / 3.0 - (top * top - knee * knee) / 2.0;
-            integral / cycle_time(saw, buffer)
+            integral / cycle_time(cycle, buffer)
         }
         Growth::Cubic => {
-            let queued = queued_share(saw, buffer);
-            (top - 1.0) * queued - top * (1.0 - saw.kept) * queued.powi(4) / 4.0
+            let queued = queued_share(cycle, buffer);
+            (top - 1.0) * queued - top * (1.0 - cycle.beta) * queued.powi(4) / 4.0
         }
-        Growth::Exponential => ((top - 1.0).powi(2) - (knee - 1.0).powi(2)) / 2.0 / cycle_time(saw, buffer),
+        Growth::Exponential => ((top - 1.0).powi(2) - (knee - 1.0).powi(2)) / 2.0 / cycle_time(cycle, buffer),
     };
     Ok(backlog.clamp(0.0, buffer))
 }
@@ -210,16 +210,16 @@ pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
 ///
 /// # Errors
 /// If an argument is out of its range.
-pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> Result<f64, OutOfRange> {
-    kept_share(saw.kept)?;
+pub fn backlog_quantile(cycle: WindowCycle, buffer: f64, share: f64) -> Result<f64, OutOfRange> {
+    checked_beta(cycle.beta)?;
     let buffer = products(buffer)?;
     let share = part("share of time", share)?;
-    let (top, _) = ends(saw, buffer);
-    let left = (1.0 - share) * cycle_time(saw, buffer);
-    let window = match saw.growth {
+    let (top, _) = ends(cycle, buffer);
+    let left = (1.0 - share) * cycle_time(cycle, buffer);
+    let window = match cycle.growth {
         // From w to the top a window above 1 takes (top^2 - w^2)/2.
         Growth::PerRound => (top * top - 2.0 * left).max(0.0).sqrt(),
-        Growth::Cubic => top * (1.0 - (1.0 - saw.kept) * (1.0 - share).powi(3)),
+        Growth::Cubic => top * (1.0 - (1.0 - cycle.beta) * (1.0 - share).powi(3)),
         Growth::Exponential => top - left,
     };
     Ok((window - 1.0).clamp(0.0, buffer))
@@ -275,15 +275,15 @@ pub fn bbr_buffer_for_mean(utilization: f64) -> Result<f64, OutOfRange> {
 }
 
 /// Returns the window at the loss and after it.
-fn ends(saw: Saw, buffer: f64) -> (f64, f64) {
-    (1.0 + buffer, saw.kept * (1.0 + buffer))
+fn ends(cycle: WindowCycle, buffer: f64) -> (f64, f64) {
+    (1.0 + buffer, cycle.beta * (1.0 + buffer))
 }
 
 /// Returns the time of a cycle, in units that cancel the growth's constant.
-fn cycle_time(saw: Saw, buffer: f64) -> f64 {
-    let (top, low) = ends(saw, buffer);
+fn cycle_time(cycle: WindowCycle, buffer: f64) -> f64 {
+    let (top, low) = ends(cycle, buffer);
     let (knee, below) = (low.max(1.0), low.min(1.0));
-    match saw.growth {
+    match cycle.growth {
         Growth::PerRound => (1.0 - below) + (top * top - knee * knee) / 2.0,
         Growth::Cubic => 1.0,
         Growth::Exponential => libm::log(1.0 / below) + (top - knee),
@@ -291,6 +291,6 @@ fn cycle_time(saw: Saw, buffer: f64) -> f64 {
 }
 
 /// Returns the share of a cubic cycle's time with a queue.
-fn queued_share(saw: Saw, buffer: f64) -> f64 {
-    libm::cbrt(buffer / (1.0 + buffer) / (1.0 - saw.kept)).min(1.0)
+fn queued_share(cycle: WindowCycle, buffer: f64) -> f64 {
+    libm::cbrt(buffer / (1.0 + buffer) / (1.0 - cycle.beta)).min(1.0)
 }

@@ -32,7 +32,7 @@ pub(super) enum End {
 
 /// The largest values during a slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct Peaks {
     /// The window with which a segment was sent, segments.
     pub(super) peak: f64,
     /// The time for which a segment waited at the bottleneck, seconds.
@@ -42,7 +42,7 @@ pub(super) struct Seen {
 /// The losses of a slow start as the sender detects them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loss {
-    /// The time at which the first lost segment was sent, and the window then.
+    /// The time at which the first lost segment was sent, and the window at that time.
     pub(super) at: f64,
     pub(super) overflow: f64,
     /// The numbers of the lost segments, ascending; at least one.
@@ -123,7 +123,7 @@ pub(super) struct Clock<'a> {
     restarted: f64,
     first: Option<(f64, f64)>,
     lost: Vec<u64>,
-    seen: Seen,
+    seen: Peaks,
 }
 
 impl<'a> Clock<'a> {
@@ -157,12 +157,12 @@ impl<'a> Clock<'a> {
             restarted: 0.0,
             first: None,
             lost: Vec::new(),
-            seen: Seen::default(),
+            seen: Peaks::default(),
         }
     }
 
     /// Follows the transfer to the end of its slow start.
-    pub(super) fn run(mut self) -> (End, Seen) {
+    pub(super) fn run(mut self) -> (End, Peaks) {
         let end = self.end();
         (end, self.seen)
     }

@@ -27,14 +27,14 @@ impl Repair {
     /// Returns the number of segments that leave in a round trip of recovery, with `holes` left and a window of `half`,
     /// and the most of them that may be repairs. Returns `None` if nothing leaves and the timer expires.
     fn allowance(self, round: u64, half: u64, holes: u64) -> Option<(u64, u64)> {
-        let beside = half.saturating_sub(holes);
+        let new_segments = half.saturating_sub(holes);
         match self {
             Self::Reno if round > 0 => None,
-            Self::Reno | Self::NewReno => Some((1 + beside, 1)),
+            Self::Reno | Self::NewReno => Some((1 + new_segments, 1)),
             Self::Sack => Some((half, holes)),
             // The first repair does not wait for the window.
-            Self::Sack1 if round == 0 => Some((beside.max(1), holes)),
-            Self::Sack1 => (beside > 0).then_some((beside, holes)),
+            Self::Sack1 if round == 0 => Some((new_segments.max(1), holes)),
+            Self::Sack1 => (new_segments > 0).then_some((new_segments, holes)),
         }
     }
 }

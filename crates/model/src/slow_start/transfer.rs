@@ -1,6 +1,6 @@
 //! A transfer from its first segment to the acknowledgement of its last.
 
-use super::clock::{Clock, End, Seen};
+use super::clock::{Clock, End, Peaks};
 use super::repair::{Repair, repair};
 use super::rounds::Rounds;
 use super::{Growth, MOST_SEGMENTS, Path};
@@ -148,7 +148,7 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
 
 /// Follows the slow start of `connection`. If the hosts limit the window of a long file, only its first segments are
 /// followed, because from there on each round trip is like the one before.
-fn followed(path: &Path, connection: &Connection) -> (End, Seen) {
+fn followed(path: &Path, connection: &Connection) -> (End, Peaks) {
     let followed = connection.segments.min(MOST_FOLLOWED);
     if followed < connection.segments && connection.most.is_finite() {
         let (end, seen) = Clock::new(path, &Connection { segments: followed, ..*connection }).run();

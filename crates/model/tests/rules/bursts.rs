@@ -47,7 +47,7 @@ fn linux(mbps: f64, micros: f64, held: f64, count: u64, protocol: Protocol, toge
     Flows {
         count,
         protocol,
-        kept: if protocol == Protocol::Reno { 0.5 } else { 0.7 },
+        beta: if protocol == Protocol::Reno { 0.5 } else { 0.7 },
         pipe: sent(micros + held),
         rtt: Span::from_micros((micros + held) as u64),
         together,
@@ -137,7 +137,7 @@ fn what_is_out_of_range_is_told_with_the_range() {
     let flows = linux(642.0, 4594.0, 425.0, 49, Protocol::Cubic, 2.0);
     for (wrong, accepted) in [
         (Flows { count: 0, ..flows }, "1 or more"),
-        (Flows { kept: 1.0, ..flows }, "from 0.001 to 0.999"),
+        (Flows { beta: 1.0, ..flows }, "from 0.001 to 0.999"),
         (Flows { pipe: 0.0, ..flows }, "above 0, and 1e12 at most"),
         (Flows { rtt: Span::ZERO, ..flows }, "above 0"),
         (Flows { together: 0.5, ..flows }, "1 or more"),

@@ -43,9 +43,9 @@ proptest! {
 
     #[test]
     fn utilization_is_a_share_that_rises(
-        kept in 0.1f64..0.95, flows in 1u32..100_000, buffer in 0.0f64..2.0, more in 0.0f64..1.0
+        beta in 0.1f64..0.95, flows in 1u32..100_000, buffer in 0.0f64..2.0, more in 0.0f64..1.0
     ) {
-        let (here, there) = (least_utilization(kept, flows, buffer).unwrap(), least_utilization(kept, flows, buffer + more).unwrap());
+        let (here, there) = (least_utilization(beta, flows, buffer).unwrap(), least_utilization(beta, flows, buffer + more).unwrap());
         prop_assert!((0.0..=1.0).contains(&here));
         prop_assert!(there >= here - 1e-12, "{here} {there}");
     }

@@ -67,7 +67,7 @@ fn with_unit(value: f64, axis: &Axis) -> String {
 mod tests {
     use super::*;
 
-    fn told(ys: &[f64]) -> String {
+    fn story_of(ys: &[f64]) -> String {
         let axis = |label: &str, unit: &str| Axis { label: label.into(), unit: unit.into() };
         let point = |(i, y): (usize, &f64)| CurvePoint {
             x: i as f64,
@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn a_curve_is_told_by_where_it_goes_and_by_when() {
         assert_eq!(
-            told(&[20.0, 5.0, 1.0, 0.5]),
+            story_of(&[20.0, 5.0, 1.0, 0.5]),
             "With codel, idle time falls from 20 % at 0 BDP to 0.5 % at 3 BDP; nine tenths of that by 2 BDP."
         );
-        assert_eq!(told(&[20.0, 20.1, 20.0]), "With codel, idle time stays between 20 % and 20.1 %.");
+        assert_eq!(story_of(&[20.0, 20.1, 20.0]), "With codel, idle time stays between 20 % and 20.1 %.");
         assert_eq!(
-            told(&[20.0, 2.0, 18.0]),
+            story_of(&[20.0, 2.0, 18.0]),
             "With codel, idle time is 20 % at 0 BDP and 18 % at 2 BDP; the least is 2 % at 1 BDP."
         );
-        assert_eq!(told(&[1.0]), "");
+        assert_eq!(story_of(&[1.0]), "");
     }
 }

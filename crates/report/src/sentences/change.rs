@@ -9,16 +9,16 @@ use lab::run::record::{Engine, Summary};
 const SAME: f64 = 0.05;
 
 /// A number by which a reader compares cases.
-struct Quantity {
+struct ComparedNumber {
     words: &'static str,
     get: fn(&Summary) -> Option<f64>,
     shown: fn(f64) -> String,
 }
 
-const QUANTITIES: [Quantity; 3] = [
-    Quantity { words: "goodput", get: |s| Some(s.goodput_bps()), shown: bit_rate },
-    Quantity { words: "mean RTT", get: Summary::rtt_mean_s, shown: delay },
-    Quantity { words: "mean completion time", get: completion, shown: delay },
+const QUANTITIES: [ComparedNumber; 3] = [
+    ComparedNumber { words: "goodput", get: |s| Some(s.goodput_bps()), shown: bit_rate },
+    ComparedNumber { words: "mean RTT", get: Summary::rtt_mean_s, shown: delay },
+    ComparedNumber { words: "mean completion time", get: completion, shown: delay },
 ];
 
 fn completion(summary: &Summary) -> Option<f64> {
@@ -27,13 +27,13 @@ fn completion(summary: &Summary) -> Option<f64> {
 }
 
 /// One quantity over all cases.
-struct Course {
+struct NumberByCase {
     words: &'static str,
     shown: fn(f64) -> String,
     values: Vec<f64>,
 }
 
-impl Course {
+impl NumberByCase {
     fn is_same(&self) -> bool {
         let least = self.values.iter().copied().fold(f64::MAX, f64::min);
         let most = self.values.iter().copied().fold(f64::MIN, f64::max);
@@ -82,14 +82,14 @@ impl Course {
 pub(crate) fn change(cases: &[Case]) -> Vec<String> {
     let Some((engine, runs)) = answered(cases) else { return Vec::new() };
     let names = names(cases);
-    let course = |quantity: &Quantity| {
+    let course = |quantity: &ComparedNumber| {
         let values: Option<Vec<f64>> = runs.iter().map(|run| (quantity.get)(run)).collect();
         let values = values.filter(|values| values.iter().all(|value| *value > 0.0))?;
-        Some(Course { words: quantity.words, shown: quantity.shown, values })
+        Some(NumberByCase { words: quantity.words, shown: quantity.shown, values })
     };
-    let (same, moved): (Vec<Course>, Vec<Course>) =
-        QUANTITIES.iter().filter_map(course).partition(Course::is_same);
-    let same: Vec<String> = same.iter().map(Course::same).collect();
+    let (same, moved): (Vec<NumberByCase>, Vec<NumberByCase>) =
+        QUANTITIES.iter().filter_map(course).partition(NumberByCase::is_same);
+    let same: Vec<String> = same.iter().map(NumberByCase::same).collect();
     let same = same.join(" and ");
     let by = by(engine);
     let Some(first) = moved.first() else {
@@ -100,7 +100,7 @@ pub(crate) fn change(cases: &[Case]) -> Vec<String> {
         };
     };
     // The first and the last of many cases suffice only if all values between them lie between theirs.
-    if cases.len() > 2 && !moved.iter().all(Course::is_one_way) {
+    if cases.len() > 2 && !moved.iter().all(NumberByCase::is_one_way) {
         let mut out: Vec<String> =
             moved.iter().map(|course| format!("{by}, {}.", course.extremes(&names))).collect();
         if !same.is_empty() {

@@ -1,13 +1,13 @@
 //! Quantities: texts with a unit, which `units` reads. A fault suggests the unit that was probably meant.
 
-use super::At;
+use super::ValueAt;
 use crate::near;
 use crate::tree::Value;
 use crate::values::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// A value that is typed as a number with a unit.
-pub(crate) trait Quantity: Copy + PartialEq {
+pub(crate) trait TypedQuantity: Copy + PartialEq {
     /// The units that a fault can suggest, the commonest first.
     const UNITS: &'static [&'static str];
     /// Zero.
@@ -27,7 +27,7 @@ pub(crate) trait Quantity: Copy + PartialEq {
     }
 }
 
-impl Quantity for Span {
+impl TypedQuantity for Span {
     const UNITS: &'static [&'static str] = &["ms", "s", "us", "ns", "min", "h"];
     const ZERO: Self = Self::ZERO;
     fn read(text: &str) -> Result<Self, TextError> {
@@ -35,7 +35,7 @@ impl Quantity for Span {
     }
 }
 
-impl Quantity for Bytes {
+impl TypedQuantity for Bytes {
     const UNITS: &'static [&'static str] = &["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"];
     const ZERO: Self = Self::ZERO;
     fn read(text: &str) -> Result<Self, TextError> {
@@ -43,7 +43,7 @@ impl Quantity for Bytes {
     }
 }
 
-impl Quantity for Rate {
+impl TypedQuantity for Rate {
     const UNITS: &'static [&'static str] =
         &["Mbit/s", "Gbit/s", "kbit/s", "bit/s", "Tbit/s", "Mbps", "Gbps", "kbps", "Mb/s", "Gb/s", "kb/s"];
     const ZERO: Self = Self::ZERO;
@@ -56,7 +56,7 @@ impl Quantity for Rate {
     }
 }
 
-impl Quantity for Volume {
+impl TypedQuantity for Volume {
     const UNITS: &'static [&'static str] = &["packets", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"];
     const ZERO: Self = Self::Packets(0);
     fn read(text: &str) -> Result<Self, TextError> {
@@ -64,7 +64,7 @@ impl Quantity for Volume {
     }
 }
 
-impl Quantity for Limit {
+impl TypedQuantity for Limit {
     const UNITS: &'static [&'static str] =
         &["packets", "bdp", "kB", "MB", "GB", "B", "KiB", "MiB", "ms", "s", "us"];
     const ZERO: Self = Self::ZERO;
@@ -77,9 +77,9 @@ impl Quantity for Limit {
     }
 }
 
-impl At<'_> {
+impl ValueAt<'_> {
     /// Reads a quantity; `bare` is the unit to suggest for a number that has none.
-    pub(crate) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
+    pub(crate) fn quantity<T: TypedQuantity>(&self, bare: &str) -> Option<T> {
         let text = match &self.node.value {
             Value::String(text) => text,
             other => {
@@ -98,7 +98,7 @@ impl At<'_> {
     }
 
     /// Reads a quantity above zero; `zero` says what a zero would mean.
-    pub(crate) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
+    pub(crate) fn above_zero<T: TypedQuantity>(&self, bare: &str, zero: &str) -> Option<T> {
         let quantity = self.quantity(bare)?;
         if quantity == T::ZERO {
             let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
@@ -195,7 +195,7 @@ fn exponent(number: &str, unit: &str) -> Option<String> {
 }
 
 /// Returns help, such as `did you mean "97Mbit/s"?` for a text with the nearest unit that makes it readable.
-fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
+fn help<T: TypedQuantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
     if let Some(explained) = error.help.clone().or_else(|| T::explained(text)) {
         return Some(explained);
     }

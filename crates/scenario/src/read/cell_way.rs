@@ -1,8 +1,8 @@
 //! `station`, `direction`, `category` and `ack_category` of a flow: its way in a cell.
 
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 
-use super::partial::{PartialWlan, Way};
+use super::partial::{PartialWay, PartialWlan};
 use super::wlan::category;
 use crate::near;
 use crate::spec::{CellDirection, CellWay, Direction};
@@ -18,7 +18,7 @@ pub(super) struct Stations {
     dcf: bool,
 }
 
-/// Notes the keys that only a flow in a cell has; returns true if there are none.
+/// Records the keys that only a flow in a cell has; returns true if there are none.
 pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
     let written = KEYS.iter().filter_map(|key| Some((key, keys.key_origin(key)?)));
     let stray = written.inspect(|(key, origin)| {
@@ -40,14 +40,14 @@ impl Stations {
     }
 
     /// Reads the way of a flow.
-    pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
+    pub(super) fn read(&self, keys: &Keys<'_>) -> PartialWay {
         if let Some(origin) = keys.key_origin("path") {
             let help = "leave it out: every flow goes over the air and the backhaul".to_owned();
             keys.near("path").fault_from(origin, "a path, in a cell", "no path here", Some(help));
         }
         let stations = self.stations(keys);
-        let direction = keys.or("direction", CellDirection::Down, At::word);
-        let category_of = |at: &At<'_>| category(at, self.dcf);
+        let direction = keys.or("direction", CellDirection::Down, ValueAt::word);
+        let category_of = |at: &ValueAt<'_>| category(at, self.dcf);
         let data = keys.or("category", crate::spec::Category::Be, category_of);
         let acknowledgements = keys.optional("ack_category", category_of);
         let way = || {
@@ -55,7 +55,7 @@ impl Stations {
             let ack_category = acknowledgements?.unwrap_or(category);
             Some(CellWay { stations: stations?, direction: direction?, category, ack_category })
         };
-        Way {
+        PartialWay {
             names: Some(Vec::new()),
             direction: Some(Direction::Forward),
             links: Vec::new(),

@@ -1,14 +1,14 @@
 //! Checks across tables.
 
 use super::partial::{PartialFlow, PartialLink, PartialWlan};
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::spec::{Direction, Limit, Spread};
 use crate::tables::flow::MOST_FLOWS;
 use crate::tables::top::ScenarioRead;
 use units::random::pareto_quantiles;
 use units::{Bytes, Span};
 
-/// Notes values that do not fit together. The checks skip tables and keys that could not be read.
+/// Records values that do not fit together. The checks skip tables and keys that could not be read.
 pub(super) fn across(
     root: &Keys<'_>,
     read: &ScenarioRead,
@@ -92,7 +92,7 @@ const MOST_CROSSINGS: u64 = 10_000_000;
 /// The most packets that all flows together may send before any acknowledgement.
 const MOST_AT_ONCE: u64 = 20_000_000;
 
-/// Notes the table with which all flows together exceed the memory.
+/// Records the table with which all flows together exceed the memory.
 fn sums(flows: &[&PartialFlow<'_>]) {
     let (mut transfers, mut crossings, mut at_once) = (0u64, 0u64, 0u64);
     for read in flows {
@@ -132,11 +132,11 @@ fn round(flow: &PartialFlow<'_>, links: &[PartialLink<'_>]) -> Option<Span> {
     delays.sum::<Option<Span>>().map(|delay| delay * 2)
 }
 
-/// Notes a base RTT below the `round` trip of the flow's way. The last argument has the words for the delay and for
+/// Records a base RTT below the `round` trip of the flow's way. The last argument has the words for the delay and for
 /// `round`.
-fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
+fn covers(at: &ValueAt<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
     let accepted = format!("at least {round}, {is}");
-    let short = |at: &At<'_>, what: &str, least: Span| {
+    let short = |at: &ValueAt<'_>, what: &str, least: Span| {
         if least < round {
             let found = format!("{what} of {least}, less than {delay} there and back ({round})");
             at.fault(found, accepted.clone(), None);
@@ -157,7 +157,7 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is):
     }
 }
 
-/// Notes a limit with no room for a packet, and one relative to a bandwidth-delay product that is zero or undefined.
+/// Records a limit with no room for a packet, and one relative to a bandwidth-delay product that is zero or undefined.
 /// `crossing` are the flows that cross the link in either direction.
 fn limits(
     keys: &Keys<'_>,

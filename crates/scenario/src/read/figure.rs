@@ -1,11 +1,11 @@
 //! `[figure]`: a figure over the points of a sweep.
 
-use crate::cursor::{At, Keys, Sink};
+use crate::cursor::{Keys, Sink, ValueAt};
 use crate::fault::Faults;
 use crate::near;
 use crate::schema::{self, Keys as Known};
 use crate::tables;
-use crate::tables::figure::{Drawn, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
+use crate::tables::figure::{FigureNumbers, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 use crate::tree::{Node, Value};
 use crate::values::FigureEngine;
 use units::{Fraction, Span};
@@ -13,7 +13,7 @@ use units::{Fraction, Span};
 /// Reads the table, given the swept keys.
 pub(crate) fn figure(root: &Node, known: Known, swept: &[String]) -> Result<Option<FigureSpec>, Faults> {
     let sink = Sink::new(tables::ROOT);
-    let Some(at) = At::root(root, &sink).child("figure") else { return Ok(None) };
+    let Some(at) = ValueAt::root(root, &sink).child("figure") else { return Ok(None) };
     let spec = at.keys(known).and_then(|keys| read(&keys, swept));
     sink.result(spec).map(Some)
 }
@@ -30,11 +30,15 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         }
         Some(rows)
     });
-    let published = keys.optional("published", At::line);
+    let published = keys.optional("published", ValueAt::line);
     let reference = keys.optional("reference", reference);
     let y = match (keys.get("y"), keys.get("smallest")) {
-        (Some(y), None) => texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(Drawn::Numbers),
-        (None, Some(smallest)) => smallest_of(&smallest.keys(tables::SMALLEST)?, swept).map(Drawn::Smallest),
+        (Some(y), None) => {
+            texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(FigureNumbers::Numbers)
+        }
+        (None, Some(smallest)) => {
+            smallest_of(&smallest.keys(tables::SMALLEST)?, swept).map(FigureNumbers::Smallest)
+        }
         (found, _) => {
             let found = if found.is_some() { "y and smallest at once" } else { "nothing to draw" };
             keys.near("y").fault(
@@ -60,7 +64,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         at.fault("reference together with rows", "curves, which x and y alone draw", None);
         return None;
     }
-    if let Some(Drawn::Smallest(_)) = &y {
+    if let Some(FigureNumbers::Smallest(_)) = &y {
         // A search repeats each simulation as often as necessary, and draws a curve per target.
         for key in ["engines", "repeat", "rows", "reference"] {
             if let Some(at) = keys.get(key) {
@@ -86,14 +90,14 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     })
 }
 
-fn reference(at: &At<'_>) -> Option<FigureReference> {
+fn reference(at: &ValueAt<'_>) -> Option<FigureReference> {
     let keys = at.keys(tables::REFERENCE)?;
-    let (name, file) = (keys.read("name", At::name), keys.read("file", At::text));
+    let (name, file) = (keys.read("name", ValueAt::name), keys.read("file", ValueAt::text));
     Some(FigureReference { name: name?, file: file? })
 }
 
 /// Reads `x`: a swept key, or a number of the summary if the name is not a key of a scenario.
-fn horizontal(at: &At<'_>, swept: &[String]) -> Option<String> {
+fn horizontal(at: &ValueAt<'_>, swept: &[String]) -> Option<String> {
     let key = at.text()?;
     let table = key.split('.').next().unwrap_or_default();
     let of_scenario = schema::names(tables::ROOT).any(|name| name == table);
@@ -115,7 +119,7 @@ fn along(keys: &Keys<'_>, swept: &[String], result: Option<&str>) -> Option<Opti
 }
 
 /// Reads a key that the sweep varies.
-fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
+fn swept_key(at: &ValueAt<'_>, swept: &[String]) -> Option<String> {
     let key = at.text()?;
     if !swept.contains(&key) {
         let help = near::did_you_mean(&key, swept.iter().map(String::as_str));
@@ -127,7 +131,7 @@ fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
 }
 
 /// Reads a list of engines, or one.
-fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
+fn engines(at: &ValueAt<'_>) -> Option<Vec<FigureEngine>> {
     let items = if matches!(at.node.value, Value::String(_)) { vec![at.clone()] } else { at.items() };
     if items.is_empty() {
         at.fault(at.node.described(), "engines such as [\"sim\", \"live\"]", None);
@@ -154,7 +158,7 @@ fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
         }
         Some(over)
     });
-    let metric = keys.read("metric", At::text);
+    let metric = keys.read("metric", ValueAt::text);
     let at_most = keys.read("at_most", |at| {
         let items = at.items();
         if items.is_empty() {
@@ -167,7 +171,7 @@ fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
 }
 
 /// Reads a share, a time or a number: its text and its value.
-fn bound(at: &At<'_>) -> Option<(String, f64)> {
+fn bound(at: &ValueAt<'_>) -> Option<(String, f64)> {
     let typed = at.node.typed();
     let number = typed.parse::<f64>().ok();
     let share = || typed.parse::<Fraction>().ok().map(Fraction::get);
@@ -179,12 +183,12 @@ fn bound(at: &At<'_>) -> Option<(String, f64)> {
     Some((typed.to_owned(), value))
 }
 
-fn texts(at: &At<'_>, accepted: &str) -> Option<Vec<String>> {
+fn texts(at: &ValueAt<'_>, accepted: &str) -> Option<Vec<String>> {
     let items = at.items();
     if items.is_empty() {
         at.fault(at.node.described(), format!("a list of {accepted}"), None);
         return None;
     }
-    let texts: Vec<_> = items.iter().map(At::text).collect();
+    let texts: Vec<_> = items.iter().map(ValueAt::text).collect();
     texts.into_iter().collect()
 }

@@ -2,8 +2,8 @@
 
 use super::partial::PartialFlow;
 use super::repeated;
-use super::way::Ways;
-use crate::cursor::{At, Keys, Sink};
+use super::way::LinkNames;
+use crate::cursor::{Keys, Sink, ValueAt};
 use crate::lines::Written;
 use crate::places;
 use crate::spec::{Flow, Spread};
@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use units::Span;
 
 /// Reads every flow. At least one is required unless `others` send: users, or saturated stations.
-pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Vec<PartialFlow<'a>>> {
+pub(super) fn flows<'a>(root: &Keys<'a>, ways: &LinkNames, others: bool) -> Option<Vec<PartialFlow<'a>>> {
     let tables = repeated(root, "flow")?;
     if tables.is_empty() && !others {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
@@ -35,7 +35,7 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Ve
     Some(read)
 }
 
-fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<PartialFlow<'a>> {
+fn flow<'a>(at: &ValueAt<'a>, default_name: &str, ways: &LinkNames) -> Option<PartialFlow<'a>> {
     let keys = at.keys(FLOW)?;
     Some(transfers(&keys, default_name, None, ways))
 }
@@ -46,11 +46,11 @@ pub(super) fn transfers<'a>(
     keys: &Keys<'a>,
     default_name: &str,
     users: Option<Option<u64>>,
-    ways: &Ways,
+    ways: &LinkNames,
 ) -> PartialFlow<'a> {
-    let control = keys.among(FLOW).read("control", At::text);
+    let control = keys.among(FLOW).read("control", ValueAt::text);
     // An unknown name has been reported; the other keys are read as if it were absent.
-    let host = keys.among(FLOW).read("host", At::word);
+    let host = keys.among(FLOW).read("host", ValueAt::word);
     let keys = keys.on(host.unwrap_or_default(), control.as_deref().unwrap_or_default());
     let written = |key| keys.get(key).map(|at| at.node.value.clone());
     let is_false = |key| matches!(written(key), Some(Value::Boolean(false)));
@@ -63,7 +63,7 @@ pub(super) fn transfers<'a>(
     let context =
         FlowContext { count, sack: !is_false("sack"), header: Flow::header(!is_false("timestamps")) };
     let mut read = FlowRead::read(&keys, &context);
-    read.name = keys.or("name", default_name, At::name);
+    read.name = keys.or("name", default_name, ValueAt::name);
     (read.control, read.access_rate) = (control, keys.among(FLOW).read("access_rate", access_rate));
     if let Some(users) = users {
         (read.count, read.handshake) = (users, Some(true));
@@ -85,7 +85,7 @@ pub(super) fn transfers<'a>(
     PartialFlow { keys, read, way, flow }
 }
 
-/// Notes a flow that stops no later than the latest time at which a transfer of the table may start.
+/// Records a flow that stops no later than the latest time at which a transfer of the table may start.
 fn stop_follows_start(keys: &Keys<'_>, read: &mut FlowRead) {
     let (Some(Some(stop)), Some(start)) = (read.stop, &read.start) else { return };
     let at = keys.near("stop");
@@ -108,8 +108,8 @@ pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
     let text = format!("{{ host = {}, sack = {sack}, control = {} }}", host.written(), control.written());
     let node = Node::of_value(&text).expect("words are TOML");
     let sink = Sink::new(ROOT);
-    let read = At::root(&node, &sink).keys(FLOW);
-    let flow = read.and_then(|keys| transfers(&keys, "", None, &Ways::new(None)).flow);
+    let read = ValueAt::root(&node, &sink).keys(FLOW);
+    let flow = read.and_then(|keys| transfers(&keys, "", None, &LinkNames::new(None)).flow);
     // Reading fails only for an empty control.
     let mut flow = flow.unwrap_or_default();
     // The reader resets it if there are no pauses.
@@ -117,7 +117,7 @@ pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
     flow
 }
 
-/// Notes flows whose own name, or the name of one of their transfers, is taken.
+/// Records flows whose own name, or the name of one of their transfers, is taken.
 fn distinct(flows: &[PartialFlow<'_>], names: &[String]) {
     let counts: HashMap<&str, u64> = flows
         .iter()

@@ -1,7 +1,7 @@
 //! `[link]`, or `[[link]]` in path order.
 
 use super::partial::PartialLink;
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::places;
 use crate::spec::Reverse;
 use crate::tables::link::{LINK, LinkRead, REVERSE, ReverseRead, rate};
@@ -46,10 +46,10 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<PartialLink<'a>>> {
     Some(read)
 }
 
-fn link<'a>(at: &At<'a>, default_name: &str) -> Option<PartialLink<'a>> {
+fn link<'a>(at: &ValueAt<'a>, default_name: &str) -> Option<PartialLink<'a>> {
     let keys = at.keys(LINK)?;
     let mut read = LinkRead::read(&keys, ());
-    read.name = keys.or("name", default_name, At::name);
+    read.name = keys.or("name", default_name, ValueAt::name);
     let reverse = keys.get("reverse").map(|at| reverse(&at, read.rate));
     read.reverse = match &reverse {
         None => Some(None),
@@ -62,7 +62,7 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<PartialLink<'a>> {
 
 /// Reads the other direction of a link: its table, and its values if all of them could be read. By default it has the
 /// `rate_of_link`.
-fn reverse<'a>(at: &At<'a>, rate_of_link: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
+fn reverse<'a>(at: &ValueAt<'a>, rate_of_link: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
     let keys = at.keys(REVERSE)?;
     let mut read = ReverseRead::read(&keys, ());
     read.rate = keys.get("rate").map_or(rate_of_link, |at| rate(&at));

@@ -26,14 +26,14 @@ impl PartialLink<'_> {
 pub(super) struct PartialFlow<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) read: FlowRead,
-    pub(super) way: Way,
+    pub(super) way: PartialWay,
     /// The flow, if all of it could be read.
     pub(super) flow: Option<Flow>,
 }
 
 /// A way over links. Each key that could not be read is absent.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct PartialWay {
     pub(super) names: Option<Vec<String>>,
     pub(super) direction: Option<Direction>,
     /// The same as `names`, by index.

@@ -2,8 +2,8 @@
 
 use super::flow::transfers;
 use super::partial::PartialFlow;
-use super::way::Ways;
-use crate::cursor::{At, Keys};
+use super::way::LinkNames;
+use crate::cursor::{Keys, ValueAt};
 use crate::spec::{Sessions, Spread, Volume};
 use crate::tables::spread;
 use units::Span;
@@ -13,12 +13,12 @@ pub(super) fn sessions<'a>(
     keys: &Keys<'a>,
     entry: usize,
     default_name: &str,
-    ways: &Ways,
+    ways: &LinkNames,
 ) -> (PartialFlow<'a>, Option<Sessions>) {
     let users = keys.read("users", |at| at.count("zero users"));
     let session = keys.read("session", session);
     let think = keys.read("think", |at| spread::drawn::<Span>(at, "s"));
-    let handshake = keys.read("handshake", At::boolean);
+    let handshake = keys.read("handshake", ValueAt::boolean);
     let flow = transfers(keys, default_name, Some(users), ways);
     let sessions = || {
         Some(Sessions {
@@ -33,7 +33,7 @@ pub(super) fn sessions<'a>(
     (flow, sessions)
 }
 
-fn session(at: &At<'_>) -> Option<Spread<Volume>> {
+fn session(at: &ValueAt<'_>) -> Option<Spread<Volume>> {
     let session = spread::drawn::<Volume>(at, " packets")?;
     let least = match &session {
         Spread::All(volume) | Spread::Uniform(volume, _) | Spread::Exponential(volume) => volume,

@@ -1,9 +1,9 @@
-//! `[[traffic]]`: packets that do not respond to congestion. `read/sessions.rs` has the kind whose packets do.
+//! `[[traffic]]`: packets that do not respond to congestion. `read/sessions.rs` reads the kind whose packets respond.
 
-use super::partial::{PartialTraffic, Way};
-use super::way::Ways;
+use super::partial::{PartialTraffic, PartialWay};
+use super::way::LinkNames;
 use super::{repeated, sessions};
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::places;
 use crate::schema::{self, Keys as Known};
 use crate::spec::{Pattern, Replay, Traffic};
@@ -40,11 +40,11 @@ impl Kind {
     }
 }
 
-/// The most sources. With more, the meters of each link fill the memory.
+/// The most sources. The meters of each link would fill the memory if there were more.
 const MOST_TRAFFIC: usize = 1000;
 
 /// Reads all traffic, if there is any.
-pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic<'a>> {
+pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &LinkNames) -> Option<PartialTraffic<'a>> {
     let tables = repeated(root, "traffic")?;
     if tables.len() > MOST_TRAFFIC {
         root.near("traffic").fault(
@@ -89,13 +89,13 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<PartialTraffic
 }
 
 /// Returns the kind, if there is one and it is known.
-fn kind(at: &At<'_>) -> Option<Kind> {
+fn kind(at: &ValueAt<'_>) -> Option<Kind> {
     let Value::String(word) = &at.child("kind")?.node.value else { return None };
     KINDS.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind)
 }
 
 /// Returns the words of the fault for a key that belongs to other kinds.
-fn belongs(key: &str, at: &At<'_>) -> String {
+fn belongs(key: &str, at: &ValueAt<'_>) -> String {
     let having: Vec<String> = KINDS
         .iter()
         .filter(|(_, kind)| schema::find(kind.keys(), key).is_some())
@@ -108,10 +108,10 @@ fn belongs(key: &str, at: &At<'_>) -> String {
 fn one(
     keys: &Keys<'_>,
     default_name: &str,
-    way: Way,
+    way: PartialWay,
     pattern: impl FnOnce(&Keys<'_>, Option<Rate>) -> Option<Pattern>,
 ) -> Option<Traffic> {
-    let name = keys.or("name", default_name, At::name);
+    let name = keys.or("name", default_name, ValueAt::name);
     let rate = keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
     let packet = keys.read("packet", packet);
     let start = keys.read("start", |at| at.quantity("s"));
@@ -129,12 +129,12 @@ fn one(
     })
 }
 
-fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option<Replay> {
-    let name = keys.or("name", default_name, At::name);
-    let file = keys.read("file", At::text);
-    let repeat = keys.read("repeat", At::boolean);
-    let toward = keys.optional("toward", At::text);
-    let from = keys.optional("from", At::text);
+fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: PartialWay) -> Option<Replay> {
+    let name = keys.or("name", default_name, ValueAt::name);
+    let file = keys.read("file", ValueAt::text);
+    let repeat = keys.read("repeat", ValueAt::boolean);
+    let toward = keys.optional("toward", ValueAt::text);
+    let from = keys.optional("from", ValueAt::text);
     let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     Some(Replay {
@@ -151,7 +151,7 @@ fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option
     })
 }
 
-fn packet(at: &At<'_>) -> Option<Bytes> {
+fn packet(at: &ValueAt<'_>) -> Option<Bytes> {
     let packet: Bytes = at.above_zero("B", "packets of zero bytes")?;
     if packet > Bytes::new(65_535) {
         at.fault(format!("packets of {packet}"), "a size on the wire from \"1B\" to \"65535B\"", None);
@@ -160,7 +160,7 @@ fn packet(at: &At<'_>) -> Option<Bytes> {
     Some(packet)
 }
 
-fn stop(at: &At<'_>, start: Option<Span>) -> Option<Span> {
+fn stop(at: &ValueAt<'_>, start: Option<Span>) -> Option<Span> {
     let stop: Span = at.quantity("s")?;
     if let Some(start) = start.filter(|start| stop <= *start) {
         at.fault(format!("it stops at {stop} but starts at {start}"), format!("a time after {start}"), None);

@@ -1,8 +1,8 @@
 //! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
 use super::cell_way::{self, Stations};
-use super::partial::{PartialLink, PartialWlan, Way};
-use crate::cursor::{At, Keys};
+use super::partial::{PartialLink, PartialWay, PartialWlan};
+use crate::cursor::{Keys, ValueAt};
 use crate::near;
 use crate::spec::Direction;
 use crate::tree::Value;
@@ -10,14 +10,14 @@ use std::ops::Range;
 
 /// The facts about links that ways need, in the order of the file. Empty if they could not be read: then no name is
 /// checked.
-pub(super) struct Ways {
+pub(super) struct LinkNames {
     names: Vec<String>,
     two_way: Vec<bool>,
     /// The stations of a cell, which has no links.
     cell: Option<Stations>,
 }
 
-impl Ways {
+impl LinkNames {
     pub(super) fn new(links: Option<&[PartialLink<'_>]>) -> Self {
         let links = links.unwrap_or_default();
         Self {
@@ -33,12 +33,12 @@ impl Ways {
     }
 
     /// Reads the way of a flow or traffic; all links if it names none.
-    pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
+    pub(super) fn read(&self, keys: &Keys<'_>) -> PartialWay {
         if let Some(stations) = &self.cell {
             return stations.read(keys);
         }
         let cell = cell_way::misplaced(keys).then_some(None);
-        let direction = keys.or("direction", Direction::Forward, At::word);
+        let direction = keys.or("direction", Direction::Forward, ValueAt::word);
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),
@@ -55,11 +55,11 @@ impl Ways {
             );
         }
         let names = links.as_ref().map(|links| links.iter().map(|link| self.names[*link].clone()).collect());
-        Way { names, direction, links: links.unwrap_or_default(), cell }
+        PartialWay { names, direction, links: links.unwrap_or_default(), cell }
     }
 
     /// Reads the links of a path, by index.
-    fn path(&self, at: &At<'_>) -> Option<Vec<usize>> {
+    fn path(&self, at: &ValueAt<'_>) -> Option<Vec<usize>> {
         let accepted = self.accepted();
         if !matches!(at.node.value, Value::List(_)) {
             let help =
@@ -87,7 +87,7 @@ impl Ways {
     }
 
     /// Returns the link that `item` names.
-    fn link(&self, item: &At<'_>) -> Option<usize> {
+    fn link(&self, item: &ValueAt<'_>) -> Option<usize> {
         let name = item.text()?;
         let index = self.names.iter().position(|known| *known == name);
         if index.is_none() && !self.names.is_empty() {
@@ -98,7 +98,7 @@ impl Ways {
     }
 
     /// Returns true if `link` may follow the links `before`; notes one that repeats or goes backwards.
-    fn follows(&self, item: &At<'_>, link: usize, before: &[usize]) -> bool {
+    fn follows(&self, item: &ValueAt<'_>, link: usize, before: &[usize]) -> bool {
         let name = &self.names[link];
         let found = match before.last() {
             _ if before.contains(&link) => format!("\"{name}\" for the second time"),

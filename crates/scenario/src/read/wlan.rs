@@ -2,7 +2,7 @@
 
 use super::partial::{PartialTraffic, PartialWlan};
 use super::repeated;
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::places;
 use crate::spec::{Access, AccessRule, Backhaul, Categories, Category, Saturated, Station, Wlan};
 use crate::tables;
@@ -39,16 +39,16 @@ pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<PartialWlan<'a>>> {
     Some(read(root, &at))
 }
 
-fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<PartialWlan<'a>> {
+fn read<'a>(root: &Keys<'a>, at: &ValueAt<'a>) -> Option<PartialWlan<'a>> {
     let keys = at.keys(tables::WLAN)?;
-    let phy = keys.read("phy", At::text);
+    let phy = keys.read("phy", ValueAt::text);
     let short_preamble = keys.read("preamble", |at| at.word_among(PREAMBLES));
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
     let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
-    let access = keys.or("access", usual, At::word);
+    let access = keys.or("access", usual, ValueAt::word);
     let dcf = access == Some(AccessRule::Dcf);
-    let after_collision = keys.read("after_collision", At::word);
+    let after_collision = keys.read("after_collision", ValueAt::word);
     let eifs_rate = keys.optional("eifs_rate", rate);
     let header =
         keys.or("header", Wlan::header_of(access.unwrap_or(usual)), |at| in_a_frame(at, at.quantity("B")));
@@ -92,11 +92,11 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let Some(be) = stations.as_ref().and_then(|ac| ac.child("be")) else { return false };
     let by_difs = matches!(be.child("aifsn").map(|at| &at.node.value), Some(Value::Integer(DIFS)));
     let bursts =
-        |be: &At<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
+        |be: &ValueAt<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
     let tables = || stations.iter().chain(&access_point);
     let others = Category::WORDS.iter().filter(|(_, category)| *category != Category::Be);
     let alone = others.map(|(name, _)| name).all(|name| tables().all(|ac| ac.child(name).is_none()));
-    let plain = |at: &At<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
+    let plain = |at: &ValueAt<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
     let items = |section: &str| root.get(section).map(|at| at.items()).unwrap_or_default();
     by_difs
         && alone
@@ -106,7 +106,7 @@ fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
 }
 
 /// Checks a size that is part of a frame: at most that of the largest packet.
-fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
+fn in_a_frame(at: &ValueAt<'_>, size: Option<Bytes>) -> Option<Bytes> {
     let size = size?;
     if size > MOST_IN_A_FRAME {
         at.fault(format!("{size} in a frame"), format!("at most {MOST_IN_A_FRAME}"), None);
@@ -116,7 +116,7 @@ fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
 }
 
 /// Reads an access category; with DCF only best effort is accepted.
-pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
+pub(super) fn category(at: &ValueAt<'_>, dcf: bool) -> Option<Category> {
     let category = at.word()?;
     if dcf && category != Category::Be {
         let help = "leave it out, or write access = \"edca\" in [wlan]".to_owned();
@@ -126,7 +126,7 @@ pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
     Some(category)
 }
 
-fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
+fn categories(at: &ValueAt<'_>, dcf: bool) -> Option<Categories> {
     let keys = at.keys(tables::CATEGORIES)?;
     if dcf
         && let Some((stray, _)) =
@@ -141,11 +141,11 @@ fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
     Some(Categories { be: be?, bk: bk?, vi: vi?, vo: vo? })
 }
 
-fn access(at: &At<'_>) -> Option<Access> {
+fn access(at: &ValueAt<'_>) -> Option<Access> {
     AccessRead::read(&at.keys(tables::ACCESS)?, ()).whole()
 }
 
-fn backhaul(at: &At<'_>) -> Option<Backhaul> {
+fn backhaul(at: &ValueAt<'_>) -> Option<Backhaul> {
     BackhaulRead::read(&at.keys(tables::BACKHAUL)?, ()).whole()
 }
 
@@ -179,14 +179,14 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
 /// Reads one table of stations. `next` is the number of the next station without a name; `seen` has the names that
 /// are taken.
 fn station(
-    at: &At<'_>,
+    at: &ValueAt<'_>,
     default: &str,
     dcf: bool,
     next: &mut u64,
     seen: &mut HashSet<String>,
 ) -> Option<Station> {
     let keys = at.keys(tables::STATION)?;
-    let name = keys.optional("name", At::name);
+    let name = keys.optional("name", ValueAt::name);
     let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
     let own_rate = keys.optional("rate", rate);
     let category = keys.read("category", |at| category(at, dcf));
@@ -215,7 +215,7 @@ fn station(
     Some(Station { names, rate: own_rate?, saturated, limit: limit? })
 }
 
-/// Notes `[[traffic]]`, which a cell does not carry.
+/// Records `[[traffic]]`, which a cell does not carry.
 pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<PartialTraffic<'a>> {
     if let Some(origin) = root.key_origin("traffic") {
         root.near("traffic").fault_from(

@@ -98,7 +98,7 @@ fn hosts(page: &mut String) {
     line(
         page,
         format_args!(
-            "What `host` sets, unless the key itself is written. `\"linux\"` is Linux 6.18 with the settings that it ships \
+            "The values that `host` sets, unless the key itself is written. `\"linux\"` is Linux 6.18 with the settings that it ships \
              with; names in the last column are the kernel's.\n\n| key | `\"rfc\"` | `\"linux\"` | source |\n|---|---|---|---|"
         ),
     );

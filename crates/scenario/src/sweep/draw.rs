@@ -124,10 +124,10 @@ impl<'a> Law<'a> {
 }
 
 /// A wrong end of a range: the node, the description of what was found, and the accepted values.
-type WrongEnd<'a> = (&'a Node, String, &'static str);
+type RangeFault<'a> = (&'a Node, String, &'static str);
 
 impl<'a> Range<'a> {
-    fn read(low: &'a Node, high: &'a Node, logarithmic: bool) -> Result<Self, WrongEnd<'a>> {
+    fn read(low: &'a Node, high: &'a Node, logarithmic: bool) -> Result<Self, RangeFault<'a>> {
         const QUANTITY: &str = "a number or a quantity such as \"10Mbit/s\"";
         let number = |node: &'a Node| match node.value {
             Value::String(_) | Value::Integer(_) | Value::Float(_) => {
@@ -148,7 +148,7 @@ impl<'a> Range<'a> {
             return Err((high, high.described(), "an upper end above the lower one"));
         }
         if logarithmic && least <= 0.0 {
-            return Err((low, low.described(), "a lower end above zero, since logarithms are drawn"));
+            return Err((low, low.described(), "a lower end above zero, because logarithms are drawn"));
         }
         let whole = integers || ["packets", "B"].contains(&from.unit);
         let (least, most) = if whole { (least.ceil(), most.floor()) } else { (least, most) };

@@ -1,6 +1,6 @@
 //! `socket_buffer`: a word, a size, or a sizer; `send_buffer`: a word or a size.
 
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::KEY;
 use crate::table::keys;
@@ -35,7 +35,7 @@ keys! {
     }
 }
 
-pub(crate) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
+pub(crate) fn socket_buffer(at: &ValueAt<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
     if at.node.typed() == "max" {
         return Some(SocketBuffer::Max);
     }
@@ -50,7 +50,7 @@ pub(crate) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) 
     holds_one(at, size, accepted, segment, header).then_some(SocketBuffer::Fixed(size))
 }
 
-pub(crate) fn send_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SendBuffer> {
+pub(crate) fn send_buffer(at: &ValueAt<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SendBuffer> {
     match at.node.typed() {
         "unlimited" => return Some(SendBuffer::Unlimited),
         "autotuned" => return Some(SendBuffer::Autotuned),
@@ -62,17 +62,17 @@ pub(crate) fn send_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) ->
 }
 
 fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
-    let name = keys.read("sizer", At::text);
+    let name = keys.read("sizer", ValueAt::text);
     let max = keys.read("max", |at| {
         let max: Bytes = at.quantity("B")?;
         holds_one(at, max, "a size such as \"6MB\"", segment, header).then_some(max)
     });
-    let regret = keys.optional("regret", At::share_above_zero);
+    let regret = keys.optional("regret", ValueAt::share_above_zero);
     Some(SocketBuffer::Sized { sizer: name?, max: max?, regret: regret? })
 }
 
 /// Returns true if the buffer holds one segment's payload; notes a fault if not.
-fn holds_one(at: &At<'_>, size: Bytes, accepted: &str, segment: Option<Bytes>, header: Bytes) -> bool {
+fn holds_one(at: &ValueAt<'_>, size: Bytes, accepted: &str, segment: Option<Bytes>, header: Bytes) -> bool {
     let Some(payload) =
         segment.map(|segment| segment.saturating_sub(header)).filter(|payload| size < *payload)
     else {

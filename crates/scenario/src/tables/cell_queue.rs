@@ -1,7 +1,7 @@
 //! `queue` of a cell: as that of a link, but without limits that depend on a rate, and with rules that move the limit.
 
 use super::link::{NO_ROOM, POLICY, Queue, policy};
-use crate::cursor::{At, Quantity};
+use crate::cursor::{TypedQuantity, ValueAt};
 use crate::limit;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Keys};
@@ -41,8 +41,9 @@ keys! {
     /// The keys that a link's queue lacks.
     pub(crate) MOVING from KEY;
 
-    /// how much may wait; with `sizing` the most packets that it may grant. The cell has no rate of its own,
-    /// so that a time and a share of the bandwidth-delay product (`bdp`) have no meaning here
+    /// limit of the waiting data; with `sizing` the most packets that the rule may grant. The cell has no
+    /// rate of its own, so that a time and a share of the bandwidth-delay product (`bdp`) have no meaning
+    /// here
     key limit => {
         kind: "packets or a size",
         default: Required(r#"the room for waiting packets, such as "338 packets""#),
@@ -117,7 +118,7 @@ table! {
 
     group ALT from KEY;
 
-    /// how often the limit of ALT moves
+    /// interval at which the limit of ALT moves
     pub interval: Span = at.above_zero("s", "an interval of zero") => {
         kind: "time above zero", default: Written(r#""1s""#),
         engines: "sim", refused_by: "live", kinds: "alt a*",
@@ -155,7 +156,7 @@ table! {
 
     group PENDING from KEY;
 
-    /// what a station and category may have pending while the whole device has `threshold` or more
+    /// airtime that a station and category may have pending while the whole device has `threshold` or more
     pub low: Span = airtime(at) => {
         kind: "time above zero", default: Written(r#""5ms""#),
         engines: "sim", refused_by: "live",
@@ -193,7 +194,7 @@ struct Room(Limit);
 
 const ACCEPTED: &str = "packets or a size, such as \"338 packets\" or \"512kB\"";
 
-impl Quantity for Room {
+impl TypedQuantity for Room {
     const UNITS: &'static [&'static str] = &["packets", "kB", "MB", "GB", "B", "KiB", "MiB"];
     const ZERO: Self = Self(Limit::ZERO);
     fn read(text: &str) -> Result<Self, TextError> {
@@ -205,7 +206,7 @@ impl Quantity for Room {
 }
 
 /// Reads the limit of a queue of the cell, in packets or bytes. `side` is the direction in words.
-pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
+pub(crate) fn limit(at: &ValueAt<'_>, side: &str) -> Option<Limit> {
     let Room(limit) = at.above_zero(" packets", NO_ROOM)?;
     let what = match limit {
         Limit::Packets(_) | Limit::Bytes(_) => return Some(limit),
@@ -213,7 +214,7 @@ pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
         Limit::Bdp(_) => "a share of the bandwidth-delay product",
     };
     let found = format!(
-        "{what}: {side} of a cell has no rate of its own, it depends on what the other stations send"
+        "{what}: {side} of a cell has no rate of its own, because the rate depends on the other stations"
     );
     let help = "write packets; a limit in time that follows the rate is queue.sizing = { rule = \"ebdp\" }"
         .to_owned();
@@ -221,7 +222,7 @@ pub(crate) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
     None
 }
 
-fn threshold(at: &At<'_>) -> Option<Limit> {
+fn threshold(at: &ValueAt<'_>) -> Option<Limit> {
     let Room(threshold) = at.quantity(" packets")?;
     if matches!(threshold, Limit::Time(_) | Limit::Bdp(_)) {
         let found = "a threshold by time: the downlink of a cell has no rate of its own";
@@ -232,7 +233,7 @@ fn threshold(at: &At<'_>) -> Option<Limit> {
 }
 
 /// Reads the access point's queue.
-pub(crate) fn queue(at: &At<'_>) -> Option<CellQueue> {
+pub(crate) fn queue(at: &ValueAt<'_>) -> Option<CellQueue> {
     let (keys, kind, settings) = policy(at, CELL_QUEUE, threshold)?;
     let limit = keys.read("limit", |at| limit(at, "the downlink"));
     let sizing = keys.optional("sizing", |at| sizing(at, limit));
@@ -242,7 +243,7 @@ pub(crate) fn queue(at: &At<'_>) -> Option<CellQueue> {
 }
 
 /// Reads the rule that moves the limit. Keys of other rules are allowed, so that a sweep can vary the rule.
-fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
+fn sizing(at: &ValueAt<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
     let keys = at.keys(SIZING)?;
     let rule = keys.read("rule", |at| at.word_among(RULES));
     let (ebdp, alt) = (EbdpRead::read(&keys, ()).whole(), AltRead::read(&keys, limit).whole());
@@ -267,7 +268,7 @@ fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
 /// The largest number of packets. Larger ones are mistakes.
 const MOST_PACKETS: u64 = 1_000_000;
 
-fn per_second(at: &At<'_>) -> Option<f64> {
+fn per_second(at: &ValueAt<'_>) -> Option<f64> {
     let number = at.number()?;
     if number <= 0.0 {
         at.fault(format!("{number} packets per second"), "a number above zero", None);
@@ -276,7 +277,7 @@ fn per_second(at: &At<'_>) -> Option<f64> {
     Some(number)
 }
 
-fn fewest(at: &At<'_>, limit: Option<Limit>) -> Option<u64> {
+fn fewest(at: &ValueAt<'_>, limit: Option<Limit>) -> Option<u64> {
     let fewest = at.integer(1..=MOST_PACKETS)?;
     if let Some(Limit::Packets(most)) = limit.filter(|_| at.key.is_some())
         && fewest > most
@@ -287,11 +288,11 @@ fn fewest(at: &At<'_>, limit: Option<Limit>) -> Option<u64> {
     Some(fewest)
 }
 
-fn airtime(at: &At<'_>) -> Option<Span> {
+fn airtime(at: &ValueAt<'_>) -> Option<Span> {
     at.above_zero("ms", "no airtime at all: nothing would leave")
 }
 
-fn airtime_limits(at: &At<'_>) -> Option<AirtimeLimits> {
+fn airtime_limits(at: &ValueAt<'_>) -> Option<AirtimeLimits> {
     let keys = at.keys(AIRTIME)?;
     let limits = AirtimeLimitsRead::read(&keys, ()).whole()?;
     let AirtimeLimits { low, high, .. } = limits;

@@ -1,7 +1,7 @@
 //! The keys of `[[flow]]` for its two ends, most of them for segments that are close together.
 
 use super::draft::FlowDraft;
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::Written;
 use crate::schema::{KEY, OWN, by_host};
 use crate::table::table;
@@ -25,10 +25,10 @@ table! {
         kind: r#"`"rfc"`, `"linux"`"#, default: Written(r#""rfc""#),
         why: "results follow from documents, and not from one kernel", from: OWN,
     }
-    /// which BBR `control = "bbr"` is: the draft's, or Linux's. Linux's paces 1 % below the rate that it aims
-    /// at (`bbr_pacing_margin_percent`), so that a standing queue drains. An RTT equal to the least one does
-    /// not put off its next probe for the RTT. It has an even number of segments in flight, and two more
-    /// while it probes for bandwidth (`bbr_quantization_budget`). Its window has room for what
+    /// variant of BBR that `control = "bbr"` means: the draft's, or Linux's. Linux's paces 1 % below the rate
+    /// that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. An RTT equal to the
+    /// least one does not put off its next probe for the RTT. It has an even number of segments in flight,
+    /// and two more while it probes for bandwidth (`bbr_quantization_budget`). Its window has room for what
     /// acknowledgements report together (`bbr_update_ack_aggregation`). It paces from the tenth segment on
     /// (`tcp_update_skb_after_send`). No other control reads the key
     in host: bbr_variant = at.word() => {
@@ -37,21 +37,21 @@ table! {
         engines: "sim",
         why: "the draft is the specification", from: "draft-cardwell-iccrg-bbr-congestion-control-00",
     }
-    /// which CUBIC `control = "cubic"` is: RFC 9438's, or Linux's. The RFC's estimate of Reno grows by a
-    /// segment per round trip once it is back at the window before the loss. Linux's always grows by 0.53
-    /// segments per round trip. No other control reads the key
+    /// variant of CUBIC that `control = "cubic"` means: RFC 9438's, or Linux's. The RFC's estimate of Reno
+    /// grows by a segment per round trip once it is back at the window before the loss. Linux's always grows
+    /// by 0.53 segments per round trip. No other control reads the key
     in host: cubic_variant = at.word() => {
         kind: r#"`"rfc"`, `"linux"`"#,
         default: by_host(r#""rfc""#, r#""linux""#, "`tcp_cubic.c`"),
         engines: "sim",
         why: "the RFC is the specification", from: "RFC 9438 (4.3)",
     }
-    /// how the window of a control that goes by losses moves: by RFC 5681, or as in Linux. By the RFC a loss
-    /// leaves a share of what was in flight. The acknowledgement that ends fast recovery does not count. In
-    /// Linux a loss leaves a share of the window, in whole segments. The acknowledgement that ends fast
-    /// recovery counts for what it delivers. With `loss_detection = "rack"` a lost retransmission is no
-    /// second sign of congestion, and the timer takes samples from selective acknowledgements. The timer
-    /// waits for `min_rto` beyond the smoothed round trip (`__tcp_set_rto`)
+    /// rules for the window of a loss-based control: RFC 5681's, or Linux's. By the RFC a loss leaves a share
+    /// of the data in flight. The acknowledgement that ends fast recovery does not count. In Linux a loss
+    /// leaves a share of the window, in whole segments. The acknowledgement that ends fast recovery counts
+    /// for what it delivers. With `loss_detection = "rack"` a lost retransmission does not count as a second
+    /// sign of congestion, and the timer takes samples from selective acknowledgements. The timer waits for
+    /// `min_rto` beyond the smoothed round trip (`__tcp_set_rto`)
     in host: window_variant = at.word() => {
         kind: r#"`"rfc"`, `"linux"`"#,
         default: by_host(r#""rfc""#, r#""linux""#, "`tcp_init_cwnd_reduction`, `tcp_cong_control`, `tcp_fastretrans_alert`"),
@@ -71,7 +71,7 @@ table! {
         why: "one segment is one packet", from: OWN,
     }
     /// the receiver merges neighbouring segments that arrive within this time, up to 64 kB, and acknowledges
-    /// them once. Receive offload and interrupt moderation do so
+    /// them once. This happens by receive offload and interrupt moderation
     in host: gro = gathering(at, "us") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""50us""#, "ours to choose: interrupt moderation of common cards"),
@@ -104,9 +104,9 @@ table! {
         engines: "sim",
         why: "an acknowledgement leaves at once beyond a hole", from: "RFC 5681 (4.2)",
     }
-    /// how long the receiver's processor is away at a time: for other work, or for another virtual machine.
-    /// The mean of an exponential distribution. One acknowledgement speaks for what arrived meanwhile, and
-    /// its sender answers with a burst
+    /// mean time for which the receiver's processor is away, for other work or for another virtual machine.
+    /// The times have an exponential distribution. One acknowledgement covers all segments that arrived
+    /// meanwhile, and the sender answers it with a burst
     in host: pause = gathering(at, "ms") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""1ms""#, "gaps between acknowledgements of a virtual machine's kernel ([Simulation and kernel](../papers/kernel.md#pauses-of-a-host))"),
@@ -121,9 +121,10 @@ table! {
         why: "without a `pause` it has no effect", from: OWN,
     }
     /// time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a
-    /// virtual processor poll for 200 us before it halts (`guest_halt_poll_ns`). What arrives meanwhile is
-    /// taken together. The sender's part belongs to it, too: acknowledgements are not gathered a second time.
-    /// Each flow has a processor of its own: `"0s"` for flows that share one which they keep awake
+    /// virtual processor poll for 200 us before it halts (`guest_halt_poll_ns`). Packets that arrive
+    /// meanwhile are handled together. The sender's part belongs to it, too: acknowledgements are not
+    /// gathered a second time. Each flow has a processor of its own: `"0s"` for flows that share one which
+    /// they keep awake
     in host: wake_up = gathering(at, "us") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""350us""#, "clumps of acknowledgements of the same kernel ([the same](../papers/kernel.md#clumps-after-an-idle-time))"),
@@ -150,7 +151,7 @@ const MOST_QUICK: u64 = 1_000_000;
 const LONGEST_GATHERING: Span = Span::from_millis(10);
 
 /// Reads the time for which a host gathers arrivals.
-fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
+fn gathering(at: &ValueAt<'_>, unit: &str) -> Option<Span> {
     let time: Span = at.quantity(unit)?;
     if time > LONGEST_GATHERING {
         at.fault(format!("{time}"), format!("a time up to {LONGEST_GATHERING}"), None);
@@ -159,7 +160,7 @@ fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
     Some(time)
 }
 
-pub(crate) fn access_rate(at: &At<'_>) -> Option<Option<Rate>> {
+pub(crate) fn access_rate(at: &ValueAt<'_>) -> Option<Option<Rate>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }

@@ -17,7 +17,7 @@ pub struct FigureSpec {
     /// value of `x`. There is a map for each combination of the other swept keys.
     pub rows: Option<String>,
     /// The numbers to draw.
-    pub y: Drawn,
+    pub y: FigureNumbers,
     /// The engines that give the results, once each.
     pub engines: Vec<FigureEngine>,
     /// The number of runs at each point. The figure draws their median, and the range from the least to the greatest.
@@ -42,7 +42,7 @@ pub const MOST_REPEATS: u64 = 99;
 
 /// The numbers that a figure draws at each point.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Drawn {
+pub enum FigureNumbers {
     /// `y = ["loss_rate"]`: numbers of the summary, a chart each.
     Numbers(Vec<String>),
     /// `smallest = { … }`: the smallest value of a key that meets a target, a curve per target.
@@ -76,9 +76,9 @@ keys! {
     /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only
     key x => {
         kind: "key path that `[sweep]` varies, spelled as there, or key of the [summary](commands.md#run)",
-        default: Required("what is on the horizontal axis"),
+        default: Required("the key or number on the horizontal axis"),
     }
-    /// where `x` is a key of the summary: a curve goes along the values of this key, in the sweep's order
+    /// key along whose values a curve goes, in the sweep's order, if `x` is a key of the summary
     key along => {
         kind: "key path that `[sweep]` varies", default: Words("the last of `[sweep]`"),
         why: "the last key of a sweep varies first", from: OWN,
@@ -99,23 +99,23 @@ keys! {
         kind: "table with `over`, `metric`, `at_most`", default: Words("this or `y`"),
         within: SMALLEST,
     }
-    /// who is asked, with `y` only. A point that an engine is not made for is left out of its curves; kernel
-    /// runs go one after the other
+    /// engines that answer, with `y` only. The curves of an engine leave out the points that it does not
+    /// support. Kernel runs go one after the other
     key engines => {
         kind: r#"list of `"model"`, `"sim"`, `"live"`"#, default: Written(r#"["sim"]"#),
         why: "a simulated point takes milliseconds, a kernel's its own duration", from: OWN,
     }
-    /// how often each point is run, with seeds that follow each other, with `y` only: drawn is the median,
-    /// from the least to the greatest
+    /// number of runs of each point, with consecutive seeds, with `y` only. The figure shows the median, and
+    /// the range from the least to the greatest
     key repeat => {
         kind: "whole number, 1 to 99", default: Written("1"),
         why: "the simulator repeats itself; spread over seeds is asked for", from: OWN,
     }
-    /// what the source says; it stands in the report beside the charts
+    /// statement of the source, which the report shows next to the charts
     key published => {
         kind: "text", default: Words("none"),
     }
-    /// what another program found at the points, drawn beside the engines' curves; with `y` and without
+    /// results of another program at the points, drawn next to the engines' curves; with `y` and without
     /// `rows`
     key reference => {
         kind: "table with `name`, `file`", default: Words("none"),
@@ -127,9 +127,9 @@ keys! {
     /// `reference = { … }`.
     pub(crate) table REFERENCE from KEY;
 
-    /// what found them, such as `"ns-2"`
+    /// program that found them, such as `"ns-2"`
     key name => {
-        kind: "text", default: Required(r#"what found the results, such as "ns-2""#),
+        kind: "text", default: Required(r#"the program that found the results, such as "ns-2""#),
     }
     /// their table, relative to the folder of the scenario. The first line names the columns: each swept key
     /// and each `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary (seconds,
@@ -150,7 +150,7 @@ keys! {
         kind: "key path that `[sweep]` does not vary",
         default: Required(r#"the key that is searched, such as "link.queue.limit""#),
     }
-    /// what must not exceed the target. It must fall as `over` grows
+    /// number of the summary that must not exceed the target. It must fall as `over` grows
     key metric => {
         kind: "key of the summary", default: Required(r#"a key of the summary, such as "idle_fraction""#),
     }

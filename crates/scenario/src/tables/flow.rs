@@ -6,7 +6,7 @@ use super::draft::FlowDraft;
 use super::ends::ENDS;
 use super::spread::{SPREAD, spread};
 use super::wlan::CellWay;
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;
@@ -61,8 +61,8 @@ table! {
         engines: "sim",
         why: "every TCP connection begins with one", from: "RFC 9293 (3.5)",
     }
-    /// when the transfer leaves: it sends nothing new from then on. What it has sent is still delivered, and
-    /// repaired where it was lost; its goodput is over the time until all of it is acknowledged
+    /// time from which the transfer sends nothing new. Data sent before are still delivered, and repaired if
+    /// they were lost. The goodput is over the time until all of them are acknowledged
     opt stop: Span = at.quantity("s") => {
         kind: "time after every `start`", default: Words("stays"),
         engines: "sim", refused_by: "model live",
@@ -71,15 +71,15 @@ table! {
     /// Its start time and its base RTT.
     group PATH from KEY;
 
-    /// when the transfer starts; `model` has its steady state
+    /// start of the transfer; `model` has its steady state
     pub start: Spread<Span> = spread(at, "s", context.count) => {
         kind: "[spread](../guide/scenario.md#spreads) of times", default: Written(r#""0s""#),
         engines: "sim live", within: SPREAD,
         why: "all transfers start together", from: OWN,
     }
-    /// the whole base RTT. What the links' delay does not cover lies on the flow's own access lines. Less
-    /// than twice the links' delay is an error. `live`: the least base RTT is the emulated path's; what a
-    /// flow has beyond it is added on its way back
+    /// the whole base RTT. The part that the links' delay does not cover is on the flow's own access lines.
+    /// Less than twice the links' delay is an error. `live`: the emulated path has the least base RTT; the
+    /// rest of a longer one is added on the flow's way back
     opt rtt: Spread<Span> = spread(at, "ms", context.count) => {
         kind: "[spread](../guide/scenario.md#spreads) of times",
         default: Words("twice the `delay` of its links"),
@@ -89,13 +89,14 @@ table! {
     /// The way of a flow in a cell.
     group CELL_WAY from KEY;
 
-    /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose
-    /// names begin so. Of a list all that it names. The transfers of `count` are dealt out to them in turn
+    /// the station at one end, in a [cell](../guide/scenario.md#wlan) only. A name with a `*` at its end
+    /// means all stations whose names begin so, and a list means all that it names. The transfers of `count`
+    /// are assigned to them in turn
     key station => {
         kind: "text, or a list of them", default: Words("required in a cell"),
         engines: "model sim", refused_by: "live",
     }
-    /// which way its data go. `reverse` needs links that have one; `down` is to the station
+    /// direction of its data. `reverse` needs links that have one; `down` is to the station
     row direction => {
         kind: r#"`"forward"`, `"reverse"`, or in a cell `"down"`, `"up"`"#,
         default: Words(r#"`"forward"`; in a cell `"down"`"#),
@@ -118,12 +119,13 @@ table! {
     /// The links that packets cross.
     group WAY from KEY;
 
-    /// what it crosses, in the order of the file; see [several links](../guide/scenario.md#several-links)
+    /// links that it crosses, in the order of the file; see [several
+    /// links](../guide/scenario.md#several-links)
     pub path: Vec<String> => {
         kind: "list of link names", default: Words("all links"),
         why: "a single link is the whole path", from: OWN,
     }
-    /// which way its data go. `reverse` needs links that have one
+    /// direction of its data. `reverse` needs links that have one
     pub direction: Direction => {
         kind: r#"`"forward"`, `"reverse"`"#, default: Written(r#""forward""#),
         engines: "sim",
@@ -224,7 +226,8 @@ table! {
         engines: "sim", refused_by: "live",
         why: "one segment per acknowledged segment", from: "RFC 5681 (3.1)",
     }
-    /// where `slow_start = "limited"` begins to be slower, in segments; an error with any other
+    /// window from which `slow_start = "limited"` grows more slowly, in segments; an error with any other
+    /// slow start
     pub max_ssthresh: u64 = max_ssthresh(at, read.slow_start.as_deref()) => {
         kind: "whole number, 1 to 1000000", default: Written("100"),
         engines: "sim",
@@ -238,8 +241,9 @@ table! {
         engines: "sim",
         why: "the rule that the comparison with Madison uses", from: "madison 5.1",
     }
-    /// how many segments one acknowledgement may count for in slow start, the L of RFC 3465; after a timeout
-    /// it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with `delayed_ack` above
+    /// number of segments for which one acknowledgement may count in slow start, the L of RFC 3465; after a
+    /// timeout it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with
+    /// `delayed_ack` above
     /// 1. With 0, acknowledgements are counted instead of bytes, in slow start and in congestion avoidance
     /// (RFC 2581, ns-2). `model` then takes `delayed_ack` into account. `live` refuses all but 1 and the
     /// value of `host = "linux"`
@@ -270,22 +274,23 @@ table! {
     /// Losses and timeouts.
     group LOSSES from KEY;
 
-    /// how much fast recovery sends. `rfc6675` sends as much as the window has room for. `prr` sends in
-    /// proportion to delivered data (RFC 9937). `sack1` is ns-2's Sack1: lost segments count as in flight
-    /// until they are acknowledged. That one is for comparisons with ns-2, and needs `sack`; where more than
-    /// a window is lost it waits for a timeout. `reno` needs `sack = false`. Its recovery ends with the first
-    /// acknowledgement of new data (RFC 2581), with no second one for the same window, as in ns-2's Reno. So
-    /// two losses of a window mostly wait for a timeout. Linux always has `"prr"`
+    /// rule for the data that fast recovery sends. `rfc6675` sends as much as the window has room for. `prr`
+    /// sends in proportion to delivered data (RFC 9937). `sack1` is ns-2's Sack1: lost segments count as in
+    /// flight until they are acknowledged. It is for comparisons with ns-2, and needs `sack`. If more than a
+    /// window is lost, it waits for a timeout. `reno` needs `sack = false`. Its recovery ends with the first
+    /// acknowledgement of new data (RFC 2581), and no second recovery follows for the same window, as in
+    /// ns-2's Reno. So two losses of a window mostly wait for a timeout. Linux always has `"prr"`
     in transport: recovery = recovery(at, context.sack) => {
         kind: r#"`"rfc6675"`, `"prr"`, `"sack1"`, `"reno"`"#,
         default: by_host(r#""rfc6675""#, r#""prr""#, "RFC 9937; `tcp_input.c` has no other"),
         engines: "sim",
         why: "the standard with selective acknowledgements", from: "RFC 6675",
     }
-    /// how losses are found. `dupack` waits for three duplicate or selective acknowledgements. `rack` goes by
-    /// time (RACK-TLP, RFC 8985), and finds lost retransmissions and lost tails without a timeout. `"rack"`
-    /// needs `sack`. The kernel has RACK unless `live.stack = "classic"`, which refuses `"rack"`. Best with
-    /// `recovery = "prr"`: alone it may reduce the window twice after an overshoot
+    /// rule by which losses are found. `dupack` waits for three duplicate or selective acknowledgements.
+    /// `rack` goes by time (RACK-TLP, RFC 8985), and finds lost retransmissions and lost tails without a
+    /// timeout. `"rack"` needs `sack`. The kernel has RACK unless `live.stack = "classic"`, which refuses
+    /// `"rack"`. It works best with `recovery = "prr"`, because alone it may reduce the window twice after an
+    /// overshoot
     in transport: loss_detection = loss_detection(at, context.sack) => {
         kind: r#"`"dupack"`, `"rack"`"#,
         default: by_host(r#""dupack""#, r#""rack""#, "RFC 8985; `tcp_recovery` = 1"),
@@ -351,7 +356,7 @@ const LONGEST: Bytes = Bytes::new(65_535);
 /// The most flows and users, in one table and in all. More are a mistake.
 pub(crate) const MOST_FLOWS: u64 = 1_000_000;
 
-fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
+fn recovery(at: &ValueAt<'_>, sack: bool) -> Option<Recovery> {
     let recovery = at.word()?;
     if recovery == Recovery::Reno && sack {
         let help = "write sack = false, too, or another recovery".to_owned();
@@ -365,7 +370,7 @@ fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
     Some(recovery)
 }
 
-fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
+fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
         // No host uses RACK without selective acknowledgements, so the default is then "dupack".
@@ -383,7 +388,7 @@ fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
     Some(detection)
 }
 
-fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
+fn segment(at: &ValueAt<'_>, header: Bytes) -> Option<Bytes> {
     let segment: Bytes = at.quantity("B")?;
     let least = header.get() + 1;
     if segment <= header {
@@ -402,7 +407,7 @@ fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
     Some(segment)
 }
 
-fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
+fn ssthresh(at: &ValueAt<'_>) -> Option<Option<Bytes>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
     }
@@ -410,7 +415,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
 }
 
 /// Reads the window above which limited slow start grows more slowly. Other slow starts refuse the key.
-fn max_ssthresh(at: &At<'_>, slow_start: Option<&str>) -> Option<u64> {
+fn max_ssthresh(at: &ValueAt<'_>, slow_start: Option<&str>) -> Option<u64> {
     let read = at.count("a max_ssthresh of zero: no growth at all")?;
     match (at.key, slow_start) {
         (Some(key), Some(slow_start)) if slow_start != "limited" => {

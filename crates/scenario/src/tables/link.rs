@@ -1,6 +1,6 @@
 //! `[link]`, its queue, and its other direction.
 
-use crate::cursor::{At, Keys};
+use crate::cursor::{Keys, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
@@ -125,8 +125,7 @@ table! {
         engines: "sim live", refused_by: "model",
         why: "most interfaces drop arrivals when the queue is full", from: "RFC 2309 (2)",
     }
-    /// how much may wait. It counts waiting data; the packet being sent is not in it. It must hold one
-    /// segment
+    /// limit of the waiting data, in which the packet being sent does not count. It must hold one segment
     key limit => {
         kind: ROOM,
         default: Required(r#"the room for waiting packets, such as "250 packets", "512kB", "40ms" or "0.25 bdp""#),
@@ -145,7 +144,7 @@ table! {
         why: "`codel`: a base RTT of 100 ms, which most paths keep below. `pie`, `red`: the sources' times between updates",
         from: "RFC 8289 (4.2), RFC 8033 (4.2), Floyd, Gummadi and Shenker 2001",
     }
-    /// how long after a time without congestion nothing is dropped
+    /// time without drops after a time without congestion
     opt burst: Span = at.quantity("ms") => {
         kind: "time", default: Words("150 ms"),
         engines: "sim live", kinds: "pie",
@@ -160,7 +159,7 @@ table! {
     /// average queue from which packets are dropped
     opt min_threshold: Threshold = threshold(at, room) => {
         kind: "threshold",
-        default: Words("`red`: 0.4 of `max_threshold`; `adaptive-red`: what goes through in half the target, 5 packets at least, and a third of `limit` at most"),
+        default: Words("`red`: 0.4 of `max_threshold`; `adaptive-red`: the data sent in half the target, 5 packets at least, and a third of `limit` at most"),
         engines: "sim live", kinds: "red adaptive-red",
         why: "`red`: a range wide enough that windows do not synchronize. `adaptive-red`: half the target's packets",
         from: "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001",
@@ -169,7 +168,7 @@ table! {
     /// default's ratio to the other
     opt max_threshold: Threshold = threshold(at, room) => {
         kind: "threshold above `min_threshold`",
-        default: Words("`red`: the lesser of `limit` and what goes through in 100 ms; `adaptive-red`: 3 `min_threshold`"),
+        default: Words("`red`: the lesser of `limit` and the data sent in 100 ms; `adaptive-red`: 3 `min_threshold`"),
         engines: "sim live", kinds: "red adaptive-red",
         why: "`red`: a base RTT of 100 ms, as for CoDel. `adaptive-red`: three times the lower threshold",
         from: "RFC 8289 (4.2); Floyd, Gummadi and Shenker 2001",
@@ -206,7 +205,7 @@ table! {
         engines: "sim live", kinds: "red adaptive-red",
         why: "packets have one size in most scenarios", from: "Floyd and Jacobson 1993",
     }
-    /// what a flow sends in a turn
+    /// bytes that a flow sends in a turn
     opt quantum: Bytes = at.above_zero("B", "a turn of zero bytes") => {
         kind: "size above zero", default: Words("1514 B"),
         engines: "sim live", kinds: "fq-codel",
@@ -236,7 +235,7 @@ table! {
 }
 
 /// Reads a rate. A list, a table or a file, by which other tools describe a rate that changes, gets help.
-pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+pub(crate) fn rate(at: &ValueAt<'_>) -> Option<Rate> {
     let changes = match &at.node.value {
         Value::List(_) | Value::Table(_) => true,
         Value::String(text) => {
@@ -255,7 +254,7 @@ pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
-fn loss(at: &At<'_>) -> Option<Fraction> {
+fn loss(at: &ValueAt<'_>) -> Option<Fraction> {
     let loss = at.fraction()?;
     if loss == Fraction::ONE {
         at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
@@ -265,7 +264,7 @@ fn loss(at: &At<'_>) -> Option<Fraction> {
 }
 
 /// Reads a queue in front of a link.
-pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
+pub(crate) fn queue(at: &ValueAt<'_>) -> Option<Queue> {
     let (keys, kind, settings) = policy(at, QUEUE, |at| at.quantity(" packets"))?;
     let limit = keys.read("limit", limit);
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
@@ -275,13 +274,13 @@ pub(crate) fn queue(at: &At<'_>) -> Option<Queue> {
 pub(crate) const NO_ROOM: &str = "a buffer of zero: it needs room for one packet";
 
 /// Reads the limit of a queue.
-pub(crate) fn limit(at: &At<'_>) -> Option<Limit> {
+pub(crate) fn limit(at: &ValueAt<'_>) -> Option<Limit> {
     at.above_zero(" packets", NO_ROOM)
 }
 
 /// Reads a queue's table of the `known` keys: its policy and its settings, with `room` as the reader of thresholds. The
 /// caller reads the limit.
-pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
+pub(crate) fn policy<'a>(at: &ValueAt<'a>, known: schema::Keys, room: ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let (path, word) = (&at.path, limit.trim());
         // A policy begins with a letter, a limit with a digit.
@@ -297,7 +296,7 @@ pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Op
         return None;
     }
     let keys = at.keys(known)?;
-    let kind = keys.read("kind", At::text);
+    let kind = keys.read("kind", ValueAt::text);
     let settings = QueueSettingsRead::read(&keys, room).whole();
     Some((keys, kind, settings))
 }
@@ -306,10 +305,10 @@ pub(crate) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: ReadRoom) -> Op
 type Policy<'a> = (Keys<'a>, Option<String>, Option<QueueSettings>);
 
 /// A reader of an amount of waiting data; links and cells accept different forms.
-pub(crate) type ReadRoom = fn(&At<'_>) -> Option<Limit>;
+pub(crate) type ReadRoom = fn(&ValueAt<'_>) -> Option<Limit>;
 
 /// Reads a number of mean packets, a share of the limit, or a text in a form of a limit.
-fn threshold(at: &At<'_>, room: ReadRoom) -> Option<Threshold> {
+fn threshold(at: &ValueAt<'_>, room: ReadRoom) -> Option<Threshold> {
     match &at.node.value {
         Value::Integer(_) | Value::Float(_) => {}
         Value::String(text) if text.trim_end().ends_with('%') => {

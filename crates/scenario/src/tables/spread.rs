@@ -1,6 +1,6 @@
 //! [`Spread`]: one time for all flows of a table, a list with one for each, or a distribution.
 
-use crate::cursor::{At, Keys, Quantity};
+use crate::cursor::{Keys, TypedQuantity, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN};
 use crate::table::keys;
@@ -40,7 +40,7 @@ keys! {
     key mean => {
         kind: "time", default: Required(r#"a mean such as "100ms""#),
     }
-    /// how the sample is taken, see [spreads](../guide/scenario.md#spreads)
+    /// way in which the sample is taken; see [spreads](../guide/scenario.md#spreads)
     key draw => {
         kind: r#"`"random"`, `"quantiles"`"#, default: Written(r#""random""#),
         why: "a draw, as in reality", from: OWN,
@@ -48,7 +48,7 @@ keys! {
 }
 
 /// A quantity that can be spread over flows, with the words for faults.
-pub(crate) trait Spreads: Quantity + Copy + PartialOrd + fmt::Display {
+pub(crate) trait Spreads: TypedQuantity + Copy + PartialOrd + fmt::Display {
     /// The words for every accepted form.
     const ACCEPTED: &'static str;
     /// An example of the least and the greatest value.
@@ -81,7 +81,7 @@ enum Draw {
 const DRAWS: &[(&str, Draw)] = &[("random", Draw::Random), ("quantiles", Draw::Quantiles)];
 
 /// Reads values for `count` flows; a list must have `count` items.
-pub(crate) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
+pub(crate) fn spread<T: Spreads>(at: &ValueAt<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
     match &at.node.value {
         Value::List(_) => {
             let items = at.items();
@@ -106,7 +106,7 @@ pub(crate) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) ->
 }
 
 /// Reads a quantity that is drawn anew each time: one value or a distribution, but not a list.
-pub(crate) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
+pub(crate) fn drawn<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
     let refused = match &at.node.value {
         Value::List(_) => at.node.described(),
         _ => match spread(at, bare, None)? {
@@ -120,7 +120,7 @@ pub(crate) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     None
 }
 
-fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
+fn distribution<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
     let keys = at.keys(SPREAD)?;
     let given: Vec<&str> = schema::names(SPREAD).filter(|name| keys.get(name).is_some()).collect();
     match given[..] {
@@ -138,7 +138,7 @@ fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     }
 }
 
-fn uniform<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
+fn uniform<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
     let items = at.items();
     let [low, high] = &items[..] else {
         let found = match items.len() {

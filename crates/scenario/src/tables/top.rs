@@ -5,7 +5,7 @@ use super::flow::{FLOW, Flow};
 use super::link::{LINK, Link};
 use super::traffic::{Replay, Sessions, TRAFFIC, Traffic};
 use super::wlan::{STATION, WLAN, Wlan};
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, OWN, is_default};
 use crate::table::table;
@@ -48,7 +48,7 @@ table! {
     /// The keys of the file.
     group TOP from KEY;
 
-    /// what a report is headed with
+    /// heading of a report
     pub title: String = at.line() => {
         kind: "text", default: Required("a text that reports are headed with"),
     }
@@ -63,7 +63,7 @@ table! {
         engines: "sim live",
         why: "the same file gives the same numbers", from: OWN,
     }
-    /// when the run stops; without it, when every sized flow has ended. A greedy flow needs it
+    /// end of the run; without it the run ends when every sized flow has ended. A greedy flow needs it
     opt duration: Span = at.above_zero("s", "a duration of zero") => {
         kind: "time above zero", default: Words("none"),
     }
@@ -98,17 +98,17 @@ table! {
         kind: "list of tables", default: Words("none"),
         within: TRAFFIC,
     }
-    /// what only the model reads
+    /// settings that only the model reads
     key model => {
         kind: "table", default: Written("{}"),
         engines: "model", within: MODEL,
     }
-    /// what only the kernel engine reads
+    /// settings that only the kernel engine reads
     key live => {
         kind: "table", default: Written("{}"),
         engines: "live", within: LIVE,
     }
-    /// which series are kept
+    /// series that are kept
     key record => {
         kind: "table", default: Written("{}"),
         within: RECORD,
@@ -118,7 +118,7 @@ table! {
     key sweep => {
         kind: "lists of values by key path, `draw`, `baseline`", default: Words("none"),
     }
-    /// what is drawn over the points of the sweep; see [figure](../guide/scenario.md#figure)
+    /// figure over the points of the sweep; see [figure](../guide/scenario.md#figure)
     key figure => {
         kind: "table", default: Words("none"),
         within: FIGURE,
@@ -135,8 +135,8 @@ table! {
 
     group THEORIES from KEY;
 
-    /// which [theory](commands.md#assumptions) answers: the one that the scenario fits best, or this one.
-    /// `"fluid"` follows windows and the queue against time and answers only where it is asked for
+    /// [theory](commands.md#assumptions) that answers: the one that the scenario fits best, or this one.
+    /// `"fluid"` follows windows and the queue against time and answers only if this key names it
     pub theory: Theory = at.word() => {
         kind: r#"`"nearest"`, `"slow start"`, `"mft"`, `"fixed point"`, `"fluid"`"#,
         default: Written(r#""nearest""#),
@@ -155,7 +155,8 @@ table! {
 
     group KERNEL from KEY;
 
-    /// the kernel's loss recovery: as it comes, or with SACK, DSACK, RACK, tail loss probes and F-RTO off
+    /// the kernel's loss recovery: with its defaults, or with SACK, DSACK, RACK, tail loss probes and F-RTO
+    /// off
     pub stack: Stack = at.word() => {
         kind: r#"`"modern"`, `"classic"`"#, default: Written(r#""modern""#),
         engines: "live",
@@ -180,14 +181,14 @@ table! {
         kind: "time above zero", default: Written(r#""20ms""#),
         why: "several samples in an RTT of 100 ms; a minute is 3000 points", from: OWN,
     }
-    /// which columns are kept. `data`: payload received since the flow's start, only from `sim`. The report
+    /// columns that are kept. `data`: payload received since the flow's start, only from `sim`. The report
     /// draws it for each flow from its own start, with the available bandwidth times the time
     pub columns: Vec<Column> = columns(at) => {
         kind: r#"list of `"rate"`, `"rtt"`, `"window"`, `"backlog"`, `"drops"`, `"measures"`, `"data"`"#,
         default: Written(r#"["rate", "rtt", "window", "backlog", "drops"]"#),
         why: "the columns that the report draws", from: OWN,
     }
-    /// which flows have series of their own where there are more than 32. `"sample"`: 32 flows, with the
+    /// flows that have series of their own, if a scenario has more than 32. `"sample"`: 32 flows, with the
     /// first of each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet`
     /// and in the report
     pub flows: RecordedFlows [serde(skip_serializing_if = "is_default")] = at.word() => {
@@ -205,7 +206,7 @@ table! {
 
 /// Reads the interval over which fairness is measured: a multiple of the sampling interval, so that the same samples
 /// serve both.
-fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
+fn fairness(at: &ValueAt<'_>, every: Span) -> Option<Span> {
     let interval: Span = at.above_zero("s", "an interval of zero")?;
     if !interval.as_nanos().is_multiple_of(every.as_nanos()) {
         let found = format!("{interval}, which is not a multiple of the sampling interval of {every}");
@@ -215,7 +216,7 @@ fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
     Some(interval)
 }
 
-fn columns(at: &At<'_>) -> Option<Vec<Column>> {
+fn columns(at: &ValueAt<'_>) -> Option<Vec<Column>> {
     if !matches!(at.node.value, Value::List(_)) {
         let help = Some(at).filter(|at| matches!(at.node.value, Value::String(_)));
         let help = help.map(|at| format!("write [{}]", at.node.described()));

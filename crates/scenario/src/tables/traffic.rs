@@ -183,13 +183,13 @@ keys! {
     /// Start and end of packets that do not respond to congestion.
     pub(super) TIMES from KEY;
 
-    /// when it starts; a trace's first packet comes then
+    /// start of the traffic, and the time of a trace's first packet
     key start => {
         kind: "time", default: Written(r#""0s""#),
         engines: "sim live", kinds: "cbr poisson on-off replay",
         why: "traffic is there from the beginning", from: OWN,
     }
-    /// when it ends
+    /// end of the traffic
     key stop => {
         kind: "time after `start`", default: Words("never"),
         engines: "sim live", kinds: "cbr poisson on-off replay",
@@ -201,13 +201,13 @@ keys! {
     /// A population of users.
     pub(super) USERS from KEY;
 
-    /// how many
+    /// number of users
     key users => {
-        kind: "whole number, 1 to 1000000", default: Required("how many users, such as 200"),
+        kind: "whole number, 1 to 1000000", default: Required("a number of users, such as 200"),
         engines: "sim", refused_by: "model live", kinds: "engset",
     }
-    /// what one session sends: `"100 packets"` (full segments) or `"100kB"` of payload. Uniform packets
-    /// include both ends; others are rounded, to one at least
+    /// data of one session: `"100 packets"` (full segments) or `"100kB"` of payload. Uniform packets include
+    /// both ends; others are rounded, to one at least
     key session => {
         kind: "an amount or a distribution of such", default: Required(VOLUME),
         engines: "sim", refused_by: "model live", kinds: "engset", within: SPREAD,

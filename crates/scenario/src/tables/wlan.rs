@@ -2,7 +2,7 @@
 
 use super::cell_queue::{CELL_QUEUE, CellQueue};
 use super::link::{QUEUE, QUEUE_WRITTEN, Queue, queue};
-use crate::cursor::At;
+use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Key, OWN, RATE};
 use crate::table::{keys, table};
@@ -138,30 +138,31 @@ keys! {
         kind: r#"`"long"`, `"short"`"#, default: Written(r#""long""#),
         why: "every 802.11b station understands the long one", from: "IEEE 802.11-2020 (16.2.2)",
     }
-    /// of every station, one that the PHY has. The access point sends to each station at that station's rate
+    /// rate of every station; the PHY must have it. The access point sends to each station at that station's
+    /// rate
     key rate => {
         kind: "rate above zero", default: Required(RATE),
     }
-    /// of acknowledgements. One of a slower frame has the fastest mandatory rate up to the frame's
+    /// rate of acknowledgements. That of a slower frame has the fastest mandatory rate up to the frame's
     key control_rate => {
         kind: "rate above zero", default: Words("the fastest mandatory rate of the PHY"),
         why: "every station of the cell receives it", from: "IEEE 802.11-2020 (10.6.6.5)",
     }
-    /// how stations contend. `"edca"` (802.11e): categories, and backoff counters that go down at each slot
-    /// boundary. `"dcf"`: `be` alone, DIFS (`aifsn = 2`), and counters that go down in idle slots only ([ADR
-    /// 14](../adr/0014-when-a-backoff-counter-goes-down.md))
+    /// rules by which stations contend. `"edca"` (802.11e): categories, and backoff counters that go down at
+    /// each slot boundary. `"dcf"`: `be` alone, DIFS (`aifsn = 2`), and counters that go down in idle slots
+    /// only ([ADR 14](../adr/0014-when-a-backoff-counter-goes-down.md))
     key access => {
         kind: r#"`"edca"`, `"dcf"`"#,
         default: Words(r#"`"dcf"` for `be` alone with `aifsn = 2` and no TXOP, else `"edca"`"#),
         why: "802.11e is what stations have today", from: "IEEE 802.11-2020 (10.23.2)",
     }
-    /// what is waited for after a collision: `"eifs"` is SIFS and an acknowledgement at `eifs_rate` longer
-    /// than AIFS, `"difs"` is no longer
+    /// time for which stations wait after a collision. `"eifs"` is longer than AIFS, by SIFS and an
+    /// acknowledgement at `eifs_rate`; `"difs"` is as long as AIFS
     key after_collision => {
         kind: r#"`"eifs"`, `"difs"`"#, default: Written(r#""eifs""#),
         why: "a collision ends in an error at the receiver", from: "IEEE 802.11-2020 (10.3.2.3.7)",
     }
-    /// of the acknowledgement that EIFS holds: the one that did not come (802.11-2016, table 10-5). A station
+    /// rate of the acknowledgement in EIFS: the one that did not come (802.11-2016, table 10-5). A station
     /// that does not estimate it takes the lowest mandatory rate: 6 Mbit/s of 802.11a, 1 Mbit/s of the others
     key eifs_rate => {
         kind: "rate above zero", default: Words("that of the acknowledgement of a frame at `rate`"),
@@ -182,7 +183,7 @@ keys! {
         kind: "size above zero", default: Written(r#""14B""#),
         why: "the frame's format", from: "IEEE 802.11-2020 (9.3.1.4)",
     }
-    /// how each access category contends; what is not written is the standard's default for the PHY
+    /// settings by which each access category contends; a missing one has the standard's default for the PHY
     key ac => {
         kind: "table with `be`, `bk`, `vi`, `vo`", default: Written("{}"),
         within: CATEGORIES,
@@ -319,7 +320,7 @@ keys! {
         kind: "whole number, 1 to 1000", default: Written("1"),
         why: "one table is one station", from: OWN,
     }
-    /// of its data frames and of the frames for it
+    /// rate of its data frames and of the frames for it
     key rate => {
         kind: "rate above zero", default: Words("that of the cell"),
         why: "most cells have one rate", from: OWN,
@@ -327,9 +328,9 @@ keys! {
     /// it always has a frame of this payload for the access point. Where a flow makes the station send in the
     /// same category, it has the flow's frames only
     key saturated => {
-        kind: "size above zero", default: Words("none: it sends what flows hand it"),
+        kind: "size above zero", default: Words("none: it sends the data of flows"),
     }
-    /// of the frames that `saturated` sends
+    /// category of the frames that `saturated` sends
     key category => {
         kind: r#"`"be"`, `"bk"`, `"vi"`, `"vo"`"#, default: Written(r#""be""#),
         why: "applications that say nothing have best effort", from: "IEEE 802.11-2020 (10.2.3.2)",
@@ -346,7 +347,7 @@ keys! {
     /// `queue` of a station.
     pub(crate) table STATION_QUEUE from KEY;
 
-    /// how much may wait, drop-tail
+    /// limit of the waiting data, by drop-tail
     key limit => {
         kind: "packets or a size",
         default: Required(r#"the room for waiting packets, such as "1000 packets""#),
@@ -359,17 +360,17 @@ const MOST_WINDOW: u64 = (1 << 15) - 1;
 const MOST_AIFSN: u64 = 15;
 /// The most attempts: more than the standard's 255, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u64 = 65_535;
-pub(crate) fn rate(at: &At<'_>) -> Option<Rate> {
+pub(crate) fn rate(at: &ValueAt<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
-fn number(at: &At<'_>, most: u64) -> Option<u32> {
+fn number(at: &ValueAt<'_>, most: u64) -> Option<u32> {
     // Bounds are within 32 bits.
     at.integer(1..=most).map(|number| number as u32)
 }
 
 /// Reads a contention window: 802.11 sends its exponent.
-fn window(at: &At<'_>) -> Option<u32> {
+fn window(at: &ValueAt<'_>) -> Option<u32> {
     let window = at.integer(0..=MOST_WINDOW)?;
     if !(window + 1).is_power_of_two() {
         let below = (window + 2).next_power_of_two() / 2 - 1;

@@ -4,7 +4,7 @@ use super::ROOT;
 use crate::path::split;
 use crate::schema::follow;
 
-/// Words for keys whose words are not the name with spaces for underscores.
+/// Words for keys that are shown by other words than their name with spaces in place of underscores.
 const WORDS: [(&str, &str); 7] = [
     ("limit", "buffer"),
     ("rtt", "RTT"),

@@ -1,7 +1,7 @@
 //! The receiver's side of a flow: hosts that gather segments, deadlines, and acknowledgements that cross queues.
 
 use super::Flow;
-use super::way_back::Said;
+use super::way_back::AckContent;
 use crate::handshake::SYN;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
@@ -26,13 +26,19 @@ impl Flow {
     /// Hands a gathered batch to TCP.
     fn hand_over<M: Medium>(&mut self, now: Time, batch: Batch, medium: &mut M) {
         if let Some((ack, blocks)) = self.receiver.on_batch(now, batch) {
-            self.say(now, ack, &blocks, medium);
+            self.send_acknowledgement(now, ack, &blocks, medium);
         }
     }
 
     /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to the
     /// sender.
-    fn say<M: Medium>(&mut self, now: Time, ack: Acknowledgement, blocks: &SackBlocks, medium: &mut M) {
+    fn send_acknowledgement<M: Medium>(
+        &mut self,
+        now: Time,
+        ack: Acknowledgement,
+        blocks: &SackBlocks,
+        medium: &mut M,
+    ) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if let Some(packet) = self.acknowledge(now, ack) {
                 medium.offer(now, packet);
@@ -49,7 +55,7 @@ impl Flow {
                 self.hand_over(now, batch, medium);
             }
             if let Some((ack, blocks)) = self.receiver.compressed(now) {
-                self.say(now, ack, &blocks, medium);
+                self.send_acknowledgement(now, ack, &blocks, medium);
             }
             if !self.receiver.is_due(now) {
                 return;
@@ -60,7 +66,7 @@ impl Flow {
             return;
         }
         let ack = self.receiver.on_deadline();
-        self.say(now, ack, &SackBlocks::NONE, medium);
+        self.send_acknowledgement(now, ack, &SackBlocks::NONE, medium);
     }
 
     /// Takes a segment that reaches the receiver, if acknowledgements cross queues. Returns the packet that the
@@ -84,7 +90,7 @@ impl Flow {
         self.counts.acknowledgements += 1;
         let blocks = self.receiver.blocks();
         let length = self.header as u32 + blocks.wire_len();
-        let number = self.way_back.as_mut()?.send(Said { acknowledgement, blocks });
+        let number = self.way_back.as_mut()?.send(AckContent { acknowledgement, blocks });
         let kind = Kind::Acknowledgement;
         Some(Packet { kind, ..Packet::segment(self.index, length, Tagged::plain(number), now) })
     }

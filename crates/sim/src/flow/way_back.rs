@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// The content of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said {
+pub(super) struct AckContent {
     pub(super) acknowledgement: Acknowledgement,
     pub(super) blocks: SackBlocks,
 }
@@ -15,22 +15,22 @@ pub(super) struct Said {
 pub(super) struct WayBack {
     /// Acknowledgements that have not reached the sender as far as is known, numbered from `first`. The next one that
     /// gets through takes out those that were dropped, because queues keep a flow's packets in order.
-    under_way: VecDeque<Said>,
+    under_way: VecDeque<AckContent>,
     first: u64,
 }
 
 impl WayBack {
     /// Adds an acknowledgement that the receiver sends; returns its number.
-    pub(super) fn send(&mut self, said: Said) -> u64 {
-        self.under_way.push_back(said);
+    pub(super) fn send(&mut self, contents: AckContent) -> u64 {
+        self.under_way.push_back(contents);
         self.first + self.under_way.len() as u64 - 1
     }
 
     /// Takes the acknowledgement with this number, which reaches the sender.
-    pub(super) fn take(&mut self, number: u64) -> Option<Said> {
-        let said = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();
+    pub(super) fn take(&mut self, number: u64) -> Option<AckContent> {
+        let contents = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();
         self.first = number + 1;
-        said
+        contents
     }
 }
 
@@ -43,18 +43,18 @@ mod tests {
     #[test]
     fn what_was_dropped_is_forgotten_with_the_next_that_gets_through() {
         let mut receiver = Receiver::new(1, Span::ZERO, Sacks::Newest);
-        let mut said = |segment| Said {
+        let mut contents = |segment| AckContent {
             acknowledgement: receiver.on_segment(Time::ZERO, segment, Time::ZERO).unwrap(),
             blocks: SackBlocks::default(),
         };
         let mut back = WayBack::default();
-        let numbers: Vec<u64> = (0..4).map(|segment| back.send(said(segment))).collect();
+        let numbers: Vec<u64> = (0..4).map(|segment| back.send(contents(segment))).collect();
         assert_eq!(numbers, [0, 1, 2, 3]);
-        assert_eq!(back.take(2).map(|said| said.acknowledgement.cumulative), Some(3));
+        assert_eq!(back.take(2).map(|contents| contents.acknowledgement.cumulative), Some(3));
         assert_eq!(back.under_way.len(), 1);
         assert!(back.take(1).is_none(), "it came before and will not come again");
-        assert_eq!(back.send(said(4)), 4);
-        assert_eq!(back.take(4).map(|said| said.acknowledgement.cumulative), Some(5));
+        assert_eq!(back.send(contents(4)), 4);
+        assert_eq!(back.take(4).map(|contents| contents.acknowledgement.cumulative), Some(5));
         assert!(back.under_way.is_empty());
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct WirelessCell {
     limiter: Option<Limiter>,
     backhaul: [Link<Packet>; 2],
     /// The way of each flow.
-    ways: Vec<Way>,
+    ways: Vec<CellRoute>,
     lines: Lines,
     /// The function whose frame is being received, and the time at which its receiver has all of it.
     receiving: Option<(usize, Time)>,
@@ -56,14 +56,14 @@ pub(crate) struct WirelessCell {
     dropped: Vec<Packet>,
     losses: LossEpisodes,
     /// The time at which each slot is due, as the agenda knows it.
-    told: [Time; SLOTS],
+    agenda_times: [Time; SLOTS],
     /// Counts as measuring began.
-    before: Before,
+    before: CellCounts,
 }
 
 /// The way of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct CellRoute {
     direction: Direction,
     station: u32,
     /// The places of the functions that send its data and its acknowledgements over the air.
@@ -72,7 +72,7 @@ struct Way {
 }
 
 #[derive(Debug, Default)]
-struct Before {
+struct CellCounts {
     at: Time,
     airtime: Airtime,
     functions: Vec<FunctionReport>,
@@ -139,9 +139,9 @@ impl WirelessCell {
             ways: plan.connections().map(way).collect(),
             lines: Lines::new(plan.connections().map(|flow| flow.base_rtt.saturating_sub(delay))),
             transmitters,
-            before: Before {
+            before: CellCounts {
                 functions: vec![FunctionReport::default(); functions.len()],
-                ..Before::default()
+                ..CellCounts::default()
             },
             functions,
             watched: cell.watched,
@@ -152,7 +152,7 @@ impl WirelessCell {
             arrived: Vec::new(),
             dropped: Vec::new(),
             losses: plan.loss_episodes(),
-            told: [Time::NEVER; SLOTS],
+            agenda_times: [Time::NEVER; SLOTS],
             air,
         }
     }
@@ -317,8 +317,8 @@ impl Medium for WirelessCell {
             due[AIR] = now;
         }
         for (slot, at) in due.into_iter().enumerate() {
-            if self.told[slot] != at {
-                self.told[slot] = at;
+            if self.agenda_times[slot] != at {
+                self.agenda_times[slot] = at;
                 wake(slot, at);
             }
         }
@@ -331,7 +331,7 @@ impl Medium for WirelessCell {
     fn begin_measuring(&mut self, now: Time) {
         self.advance(now);
         let functions = self.functions.iter().map(|(_, _, id)| self.air.report(*id)).collect();
-        self.before = Before { at: now, airtime: self.air.airtime(now), functions };
+        self.before = CellCounts { at: now, airtime: self.air.airtime(now), functions };
         for transmitter in self.transmitters.iter_mut().flatten() {
             transmitter.queue.begin_measuring(now);
         }
@@ -383,7 +383,7 @@ fn wired(packet: Packet) -> Packet {
 ///
 /// # Panics
 /// If the cell lacks a function that the flow needs.
-fn way(place: CellPlace, air: &Cell) -> Way {
+fn way(place: CellPlace, air: &Cell) -> CellRoute {
     let station = place.station + 1;
     let (data, acknowledgements) = match place.direction {
         Direction::Down => (0, station),
@@ -394,7 +394,7 @@ fn way(place: CellPlace, air: &Cell) -> Way {
         let missing = || panic!("station number {station} sends nothing in {}", category.name());
         function.unwrap_or_else(missing).index()
     };
-    Way {
+    CellRoute {
         direction: place.direction,
         station: place.station as u32,
         data: function(data, place.category),

@@ -42,7 +42,7 @@ impl Lines {
         Self { lines, line_of, heads }
     }
 
-    /// Adds a segment that leaves the tight link at `departs`, not before any of its line that was handed over earlier.
+    /// Adds a segment that leaves the tight link at `departs`, and not before any earlier segment of the same line.
     #[inline(always)]
     pub(crate) fn push(&mut self, departs: Time, segment: UnderWay) {
         let index = self.line_of[segment.flow as usize] as usize;

@@ -18,7 +18,7 @@ pub(crate) struct Network {
     tight: usize,
     routes: Routes,
     /// The way of each flow.
-    ways: Vec<Way>,
+    ways: Vec<FlowRoute>,
     /// The position at which each source of cross traffic begins its route.
     sources: Vec<u32>,
     /// Meters of cross traffic over its whole route.
@@ -34,7 +34,7 @@ pub(crate) struct Network {
 
 /// The positions at which a flow's segments and its acknowledgements begin their routes.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct FlowRoute {
     there: u32,
     back: u32,
 }
@@ -57,7 +57,8 @@ impl Network {
         }
         let there: Vec<u32> = connections.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
         let sources = plan.traffic.iter().map(|traffic| begin(&traffic.route, &traffic.name)).collect();
-        let way = |(flow, there): (&&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
+        let way =
+            |(flow, there): (&&FlowPlan, u32)| FlowRoute { there, back: routes.begin(&flow.return_route) };
         Self {
             ways: connections.iter().zip(there).map(way).collect(),
             sources,

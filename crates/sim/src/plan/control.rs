@@ -12,7 +12,7 @@ use units::Bytes;
 pub struct ControlPlan {
     /// Its name in the registry of `cc`.
     pub name: String,
-    /// The name of its slow start there.
+    /// The name of its slow start in the registry.
     pub slow_start: String,
     /// The window and the threshold with which it begins.
     pub start: Start,

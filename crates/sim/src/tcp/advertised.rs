@@ -15,7 +15,7 @@ pub(super) struct Advertised {
     /// One past the last segment for which room has been promised.
     edge: u64,
     /// Segments that the sizer knows to be delivered.
-    told: u64,
+    reported: u64,
     timestamps: bool,
     /// The time at which a withheld acknowledgement leaves. The receiver's own deadline is the earliest of this, the
     /// probe's and the sizer's.
@@ -34,7 +34,7 @@ impl Advertised {
             most,
             window: most,
             edge: 0,
-            told: 0,
+            reported: 0,
             timestamps,
             acknowledges: Time::NEVER,
             probes: Time::NEVER,
@@ -59,14 +59,14 @@ impl Advertised {
         if early {
             self.tell(now, Input::OutOfOrder(1));
         }
-        if expected == self.told {
+        if expected == self.reported {
             return;
         }
         if self.timestamps {
             self.driver.handle(now, Input::RoundTrip(now.since(sent)));
         }
-        let delivered = self.payload * (expected - self.told);
-        self.told = expected;
+        let delivered = self.payload * (expected - self.reported);
+        self.reported = expected;
         self.tell(now, Input::Delivered(delivered));
     }
 
@@ -76,7 +76,7 @@ impl Advertised {
         self.obey(asked);
     }
 
-    /// Does what the sizer asks for.
+    /// Carries out the sizer's requests.
     pub(super) fn follow(&mut self, now: Time) {
         let asked = self.driver.follow(now);
         self.obey(asked);

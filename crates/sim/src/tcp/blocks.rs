@@ -30,7 +30,7 @@ impl SackBlocks {
     /// Adds `block`, merged with a block that it touches, if there is one.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// If the option is full.
     pub(super) fn add(&mut self, (start, end): Block) {
         let touches = |block: &&mut Block| start <= block.1 && end >= block.0;
         match self.blocks[..usize::from(self.count)].iter_mut().find(touches) {

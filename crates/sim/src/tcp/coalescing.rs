@@ -86,7 +86,7 @@ struct Hole {
     /// The segment below which everything has arrived.
     at: u64,
     /// The number of acknowledgements of this hole that have left.
-    said: u64,
+    reported: u64,
     gathered: u64,
     /// The blocks that the gathered ones would have named.
     blocks: SackBlocks,
@@ -96,7 +96,7 @@ struct Hole {
 
 impl Hole {
     const NONE: Self =
-        Self { at: 0, said: 0, gathered: 0, blocks: SackBlocks::NONE, newest: None, due: Time::NEVER };
+        Self { at: 0, reported: 0, gathered: 0, blocks: SackBlocks::NONE, newest: None, due: Time::NEVER };
 }
 
 impl Coalescing {
@@ -196,15 +196,15 @@ impl Coalescing {
     ) -> Option<(Acknowledgement, SackBlocks)> {
         let hole = &mut self.hole;
         if hole.at != ack.cumulative {
-            (hole.at, hole.said) = (ack.cumulative, 0);
+            (hole.at, hole.reported) = (ack.cumulative, 0);
         }
         let mut all = hole.blocks;
         if let Some(block) = block {
             all.add(block);
         }
         let full = hole.gathered == MOST_GATHERED || !all.fit();
-        if hole.said < AT_ONCE || self.compression == Span::ZERO || full {
-            hole.said += 1;
+        if hole.reported < AT_ONCE || self.compression == Span::ZERO || full {
+            hole.reported += 1;
             self.take_blocks();
             return Some((ack, all));
         }
@@ -267,14 +267,14 @@ impl Receiver {
 
     fn take_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         let echo = (self.unacknowledged == 0).then_some(batch.sent.0);
-        let (mut said, mut duplicate) = (None, false);
+        let (mut reported, mut duplicate) = (None, false);
         // The application reads, and the window's limit moves, after TCP has taken the segments.
         let (before, window) = (self.expected, self.window());
         for segment in batch.first..batch.end {
             let sent = if segment == batch.first { batch.sent.0 } else { batch.sent.1 };
             let ack = self.on_segment(now, segment, sent);
             duplicate |= ack.is_some_and(|ack| ack.duplicate);
-            said = ack.or(said);
+            reported = ack.or(reported);
         }
         let in_order = self.expected > before;
         let coalescing = self.coalescing.as_deref_mut()?;
@@ -286,14 +286,14 @@ impl Receiver {
             coalescing.quick = coalescing.quick.max(coalescing.first_quick);
         }
         let quick = batch.pushed || coalescing.quick > 0;
-        if self.unacknowledged > 0 && (said.is_some() || quick) {
-            said = Some(self.acknowledge_now(now, None));
+        if self.unacknowledged > 0 && (reported.is_some() || quick) {
+            reported = Some(self.acknowledge_now(now, None));
         }
-        if said.is_some() {
+        if reported.is_some() {
             let coalescing = self.coalescing.as_deref_mut()?;
             coalescing.quick = coalescing.quick.saturating_sub(1);
         }
-        let mut ack = Acknowledgement { duplicate, ..said? };
+        let mut ack = Acknowledgement { duplicate, ..reported? };
         if let Some(echo) = echo.filter(|_| in_order) {
             // If several segments are acknowledged together, the first one is echoed.
             (ack.echo, self.echo) = (echo, echo);

@@ -6,7 +6,7 @@ use units::{Bytes, Span, Time};
 
 /// The record of a segment under way, as it was last sent. Counts are segments since the start.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sent {
+struct SentSegment {
     at: Time,
     /// The time at which the first segment of its flight was sent (`P.first_sent_time`).
     first_sent: Time,
@@ -21,20 +21,20 @@ struct Sent {
 /// The records of the segments in `first..next`, each at its number modulo the ring's length, a power of two.
 #[derive(Debug, Default)]
 struct Records {
-    ring: Vec<Sent>,
+    ring: Vec<SentSegment>,
     first: u64,
     next: u64,
 }
 
 impl Records {
     #[inline]
-    fn get(&self, segment: u64) -> Option<&Sent> {
+    fn get(&self, segment: u64) -> Option<&SentSegment> {
         let under_way = segment >= self.first && segment < self.next;
         if under_way { self.ring.get(segment as usize & (self.ring.len() - 1)) } else { None }
     }
 
     #[inline]
-    fn set(&mut self, segment: u64, sent: Sent) {
+    fn set(&mut self, segment: u64, sent: SentSegment) {
         if segment - self.first >= self.ring.len() as u64 {
             self.grow(segment);
         }
@@ -47,7 +47,7 @@ impl Records {
     #[cold]
     fn grow(&mut self, segment: u64) {
         let length = (segment - self.first + 1).next_power_of_two().max(16) as usize;
-        let mut ring = vec![Sent::default(); length];
+        let mut ring = vec![SentSegment::default(); length];
         for segment in self.first..self.next {
             ring[segment as usize & (length - 1)] = self.ring[segment as usize & (self.ring.len() - 1)];
         }
@@ -80,7 +80,7 @@ impl Delivery {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let sent = Sent {
+        let sent = SentSegment {
             at: now,
             first_sent: self.first_sent,
             delivered: self.delivered,
@@ -104,7 +104,7 @@ impl Delivery {
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_delivered += 1;
-        let newer = |newest: &Sent| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
+        let newer = |newest: &SentSegment| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
         if self.newest.and_then(|newest| self.records.get(newest)).is_none_or(newer) {
             self.newest = Some(segment);
         }
@@ -164,7 +164,7 @@ impl Delivery {
         let bytes = |segments: u64| Bytes::new(segments * payload);
         Some(RateSample {
             delivered: bytes(self.delivered - newest.delivered),
-            // An interval shorter than any round trip: a segment that was sent again was acknowledged for its first
+            // If the interval is shorter than any round trip, a retransmitted segment was acknowledged for its first
             // copy.
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             application_limited: newest.application_limited,

@@ -2,9 +2,9 @@
 //!
 //! The pacer is a leaky bucket (RFC 9002, section 7.7). The segments of a [quantum](cc::send_quantum), two at most
 //! rates, may leave together. If the window is the limit, segments that an acknowledgement frees leave with it, up to
-//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. In
-//! four cases segments leave one by one: a controller places departures, a sizer caps the pace, there is a window but
-//! no rate, or the sender has a line of its own.
+//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. Segments
+//! leave one by one if a controller places departures, or a sizer caps the pace. They also do so if there is a window
+//! but no rate, or if the sender has a line of its own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
@@ -24,7 +24,7 @@ pub(super) struct Pacer {
     line_gap: Span,
     /// The time between `opens_at` and `free_at`.
     early: Span,
-    /// True if every segment leaves by itself, whatever the rate.
+    /// True if every segment leaves by itself, at any rate.
     single: bool,
     /// The time at which the pace covers the super-packet that is leaving; `None`: none is leaving.
     together: Option<Time>,
@@ -68,7 +68,7 @@ impl Pacer {
         self.gap.max(self.least_gap)
     }
 
-    /// Returns true if the pacer already goes by `rate`, which is the usual case.
+    /// Returns true if the pacer already has `rate`, which is the usual case.
     #[inline]
     pub(super) fn is_at(&self, rate: Rate) -> bool {
         rate == self.rate && self.free_at != Time::NEVER
@@ -77,7 +77,7 @@ impl Pacer {
     /// Sets the `rate` at which segments of `payload` leave, counted in payload as windows are.
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
-        // A segment that waits for its time at a slower rate need not wait for all of it.
+        // A segment that waits, with its time computed at a slower rate, leaves earlier at the new rate.
         let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
         let free_at = match self.free_at {
             // A controller that places departures held everything back, and now has a rate.

@@ -77,7 +77,7 @@ mod tests {
     }
 
     /// RFC 6937, section 4, first example: one segment of twenty is lost. Limited transmit sent two, and the lost one
-    /// is no longer in the network, so that 20 are as the third duplicate comes.
+    /// has left the network, so that 20 are in flight as the third duplicate comes.
     #[test]
     fn one_loss_sends_on_every_second_acknowledgement_and_ends_at_the_threshold() {
         let mut prr = Prr::default();

@@ -68,7 +68,7 @@ pub(super) struct Rack {
 
 /// The result of a look for losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RackLosses {
     /// The time at which the newest of the retransmissions found lost had left.
     pub(super) again: Option<Time>,
 }
@@ -156,8 +156,8 @@ impl Rack {
     }
 
     /// Marks the lost segments on `board`: step 5. Sets `due` if more may turn out to be lost later.
-    pub(super) fn detect(&mut self, now: Time, board: &mut Scoreboard, window: Span) -> Found {
-        let mut found = Found { again: None };
+    pub(super) fn detect(&mut self, now: Time, board: &mut Scoreboard, window: Span) -> RackLosses {
+        let mut found = RackLosses { again: None };
         let mut latest = None;
         let patience = self.rtt + window;
         let mut from = board.loss_edge();
@@ -191,7 +191,7 @@ impl Rack {
     /// [rfc8985:6.3].
     pub(super) fn lose_timed_out(&mut self, now: Time, board: &mut Scoreboard, window: Span) {
         let patience = self.rtt + window;
-        self.judge_again(board, |sent, _| sent + patience <= now, &mut Found { again: None });
+        self.judge_again(board, |sent, _| sent + patience <= now, &mut RackLosses { again: None });
         board.lose_resent(board.una());
         let mut from = board.loss_edge();
         while let Some(hole) = board.hole_from(from) {
@@ -213,7 +213,7 @@ impl Rack {
         &mut self,
         board: &mut Scoreboard,
         is_lost: impl Fn(Time, u64) -> bool,
-        found: &mut Found,
+        found: &mut RackLosses,
     ) {
         while let Some(&(sent, segment)) = self.again.front() {
             let current = board.is_resent(segment) && self.times.get(segment) == sent;

@@ -274,7 +274,7 @@ impl Receiver {
         self.by_inner_deadline(|own| own.acknowledge(None))
     }
 
-    /// Acknowledges withheld segments, and `sacked` beyond a hole, whatever else the deadline is for.
+    /// Acknowledges withheld segments, and `sacked` beyond a hole, also if the deadline has further reasons.
     pub(super) fn acknowledge_now(&mut self, now: Time, sacked: Option<u64>) -> Acknowledgement {
         let ack = self.acknowledge(sacked);
         let window = self.with_sizing(now, |_| {});

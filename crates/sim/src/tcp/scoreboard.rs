@@ -319,7 +319,8 @@ impl Scoreboard {
         newly
     }
 
-    /// Does this without names: segments lost in a timeout, and those sent again since, lie in one stretch each.
+    /// Does the same without the names of segments. The segments that a timeout declared lost are contiguous, and so
+    /// are those sent again since.
     fn advance_unnamed(&mut self, una: u64, newly: u64) -> u64 {
         if newly > 0 {
             self.una = una;

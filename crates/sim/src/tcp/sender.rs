@@ -161,7 +161,7 @@ impl Sender {
         }
     }
 
-    /// Returns true if it goes by windows alone ([`Plain`]).
+    /// Returns true if the sender uses windows alone ([`Plain`]).
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.pacing.is_on() && self.options.is_none()
@@ -303,9 +303,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule), and stops the timing of
-    /// itself or of a later segment: the acknowledgement of a later one waits a round trip longer for the repair.
-    /// 4.4BSD and ns-2 stop there, too (from memory, not checked).
+    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule). It stops the timing of
+    /// itself or of a later segment, because the acknowledgement of a later one waits a round trip longer for the
+    /// repair. 4.4BSD and ns-2 stop there, too (from memory, not checked).
     fn time(&mut self, sent: &Transmission, now: Time) {
         match self.timed {
             None if !sent.again => self.timed = Some((sent.segment, now)),
@@ -410,14 +410,14 @@ impl Sender {
             } else {
                 self.note_unnamed(now, newly, duplicate)
             };
-            self.tell_losses();
+            self.report_losses();
         }
         if newly > 0 || (F::PACED && delivered > 0) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
             }
-            let mut told = Ack {
+            let mut event = Ack {
                 now,
                 acked: Bytes::new(acked * self.payload),
                 delivered: Bytes::new(delivered * self.payload),
@@ -431,9 +431,9 @@ impl Sender {
                 round: self.round,
             };
             if F::PACED && self.pacing.delivery.is_some() {
-                told.rate = self.sample_rate();
+                event.rate = self.sample_rate();
             }
-            self.control.on_ack(&told);
+            self.control.on_ack(&event);
             self.adopt::<F>();
         } else if self.assisted {
             self.adopt::<F>();

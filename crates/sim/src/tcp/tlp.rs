@@ -1,5 +1,5 @@
-//! The tail loss probe. If nothing has come back for a while, one more segment asks for an acknowledgement [rfc8985:7].
-//! So a loss at the end of a flight is found by [RACK](super::rack) and not by the timer.
+//! The tail loss probe. If nothing has come back for a while, one more segment is sent to obtain an acknowledgement
+//! [rfc8985:7]. So a loss at the end of a flight is found by [RACK](super::rack) and not by the timer.
 
 use super::Acknowledgement;
 use units::{Span, Time};

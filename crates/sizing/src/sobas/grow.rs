@@ -1,6 +1,6 @@
 //! SOBAS before S is decided: it measures the path, and the window grows to C'T and beyond.
 
-use super::path::{Before, Level, Sign};
+use super::path::{Level, QueueBeforeLoss, Sign};
 use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas};
 use estimate::{Estimator, train_bytes};
 use units::{Rate, Span, Time};
@@ -25,8 +25,8 @@ pub(super) struct Grow {
 }
 
 impl Sobas {
-    /// Returns true if the data need not wait for trains any longer. Either the trains are over, for whatever reason.
-    /// Or one has arrived whole, and the others are requested while the sender is still in its first round trips.
+    /// Returns true if the data need not wait for trains any longer. The trains are over in either case. Or one has
+    /// arrived whole, and the others are requested while the sender is still in its first round trips.
     pub(super) fn has_measured(&self) -> bool {
         self.trains.is_over()
             || (self.config.regret.is_none()
@@ -55,7 +55,7 @@ impl Sobas {
     fn begin_to_grow(&mut self, now: Time) -> Phase {
         self.note_train(now);
         if self.port.rate_based {
-            return self.open(now, "the sender goes by a rate that it measures");
+            return self.open(now, "the sender is rate-based, such as BBR");
         }
         let ramp_to = self.ceiling();
         if let Some(ceiling) = ramp_to {
@@ -108,9 +108,13 @@ impl Sobas {
             }
             Sign::Sample(_) => self.decide_if_flat(now, grow),
             Sign::Loss(_) if queue_of_trains || now < self.losses.recovered => Phase::Grow(grow),
-            Sign::Loss(Before::Standing) => self.decide_by_loss(now, self.given()),
-            Sign::Loss(Before::Burst) if self.is_near_capacity() => self.decide_by_loss(now, self.given()),
-            Sign::Loss(Before::Burst) if self.losses.count(now) < self.config.parameters.losses as u32 => {
+            Sign::Loss(QueueBeforeLoss::Standing) => self.decide_by_loss(now, self.given()),
+            Sign::Loss(QueueBeforeLoss::Burst) if self.is_near_capacity() => {
+                self.decide_by_loss(now, self.given())
+            }
+            Sign::Loss(QueueBeforeLoss::Burst)
+                if self.losses.count(now) < self.config.parameters.losses as u32 =>
+            {
                 // At the start, bursts that a small buffer cannot hold are to be expected.
                 self.losses.recovered = now + self.base() * 4;
                 Phase::Grow(Grow { ramp_to: self.ceiling().or(Some(self.window)), starting: false })

@@ -25,7 +25,8 @@ pub struct Parameters {
     pub losses: f64,
     /// The seconds after which the transfer is decided on again [sobas:IV], or 50 round trips if that is longer.
     pub segment: f64,
-    /// The share of C' from which on R counts as all of it: nothing else is on the path, and the sender is paced at C'.
+    /// The share of C' from which on R counts as equal to C'. In that case the path has no other traffic, and the
+    /// sender is paced at C'.
     pub all: f64,
 }
 

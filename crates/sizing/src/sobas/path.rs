@@ -41,13 +41,13 @@ pub(super) struct Sample {
     pub(super) waits: Waits,
     /// The median RTT, which a few late packets do not move.
     pub(super) median: Span,
-    /// True if the receive window was the limit for most of it.
+    /// True if the receive window was the limit for most of the sample.
     pub(super) limited: bool,
 }
 
 /// The queue before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum QueueBeforeLoss {
     /// No queue: the loss is not caused by us.
     Calm,
     /// A queue for moments: a burst of ours, or of others.
@@ -66,7 +66,7 @@ pub(super) enum Sign {
     /// The least RTT of the last round trip is this much above the base.
     Wait(Span),
     /// A loss event begins.
-    Loss(Before),
+    Loss(QueueBeforeLoss),
     /// A train is back, or will not come any more.
     Train,
 }
@@ -235,17 +235,17 @@ impl Path {
 
     /// Returns the queue just before `now`, beyond the RTT before the transfer, which includes jitter and the queue of
     /// others.
-    fn before(&self, now: Time) -> Before {
-        let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return Before::Calm };
+    fn before(&self, now: Time) -> QueueBeforeLoss {
+        let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return QueueBeforeLoss::Calm };
         let round = self.round(base);
         let least = self.rtt().since(behind(now, round)).map(|waits| waits.least);
         let greatest = self.rtt().since(behind(now, round * 3)).map(|waits| waits.greatest);
         if least.is_some_and(|least| least >= exogenous + self.hint(base)) {
-            Before::Standing
+            QueueBeforeLoss::Standing
         } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.hint(base)) {
-            Before::Burst
+            QueueBeforeLoss::Burst
         } else {
-            Before::Calm
+            QueueBeforeLoss::Calm
         }
     }
 

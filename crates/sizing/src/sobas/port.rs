@@ -11,7 +11,7 @@ pub(crate) const IDLY: u64 = 8;
 /// The state of the interface: the last actions, and facts from inputs.
 #[derive(Debug)]
 pub(super) struct Port {
-    said: Option<Bytes>,
+    last_window: Option<Bytes>,
     said_pace: Option<Rate>,
     pub(super) delivered: Bytes,
     /// The time until which RTTs are those of the path without us: the first train has not arrived yet.
@@ -25,7 +25,7 @@ pub(super) struct Port {
 impl Default for Port {
     fn default() -> Self {
         Self {
-            said: None,
+            last_window: None,
             said_pace: None,
             delivered: Bytes::ZERO,
             undisturbed_until: Time::NEVER,
@@ -56,10 +56,12 @@ impl Sobas {
 
     /// Returns the pace, if it differs from the last one by more than a hundredth.
     fn new_pace(&mut self) -> Option<Action> {
-        let (pace, said) = (self.pace(), self.port.said_pace);
-        let differs = match (pace, said) {
-            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.01,
-            (pace, said) => pace != said,
+        let (pace, last_window) = (self.pace(), self.port.said_pace);
+        let differs = match (pace, last_window) {
+            (Some(pace), Some(last_window)) => {
+                (pace.as_bps_f64() / last_window.as_bps_f64() - 1.0).abs() > 0.01
+            }
+            (pace, last_window) => pace != last_window,
         };
         differs.then(|| {
             self.port.said_pace = pace;
@@ -77,7 +79,7 @@ impl Sobas {
         self.window
     }
 
-    /// Returns true if S is in force.
+    /// Returns true if the window is S.
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self.phase, Phase::Hold(_))
     }
@@ -115,7 +117,7 @@ impl Sobas {
         }
     }
 
-    /// Lets another window than S be in force from now on, without a pace.
+    /// Uses another window than S from now on, without a pace.
     pub(crate) fn release(&mut self) {
         self.phase = Phase::Open { until: Time::NEVER };
     }
@@ -137,13 +139,13 @@ impl Sobas {
         self.path.times().map_or(Span::from_millis(100), |times| times.average)
     }
 
-    /// Takes `input` while another window than S is in force.
+    /// Handles `input` while the window is not S.
     pub(crate) fn watch(&mut self, now: Time, input: Input) {
         self.observe(now, input);
     }
 
-    /// Puts S in force again after a window of `window`: R T for an R of `rate`. Returns the time from which on it
-    /// counts.
+    /// Sets the window back to S = R T, with `rate` for R, after a window of `window`. Returns the time from which on
+    /// it counts.
     pub(crate) fn resume(&mut self, now: Time, rate: Rate, window: f64) -> Time {
         self.window = window;
         let average = self.round_trip();
@@ -154,7 +156,7 @@ impl Sobas {
 
     /// Does the same as [`poll`](BufferSizer::poll), with another window.
     pub(crate) fn poll_with(&mut self, now: Time, window: f64) -> Option<Action> {
-        self.demands(now).or_else(|| self.say(window))
+        self.demands(now).or_else(|| self.set_window(window))
     }
 
     /// Returns the next action, other than a window.
@@ -169,10 +171,10 @@ impl Sobas {
     }
 
     /// Returns the action for `window`, in whole segments, as senders use it, if it differs from the last one.
-    pub(super) fn say(&mut self, window: f64) -> Option<Action> {
+    pub(super) fn set_window(&mut self, window: f64) -> Option<Action> {
         let segment = self.config.segment;
         let window = (segment * (Bytes::new(window as u64) / segment).max(1)).min(self.config.maximum);
-        let changed = self.port.said.replace(window) != Some(window);
+        let changed = self.port.last_window.replace(window) != Some(window);
         changed.then_some(Action::Window(window))
     }
 }
@@ -182,12 +184,12 @@ impl BufferSizer for Sobas {
         let signs = self.observe(now, input);
         signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
         if self.port.rate_based && matches!(self.phase, Phase::Grow(_) | Phase::Hold(_)) {
-            self.phase = self.open(now, "the sender goes by a rate that it measures");
+            self.phase = self.open(now, "the sender is rate-based, such as BBR");
         }
     }
 
     fn poll(&mut self, now: Time) -> Option<Action> {
-        self.demands(now).or_else(|| self.say(self.window))
+        self.demands(now).or_else(|| self.set_window(self.window))
     }
 
     fn wakeup(&self) -> Option<Time> {
@@ -195,7 +197,7 @@ impl BufferSizer for Sobas {
     }
 
     fn probe_interval(&self) -> Option<Span> {
-        // A rate-based sender is not limited, whatever the path is like.
+        // A rate-based sender is never limited.
         let interval = self.path.probe_interval();
         match self.phase {
             Phase::Open { .. } if self.port.rate_based => None,

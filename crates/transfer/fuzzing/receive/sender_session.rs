@@ -10,7 +10,7 @@ use crate::fuzzing::{Input, clock, pass, segments};
 use crate::keys::{Key, receiver_tls};
 use crate::progress::{Observer, Question, Snapshot};
 use crate::receive::assembly::{Assembly, Rules};
-use crate::receive::book::{Book, Link};
+use crate::receive::registry::{Registry, SessionHandle};
 use crate::receive::session::workers::{self, Storing, WorkerEnds};
 use crate::receive::session::{Event, Session};
 use crate::receive::state::State;
@@ -108,16 +108,16 @@ fn run(setup: &mut Setup, form: u8, sessions: &[&mut [Segment]], model: &Model) 
         patience: PATIENCE,
     };
     let user = User { agrees: form & 128 == 0 };
-    let book = Book::new(&receiver, &user).expect("a descriptor");
+    let registry = Registry::new(&receiver, &user).expect("a descriptor");
     for segments in sessions {
-        serve(&book, segments);
+        serve(&registry, segments);
         assert_eq!(receiver.assembly.counts().arriving, 0, "nothing arrives any more");
-        if book.is_done() {
+        if registry.is_done() {
             break;
         }
     }
-    let done = book.is_done();
-    drop(book);
+    let done = registry.is_done();
+    drop(registry);
     let Receiver { assembly, state, .. } = receiver;
     drop(assembly);
     if done {
@@ -129,7 +129,7 @@ fn run(setup: &mut Setup, form: u8, sessions: &[&mut [Segment]], model: &Model) 
 }
 
 /// Serves a control connection on which these segments come.
-fn serve(book: &Book<'_>, segments: &[Segment]) {
+fn serve(registry: &Registry<'_>, segments: &[Segment]) {
     let (script, channel) = Script::channel([]);
     let first = segments.iter().position(|segment| matches!(segment, Segment::Turn(..)));
     let (before, after) = segments.split_at(first.unwrap_or(segments.len()));
@@ -137,11 +137,11 @@ fn serve(book: &Book<'_>, segments: &[Segment]) {
         before.iter().map(|segment| if let Segment::Bytes(bytes) = segment { &bytes[..] } else { &[] });
     let mut left = bytes.collect::<Vec<_>>().concat();
     if let Ok(Some((Greeting::Control { version, streams, echo }, length))) = frame::first(&left)
-        && let Some((link, events)) = book.admit(&channel, version, streams, echo)
+        && let Some((link, events)) = registry.admit(&channel, version, streams, echo)
     {
         left.drain(..length);
-        let (mut session, beside) = Session::begin(book, &link, &channel).expect("the disk is whole");
-        let mut play = Play { book, link: &link, events: &events, session: &mut session, beside, left };
+        let (mut session, beside) = Session::begin(registry, &link, &channel).expect("the disk is whole");
+        let mut play = Play { registry, link: &link, events: &events, session: &mut session, beside, left };
         let ended = play.all(after);
         let Play { session: _, .. } = play;
         if let Err(error) = &ended {
@@ -150,17 +150,17 @@ fn serve(book: &Book<'_>, segments: &[Segment]) {
             session.take_leave(error, &events);
         }
         session.end();
-        book.receiver.assembly.name_waiting().expect("the disk is whole");
-        book.receiver.assembly.checkpoint().expect("the disk is whole");
-        book.end(&link, false, ended);
+        registry.receiver.assembly.name_waiting().expect("the disk is whole");
+        registry.receiver.assembly.checkpoint().expect("the disk is whole");
+        registry.end(&link, false, ended);
     }
     check_written(&script.take_written());
 }
 
 /// A session, and the events around it that the script demands.
 struct Play<'a, 'b> {
-    book: &'a Book<'a>,
-    link: &'b Link,
+    registry: &'a Registry<'a>,
+    link: &'b SessionHandle,
     events: &'b Events<Event>,
     session: &'b mut Session<'a>,
     beside: WorkerEnds<'a>,
@@ -212,7 +212,7 @@ impl Play<'_, '_> {
 
     /// Handles consequences until there are no more.
     fn settle(&mut self) -> Result<(), TransferError> {
-        let assembly = &self.book.receiver.assembly;
+        let assembly = &self.registry.receiver.assembly;
         loop {
             self.session.proceed()?;
             match self.beside.store.try_recv() {
@@ -232,7 +232,7 @@ impl Play<'_, '_> {
     /// Plays a data connection, whose bytes come in parts of a given size, or names, passing time, an answer, an
     /// examination.
     fn turn(&mut self, kind: u8, about: &[u8]) -> Result<(), TransferError> {
-        let (assembly, events) = (&self.book.receiver.assembly, &self.link.events);
+        let (assembly, events) = (&self.registry.receiver.assembly, &self.link.events);
         let first = about.first().copied().unwrap_or_default();
         match kind {
             0 => {
@@ -247,7 +247,7 @@ impl Play<'_, '_> {
             }
             4 => {
                 for question in self.beside.ask.try_iter() {
-                    let answer = self.book.observer.accept(&question, &|| false);
+                    let answer = self.registry.observer.accept(&question, &|| false);
                     let _ = events.send(Event::Answer(answer));
                 }
             }

@@ -7,7 +7,7 @@ use super::connect::Connections;
 use super::control::Control;
 use super::count::Count;
 use super::offer::Offering;
-use super::retry::Earlier;
+use super::retry::EarlierAttempts;
 use super::stream::Stream;
 use super::transfer::Transfer;
 use super::{SendOptions, sources};
@@ -16,7 +16,7 @@ use crate::fuzzing::script::{Script, Segment};
 use crate::fuzzing::{Input, clock, pass, segments};
 use crate::history::History;
 use crate::name::Name;
-use crate::progress::{Moved, Observer, Silent, Snapshot};
+use crate::progress::{EntryOutcome, Observer, SilentObserver, Snapshot};
 use crate::wire::control::{Entry, Id, Kind, ToReceiver, ToSender};
 use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
 use crate::wire::frame::{self, Framed};
@@ -57,7 +57,7 @@ fn run(tree: &mut Tree, streams: usize, segments: Vec<Segment>) {
     let own = |channel| Arc::try_unwrap(channel).expect("nobody else has it");
     let data = data.into_iter().map(own).collect();
     let connections = Connections { control: own(control), data, opener: None, echoer: None };
-    let mut earlier = Earlier::new(clock.now());
+    let mut earlier = EarlierAttempts::new(clock.now());
     let transfer =
         Transfer::new(connections, &SendOptions::default(), &clock, &earlier).expect("a descriptor");
     let ear = Ear::default();
@@ -83,7 +83,7 @@ fn play(
     (tree, sources, count): (&mut Tree, &[sources::Source], &Count),
     segments: Vec<Segment>,
 ) -> Result<(), TransferError> {
-    let mut offering = Offering::new(transfer, count, &Silent);
+    let mut offering = Offering::new(transfer, count, &SilentObserver);
     let (mut left, mut over) = (Vec::new(), false);
     control.announce()?;
     offering.trees(sources).expect("nothing breaks");
@@ -107,7 +107,7 @@ fn play(
                 let about = about.first().copied().unwrap_or(4);
                 let channels = transfer.channels();
                 let channel = &channels[usize::from(about & 1) % channels.len()];
-                let mut stream = Stream::new(transfer, channel, &Silent);
+                let mut stream = Stream::new(transfer, channel, &SilentObserver);
                 for _ in 0..about / 2 {
                     let Some(job) = transfer.queue.take_now() else { break };
                     stream.work(&job).expect("nothing breaks");
@@ -145,7 +145,7 @@ impl Observer for Ear {
         shown(&snapshot.reason);
     }
 
-    fn moved(&self, name: &Name, _fate: Moved) {
+    fn moved(&self, name: &Name, _fate: EntryOutcome) {
         assert!(Tree::has(name), "{name} was not sent");
     }
 }

@@ -1,6 +1,6 @@
 //! [`MessageReader`]: the reading end of a [`Channel`].
 
-use super::{Channel, Got, RAW};
+use super::{Channel, RAW, ReadOutcome};
 use crate::error::TransferError;
 use crate::lock::locked;
 use crate::wire::frame::{self, Framed};
@@ -38,9 +38,9 @@ impl<'a> MessageReader<'a> {
     }
 
     /// Reads once more.
-    pub(crate) fn more(&mut self, until: Time) -> Result<Got, TransferError> {
+    pub(crate) fn more(&mut self, until: Time) -> Result<ReadOutcome, TransferError> {
         if self.channel.ended.load(Ordering::Relaxed) {
-            return Ok(Got::End);
+            return Ok(ReadOutcome::End);
         }
         if self.at > 0 {
             self.plain.drain(..self.at);
@@ -69,10 +69,10 @@ impl MessageReader<'_> {
             }
             overdue = self.channel.clock.now() > until;
             match self.more(until)? {
-                Got::Bytes | Got::Last => {}
-                Got::Nothing => return Ok(Message::Nothing),
-                Got::End if self.held().is_empty() => return Ok(Message::End),
-                Got::End => return Err(TransferError::gone("closed within a message")),
+                ReadOutcome::Bytes | ReadOutcome::Last => {}
+                ReadOutcome::Nothing => return Ok(Message::Nothing),
+                ReadOutcome::End if self.held().is_empty() => return Ok(Message::End),
+                ReadOutcome::End => return Err(TransferError::gone("closed within a message")),
             }
         }
     }

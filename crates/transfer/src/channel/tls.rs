@@ -1,10 +1,10 @@
 //! [`Tls`]: the carrier of a channel's bytes by TLS over TCP.
 
 use super::paced::Paced;
-use super::{Carrier, Got};
+use super::{ByteStream, ReadOutcome};
 use crate::error::TransferError;
 use crate::lock::locked;
-use host::{Clock, Pace, PollFd, PollFlags, TcpInfo, Wake, Woken};
+use host::{Clock, Pace, PollFd, PollFlags, TcpInfo, WaitResult, Waker};
 use rustix::net::sockopt;
 use rustls::{Connection, Error as TlsError};
 use std::io::{self, BufRead, Read, Write};
@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use units::{Rate, Span, Time};
 
-/// The time after which a peer that takes nothing is gone; a slow one takes something now and then. The kernel ends a
-/// connection whose packets are not acknowledged for this time.
+/// The time after which a peer that accepts no data counts as gone; a slow peer accepts some now and then. The kernel
+/// ends a connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
 /// The time after which a receiver with a stalled disk is gone, too. Its kernel reports a closed window meanwhile.
 pub(crate) const STALLED: Span = Span::from_secs(150);
@@ -34,7 +34,7 @@ pub(crate) struct Tls {
     /// The pace that the other side's sizer has requested.
     pace: Mutex<Pace>,
     /// Wakes a thread that waits for its pace when the pace has changed.
-    another_pace: OnceLock<Wake>,
+    another_pace: OnceLock<Waker>,
     /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
     waited: [AtomicU64; 2],
     /// The time at which the kernel last accepted data, in nanoseconds.
@@ -59,7 +59,7 @@ impl Tls {
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
         host::options::set_no_delay(&tcp)?;
-        notice_silence(&tcp).map_err(TransferError::system("have the kernel watch a connection"))?;
+        notice_silence(&tcp).map_err(TransferError::system("register a connection with the kernel"))?;
         connection.set_buffer_limit(None);
         let tls = Self {
             tcp,
@@ -80,9 +80,13 @@ impl Tls {
                 return Ok((tls, plain));
             }
             match tls.read(&mut raw, &mut plain, until)? {
-                Got::Bytes if clock.now() <= until => {}
-                Got::Bytes | Got::Nothing => return Err(TransferError::gone("no handshake in time")),
-                Got::Last | Got::End => return Err(TransferError::gone("closed during the handshake")),
+                ReadOutcome::Bytes if clock.now() <= until => {}
+                ReadOutcome::Bytes | ReadOutcome::Nothing => {
+                    return Err(TransferError::gone("no handshake in time"));
+                }
+                ReadOutcome::Last | ReadOutcome::End => {
+                    return Err(TransferError::gone("closed during the handshake"));
+                }
             }
         }
     }
@@ -129,7 +133,7 @@ impl Tls {
             let there = peer.bytes_acked;
             match acknowledged.replace(there) {
                 Some(before) if there == before && self.clock.now() >= last + limit => {
-                    return Err(TransferError::gone(format!("the other side took nothing for {limit}")));
+                    return Err(TransferError::gone(format!("the other side accepted no data for {limit}")));
                 }
                 Some(before) if there > before => self.took(),
                 _ => {}
@@ -145,7 +149,7 @@ impl Tls {
         }
         let millis = (limit.as_nanos() / 1_000_000).try_into().unwrap_or(u32::MAX);
         sockopt::set_tcp_user_timeout(&self.tcp, millis)
-            .map_err(TransferError::system("have the kernel watch a connection"))
+            .map_err(TransferError::system("register a connection with the kernel"))
     }
 
     /// Hands over the data that the kernel takes without waiting. Returns true if nothing is left.
@@ -171,7 +175,7 @@ impl Tls {
         let Some(another_pace) = self.another_pace.get() else {
             // This is the first wait. The pace may have changed before the descriptor existed, so the caller checks it
             // again.
-            let wake = Wake::new().map_err(TransferError::system("make an event descriptor"))?;
+            let wake = Waker::new().map_err(TransferError::system("make an event descriptor"))?;
             self.another_pace.get_or_init(|| wake);
             return Ok(());
         };
@@ -216,8 +220,8 @@ impl Tls {
         loop {
             let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
             match host::wait(&mut [PollFd::new(&self.tcp, what)], limit) {
-                Ok(Woken::Interrupted) => {}
-                Ok(woken) => return Ok(woken == Woken::Ready),
+                Ok(WaitResult::Interrupted) => {}
+                Ok(woken) => return Ok(woken == WaitResult::Ready),
                 Err(error) => return Err(TransferError::system("wait for a socket")(error)),
             }
         }
@@ -233,7 +237,7 @@ impl Tls {
     }
 }
 
-impl Carrier for Tls {
+impl ByteStream for Tls {
     fn tcp(&self) -> &TcpStream {
         &self.tcp
     }
@@ -247,13 +251,13 @@ impl Carrier for Tls {
         self.hand_over(Time::NEVER, STUCK, closed)
     }
 
-    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
+    fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<ReadOutcome, TransferError> {
         let length = loop {
             match (&*self.tcp).read(raw) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !self.wait(PollFlags::IN, until)? {
-                        return Ok(Got::Nothing);
+                        return Ok(ReadOutcome::Nothing);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -288,7 +292,7 @@ impl Carrier for Tls {
                 left -= length;
             }
             if state.peer_has_closed() {
-                return Ok(if plain.is_empty() { Got::End } else { Got::Last });
+                return Ok(if plain.is_empty() { ReadOutcome::End } else { ReadOutcome::Last });
             }
         }
         let answer = tls.wants_write() && !tls.is_handshaking();
@@ -298,7 +302,7 @@ impl Carrier for Tls {
             // it: a reader never waits for the path.
             self.push(&mut Paced::new(&self.tcp, &self.pace, self.clock))?;
         }
-        Ok(Got::Bytes)
+        Ok(ReadOutcome::Bytes)
     }
 
     fn finish(&self) {
@@ -322,7 +326,7 @@ impl Carrier for Tls {
     fn pace(&self, rate: Option<Rate>) {
         let mut pace = locked(&self.pace);
         pace.set(self.clock.now(), rate);
-        // Failing to limit the kernel's unsent data is no reason to stop.
+        // The transfer continues if the kernel's unsent data cannot be limited.
         let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
         drop(pace);
         if let Some(another_pace) = self.another_pace.get() {

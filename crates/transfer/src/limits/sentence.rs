@@ -71,13 +71,13 @@ impl fmt::Display for Limits {
             LimitedBy::ReceiveWindow => write!(
                 formatter,
                 "It was limited by the largest receive window that the receiver's kernel grants: {percent} % of the time.{}",
-                Fix(way_out)
+                AdviceText(way_out)
             ),
             LimitedBy::SendBuffer => {
                 write!(
                     formatter,
                     "It was limited by the send buffer: {percent} % of the time.{}",
-                    Fix(way_out)
+                    AdviceText(way_out)
                 )
             }
             LimitedBy::CongestionWindow => self.path(formatter, way_out, percent, &lost),
@@ -138,9 +138,9 @@ impl Limits {
 }
 
 /// The advice, as further sentences.
-struct Fix(Advice);
+struct AdviceText(Advice);
 
-impl fmt::Display for Fix {
+impl fmt::Display for AdviceText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Advice::Streams(streams, rate, buffer) => {
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    fn said(limits: LimitTimes, measured: Measured) -> String {
+    fn sentence_of(limits: LimitTimes, measured: Measured) -> String {
         Limits::new(Span::from_secs(40), &times(limits), measured).to_string()
     }
 
@@ -218,14 +218,14 @@ mod tests {
     #[test]
     fn slow_start_is_not_the_path() {
         let ten = Measured { bytes: units::Bytes::new(10_000_000), ..measured() };
-        let text = said(LimitTimes { slow_start: 30 * SECOND, ..LimitTimes::default() }, ten);
+        let text = sentence_of(LimitTimes { slow_start: 30 * SECOND, ..LimitTimes::default() }, ten);
         assert!(text.contains("by slow start, not by the path: 75 %"), "{text}");
         assert!(text.contains("10 MB need 10 round trips of 150 ms"), "{text}");
     }
 
     #[test]
     fn a_full_send_buffer_comes_with_streams_and_a_setting() {
-        let text = said(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
+        let text = sentence_of(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
         for words in [
             "--streams 8 would have up to 960 Mbit/s",
             "net.ipv4.tcp_wmem=\"4096 16384 67108864\"",
@@ -239,19 +239,19 @@ mod tests {
     fn losses_do_not_reduce_a_rate_based_control_and_reduce_others() {
         let path = LimitTimes { congestion: 30 * SECOND, ..LimitTimes::default() };
         let lossy = Measured { retransmits: 3, ..measured() };
-        let bbr = said(path, Measured { rate_based: true, ..lossy });
+        let bbr = sentence_of(path, Measured { rate_based: true, ..lossy });
         assert!(
             bbr.contains("3 segments were sent again, which does not reduce") && !bbr.contains("--control"),
             "{bbr}"
         );
-        let random = said(path, lossy);
+        let random = sentence_of(path, lossy);
         assert!(random.contains("losses reduce") && random.contains("--control bbr"), "{random}");
-        let full = said(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
+        let full = sentence_of(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
         assert!(
             full.contains("by the path") && full.contains("3 segments") && full.contains("190 ms"),
             "{full}"
         );
-        let idle = said(path, measured());
+        let idle = sentence_of(path, measured());
         assert!(idle.contains("the path had room") && !idle.contains("by the path"), "{idle}");
     }
 }

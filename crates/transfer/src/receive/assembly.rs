@@ -29,7 +29,7 @@ use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
 use crate::lock::locked;
 use crate::name::Name;
-use crate::progress::Moved;
+use crate::progress::EntryOutcome;
 use crate::store::{Key, Store};
 use crate::wire::control::{Entry, Id};
 use host::Clock;
@@ -115,7 +115,7 @@ struct Open {
     /// The names of the present files, for their digests.
     listed: Vec<Name>,
     /// The outcomes of entries, for an observer of each.
-    news: Vec<(Name, Moved)>,
+    news: Vec<(Name, EntryOutcome)>,
 }
 
 impl Open {
@@ -124,7 +124,7 @@ impl Open {
         self.files.is_empty() && self.reserved.is_empty() && self.claimed == 0
     }
 
-    /// Returns true if there is no room for more files.
+    /// Returns true if no more files may be under way.
     fn is_crowded(&self) -> bool {
         self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
     }
@@ -201,7 +201,7 @@ impl Assembly {
         self.entries.fetch_add(1, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
         self.list(name);
-        self.tell(name, Moved::There);
+        self.report(name, EntryOutcome::There);
     }
 
     fn list(&self, name: &Name) {
@@ -210,12 +210,12 @@ impl Assembly {
         }
     }
 
-    fn tell(&self, name: &Name, fate: Moved) {
+    fn report(&self, name: &Name, fate: EntryOutcome) {
         self.open_files().news.push((name.clone(), fate));
     }
 
     /// Returns the outcomes of entries since the last call.
-    pub(super) fn news(&self) -> Vec<(Name, Moved)> {
+    pub(super) fn news(&self) -> Vec<(Name, EntryOutcome)> {
         std::mem::take(&mut self.open_files().news)
     }
 

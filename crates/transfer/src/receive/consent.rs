@@ -1,9 +1,9 @@
 //! [`Consent`]: a sender's announcement, and the part of it that the receiver's user accepts.
 //!
 //! Nothing is stored before it is announced and accepted. The accepted amount is a cap. More than that has to be
-//! announced, and is a new question where there is somebody to ask. If there is nobody, the ticket is the consent to
-//! the announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also
-//! admits the sender that continues the session after an interruption, without a second question.
+//! announced, and the user is asked again if there is one. If there is nobody, the ticket is the consent to the
+//! announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also admits
+//! the sender that continues the session after an interruption, without a second question.
 
 use super::Accept;
 use super::incoming::name_key;
@@ -60,12 +60,12 @@ pub(super) struct Consent {
     /// The numbers of entries and bytes that are accepted.
     granted: Option<(u64, u64)>,
     asking: Option<Counted>,
-    spent: Spent,
+    spent: ConsentAmounts,
 }
 
 /// The offered and the accepted amount.
 #[derive(Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct ConsentAmounts {
     /// The numbers of entries and bytes offered.
     offered: (u64, u64),
     /// The numbers of entries and bytes that a person accepted.
@@ -75,7 +75,7 @@ pub(super) struct Spent {
     sizes: HashMap<Key, (u64, u32)>,
 }
 
-impl Spent {
+impl ConsentAmounts {
     /// Makes the record of an interrupted session's stored data, given as keys of names with their bytes. A limit holds
     /// for a session, however often its receiver is started.
     pub(super) fn on(there: impl IntoIterator<Item = (Key, u64)>) -> Self {
@@ -93,7 +93,7 @@ impl Spent {
 impl Consent {
     /// Makes the consent of a session. `spent` is the record of earlier senders, if a limit or a person's answer holds
     /// for all.
-    pub(super) fn new(accept: Accept, peer: SocketAddr, spent: Spent) -> Self {
+    pub(super) fn new(accept: Accept, peer: SocketAddr, spent: ConsentAmounts) -> Self {
         Self { accept, peer, announced: None, granted: spent.granted, asking: None, spent }
     }
 
@@ -234,9 +234,9 @@ impl Consent {
 
     /// Returns the record of what the limit or a person's answer has been spent on, for the next sender of the session.
     /// It is empty if there is neither.
-    pub(super) fn into_spent(mut self) -> Spent {
+    pub(super) fn into_spent(mut self) -> ConsentAmounts {
         if self.accept.limit.is_none() && self.spent.granted.is_none() {
-            return Spent::default();
+            return ConsentAmounts::default();
         }
         self.spent.sizes.values_mut().for_each(|(_, times)| *times = 0);
         self.spent
@@ -279,7 +279,7 @@ mod tests {
     use crate::wire::control::Stamp;
 
     fn consent(accept: Accept) -> Consent {
-        Consent::new(accept, "192.0.2.7:5".parse().unwrap(), Spent::default())
+        Consent::new(accept, "192.0.2.7:5".parse().unwrap(), ConsentAmounts::default())
     }
 
     fn counted(entries: u64, bytes: u64, complete: bool) -> Counted {

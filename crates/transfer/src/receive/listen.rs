@@ -1,22 +1,22 @@
 //! Listening, and the admission of senders.
 //!
-//! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`Unproved`] limits the number of such
+//! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`PendingConnections`] limits the number of such
 //! connections, and decides which of them are closed when there are more. Each rejected connection leaves one line, up
 //! to a number per second.
 
+mod pending;
 mod socket;
 mod standing;
 #[cfg(test)]
 #[path = "../../tests/within/listen.rs"]
 mod tests;
 mod turns;
-mod unproved;
 
 pub(super) use socket::{bind, own_addresses};
 pub(super) use standing::Standing;
 
 use super::Receiver;
-use super::book::{Book, Link};
+use super::registry::{Registry, SessionHandle};
 use super::session::{self, Event};
 use super::stream;
 use crate::channel::{Channel, Message, MessageReader};
@@ -26,6 +26,8 @@ use crate::summary::Summary;
 use crate::wire::control::ToSender;
 use crate::wire::{Greeting, frame};
 use host::{PollFd, PollFlags};
+pub(super) use pending::PendingConnections;
+use pending::{PATIENCE, PendingConnection};
 use rustls::ServerConnection;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -34,8 +36,6 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 use turns::Busy;
 use units::{Span, Time};
-pub(super) use unproved::Unproved;
-use unproved::{PATIENCE, PendingConnection};
 
 /// The time for a rejected sender to read the reason.
 const LAST_WORD: Span = Span::from_secs(2);
@@ -46,25 +46,25 @@ const SCARCITY: Duration = Duration::from_millis(50);
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
 pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
-    let book = Book::new(receiver, observer)?;
+    let registry = Registry::new(receiver, observer)?;
     std::thread::scope(|threads| {
-        while !book.is_done() {
-            let due = book.look();
-            book.wait(due);
-            book.hear_newcomers(threads);
-            book.accept();
+        while !registry.is_done() {
+            let due = registry.look();
+            registry.wait(due);
+            registry.read_greetings(threads);
+            registry.accept();
         }
-        book.close();
+        registry.close();
     });
-    book.take_result().expect("a receiver that is done has a result")
+    registry.take_result().expect("a receiver that is done has a result")
 }
 
-impl Book<'_> {
+impl Registry<'_> {
     /// Waits until `due` for a new connection, a connection's first bytes, or a departure.
     fn wait(&self, due: Time) {
         let (silent, due) = {
             let entries = self.open();
-            (entries.unproved.silent(), due.min(entries.unproved.due()))
+            (entries.pending.silent(), due.min(entries.pending.due()))
         };
         let mut sockets =
             vec![PollFd::new(&self.receiver.listener, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
@@ -82,7 +82,7 @@ impl Book<'_> {
                 Ok(accepted) => accepted,
                 Err(error) if is_scarcity(&error) => {
                     self.limited(&format!("a connection cannot be accepted: {error}"));
-                    let closed = self.open().unproved.give_way();
+                    let closed = self.open().pending.give_way();
                     if let Some(closed) = closed {
                         self.turned_away(closed, "its place is needed");
                     }
@@ -97,7 +97,7 @@ impl Book<'_> {
                 let mut entries = self.open();
                 entries.next += 1;
                 let number = entries.next;
-                entries.unproved.admit(number, Arc::new(socket), peer, now)
+                entries.pending.admit(number, Arc::new(socket), peer, now)
             };
             if let Some(closed) = closed {
                 self.turned_away(closed, "too many connections are trying at once");
@@ -106,8 +106,8 @@ impl Book<'_> {
     }
 
     /// Starts a thread for each connection that has sent something.
-    fn hear_newcomers<'s>(&'s self, threads: &'s Scope<'s, '_>) {
-        let changes = self.open().unproved.changes(self.receiver.clock.now());
+    fn read_greetings<'s>(&'s self, threads: &'s Scope<'s, '_>) {
+        let changes = self.open().pending.changes(self.receiver.clock.now());
         for (peer, reason) in changes.closed {
             self.turned_away(peer, reason);
         }
@@ -115,7 +115,7 @@ impl Book<'_> {
             let (number, peer) = (newcomer.number, newcomer.peer);
             if let Err(error) = Builder::new().spawn_scoped(threads, move || self.serve_connection(newcomer))
             {
-                self.open().unproved.leave(number);
+                self.open().pending.leave(number);
                 self.turned_away(peer, &format!("no thread can be started: {error}"));
             }
         }
@@ -127,7 +127,7 @@ impl Book<'_> {
         self.open().sockets.insert(number, Arc::clone(&socket));
         let known = self.authenticate(socket, since);
         // A connection that was closed to make room has been reported already.
-        let was_there = self.open().unproved.leave(number);
+        let was_there = self.open().pending.leave(number);
         match known {
             Ok((channel, greeting)) => self.serve_peer(&Arc::new(channel), greeting),
             Err(_) if self.is_done() || !was_there => {}
@@ -188,7 +188,7 @@ impl Book<'_> {
         version: u16,
         streams: u16,
         echo: u16,
-    ) -> Option<(Arc<Link>, Events<Event>)> {
+    ) -> Option<(Arc<SessionHandle>, Events<Event>)> {
         let (sender, events) = channel();
         match self.begin(control, (version, streams, echo), sender) {
             Ok(link) => Some((link, events)),

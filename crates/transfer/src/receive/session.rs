@@ -2,17 +2,17 @@
 //!
 //! One thread owns a session. It takes each [`Event`] from a channel, in the order of arrival. Connections, workers and
 //! the holder of the windows have a sender of that channel, and no part of the session itself. So a session makes all
-//! its decisions in this thread. `session/offers.rs` answers offers, `session/telling.rs` reports to both users, and
+//! its decisions in this thread. `session/offers.rs` answers offers, `session/messages.rs` reports to both users, and
 //! `session/ending.rs` has the end. `session/workers.rs` has the other threads of a session.
 
 mod ending;
+mod messages;
 mod offers;
-mod telling;
 pub(super) mod workers;
 
 use super::assembly::{Assembly, Faults, ReceiveError};
-use super::book::{Book, Link};
 use super::consent::Consent;
+use super::registry::{Registry, SessionHandle};
 use super::windows::{self, Note, WindowState};
 use crate::channel::Channel;
 use crate::error::TransferError;
@@ -94,31 +94,31 @@ enum Stage {
 /// Serves a sender until its session is finished, or it leaves before that. Returns true if another sender took its
 /// place, and the summary of a finished session.
 pub(super) fn serve(
-    book: &Book<'_>,
-    link: &Link,
+    registry: &Registry<'_>,
+    link: &SessionHandle,
     channel: &Channel,
     events: &Events<Event>,
 ) -> (bool, Result<Option<Summary>, TransferError>) {
     let mut replaced = false;
-    let ended = serve_until(book, link, channel, events, &mut replaced);
+    let ended = serve_until(registry, link, channel, events, &mut replaced);
     (replaced, ended)
 }
 
 fn serve_until(
-    book: &Book<'_>,
-    link: &Link,
+    registry: &Registry<'_>,
+    link: &SessionHandle,
     channel: &Channel,
     events: &Events<Event>,
     replaced: &mut bool,
 ) -> Result<Option<Summary>, TransferError> {
-    let (assembly, observer, told) = (&book.receiver.assembly, book.observer, &link.events);
-    let (mut session, ends) = Session::begin(book, link, channel)?;
+    let (assembly, observer, last_report) = (&registry.receiver.assembly, registry.observer, &link.events);
+    let (mut session, ends) = Session::begin(registry, link, channel)?;
     let WorkerEnds { examine, store, ask, over, asked, windows } = ends;
     let ended = std::thread::scope(|threads| {
-        let started = start(threads, move || workers::read(channel, &asked, told))
-            .and_then(|()| start(threads, move || workers::examine(assembly, &examine, told)))
-            .and_then(|()| start(threads, move || workers::store(assembly, &store, told)))
-            .and_then(|()| start(threads, move || workers::ask(observer, &ask, &over, told)))
+        let started = start(threads, move || workers::read(channel, &asked, last_report))
+            .and_then(|()| start(threads, move || workers::examine(assembly, &examine, last_report)))
+            .and_then(|()| start(threads, move || workers::store(assembly, &store, last_report)))
+            .and_then(|()| start(threads, move || workers::ask(observer, &ask, &over, last_report)))
             .and_then(|()| start(threads, move || windows.hold()))
             .map_err(TransferError::system("start a thread"));
         let ended = started.and_then(|()| session.run(events));
@@ -145,10 +145,10 @@ fn start<'s>(threads: &'s Scope<'s, '_>, work: impl FnOnce() + Send + 's) -> io:
 
 /// One sender's session.
 pub(super) struct Session<'a> {
-    book: &'a Book<'a>,
+    registry: &'a Registry<'a>,
     assembly: &'a Assembly,
     clock: &'a Clock,
-    link: &'a Link,
+    link: &'a SessionHandle,
     channel: &'a Channel,
     jobs: Jobs,
     /// Asks the reader of the control connection for more messages.
@@ -160,8 +160,8 @@ pub(super) struct Session<'a> {
     stage: Stage,
     out: Vec<u8>,
     began: Time,
-    heard: Time,
-    told: Time,
+    last_received: Time,
+    last_report: Time,
     named: Time,
     consent: Consent,
     resumed: bool,
@@ -202,20 +202,20 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Begins the session of an admitted sender. Also returns the parts that the session's other threads need.
     pub(super) fn begin(
-        book: &'a Book<'a>,
-        link: &'a Link,
+        registry: &'a Registry<'a>,
+        link: &'a SessionHandle,
         channel: &'a Channel,
     ) -> Result<(Self, WorkerEnds<'a>), TransferError> {
-        let resumed = book.receiver.assembly.begin()?;
+        let resumed = registry.receiver.assembly.begin()?;
         let word = if resumed { "goes on with the session" } else { "begins" };
-        book.observer.say(&format!("{} {word}", link.peer));
-        let (jobs, more, ends) = workers::queues(book, link, channel)?;
-        let quiet = windows::wants_quiet(link, book.receiver.window);
-        let receiver = book.receiver;
+        registry.observer.say(&format!("{} {word}", link.peer));
+        let (jobs, more, ends) = workers::queues(registry, link, channel)?;
+        let quiet = windows::wants_quiet(link, registry.receiver.window);
+        let receiver = registry.receiver;
         let now = receiver.clock.now();
-        let consent = Consent::new(receiver.accept, link.peer, book.take_spent());
+        let consent = Consent::new(receiver.accept, link.peer, registry.take_spent());
         let mut session = Self {
-            book,
+            registry,
             assembly: &receiver.assembly,
             clock: &receiver.clock,
             link,
@@ -227,8 +227,8 @@ impl<'a> Session<'a> {
             stage: Stage::Open,
             out: Vec::new(),
             began: now,
-            heard: now,
-            told: now,
+            last_received: now,
+            last_report: now,
             named: now,
             consent,
             resumed,
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
         match self.stage {
             Stage::Told(until) => until,
             _ if self.is_quiet() => self.began + QUIET,
-            _ => self.told + TELLING,
+            _ => self.last_report + TELLING,
         }
     }
 
@@ -290,22 +290,22 @@ impl<'a> Session<'a> {
     pub(super) fn handle(&mut self, event: Event) -> Result<(), TransferError> {
         match event {
             Event::Messages(messages) => {
-                self.heard = self.clock.now();
+                self.last_received = self.clock.now();
                 self.pending.extend(messages);
                 self.wants_more = true;
             }
             Event::SenderLeft(error) => return Err(self.left(error)),
             Event::StreamBegan(channel) => {
-                self.jobs.tell_windows(Note::Began(Arc::clone(&channel)));
+                self.jobs.notify_windows(Note::Began(Arc::clone(&channel)));
                 self.data.push(channel);
                 self.streams = self.streams.max(self.data.len() as u16);
-                self.jobs.tell_windows(Note::Streams(self.streams));
+                self.jobs.notify_windows(Note::Streams(self.streams));
             }
             Event::StreamEnded(channel, ended) => {
                 self.past_waited += channel.waited_to_receive().as_nanos();
-                self.past_received += telling::came(&channel);
+                self.past_received += messages::came(&channel);
                 self.data.retain(|other| !Arc::ptr_eq(other, &channel));
-                self.jobs.tell_windows(Note::Ended(channel));
+                self.jobs.notify_windows(Note::Ended(channel));
                 if self.stage == Stage::Open {
                     ended.map_err(|trouble| self.fault(trouble))?;
                 }
@@ -315,9 +315,9 @@ impl<'a> Session<'a> {
             Event::Tick
                 if !self.wants_more
                     && !matches!(self.stage, Stage::Told(_))
-                    && self.clock.now().since(self.heard) > SILENCE =>
+                    && self.clock.now().since(self.last_received) > SILENCE =>
             {
-                return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
+                return Err(TransferError::gone(format!("it sent nothing for {SILENCE}")));
             }
             Event::Tick => {}
             Event::FileLost(id, reason) => self.lost.push((id, reason)),
@@ -350,22 +350,22 @@ impl<'a> Session<'a> {
     pub(super) fn proceed(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
         if let Stage::Told(until) = self.stage {
-            self.hear_the_last_word()?;
+            self.read_the_last_message()?;
             if now >= until && self.ended.is_none() {
-                return Err(TransferError::gone("it left before the last word"));
+                return Err(TransferError::gone("it left before the last message"));
             }
             return Ok(());
         }
-        self.hear_all()?;
+        self.handle_all()?;
         let quiet = self.is_quiet();
         if !quiet {
             self.flush()?;
         }
-        if now.since(self.told) >= TELLING && !quiet {
+        if now.since(self.last_report) >= TELLING && !quiet {
             if self.stage == Stage::Storing {
                 self.link.standing.touch();
             }
-            self.tell()?;
+            self.send_progress()?;
         }
         if now.since(self.named) >= NAMING {
             self.named = now;

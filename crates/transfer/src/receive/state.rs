@@ -40,7 +40,7 @@ const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLO
 struct Session {
     version: u16,
     /// The folder that it was made in.
-    home: Home,
+    home: FolderIdentity,
     /// The time at which its ticket expires, in nanoseconds since 1970.
     expires: u64,
     seed: [u8; 32],
@@ -60,7 +60,7 @@ impl Drop for Session {
 
 /// The identity of a folder and the state folder in it, which differs from that of all other pairs and of copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Home {
+struct FolderIdentity {
     folder: Origin,
     own: Origin,
 }
@@ -114,7 +114,7 @@ impl State {
             forget(&own, path)?;
         }
         let home = Origin::of(&folder)
-            .and_then(|folder| Ok(Home { folder, own: Origin::of(&own)? }))
+            .and_then(|folder| Ok(FolderIdentity { folder, own: Origin::of(&own)? }))
             .map_err(TransferError::file(path, "examine the folder"))?;
         let expires = (now + expire).as_nanos();
         let (session, origins) = match read_session(&own, path)? {
@@ -211,7 +211,7 @@ impl State {
 }
 
 impl Session {
-    fn new(home: Home, expires: u64) -> Self {
+    fn new(home: FolderIdentity, expires: u64) -> Self {
         let mut session = Self {
             version: FORM,
             home,

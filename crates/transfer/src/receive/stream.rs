@@ -4,7 +4,7 @@ use super::assembly::{Assembly, ReceiveError};
 use super::incoming::OpenChunk;
 use super::session::Event;
 use super::session::workers::name;
-use crate::channel::{Channel, Got, Message, MessageReader};
+use crate::channel::{Channel, Message, MessageReader, ReadOutcome};
 use crate::error::TransferError;
 use crate::wire::control::Id;
 use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
@@ -130,8 +130,8 @@ impl Stream<'_> {
 
     fn more(&mut self) -> Result<(), ReceiveError> {
         match self.reader.more(Time::NEVER).map_err(broke)? {
-            Got::End => Err(broke(TransferError::gone("closed within a file"))),
-            Got::Bytes | Got::Last | Got::Nothing => Ok(()),
+            ReadOutcome::End => Err(broke(TransferError::gone("closed within a file"))),
+            ReadOutcome::Bytes | ReadOutcome::Last | ReadOutcome::Nothing => Ok(()),
         }
     }
 }

@@ -3,15 +3,15 @@
 //! There is one SOBAS for all of a sender's data connections, because they share a path and its capacity
 //! (`live::SizedGroup`).
 
-use super::book::Link;
+use super::registry::SessionHandle;
 use super::session::Event;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::PhaseEntry;
 use crate::window::WindowChoice;
 use crate::wire::control::Report;
-use host::{Clock, PollFd, PollFlags, TcpInfo, Wake};
-use live::{Pilot, SETTLING, SizedGroup, Window, WindowControl};
+use host::{Clock, PollFd, PollFlags, TcpInfo, Waker};
+use live::{ProbedGroup, SETTLING, SizedGroup, Window, WindowControl};
 use probe::{ProbeKey, Prober};
 use sizing::{Input, Regret, SenderReport, SizerConfig, USUAL_MAXIMUM};
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ pub(super) struct Echo {
 /// The window over all data connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowState {
-    /// The window in force; `None` for the maximum.
+    /// The current window; `None` for the maximum.
     pub(super) window: Option<Bytes>,
     pub(super) phase: String,
     pub(super) reason: String,
@@ -73,7 +73,7 @@ pub(super) enum Note {
 #[derive(Debug)]
 pub(super) struct Notes {
     notes: Option<Sender<Note>>,
-    wake: Arc<Wake>,
+    wake: Arc<Waker>,
 }
 
 impl Notes {
@@ -83,15 +83,15 @@ impl Notes {
     /// If the receiver has no room for another descriptor; the sender may come back later.
     pub(super) fn new() -> Result<(Self, Receiver<Note>), TransferError> {
         let (notes, heard) = channel();
-        let wake = Arc::new(Wake::new().map_err(TransferError::gone)?);
+        let wake = Arc::new(Waker::new().map_err(TransferError::gone)?);
         Ok((Self { notes: Some(notes), wake }, heard))
     }
 
-    pub(super) fn wake(&self) -> Arc<Wake> {
+    pub(super) fn wake(&self) -> Arc<Waker> {
         Arc::clone(&self.wake)
     }
 
-    pub(super) fn tell(&self, note: Note) {
+    pub(super) fn send(&self, note: Note) {
         if let Some(notes) = &self.notes
             && notes.send(note).is_ok()
         {
@@ -111,36 +111,36 @@ impl Drop for Notes {
 #[derive(Debug)]
 pub(super) struct Windows<'a> {
     choice: WindowChoice,
-    link: &'a Link,
+    link: &'a SessionHandle,
     /// The control connection, for its address.
     control: &'a Channel,
     clock: &'a Clock,
     notes: Receiver<Note>,
-    wake: Arc<Wake>,
+    wake: Arc<Waker>,
     members: Vec<Arc<Channel>>,
     /// The number of data connections that are present or will soon be.
     streams: u16,
     report: Report,
-    said: WindowState,
+    sent: WindowState,
     /// True once the session knows that the path has been measured.
     measured: bool,
 }
 
 /// Returns true if the data waits until the path was measured without it.
-pub(super) fn wants_quiet(link: &Link, choice: WindowChoice) -> bool {
+pub(super) fn wants_quiet(link: &SessionHandle, choice: WindowChoice) -> bool {
     choice == WindowChoice::Sobas && !link.peer.ip().is_loopback() && link.echo.is_some()
 }
 
 impl<'a> Windows<'a> {
     pub(super) fn new(
-        (choice, link): (WindowChoice, &'a Link),
+        (choice, link): (WindowChoice, &'a SessionHandle),
         control: &'a Channel,
         clock: &'a Clock,
-        (notes, wake): (Receiver<Note>, Arc<Wake>),
+        (notes, wake): (Receiver<Note>, Arc<Waker>),
     ) -> Self {
-        let (members, report, said) = Default::default();
+        let (members, report, sent) = Default::default();
         let streams = link.streams;
-        Self { choice, link, control, clock, notes, wake, members, streams, report, said, measured: false }
+        Self { choice, link, control, clock, notes, wake, members, streams, report, sent, measured: false }
     }
 
     /// Holds the windows until the session ends.
@@ -162,10 +162,10 @@ impl<'a> Windows<'a> {
             }
         };
         self.end_quiet();
-        // A window that cannot be held is no reason to stop, because the kernel's own is in force then.
+        // The transfer continues if a window cannot be kept, because the kernel's own window applies in that case.
         if let Err(error) = kept {
             let reason = format!("the window is left to the kernel: {}", error.complaint().head());
-            self.note(WindowState { window: None, reason, ..self.said.clone() });
+            self.note(WindowState { window: None, reason, ..self.sent.clone() });
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Windows<'a> {
     fn fixed(&mut self, size: Option<Bytes>) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
         let mut parts = 0;
-        while self.hear() {
+        while self.handle_notes() {
             let now = self.clock.now();
             let streams = u64::from(self.streams);
             let window = size.map_or(Window::Max, |size| Window::AtMost(size / streams));
@@ -203,7 +203,7 @@ impl<'a> Windows<'a> {
     }
 
     fn sized(&mut self) -> Result<(), TransferError> {
-        while self.hear() && self.members.is_empty() {
+        while self.handle_notes() && self.members.is_empty() {
             self.wait(None, Time::NEVER);
         }
         let Some(first) = self.members.first().cloned() else { return Ok(()) };
@@ -221,11 +221,11 @@ impl<'a> Windows<'a> {
         let trains = if prober.is_some() { config.trains } else { 0 };
         let sizer = Regret::new(SizerConfig { can_pace: true, trains, ..config });
         let group = SizedGroup::new(Box::new(sizer), segment, USUAL_MAXIMUM, self.clock.now());
-        let mut pilot = Pilot::new(group, prober);
+        let mut pilot = ProbedGroup::new(group, prober);
         // The data connections that the sizer knows, in its order.
         let mut known: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, mut pace) = (None, false, None);
-        while self.hear() {
+        while self.handle_notes() {
             let now = self.clock.now();
             let is_member = |channel: &Arc<Channel>| self.members.iter().any(|one| Arc::ptr_eq(one, channel));
             while let Some(over) = known.iter().position(|channel| !is_member(channel)) {
@@ -238,7 +238,7 @@ impl<'a> Windows<'a> {
                     pilot.group.join(&known)?;
                     // The pace is divided anew.
                     if pace.is_some() {
-                        self.tell(Event::Pace(pace));
+                        self.send(Event::Pace(pace));
                     }
                 }
             }
@@ -253,7 +253,7 @@ impl<'a> Windows<'a> {
             }
             if let Some(rate) = pilot.poll(&known, self.clock)? {
                 pace = rate;
-                self.tell(Event::Pace(rate));
+                self.send(Event::Pace(rate));
             }
             if known.len() >= usize::from(self.streams) && !pilot.wants_quiet() {
                 self.end_quiet();
@@ -267,7 +267,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Takes the session's messages. Returns false if the session is over.
-    fn hear(&mut self) -> bool {
+    fn handle_notes(&mut self) -> bool {
         loop {
             match self.notes.try_recv() {
                 Ok(Note::Began(channel)) => self.members.push(channel),
@@ -282,19 +282,19 @@ impl<'a> Windows<'a> {
 
     fn end_quiet(&mut self) {
         if !std::mem::replace(&mut self.measured, true) {
-            self.tell(Event::PathMeasured);
+            self.send(Event::PathMeasured);
         }
     }
 
     /// Reports the state of the windows to the session, if it is new.
     fn note(&mut self, state: WindowState) {
-        if self.said != state {
-            self.said = state.clone();
-            self.tell(Event::WindowChanged(state));
+        if self.sent != state {
+            self.sent = state.clone();
+            self.send(Event::WindowChanged(state));
         }
     }
 
-    fn tell(&self, event: Event) {
+    fn send(&self, event: Event) {
         let _ = self.link.events.send(event);
     }
 

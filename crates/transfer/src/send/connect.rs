@@ -167,12 +167,12 @@ impl<E: Into<TransferError>> From<E> for Failure {
 struct HandshakeRetry<'a> {
     clock: &'a Clock,
     observer: &'a dyn Observer,
-    said: AtomicBool,
+    reported: AtomicBool,
 }
 
 impl<'a> HandshakeRetry<'a> {
     const fn new(clock: &'a Clock, observer: &'a dyn Observer) -> Self {
-        Self { clock, observer, said: AtomicBool::new(false) }
+        Self { clock, observer, reported: AtomicBool::new(false) }
     }
 
     fn insist<T>(&self, span: Span, attempt: impl Fn() -> Result<T, Failure>) -> Result<T, TransferError> {
@@ -183,7 +183,7 @@ impl<'a> HandshakeRetry<'a> {
                 Err(Failure { early: true, .. }) if self.clock.now() + pause < until => {}
                 other => return other.map_err(|failure| failure.error),
             }
-            if !self.said.swap(true, Ordering::Relaxed) {
+            if !self.reported.swap(true, Ordering::Relaxed) {
                 self.observer.say(
                     "the receiver closed the connection: it seems busy with unauthenticated connections; trying again",
                 );

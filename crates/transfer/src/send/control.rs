@@ -1,17 +1,17 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
-use super::lanes::Wanted;
+use super::data_connections::ConnectionRequest;
 use super::meter::Meter;
-use super::queue::Offered;
+use super::queue::QueuedOffer;
 use super::transfer::Transfer;
 use crate::channel::{Message, MessageReader};
 use crate::error::TransferError;
 use crate::history::History;
 use crate::limits::LimitTimes;
-use crate::progress::{Moved, Observer, PathRate, Snapshot};
+use crate::progress::{EntryOutcome, Observer, PathRate, Snapshot};
 use crate::summary::sample;
-use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
+use crate::wire::control::{Counted, FailureKind, Id, Progress, Report, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
@@ -35,11 +35,11 @@ pub(super) struct Control<'a> {
     transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
-    heard: Time,
+    last_received: Time,
     /// The number of entries that the receiver has refused, or failed to store.
     failures: u64,
     /// The last announcement, and its time.
-    said: (Counted, Time),
+    last_count: (Counted, Time),
     /// The numbers of entries and bytes, once everything is counted.
     all: Option<(u64, u64)>,
     /// The rate at which the receiver's kernel acknowledges bytes. The receiver's own count also has files that existed
@@ -48,13 +48,13 @@ pub(super) struct Control<'a> {
     rate_bps: f64,
     meter: Meter,
     /// Requests more data connections.
-    wanted: Sender<Wanted>,
-    told: Told,
+    wanted: Sender<ConnectionRequest>,
+    reports: ReportHistory,
 }
 
 /// The last reports of both sides on a transfer, and its course.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportHistory {
     pub(super) progress: Progress,
     pub(super) report: Report,
     pub(super) limits: LimitTimes,
@@ -67,22 +67,22 @@ impl<'a> Control<'a> {
         count: &'a Count,
         observer: &'a dyn Observer,
         history: History,
-        wanted: Sender<Wanted>,
+        wanted: Sender<ConnectionRequest>,
     ) -> Self {
         let now = transfer.clock.now();
         Self {
             transfer,
             observer,
             count,
-            heard: now,
+            last_received: now,
             failures: 0,
-            said: (Counted::default(), now),
+            last_count: (Counted::default(), now),
             all: None,
             there: PathRate::default(),
             rate_bps: 0.0,
             meter: Meter::default(),
             wanted,
-            told: Told { history, ..Told::default() },
+            reports: ReportHistory { history, ..ReportHistory::default() },
         }
     }
 
@@ -106,7 +106,7 @@ impl<'a> Control<'a> {
             };
             match message {
                 Message::Is(message) => {
-                    if self.hear(message)? {
+                    if self.handle_message(message)? {
                         return Ok(());
                     }
                 }
@@ -128,16 +128,16 @@ impl<'a> Control<'a> {
 
     /// Reports losses and the state of the connections, a few times a second.
     pub(super) fn look_around(&mut self) -> Result<(), TransferError> {
-        self.transfer.unsaid().iter().for_each(|line| self.observer.say(line));
-        if self.transfer.clock.now().since(self.heard) > SILENCE {
-            return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+        self.transfer.unshown_lines().iter().for_each(|line| self.observer.say(line));
+        if self.transfer.clock.now().since(self.last_received) > SILENCE {
+            return Err(TransferError::gone(format!("the receiver sent nothing for {SILENCE}")));
         }
-        self.tell()?;
+        self.send_report()?;
         self.transfer.look_after_lanes()
     }
 
-    pub(super) fn into_told(self) -> Told {
-        self.told
+    pub(super) fn into_told(self) -> ReportHistory {
+        self.reports
     }
 
     /// Sends the first message, before any offer: the amount to send.
@@ -151,30 +151,30 @@ impl<'a> Control<'a> {
 
     fn announced(&mut self, counted: Counted, out: &mut Vec<u8>) {
         self.all = counted.complete.then_some((counted.entries, counted.bytes));
-        self.said = (counted, self.transfer.clock.now());
+        self.last_count = (counted, self.transfer.clock.now());
         frame::append(out, &ToReceiver::Counted(counted));
     }
 
     /// Reads the kernel's state of the data connections, and keeps it.
     fn read(&mut self) -> (Report, LimitTimes) {
-        let (report, limits, wanted) = self.meter.read(self.transfer, self.told.progress.window);
+        let (report, limits, wanted) = self.meter.read(self.transfer, self.reports.progress.window);
         if let Some(wanted) = wanted {
             let _ = self.wanted.send(wanted);
         }
         let now = self.transfer.clock.now();
         let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
         self.rate_bps = self.there.observe(now, there);
-        (self.told.report, self.told.limits) = (report.clone(), limits);
+        (self.reports.report, self.reports.limits) = (report.clone(), limits);
         (report, limits)
     }
 
     /// Reports a new count and the state of the data connections.
-    fn tell(&mut self) -> Result<(), TransferError> {
+    fn send_report(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         if self.all.is_none() {
             let counted = self.count.so_far();
-            let due = self.transfer.clock.now().since(self.said.1) >= COUNT_INTERVAL;
-            if counted.complete || due && counted != self.said.0 {
+            let due = self.transfer.clock.now().since(self.last_count.1) >= COUNT_INTERVAL;
+            if counted.complete || due && counted != self.last_count.0 {
                 self.announced(counted, &mut out);
             }
         }
@@ -185,15 +185,15 @@ impl<'a> Control<'a> {
     }
 
     /// Handles a message. Returns true if it was the last one.
-    pub(super) fn hear(&mut self, message: ToSender) -> Result<bool, TransferError> {
-        self.heard = self.transfer.clock.now();
+    pub(super) fn handle_message(&mut self, message: ToSender) -> Result<bool, TransferError> {
+        self.last_received = self.transfer.clock.now();
         match message {
             ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(self.protocol("a second welcome")),
             ToSender::Answer { id, verdict } => {
                 self.answer(id, verdict).map_err(|reason| self.protocol(reason))?;
             }
             ToSender::Failed { id, reason } => {
-                if let Some(Offered::File(file)) = self.transfer.queue.end(id) {
+                if let Some(QueuedOffer::File(file)) = self.transfer.queue.end(id) {
                     file.give_up();
                 }
                 self.lost(&reason).map_err(|reason| self.protocol(reason))?;
@@ -211,8 +211,12 @@ impl<'a> Control<'a> {
                 return Ok(true);
             }
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
-            ToSender::GivesUp { why: Why::Declined, reason } => return Err(TransferError::Declined(reason)),
-            ToSender::GivesUp { why: Why::Disk, reason } => return Err(TransferError::ReceiversDisk(reason)),
+            ToSender::GivesUp { why: FailureKind::Declined, reason } => {
+                return Err(TransferError::Declined(reason));
+            }
+            ToSender::GivesUp { why: FailureKind::Disk, reason } => {
+                return Err(TransferError::ReceiversDisk(reason));
+            }
         }
         Ok(false)
     }
@@ -232,11 +236,11 @@ impl<'a> Control<'a> {
             Verdict::Want => queue.want(id, Vec::new()),
             Verdict::Rest(there) => queue.want(id, there),
             Verdict::Have => {
-                self.settled(queue.settle(id)?, Moved::There);
+                self.settled(queue.settle(id)?, EntryOutcome::There);
                 Ok(())
             }
             Verdict::Kept => {
-                self.settled(queue.settle(id)?, Moved::Kept);
+                self.settled(queue.settle(id)?, EntryOutcome::Kept);
                 Ok(())
             }
             Verdict::Refused(reason) => {
@@ -247,11 +251,11 @@ impl<'a> Control<'a> {
     }
 
     /// Reports the outcome of an entry of which the receiver needs nothing more.
-    fn settled(&self, offered: Option<Offered>, fate: Moved) {
+    fn settled(&self, offered: Option<QueuedOffer>, fate: EntryOutcome) {
         let Some(offered) = offered else { return };
         // A folder or link that did not exist before has been made.
         let fate = match (&offered, fate) {
-            (Offered::Made(_), Moved::There) => Moved::Sent,
+            (QueuedOffer::Made(_), EntryOutcome::There) => EntryOutcome::Sent,
             _ => {
                 self.transfer.skipped.fetch_add(1, Relaxed);
                 fate
@@ -298,11 +302,11 @@ impl<'a> Control<'a> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let rtt = self.told.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        let rtt = self.reports.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
-        self.told.history.add(now, sample(elapsed, &progress, &self.told.report));
-        self.told.history.entered(&progress.entered);
-        self.told.progress = progress.clone();
+        self.reports.history.add(now, sample(elapsed, &progress, &self.reports.report));
+        self.reports.history.entered(&progress.entered);
+        self.reports.progress = progress.clone();
         self.observer.progress(&Snapshot {
             elapsed,
             entries: progress.entries,

@@ -1,7 +1,7 @@
 //! [`Count`]: the amount to send, which a thread of its own counts.
 
 use super::sources::Source;
-use super::tree::{Tree, Walked};
+use super::tree::{Tree, WalkedEntry};
 use crate::lock::locked;
 use crate::wire::control::Counted;
 use host::Clock;
@@ -48,15 +48,15 @@ pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&
     let count = Count::new(clock);
     std::thread::scope(|threads| {
         threads.spawn(|| count.run(sources));
-        let _stop = Stop(&count);
+        let _stop = StopGuard(&count);
         work(&count)
     })
 }
 
 /// A guard that ends the counting however the work ends.
-struct Stop<'a>(&'a Count);
+struct StopGuard<'a>(&'a Count);
 
-impl Drop for Stop<'_> {
+impl Drop for StopGuard<'_> {
     fn drop(&mut self) {
         self.0.stopped.store(true, Relaxed);
     }
@@ -126,8 +126,8 @@ impl Count {
 }
 
 /// Counts an entry that will be offered, and nothing else.
-pub(super) fn add(counted: &mut Counted, found: &Walked) {
-    if let Walked::Entry(_, there, _) = found {
+pub(super) fn add(counted: &mut Counted, found: &WalkedEntry) {
+    if let WalkedEntry::Entry(_, there, _) = found {
         counted.entries += 1;
         if there.is_file() {
             counted.bytes = counted.bytes.saturating_add(there.size);

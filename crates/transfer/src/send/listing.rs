@@ -2,7 +2,7 @@
 
 use super::count::add;
 use super::sources::sources;
-use super::tree::{Tree, Walked};
+use super::tree::{Tree, WalkedEntry};
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::progress::Observer;
@@ -12,7 +12,7 @@ use units::{Bytes, Foreign};
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape<'a> {
+pub enum EntryKind<'a> {
     /// A file.
     File,
     /// A folder.
@@ -23,11 +23,11 @@ pub enum Shape<'a> {
 
 /// An entry that would be offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed<'a> {
+pub struct ListedEntry<'a> {
     /// Its name at the receiver.
     pub name: &'a Name,
     /// The entry's kind.
-    pub shape: Shape<'a>,
+    pub shape: EntryKind<'a>,
     /// The size of a file in bytes, holes included; zero for other entries.
     pub size: Bytes,
 }
@@ -53,27 +53,27 @@ pub struct Totals {
 pub fn list(
     paths: &[PathBuf],
     observer: &dyn Observer,
-    each: &mut dyn FnMut(Listed<'_>) -> bool,
+    each: &mut dyn FnMut(ListedEntry<'_>) -> bool,
 ) -> Result<Totals, TransferError> {
     let (mut counted, mut failed) = (Counted::default(), 0);
     let sources = sources(paths)?;
     for found in sources.iter().flat_map(Tree::new) {
         add(&mut counted, &found);
         let on = match &found {
-            Walked::Entry(name, there, target) => {
+            WalkedEntry::Entry(name, there, target) => {
                 let shape = match target {
-                    Some(target) => Shape::Link(target),
-                    None if there.is_file() => Shape::File,
-                    None => Shape::Folder,
+                    Some(target) => EntryKind::Link(target),
+                    None if there.is_file() => EntryKind::File,
+                    None => EntryKind::Folder,
                 };
                 let size = if there.is_file() { Bytes::new(there.size) } else { Bytes::ZERO };
-                each(Listed { name, shape, size })
+                each(ListedEntry { name, shape, size })
             }
-            Walked::Left(path, why) => {
+            WalkedEntry::Left(path, why) => {
                 observer.say(&format!("{}: {why}", Foreign::path(path)));
                 true
             }
-            Walked::Lost(path, why) => {
+            WalkedEntry::Lost(path, why) => {
                 failed += 1;
                 observer.say(&format!("{}: {why}", Foreign::path(path)));
                 true

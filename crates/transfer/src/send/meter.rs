@@ -1,7 +1,7 @@
 //! [`Meter`]: the kernel's state of the data connections. Where their ends are the limit, and not the path, it raises
 //! the send buffers, and requests more connections once no larger buffer is available.
 
-use super::lanes::{Lane, Wanted};
+use super::data_connections::{ConnectionRequest, DataConnection};
 use super::transfer::Transfer;
 use crate::limits::{LimitTimes, SenderTimes};
 use crate::wire::control::{Report, StreamReport};
@@ -37,7 +37,7 @@ const QUEUE: Span = Span::from_millis(2);
 /// The reader of the kernel's state, with its accounts.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    gauges: Vec<Gauge>,
+    gauges: Vec<ConnectionAccount>,
     read: Time,
     /// The greatest send buffer that autotuning makes.
     autotuned: Option<Bytes>,
@@ -48,7 +48,7 @@ pub(super) struct Meter {
 
 /// The account of one data connection.
 #[derive(Debug, Default)]
-struct Gauge {
+struct ConnectionAccount {
     account: Account,
     waited: Span,
     acknowledged: Bytes,
@@ -79,10 +79,10 @@ impl Meter {
         &mut self,
         transfer: &Transfer,
         window: Option<u64>,
-    ) -> (Report, LimitTimes, Option<Wanted>) {
-        let lanes = transfer.lanes();
-        self.gauges.resize_with(lanes.len(), Gauge::default);
-        let rate_based = lanes
+    ) -> (Report, LimitTimes, Option<ConnectionRequest>) {
+        let data_connections = transfer.data_connections();
+        self.gauges.resize_with(data_connections.len(), ConnectionAccount::default);
+        let rate_based = data_connections
             .first()
             .and_then(|lane| options::congestion_control(lane.channel.tcp()).ok())
             .is_some_and(|control| options::is_rate_based(&control));
@@ -93,9 +93,9 @@ impl Meter {
         let length = now.since(std::mem::replace(&mut self.read, now));
         let mut all = Interval { free: true, largest: true, ..Interval::default() };
         let mut limits = LimitTimes::default();
-        let mut reports = Vec::with_capacity(lanes.len());
+        let mut reports = Vec::with_capacity(data_connections.len());
         let sized = window.map(Bytes::new);
-        for (gauge, lane) in self.gauges.iter_mut().zip(&lanes) {
+        for (gauge, lane) in self.gauges.iter_mut().zip(&data_connections) {
             let Ok(info) = TcpInfo::of(lane.channel.tcp()) else {
                 reports.push(StreamReport::default());
                 continue;
@@ -112,7 +112,11 @@ impl Meter {
             reports.push(stream_report(&info));
         }
         let wanted = self.widen(transfer, &all, sized, now);
-        (Report { streams: reports, rate_based, times: sender_times(transfer, &lanes) }, limits, wanted)
+        (
+            Report { streams: reports, rate_based, times: sender_times(transfer, &data_connections) },
+            limits,
+            wanted,
+        )
     }
 
     /// Requests more data connections, where the ends limit the present ones.
@@ -122,7 +126,7 @@ impl Meter {
         all: &Interval,
         sized: Option<Bytes>,
         now: Time,
-    ) -> Option<Wanted> {
+    ) -> Option<ConnectionRequest> {
         let count = self.gauges.len();
         let share = all.ends.as_secs_f64() / (all.length.as_secs_f64() * count as f64).max(1e-9);
         // A receive window that is kept small on purpose limits as it should.
@@ -146,13 +150,13 @@ impl Meter {
         }
         let each = if count == 1 { "one connection" } else { "these connections" };
         let why = format!("the buffers of {each} carry {} over {}", rate.rounded(), all.round_trip.rounded());
-        Some(Wanted { streams, why })
+        Some(ConnectionRequest { streams, why })
     }
 }
 
-impl Gauge {
+impl ConnectionAccount {
     /// Raises the send buffer if it has too little room for the window.
-    fn raise_buffer(&mut self, info: &TcpInfo, lane: &Lane, autotuned: Bytes) {
+    fn raise_buffer(&mut self, info: &TcpInfo, lane: &DataConnection, autotuned: Bytes) {
         let socket = lane.channel.tcp();
         let Ok(buffer) = options::send_buffer(socket) else { return };
         self.buffer = buffer;
@@ -170,7 +174,7 @@ impl Gauge {
 impl Interval {
     fn add(
         &mut self,
-        gauge: &mut Gauge,
+        gauge: &mut ConnectionAccount,
         info: &TcpInfo,
         before: LimitedTimes,
         now: LimitedTimes,
@@ -192,7 +196,7 @@ impl Interval {
 }
 
 /// Makes a reading for the account.
-fn reading(info: &TcpInfo, at: Time, lane: &Lane, rate_based: bool, waiting: bool) -> Reading {
+fn reading(info: &TcpInfo, at: Time, lane: &DataConnection, rate_based: bool, waiting: bool) -> Reading {
     Reading {
         at,
         busy: info.busy_time.unwrap_or_default(),
@@ -239,10 +243,10 @@ fn add(limits: &mut LimitTimes, times: LimitedTimes, lived: Span) {
 }
 
 /// Returns the times that the threads of the data connections spent waiting.
-fn sender_times(transfer: &Transfer, lanes: &[Lane]) -> SenderTimes {
+fn sender_times(transfer: &Transfer, data_connections: &[DataConnection]) -> SenderTimes {
     // The last data has still to arrive and to be stored, for which all data connections wait.
     let (idle, at_the_end) = transfer.waits();
-    let to_send: Span = lanes.iter().map(|lane| lane.channel.waited_to_send()).sum();
+    let to_send: Span = data_connections.iter().map(|lane| lane.channel.waited_to_send()).sum();
     SenderTimes {
         network: (to_send + at_the_end).as_nanos(),
         disk: transfer.disk.load(Relaxed),

@@ -2,11 +2,11 @@
 
 use super::count::Count;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
-use super::queue::Offered;
+use super::queue::QueuedOffer;
 use super::root::{EntryState, Root};
 use super::sources::Source;
 use super::transfer::Transfer;
-use super::tree::{Tree, Walked};
+use super::tree::{Tree, WalkedEntry};
 use crate::beneath::reason;
 use crate::error::TransferError;
 use crate::name::Name;
@@ -106,19 +106,21 @@ impl Offering<'_> {
     fn tree(&mut self, source: &Source) -> Result<(), TransferError> {
         for found in Tree::new(source) {
             match found {
-                Walked::Entry(name, there, _) if there.is_file() => {
+                WalkedEntry::Entry(name, there, _) if there.is_file() => {
                     self.file(&source.root, name, None, &there)?;
                 }
-                Walked::Entry(name, there, target) => {
+                WalkedEntry::Entry(name, there, target) => {
                     let kind = target.map_or(Kind::Folder, |target| Kind::Link { target });
-                    let made = Offered::Made(name.clone());
+                    let made = QueuedOffer::Made(name.clone());
                     let entry = Entry { name, kind, mode: there.mode, modified: there.modified };
                     let id = self.number();
                     self.announce((0, 0), None);
                     self.put(id, made, entry)?;
                 }
-                Walked::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
-                Walked::Lost(path, why) => self.lost(&path, &why),
+                WalkedEntry::Left(path, why) => {
+                    self.observer.say(&format!("{}: {why}", Foreign::path(&path)))
+                }
+                WalkedEntry::Lost(path, why) => self.lost(&path, &why),
             }
             if self.transfer.queue.is_closed() {
                 break;
@@ -138,7 +140,7 @@ impl Offering<'_> {
         let attempt = before.map_or(0, |before| before.attempt + 1);
         let file = Arc::new(Outgoing::new(self.number(), Arc::clone(root), name, attempt, there));
         let entry = file.entry(there);
-        self.put(file.id, Offered::File(file), entry)
+        self.put(file.id, QueuedOffer::File(file), entry)
     }
 
     fn number(&mut self) -> Id {
@@ -154,7 +156,7 @@ impl Offering<'_> {
     }
 
     /// Makes an offer.
-    fn put(&mut self, id: Id, offered: Offered, entry: Entry) -> Result<(), TransferError> {
+    fn put(&mut self, id: Id, offered: QueuedOffer, entry: Entry) -> Result<(), TransferError> {
         let start = self.out.len();
         frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
         let bytes = self.out.len() - start;

@@ -26,14 +26,14 @@ pub(super) enum Job {
 
 /// An offer.
 #[derive(Clone, Debug)]
-pub(super) enum Offered {
+pub(super) enum QueuedOffer {
     /// An offer of a file.
     File(Arc<Outgoing>),
     /// An offer of a folder or link, which the receiver makes from the offer alone.
     Made(Name),
 }
 
-impl Offered {
+impl QueuedOffer {
     pub(super) fn name(&self) -> &Name {
         match self {
             Self::File(file) => &file.name,
@@ -44,7 +44,7 @@ impl Offered {
 
 #[derive(Debug)]
 struct Open {
-    offered: Offered,
+    offered: QueuedOffer,
     bytes: usize,
     /// True if the receiver has answered that it wants the entry.
     wanted: bool,
@@ -77,7 +77,7 @@ impl State {
         self.again.is_empty() && !self.open.is_empty() && !self.closed
     }
 
-    fn remove(&mut self, id: Id) -> Option<Offered> {
+    fn remove(&mut self, id: Id) -> Option<QueuedOffer> {
         let open = self.open.remove(&id)?;
         self.bytes -= open.bytes;
         Some(open.offered)
@@ -94,7 +94,7 @@ impl State {
     /// Finds the offer of a file that an answer wants, and marks it as wanted.
     fn wanted(&mut self, id: Id) -> Result<Option<Arc<Outgoing>>, String> {
         let Some(open) = self.answered(id)? else { return Ok(None) };
-        let Offered::File(file) = &open.offered else {
+        let QueuedOffer::File(file) = &open.offered else {
             return Err(format!("offer {id} is not a file, but is requested like one"));
         };
         open.wanted = true;
@@ -127,7 +127,7 @@ impl Queue {
     }
 
     /// Adds an offer that is about to be made in a message of `bytes` bytes. Waits while too many are open.
-    pub(super) fn open(&self, id: Id, offered: Offered, bytes: usize) {
+    pub(super) fn open(&self, id: Id, offered: QueuedOffer, bytes: usize) {
         let mut state = self
             .room
             .wait_while(locked(&self.state), |state| state.is_full(bytes) && !state.closed)
@@ -170,7 +170,7 @@ impl Queue {
     ///
     /// # Errors
     /// Returns the way in which the answer violates the protocol.
-    pub(super) fn settle(&self, id: Id) -> Result<Option<Offered>, String> {
+    pub(super) fn settle(&self, id: Id) -> Result<Option<QueuedOffer>, String> {
         let mut state = locked(&self.state);
         if state.answered(id)?.is_none() {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Queue {
     }
 
     /// Removes an offer that needs nothing more.
-    pub(super) fn end(&self, id: Id) -> Option<Offered> {
+    pub(super) fn end(&self, id: Id) -> Option<QueuedOffer> {
         let ended = locked(&self.state).remove(id);
         self.room.notify_all();
         ended

@@ -14,7 +14,7 @@ const LONGEST_PAUSE: Span = Span::from_secs(30);
 
 /// The state that earlier attempts of a transfer leave to the next one.
 #[derive(Clone, Debug)]
-pub(super) struct Earlier {
+pub(super) struct EarlierAttempts {
     /// The time at which the first one began.
     pub(super) began: Time,
     /// The number of bytes in files handed to the network.
@@ -26,7 +26,7 @@ pub(super) struct Earlier {
     pub(super) lines: u64,
 }
 
-impl Earlier {
+impl EarlierAttempts {
     /// Makes the empty state before the first attempt.
     pub(super) fn new(began: Time) -> Self {
         Self { began, sent: 0, streams: 0, history: History::default(), lines: 0 }
@@ -73,7 +73,7 @@ impl Retry {
         }
     }
 
-    /// Returns the time to wait before the next attempt after `error`; `None` if there is none.
+    /// Returns the time to wait before the next attempt after `error`; `None` if no attempt follows.
     pub(super) fn pause(&mut self, error: &TransferError) -> Option<Span> {
         let left = (self.progressed + self.limit).since(self.clock.now());
         if !self.reached || !passes(error) || left == Span::ZERO {

@@ -7,7 +7,7 @@ use super::transfer::Transfer;
 use crate::channel::Channel;
 use crate::chunks::{ChunkHasher, small_file_digest};
 use crate::error::TransferError;
-use crate::progress::{Moved, Observer};
+use crate::progress::{EntryOutcome, Observer};
 use crate::wire::data::{Data, LONGEST_PIECE};
 use crate::wire::frame;
 use rustix::fs::SeekFrom;
@@ -30,7 +30,7 @@ pub(super) struct Stream<'a> {
 }
 
 /// An error that ends the sending of a file.
-enum Lost {
+enum FileError {
     /// The file has changed since its offer.
     Changed,
     /// The file cannot be read.
@@ -39,7 +39,7 @@ enum Lost {
     Transfer(TransferError),
 }
 
-impl From<TransferError> for Lost {
+impl From<TransferError> for FileError {
     fn from(error: TransferError) -> Self {
         Self::Transfer(error)
     }
@@ -90,13 +90,13 @@ impl<'a> Stream<'a> {
         };
         match result {
             Ok(()) => {}
-            Err(Lost::Transfer(error)) => return Err(error),
+            Err(FileError::Transfer(error)) => return Err(error),
             Err(lost) => self.give_up(file, lost)?,
         }
         Ok(())
     }
 
-    fn small(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
+    fn small(&mut self, file: &Arc<Outgoing>) -> Result<(), FileError> {
         let length = file.chunks.size() as usize;
         let mut content = vec![0; length];
         let handle = self.read(|| {
@@ -105,7 +105,7 @@ impl<'a> Stream<'a> {
             Ok(handle)
         })?;
         if !file.is_unchanged(&handle) {
-            return Err(Lost::Changed);
+            return Err(FileError::Changed);
         }
         let (digest, _) = small_file_digest(&content);
         frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    fn chunk(&mut self, file: &Arc<Outgoing>, index: u32) -> Result<(), Lost> {
+    fn chunk(&mut self, file: &Arc<Outgoing>, index: u32) -> Result<(), FileError> {
         let handle = self.file(file)?;
         let range = file.chunks.range(index);
         let mut hasher = ChunkHasher::default();
@@ -149,7 +149,7 @@ impl<'a> Stream<'a> {
         at: u64,
         length: usize,
         hasher: &mut ChunkHasher,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), FileError> {
         let start = self.out.len();
         let piece = Data::Piece { id: file.id, chunk, offset: offset as u32, length: length as u32 };
         frame::append(&mut self.out, &piece);
@@ -171,10 +171,10 @@ impl<'a> Stream<'a> {
     }
 
     /// Ends a file of which all chunks are sent, or existed before.
-    fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
+    fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), FileError> {
         let handle = self.file(file)?;
         if !file.is_unchanged(&handle) {
-            return Err(Lost::Changed);
+            return Err(FileError::Changed);
         }
         if let Some(digest) = file.digest() {
             frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
@@ -186,19 +186,19 @@ impl<'a> Stream<'a> {
     /// Ends the offer of a file that was sent.
     fn handed_over(&self, file: &Outgoing) {
         if self.transfer.queue.end(file.id).is_some() {
-            self.observer.moved(&file.name, Moved::Sent);
+            self.observer.moved(&file.name, EntryOutcome::Sent);
         }
     }
 
     /// Gives up a file that cannot be sent, now or at all.
-    fn give_up(&mut self, file: &Arc<Outgoing>, lost: Lost) -> Result<(), TransferError> {
+    fn give_up(&mut self, file: &Arc<Outgoing>, lost: FileError) -> Result<(), TransferError> {
         if !file.give_up() {
             return Ok(());
         }
         frame::append(&mut self.out, &Data::Gone { id: file.id });
         // A new offer of the file must not overtake this message.
         self.flush()?;
-        if let Lost::Unreadable(error) = lost {
+        if let FileError::Unreadable(error) = lost {
             let path = file.shown();
             self.transfer.lost_file(file, format!("{}: {error}", Foreign::path(&path)));
         } else {
@@ -208,11 +208,11 @@ impl<'a> Stream<'a> {
     }
 
     /// Returns the open file, unless it has changed since its offer.
-    fn file(&self, file: &Outgoing) -> Result<Arc<File>, Lost> {
-        self.read(|| file.file())?.ok_or(Lost::Changed)
+    fn file(&self, file: &Outgoing) -> Result<Arc<File>, FileError> {
+        self.read(|| file.file())?.ok_or(FileError::Changed)
     }
 
-    fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, Lost> {
+    fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, FileError> {
         let began = self.transfer.clock.now();
         let result = read();
         self.transfer.disk.fetch_add(self.transfer.clock.now().since(began).as_nanos(), Relaxed);
@@ -231,21 +231,21 @@ impl<'a> Stream<'a> {
 
 /// Classifies an error of reading. A file that is shorter than before, or vanished, has changed. So has one that would
 /// be reached through a link; the walk finds the reason.
-fn fault(error: io::Error) -> Lost {
+fn fault(error: io::Error) -> FileError {
     if error.kind() == io::ErrorKind::UnexpectedEof || is_change(&error) {
-        Lost::Changed
+        FileError::Changed
     } else {
-        Lost::Unreadable(error)
+        FileError::Unreadable(error)
     }
 }
 
 /// Returns the next bytes between `at` and `end` that must be read.
-fn next_stretch(file: &Outgoing, handle: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
+fn next_stretch(file: &Outgoing, handle: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, FileError> {
     if file.sparse { next_data(handle, at, end) } else { Ok(Some(at..end)) }
 }
 
 /// Returns the next bytes between `at` and `end` that are not in a hole.
-fn next_data(file: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
+fn next_data(file: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, FileError> {
     let seek = |from| rustix::fs::seek(file, from);
     let start = match seek(SeekFrom::Data(at)) {
         Ok(start) if start < end => start,

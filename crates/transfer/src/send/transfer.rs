@@ -2,18 +2,18 @@
 
 use super::SendOptions;
 use super::connect::{Connections, Opener};
-use super::control::Told;
-use super::lanes::{Lane, Lanes};
+use super::control::ReportHistory;
+use super::data_connections::{DataConnection, DataConnections};
 use super::outgoing::Outgoing;
 use super::queue::Queue;
 use super::rate_limit::RateLimit;
-use super::retry::Earlier;
+use super::retry::EarlierAttempts;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::lock::locked;
-use crate::summary::{Said, Side, Summary};
+use crate::summary::{LastReports, Side, Summary};
 use crate::wire::control::Finished;
-use host::{Clock, Wake};
+use host::{Clock, Waker};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) struct Transfer {
     /// The time at which this attempt was connected.
     connected: Time,
     /// Signals the end of the transfer to threads that wait for descriptors.
-    pub(super) over: Wake,
+    pub(super) over: Waker,
     /// The number of bytes in files handed to the network.
     pub(super) sent: AtomicU64,
     /// The number of entries that the receiver had.
@@ -58,24 +58,24 @@ pub(super) struct Transfer {
 #[derive(Debug)]
 struct Shared {
     /// The data connections, each with the time at which it joined.
-    lanes: Lanes,
+    data_connections: DataConnections,
     /// Data connections that have nothing to send.
-    idle: Idle,
-    lost: Lost,
+    idle: IdleTime,
+    lost: LostEntries,
     /// Entries that cannot be read and were not reported yet.
-    unsaid: Vec<String>,
+    unshown_lines: Vec<String>,
     ended: Option<Result<Finished, TransferError>>,
 }
 
 /// The lost entries. The receiver may report such entries without end, so only the first reason is kept.
 #[derive(Debug, Default)]
-struct Lost {
+struct LostEntries {
     first: Option<String>,
     /// The number of the receiver's lines.
     lines: u64,
 }
 
-impl Lost {
+impl LostEntries {
     /// Adds a lost entry that the receiver reports. Returns true if its line is shown.
     fn add(&mut self, reason: String) -> bool {
         self.first.get_or_insert(reason);
@@ -90,13 +90,13 @@ impl Lost {
 
 /// The time for which data connections had nothing to send, summed over all of them.
 #[derive(Debug, Default)]
-pub(super) struct Idle {
+pub(super) struct IdleTime {
     past: Span,
     /// The times at which the present waits began.
     since: Vec<Time>,
 }
 
-impl Idle {
+impl IdleTime {
     /// Returns the total up to `now`.
     fn total(&self, now: Time) -> Span {
         self.since.iter().fold(self.past, |sum, began| sum + now.since(*began))
@@ -108,16 +108,16 @@ impl Transfer {
         connections: Connections,
         options: &SendOptions,
         clock: &Clock,
-        earlier: &Earlier,
+        earlier: &EarlierAttempts,
     ) -> Result<Self, TransferError> {
         let connected = clock.now();
         // The limits are measured in this attempt only.
         let since = if earlier.sent == 0 { earlier.began } else { connected };
         let shared = Shared {
-            lanes: Lanes::new(connections.data, since),
-            idle: Idle::default(),
-            lost: Lost { first: None, lines: earlier.lines },
-            unsaid: Vec::new(),
+            data_connections: DataConnections::new(connections.data, since),
+            idle: IdleTime::default(),
+            lost: LostEntries { first: None, lines: earlier.lines },
+            unshown_lines: Vec::new(),
             ended: None,
         };
         Ok(Self {
@@ -128,7 +128,7 @@ impl Transfer {
             clock: *clock,
             began: earlier.began,
             connected,
-            over: Wake::new().map_err(TransferError::system("make an event descriptor"))?,
+            over: Waker::new().map_err(TransferError::system("make an event descriptor"))?,
             sent: AtomicU64::new(earlier.sent),
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
@@ -164,7 +164,7 @@ impl Transfer {
             .wait_timeout_while(self.shared(), patience, |shared| shared.ended.is_none())
             .unwrap_or_else(PoisonError::into_inner);
         shared.ended.get_or_insert(Err(error));
-        shared.lanes.cut();
+        shared.data_connections.cut();
         drop(shared);
         self.ended.notify_all();
         self.control.cut();
@@ -172,12 +172,12 @@ impl Transfer {
 
     /// Returns the data connections.
     pub(super) fn channels(&self) -> Vec<Arc<Channel>> {
-        self.lanes().into_iter().map(|lane| lane.channel).collect()
+        self.data_connections().into_iter().map(|lane| lane.channel).collect()
     }
 
     /// Returns the data connections, each with the time at which it joined.
-    pub(super) fn lanes(&self) -> Vec<Lane> {
-        self.shared().lanes.all().to_vec()
+    pub(super) fn data_connections(&self) -> Vec<DataConnection> {
+        self.shared().data_connections.all().to_vec()
     }
 
     /// Checks whether a data connection has ended. Its thread may be waiting for a job, and no thread reads from it. A
@@ -189,7 +189,7 @@ impl Transfer {
         let now = self.clock.now();
         let mut alive = 0;
         let mut ended = None;
-        for lane in self.lanes() {
+        for lane in self.data_connections() {
             match lane.channel.pause(now) {
                 Ok(()) => alive += 1,
                 Err(error) if lane.used => return Err(broke(error)),
@@ -204,12 +204,12 @@ impl Transfer {
 
     /// Marks a data connection as one on which something is about to be sent for the first time.
     pub(super) fn uses(&self, channel: &Channel) {
-        self.shared().lanes.uses(channel);
+        self.shared().data_connections.uses(channel);
     }
 
     /// Adds a data connection, unless the transfer has ended.
     pub(super) fn join(&self, channel: Channel) -> Option<Arc<Channel>> {
-        self.shared().lanes.join(channel, self.clock.now())
+        self.shared().data_connections.join(channel, self.clock.now())
     }
 
     /// Runs `wait`, which waits for something to send, and counts its time as idle.
@@ -230,7 +230,7 @@ impl Transfer {
         let now = self.clock.now();
         let at_the_end = self.handed_over.get().map_or(Span::ZERO, |then| now.since(*then));
         let shared = self.shared();
-        (shared.idle.total(now - at_the_end), at_the_end * shared.lanes.all().len() as u64)
+        (shared.idle.total(now - at_the_end), at_the_end * shared.data_connections.all().len() as u64)
     }
 
     /// Ends the sending.
@@ -264,23 +264,27 @@ impl Transfer {
     /// Records a wanted file that cannot be read.
     pub(super) fn lost_file(&self, file: &Outgoing, reason: String) {
         self.unreadable.fetch_add(1, Relaxed);
-        self.shared().unsaid.push(reason.clone());
+        self.shared().unshown_lines.push(reason.clone());
         self.lost(reason);
         self.queue.end(file.id);
     }
 
     /// Takes the losses that were not reported yet.
-    pub(super) fn unsaid(&self) -> Vec<String> {
-        std::mem::take(&mut self.shared().unsaid)
+    pub(super) fn unshown_lines(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared().unshown_lines)
     }
 
     /// Returns the result of this attempt, and leaves in `earlier` the state that the next one needs.
-    pub(super) fn result(self, told: Told, earlier: &mut Earlier) -> Result<Summary, TransferError> {
+    pub(super) fn result(
+        self,
+        reports: ReportHistory,
+        earlier: &mut EarlierAttempts,
+    ) -> Result<Summary, TransferError> {
         let sent = self.sent.load(Relaxed);
-        let Told { progress, report, limits, history } = told;
-        let Shared { lanes, lost, ended, .. } =
+        let ReportHistory { progress, report, limits, history } = reports;
+        let Shared { data_connections, lost, ended, .. } =
             self.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let streams = lanes.all().len() as u16;
+        let streams = data_connections.all().len() as u16;
         let finished = match ended {
             Some(Ok(finished)) => finished,
             failed => {
@@ -303,7 +307,7 @@ impl Transfer {
         }
         let now = self.clock.now();
         let elapsed = now.since(self.began);
-        let said = Said { progress: &progress, report: &report, limits: Some(limits) };
+        let last = LastReports { progress: &progress, report: &report, limits: Some(limits) };
         let limited = if earlier.sent == 0 { elapsed } else { now.since(self.connected) };
         Ok(Summary {
             side: Side::Sent,
@@ -314,7 +318,7 @@ impl Transfer {
             streams,
             elapsed,
             goodput_bps: Rate::of(Bytes::new(sent), elapsed).as_bps_f64(),
-            ..Summary::new(limited, sent, &said, history)
+            ..Summary::new(limited, sent, &last, history)
         })
     }
 }
@@ -334,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_receiver_that_says_failed_without_an_end_fills_neither_memory_nor_screen() {
-        let lost = Mutex::new(Lost::default());
+        let lost = Mutex::new(LostEntries::default());
         let shown = (0..5 * MOST_LINES).filter(|line| locked(&lost).add(line.to_string())).count();
         assert_eq!(shown as u64, MOST_LINES);
         let lost = lost.into_inner().unwrap();

@@ -1,8 +1,8 @@
 //! [`Tree`]: all entries of one source, one by one, folders before their content.
 //!
 //! The walk holds its present folders by their descriptors, so a folder that is renamed or replaced meanwhile cannot
-//! lead it elsewhere. Trees may be deep, so there is no recursion, and of the folders on the way down only the
-//! innermost ones are open. Of the others the remaining names are kept.
+//! lead it elsewhere. Trees may be deep, so the walk does not recurse. Of the folders on the way down only the
+//! innermost ones are open; of the others the walk keeps the names that remain.
 
 use super::root::{EntryState, LIST, Root, target};
 use super::sources::Source;
@@ -23,7 +23,7 @@ const NAMES: usize = 32 << 10;
 
 /// An entry that a walk finds.
 #[derive(Debug)]
-pub(super) enum Walked {
+pub(super) enum WalkedEntry {
     /// A file, folder or link to be offered; a link with its target.
     Entry(Name, EntryState, Option<Vec<u8>>),
     /// An entry that is left out on purpose, and the reason.
@@ -41,7 +41,7 @@ pub(super) struct Tree<'a> {
     /// The number of the outermost levels that have been closed.
     closed: usize,
     /// A second find, which is not returned yet.
-    pending: Option<Walked>,
+    pending: Option<WalkedEntry>,
     buffer: Vec<MaybeUninit<u8>>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Examines the source itself.
-    fn top(&mut self) -> Walked {
+    fn top(&mut self) -> WalkedEntry {
         let (root, name) = (self.root(), self.source.name.clone());
         match root.look(&name) {
             Err(error) => self.lost(&name, &error),
@@ -119,16 +119,18 @@ impl<'a> Tree<'a> {
     }
 
     /// Examines the entry `last` of the innermost folder.
-    fn entry(&mut self, last: &CStr) -> Walked {
+    fn entry(&mut self, last: &CStr) -> WalkedEntry {
         let level = self.levels.last().expect("a name comes from a folder");
         let part = OsStr::from_bytes(last.to_bytes());
         if is_reserved(last.to_bytes()) {
             let path = self.root().shown(&level.name).join(part);
-            return Walked::Left(path, "this name belongs to tightlink; left out");
+            return WalkedEntry::Left(path, "this name belongs to tightlink; left out");
         }
         let name = match level.name.join(part) {
             Ok(name) => name,
-            Err(error) => return Walked::Lost(self.root().shown(&level.name).join(part), error.to_string()),
+            Err(error) => {
+                return WalkedEntry::Lost(self.root().shown(&level.name).join(part), error.to_string());
+            }
         };
         let folder = level.folder.as_ref().expect("the innermost folder is open").as_fd();
         match EntryState::at(folder, last) {
@@ -142,25 +144,25 @@ impl<'a> Tree<'a> {
     }
 
     /// Describes an entry that is not a folder.
-    fn plain(&self, name: Name, there: EntryState, folder: BorrowedFd<'_>, last: &OsStr) -> Walked {
+    fn plain(&self, name: Name, there: EntryState, folder: BorrowedFd<'_>, last: &OsStr) -> WalkedEntry {
         match there.kind {
-            FileType::RegularFile => Walked::Entry(name, there, None),
+            FileType::RegularFile => WalkedEntry::Entry(name, there, None),
             FileType::Symlink => match target(folder, last) {
-                Ok(target) => Walked::Entry(name, there, Some(target)),
+                Ok(target) => WalkedEntry::Entry(name, there, Some(target)),
                 Err(error) => self.lost(&name, &error),
             },
-            _ => Walked::Left(self.root().shown(&name), "a device, socket or pipe; left out"),
+            _ => WalkedEntry::Left(self.root().shown(&name), "a device, socket or pipe; left out"),
         }
     }
 
     /// Enters a folder, whose content comes next.
-    fn enter(&mut self, name: Name, folder: io::Result<OwnedFd>) -> Walked {
+    fn enter(&mut self, name: Name, folder: io::Result<OwnedFd>) -> WalkedEntry {
         let opened = folder.and_then(|folder| Ok((EntryState::of(&folder)?, folder)));
         let (there, folder) = match opened {
             Ok(opened) => opened,
             Err(error) => return self.lost(&name, &error),
         };
-        let found = Walked::Entry(name.clone(), there, None);
+        let found = WalkedEntry::Entry(name.clone(), there, None);
         let (folder, place) = (Some(folder), there.place);
         self.levels.push(Level { name, folder, place, names: Vec::new(), at: 0, ended: false });
         if self.levels.len() - self.closed > OPEN {
@@ -175,7 +177,7 @@ impl<'a> Tree<'a> {
         while !level.ended {
             // New names are appended to those that are not examined yet.
             if let Err(error) = level.fill(&mut self.buffer) {
-                self.pending = Some(Walked::Lost(self.source.root.shown(&level.name), reason(&error)));
+                self.pending = Some(WalkedEntry::Lost(self.source.root.shown(&level.name), reason(&error)));
             }
         }
         level.folder = None;
@@ -183,7 +185,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Opens the innermost folder again; it must be the same one.
-    fn reopen(&mut self) -> Result<(), Walked> {
+    fn reopen(&mut self) -> Result<(), WalkedEntry> {
         let root = self.root();
         let Some(level) = self.levels.last_mut() else { return Ok(()) };
         let opened = root.list(&level.name).and_then(|folder| Ok((EntryState::of(&folder)?, folder)));
@@ -196,7 +198,7 @@ impl<'a> Tree<'a> {
             Ok(_) => "another folder has taken its place; the rest of it is left out".into(),
             Err(error) => reason(&error),
         };
-        let lost = Walked::Lost(root.shown(&level.name), why);
+        let lost = WalkedEntry::Lost(root.shown(&level.name), why);
         self.pop();
         Err(lost)
     }
@@ -206,15 +208,15 @@ impl<'a> Tree<'a> {
         self.closed = self.closed.min(self.levels.len());
     }
 
-    fn lost(&self, name: &Name, error: &io::Error) -> Walked {
-        Walked::Lost(self.root().shown(name), reason(error))
+    fn lost(&self, name: &Name, error: &io::Error) -> WalkedEntry {
+        WalkedEntry::Lost(self.root().shown(name), reason(error))
     }
 }
 
 impl Iterator for Tree<'_> {
-    type Item = Walked;
+    type Item = WalkedEntry;
 
-    fn next(&mut self) -> Option<Walked> {
+    fn next(&mut self) -> Option<WalkedEntry> {
         if !std::mem::replace(&mut self.begun, true) {
             return Some(self.top());
         }
@@ -290,7 +292,7 @@ mod tests {
         let mut tree = Tree::new(&source);
         let (mut found, mut most) = (BTreeSet::new(), 0);
         while let Some(one) = tree.next() {
-            let Walked::Entry(name, ..) = one else { panic!("{one:?}") };
+            let WalkedEntry::Entry(name, ..) = one else { panic!("{one:?}") };
             assert!(found.insert(name.bytes().to_vec()), "{name} again");
             most = most.max(open(&tree));
         }
@@ -312,20 +314,20 @@ mod tests {
         }
         let source = source(&top);
         let mut tree = Tree::new(&source);
-        let is_file = |one: &Walked| matches!(one, Walked::Entry(_, there, _) if there.is_file());
+        let is_file = |one: &WalkedEntry| matches!(one, WalkedEntry::Entry(_, there, _) if there.is_file());
         let mut before = 0;
         while tree.closed < 2 {
             before += usize::from(is_file(&tree.next().unwrap()));
         }
-        // Now the folder with files is closed; its files may have been found by then.
+        // The folder with files is closed by now, and its files may have been found before.
         fs::rename(top.join("inner"), bench.path().join("aside")).unwrap();
         fs::create_dir(top.join("inner")).unwrap();
-        let rest: Vec<Walked> = tree.collect();
+        let rest: Vec<WalkedEntry> = tree.collect();
         assert_eq!(rest.iter().filter(|one| is_file(one)).count(), 0, "{rest:?}");
-        let told = |one: &Walked| match one {
-            Walked::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
+        let reports = |one: &WalkedEntry| match one {
+            WalkedEntry::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
             _ => false,
         };
-        assert_eq!(rest.iter().any(told), before < 2, "{rest:?}");
+        assert_eq!(rest.iter().any(reports), before < 2, "{rest:?}");
     }
 }

@@ -36,7 +36,7 @@ pub enum Kind {
     Folder,
     /// A symbolic link, created and never followed.
     Link {
-        /// The target, as it stands in the link.
+        /// The target, unchanged.
         #[serde(with = "serde_bytes")]
         target: Vec<u8>,
     },
@@ -214,7 +214,7 @@ pub enum ToSender {
     Pace {
         /// The connection's number, from zero.
         stream: u16,
-        /// The pace in bits per second; `None` if there is no limit.
+        /// The pace in bits per second; `None` without a limit.
         bps: Option<u64>,
     },
     /// The end of the session: every entry is stored under its name, or known to be missing.
@@ -229,7 +229,7 @@ pub enum ToSender {
     /// `Abort`.
     GivesUp {
         /// The kind of the reason.
-        why: Why,
+        why: FailureKind,
         /// The reason, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
@@ -238,7 +238,7 @@ pub enum ToSender {
 
 /// The kind of a receiver's reason for giving up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Why {
+pub enum FailureKind {
     /// Its user, or its options, do not accept the announced amount.
     Declined,
     /// Its disk is full, or fails.
@@ -252,7 +252,7 @@ pub struct Progress {
     pub entries: u64,
     /// Bytes of files stored or being stored, including holes and the bytes of earlier connections of this session.
     pub bytes: u64,
-    /// The receive window in force, in bytes over all data connections; `None` if it is as large as the kernel allows.
+    /// The current receive window, in bytes over all data connections; `None` if it is as large as the kernel allows.
     pub window: Option<u64>,
     /// The phase of the window's sizer.
     #[serde(with = "bounded::text")]

@@ -1,13 +1,13 @@
 //! Tickets with several addresses and with host names: the right receiver is found among others.
 
-use crate::bench::{Bench, Ear};
+use crate::bench::{Ear, TestTransfer};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use tightlink_transfer::{Host, Receiver, SendOptions, Silent, Summary, Ticket, TransferError, send};
+use tightlink_transfer::{Host, Receiver, SendOptions, SilentObserver, Summary, Ticket, TransferError, send};
 
-fn sent(bench: &Bench, ticket: &Ticket) -> Result<Summary, TransferError> {
+fn sent(bench: &TestTransfer, ticket: &Ticket) -> Result<Summary, TransferError> {
     let path = bench.write("file", "content");
-    send(&[path], ticket, &SendOptions::default(), &bench.clock, &Silent)
+    send(&[path], ticket, &SendOptions::default(), &bench.clock, &SilentObserver)
 }
 
 /// Each of these addresses of loopback has another program at `port`.
@@ -32,26 +32,26 @@ fn with(ticket: &Ticket, hosts: &[&str]) -> Ticket {
 }
 
 /// A receiver on another address, with another key.
-fn other_receiver(address: &str, port: u16) -> Bench {
-    let bench = Bench::new();
-    let mut options = Bench::options();
+fn other_receiver(address: &str, port: u16) -> TestTransfer {
+    let bench = TestTransfer::new();
+    let mut options = TestTransfer::options();
     options.listen = Some(SocketAddr::new(address.parse().unwrap(), port));
     let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     // It waits for a sender that never comes.
-    std::thread::spawn(move || receiver.run(&Silent));
+    std::thread::spawn(move || receiver.run(&SilentObserver));
     bench
 }
 
 #[test]
 fn whoever_else_answers_at_an_address_is_passed_over() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let receiver = bench.receiver();
     let port = receiver.ticket().port;
     others(port);
     let _other = other_receiver("127.0.0.2", port);
     let hosts = ["127.0.0.5", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.6", "127.0.0.1"];
     let ticket = with(receiver.ticket(), &hosts);
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
     let began = bench.clock.now();
     sent(&bench, &ticket).unwrap();
     receiving.join().unwrap().unwrap();
@@ -61,7 +61,7 @@ fn whoever_else_answers_at_an_address_is_passed_over() {
 
 #[test]
 fn a_sender_that_finds_nobody_says_what_every_address_did() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let receiver = bench.receiver();
     let port = receiver.ticket().port;
     let _other = other_receiver("127.0.0.2", port);
@@ -80,32 +80,32 @@ fn a_sender_that_finds_nobody_says_what_every_address_did() {
 
 #[test]
 fn a_ticket_may_name_a_host() {
-    let bench = Bench::new();
-    let mut options = Bench::options();
+    let bench = TestTransfer::new();
+    let mut options = TestTransfer::options();
     options.addresses = vec!["localhost".parse().unwrap()];
     let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let ticket: Ticket = receiver.ticket().to_string().parse().unwrap();
     assert!(matches!(ticket.addresses[..], [Host::Name(_)]));
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
     sent(&bench, &ticket).unwrap();
     receiving.join().unwrap().unwrap();
 }
 
 #[test]
 fn a_session_taken_up_keeps_the_names_in_its_ticket() {
-    let bench = Bench::new();
-    let mut options = Bench::options();
+    let bench = TestTransfer::new();
+    let mut options = TestTransfer::options();
     options.addresses = vec!["localhost".parse().unwrap(), "192.0.2.7".parse().unwrap()];
     let first = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let ticket = first.ticket().to_string();
     drop(first);
-    let again = Receiver::open(&bench.to(), &Bench::options(), &bench.clock).unwrap();
+    let again = Receiver::open(&bench.to(), &TestTransfer::options(), &bench.clock).unwrap();
     assert_eq!(again.ticket().to_string(), ticket);
 }
 
 #[test]
 fn a_name_that_is_not_known_is_said() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let ticket = with(bench.receiver().ticket(), &["nowhere.invalid"]);
     let error = sent(&bench, &ticket).unwrap_err();
     assert!(error.to_string().contains("no receiver at nowhere.invalid ("), "{error}");
@@ -113,7 +113,7 @@ fn a_name_that_is_not_known_is_said() {
 
 #[test]
 fn a_receiver_that_closes_connections_early_is_tried_again() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     // In its place, at an address of its own, whose port no other test takes: closes the first connections, and is gone
     // then.
     let ticket = with(bench.receiver().ticket(), &["127.0.0.9"]);
@@ -136,10 +136,10 @@ fn the_default_listener_takes_ipv4_in_whatever_the_system_says() {
     const CHILD: &str = "TIGHTLINK_TEST_NAMESPACE";
     // This test in a network namespace of its own.
     if std::env::var_os(CHILD).is_some() {
-        let bench = Bench::new();
+        let bench = TestTransfer::new();
         let receiver = Receiver::open(&bench.to(), &Default::default(), &bench.clock).unwrap();
         let ticket = with(receiver.ticket(), &["127.0.0.1"]);
-        let receiving = std::thread::spawn(move || receiver.run(&Silent));
+        let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
         sent(&bench, &ticket).unwrap();
         receiving.join().unwrap().unwrap();
         return;

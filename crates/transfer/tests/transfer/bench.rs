@@ -9,7 +9,7 @@ use tightlink_transfer::{
 };
 
 /// Two folders that go when this does.
-pub struct Bench {
+pub struct TestTransfer {
     folder: tempfile::TempDir,
     pub clock: Clock,
 }
@@ -31,7 +31,7 @@ impl Ear {
     }
 }
 
-impl Bench {
+impl TestTransfer {
     pub fn new() -> Self {
         let bench = Self { folder: tempfile::tempdir().unwrap(), clock: Clock::start() };
         fs::create_dir(bench.from()).unwrap();

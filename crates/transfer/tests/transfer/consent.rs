@@ -1,17 +1,17 @@
 //! The receiver's user decides before anything is stored.
 
-use crate::bench::{Bench, noise};
+use crate::bench::{TestTransfer, noise};
 use std::fs;
 use std::sync::Mutex;
 use tightlink_transfer::{
-    Accept, Ending, Observer, Question, ReceiveOptions, Receiver, SendOptions, Silent, Snapshot,
+    Accept, Ending, Observer, Question, ReceiveOptions, Receiver, SendOptions, SilentObserver, Snapshot,
     TransferError, send,
 };
 use units::Bytes;
 
 /// Answers every question alike, after looking into the folder.
 struct Person<'a> {
-    bench: &'a Bench,
+    bench: &'a TestTransfer,
     yes: bool,
     asked: Mutex<Vec<String>>,
 }
@@ -29,19 +29,20 @@ impl Observer for Person<'_> {
     }
 }
 
-fn asked(yes: bool) -> (Bench, Result<u64, TransferError>, Result<u64, TransferError>, Vec<String>) {
-    let bench = Bench::new();
+fn asked(yes: bool) -> (TestTransfer, Result<u64, TransferError>, Result<u64, TransferError>, Vec<String>) {
+    let bench = TestTransfer::new();
     bench.write("x/one", noise(200_000, 1));
     bench.write("x/two", "small");
     fs::create_dir(bench.from().join("x/empty")).unwrap();
-    let options = ReceiveOptions { accept: Accept { ask: true, ..Accept::default() }, ..Bench::options() };
+    let options =
+        ReceiveOptions { accept: Accept { ask: true, ..Accept::default() }, ..TestTransfer::options() };
     let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let ticket = receiver.ticket().clone();
     let person = Person { bench: &bench, yes, asked: Mutex::default() };
     let (sent, received) = std::thread::scope(|threads| {
         let receiving = threads.spawn(|| receiver.run(&person));
         let path = bench.from().join("x");
-        let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent);
+        let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver);
         (sent, receiving.join().unwrap())
     });
     let asked = person.asked.into_inner().unwrap();
@@ -68,13 +69,13 @@ fn no_keeps_everything_out_and_both_sides_are_told() {
 
 #[test]
 fn a_limit_holds_for_a_session_however_often_its_receiver_is_started() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let paths = [bench.write("one", noise(700, 1)), bench.write("taken", "it is")];
     fs::create_dir(bench.to()).unwrap();
     fs::write(bench.to().join("taken"), "by another file").unwrap();
     let limited = |limit| {
         let accept = Accept { limit: Some(Bytes::new(limit)), ..Accept::default() };
-        ReceiveOptions { accept, ..Bench::options() }
+        ReceiveOptions { accept, ..TestTransfer::options() }
     };
     // Something is missing in the end: the session goes on.
     let first = bench.transfer_to(&limited(1000), &paths, &SendOptions::default());
@@ -97,11 +98,11 @@ fn a_limit_holds_for_a_session_however_often_its_receiver_is_started() {
 
 #[test]
 fn more_than_the_limit_is_refused_before_anything_is_stored() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(200_000, 1));
     let limited = |limit| {
         let accept = Accept { limit: Some(Bytes::new(limit)), ..Accept::default() };
-        ReceiveOptions { accept, ..Bench::options() }
+        ReceiveOptions { accept, ..TestTransfer::options() }
     };
     let transfer = bench.transfer_to(&limited(199_999), std::slice::from_ref(&path), &SendOptions::default());
     let (sent, received) = (transfer.sent.unwrap_err(), transfer.received.unwrap_err());

@@ -1,19 +1,19 @@
 //! The digests of what was received.
 
-use crate::bench::{Bench, noise};
+use crate::bench::{TestTransfer, noise};
 use std::fs;
 use tightlink_transfer::digests::{Checked, Report, check};
 use tightlink_transfer::{ReceiveOptions, Receiver, SendOptions, TransferError};
 
 #[test]
 fn what_was_received_can_be_verified_later() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("x/large", noise(3_000_001, 1));
     bench.write("x/small", noise(500, 2));
     bench.write("x/empty", "");
     bench.write("x/odd \\ \n name", "odd");
     let file = bench.from().join("sums");
-    let listing = ReceiveOptions { digests: Some(file.clone()), ..Bench::options() };
+    let listing = ReceiveOptions { digests: Some(file.clone()), ..TestTransfer::options() };
     let transfer = bench.transfer_to(&listing, &[bench.from().join("x")], &SendOptions::default());
     transfer.sent.unwrap();
     transfer.received.unwrap();
@@ -30,9 +30,9 @@ fn what_was_received_can_be_verified_later() {
 
 #[test]
 fn a_file_for_the_digests_that_exists_is_refused_before_anything_is_received() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let file = bench.write("precious", "mine");
-    let listing = ReceiveOptions { digests: Some(file.clone()), ..Bench::options() };
+    let listing = ReceiveOptions { digests: Some(file.clone()), ..TestTransfer::options() };
     let error = Receiver::open(&bench.to(), &listing, &bench.clock).map(drop).unwrap_err();
     assert!(matches!(error, TransferError::Usage(_)), "{error}");
     assert_eq!(fs::read(file).unwrap(), b"mine");

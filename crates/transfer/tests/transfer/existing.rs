@@ -1,6 +1,6 @@
 //! Names that are taken: nothing is replaced unasked.
 
-use crate::bench::{Bench, Transfer};
+use crate::bench::{TestTransfer, Transfer};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -16,8 +16,8 @@ fn at(path: &Path, seconds: u64) {
 }
 
 /// A sender with a tree `x`, and a receiver that has some of its names.
-fn taken() -> Bench {
-    let bench = Bench::new();
+fn taken() -> TestTransfer {
+    let bench = TestTransfer::new();
     for side in [bench.from(), bench.to()] {
         fs::create_dir_all(side.join("x")).unwrap();
         fs::write(side.join("x/same content"), "the same").unwrap();
@@ -40,16 +40,16 @@ fn taken() -> Bench {
     bench
 }
 
-fn transfer(bench: &Bench, existing: Existing) -> Transfer {
-    let options = ReceiveOptions { existing, ..Bench::options() };
+fn transfer(bench: &TestTransfer, existing: Existing) -> Transfer {
+    let options = ReceiveOptions { existing, ..TestTransfer::options() };
     bench.transfer_to(&options, &[bench.from().join("x")], &SendOptions::default())
 }
 
-fn there(bench: &Bench, name: &str) -> String {
+fn there(bench: &TestTransfer, name: &str) -> String {
     fs::read_to_string(bench.to().join("x").join(name)).unwrap_or_default()
 }
 
-fn link(bench: &Bench, name: &str) -> String {
+fn link(bench: &TestTransfer, name: &str) -> String {
     fs::read_link(bench.to().join("x").join(name)).unwrap().to_str().unwrap().to_owned()
 }
 
@@ -76,7 +76,7 @@ fn by_default_other_content_is_refused_and_the_same_content_is_there() {
 
 #[test]
 fn the_same_size_and_time_count_as_there_without_a_look_at_the_content() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", "1234");
     fs::create_dir_all(bench.to()).unwrap();
     fs::write(bench.to().join("file"), "abcd").unwrap();
@@ -121,7 +121,7 @@ fn replacing_replaces() {
 
 #[test]
 fn folders_that_were_there_keep_their_mode_and_time() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("home/.ssh/id", "key");
     fs::set_permissions(bench.from().join("home/.ssh"), Permissions::from_mode(0o777)).unwrap();
     fs::create_dir_all(bench.to().join("home/.ssh")).unwrap();
@@ -135,7 +135,7 @@ fn folders_that_were_there_keep_their_mode_and_time() {
 
 #[test]
 fn links_that_lead_out_of_their_tree_are_refused_unless_asked_for() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("x/inner/file", "content");
     for (name, target) in [("inner/good", "../inner/file"), ("absolute", "/etc/passwd"), ("up", "../other")] {
         symlink(target, bench.from().join("x").join(name)).unwrap();
@@ -148,7 +148,7 @@ fn links_that_lead_out_of_their_tree_are_refused_unless_asked_for() {
         assert!(fs::symlink_metadata(bench.to().join("x").join(name)).is_err());
     }
     assert_eq!(link(&bench, "inner/good"), "../inner/file");
-    let options = ReceiveOptions { outside_links: true, ..Bench::options() };
+    let options = ReceiveOptions { outside_links: true, ..TestTransfer::options() };
     bench.transfer_to(&options, &[bench.from().join("x")], &SendOptions::default()).sent.unwrap();
     assert_eq!(link(&bench, "absolute"), "/etc/passwd");
 }

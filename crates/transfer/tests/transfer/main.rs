@@ -11,7 +11,7 @@ mod planted;
 mod proxy;
 mod reconnect;
 mod resume;
-mod strangers;
 mod swaps;
 mod trees;
+mod unauthenticated;
 mod whole;

@@ -1,12 +1,13 @@
 //! A path that breaks while one `send` is at work: it connects again by itself.
 
-use crate::bench::{Bench, Ear, noise};
+use crate::bench::{Ear, TestTransfer, noise};
 use crate::proxy::Proxy;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tightlink_transfer::{
-    Accept, Observer, Question, ReceiveOptions, Receiver, SendOptions, Silent, Snapshot, TransferError, send,
+    Accept, Observer, Question, ReceiveOptions, Receiver, SendOptions, SilentObserver, Snapshot,
+    TransferError, send,
 };
 use units::{Rate, Span};
 
@@ -28,7 +29,7 @@ fn more_attempts(ear: &Ear, before: usize) -> usize {
 #[test]
 fn one_call_gets_through_a_path_that_breaks_several_times() {
     for streams in [1, 3] {
-        let bench = Bench::new();
+        let bench = TestTransfer::new();
         let path = bench.write("file", noise(12 << 20, 21));
         let receiver = bench.receiver();
         let mut ticket = receiver.ticket().clone();
@@ -83,10 +84,10 @@ fn a_data_connection_that_dies_alone_is_made_again_with_the_session() {
     // Without a limit all has been handed to the kernel when it dies, and the sender has nothing to write any more.
     let limit = Some(Rate::from_bps(40_000_000));
     for (asks, limit, length) in [(true, None, 1000), (false, None, 3 << 20), (false, limit, 3 << 20)] {
-        let bench = Bench::new();
+        let bench = TestTransfer::new();
         let path = bench.write("file", noise(length, 23));
         let accept = Accept { ask: asks, ..Accept::default() };
-        let options = ReceiveOptions { accept, ..Bench::options() };
+        let options = ReceiveOptions { accept, ..TestTransfer::options() };
         let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
         let mut ticket = receiver.ticket().clone();
         let proxy = Proxy::new(ticket.sockets().next().unwrap());
@@ -113,14 +114,14 @@ fn a_data_connection_that_dies_alone_is_made_again_with_the_session() {
 
 #[test]
 fn a_sender_gives_up_when_the_receiver_does_not_come_back() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(8 << 20, 22));
     let receiver = bench.receiver();
     let mut ticket = receiver.ticket().clone();
     let proxy = Proxy::new(ticket.sockets().next().unwrap());
     ticket.port = proxy.port;
     // It never ends: its thread stays behind.
-    std::thread::spawn(move || receiver.run(&Silent));
+    std::thread::spawn(move || receiver.run(&SilentObserver));
     proxy.allow(2_000_000);
     let retry = Span::from_secs(2);
     let (ear, options) = (Ear::default(), SendOptions { retry, ..SendOptions::default() });
@@ -134,12 +135,12 @@ fn a_sender_gives_up_when_the_receiver_does_not_come_back() {
 
 #[test]
 fn a_sender_that_never_reached_a_receiver_ends_at_once() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", "content");
     let ticket = bench.receiver().ticket().clone();
     let options = SendOptions { retry: Span::from_secs(60), ..SendOptions::default() };
     let began = bench.clock.now();
-    let error = send(&[path], &ticket, &options, &bench.clock, &Silent).unwrap_err();
+    let error = send(&[path], &ticket, &options, &bench.clock, &SilentObserver).unwrap_err();
     assert!(matches!(error, TransferError::Unreachable { .. }), "{error}");
     assert!(bench.clock.now().since(began) < Span::from_secs(5));
 }

@@ -1,9 +1,9 @@
 //! Interruptions: what was checkpointed is not sent again, and what arrives is whole.
 
-use crate::bench::{Bench, no_session_in, noise};
+use crate::bench::{TestTransfer, no_session_in, noise};
 use crate::proxy::Proxy;
 use std::fs;
-use tightlink_transfer::{ReceiveOptions, Receiver, SendOptions, Silent, TransferError, send};
+use tightlink_transfer::{ReceiveOptions, Receiver, SendOptions, SilentObserver, TransferError, send};
 use units::Span;
 
 const MIB: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const CHECKPOINT: u64 = MIB;
 #[test]
 fn a_path_that_breaks_costs_a_chunk_each_time_and_no_more() {
     for streams in [1, 2] {
-        let bench = Bench::new();
+        let bench = TestTransfer::new();
         let large = bench.write("x/large", noise(20 << 20, 7));
         for index in 0..300 {
             bench.write(&format!("x/small/{index}"), noise(10_000, index));
@@ -25,17 +25,17 @@ fn a_path_that_breaks_costs_a_chunk_each_time_and_no_more() {
         let proxy = Proxy::new(ticket.sockets().next().unwrap());
         ticket.port = proxy.port;
         let options = SendOptions { streams, ..SendOptions::default() };
-        let receiving = std::thread::spawn(move || receiver.run(&Silent));
+        let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
         let cuts = [300_000, 5_000_001, 7_000_000, 3_333_333];
         for allowed in cuts {
             proxy.allow(allowed);
-            let error =
-                send(&[bench.from().join("x")], &ticket, &options, &bench.clock, &Silent).unwrap_err();
+            let error = send(&[bench.from().join("x")], &ticket, &options, &bench.clock, &SilentObserver)
+                .unwrap_err();
             assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
             assert!(error.to_string().contains("run the same `tightlink send` again"), "{error}");
         }
         proxy.allow(u64::MAX);
-        let sent = send(&[bench.from().join("x")], &ticket, &options, &bench.clock, &Silent).unwrap();
+        let sent = send(&[bench.from().join("x")], &ticket, &options, &bench.clock, &SilentObserver).unwrap();
         let received = receiving.join().unwrap().unwrap();
         assert_eq!((sent.bytes, received.bytes), (total, total));
         assert!(sent.sent < Some(total * 2 / 3), "{:?} of {total} in the last run", sent.sent);
@@ -51,30 +51,30 @@ fn a_path_that_breaks_costs_a_chunk_each_time_and_no_more() {
 }
 
 /// Interrupts a transfer of `path` after `bytes`, by the path, and ends the receiver: its session is left on disk.
-fn interrupted(bench: &Bench, path: &std::path::Path, bytes: u64) {
-    let options = ReceiveOptions { wait: Some(Span::from_millis(300)), ..Bench::options() };
+fn interrupted(bench: &TestTransfer, path: &std::path::Path, bytes: u64) {
+    let options = ReceiveOptions { wait: Some(Span::from_millis(300)), ..TestTransfer::options() };
     let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let mut ticket = receiver.ticket().clone();
     let proxy = Proxy::new(ticket.sockets().next().unwrap());
     ticket.port = proxy.port;
     proxy.allow(bytes);
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
-    send(&[path.to_owned()], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
+    send(&[path.to_owned()], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap_err();
     let error = receiving.join().unwrap().unwrap_err();
     assert!(matches!(error, TransferError::NobodyCame { .. }), "{error}");
 }
 
 #[test]
 fn a_file_that_changed_between_two_runs_is_sent_anew() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(8 << 20, 8));
     interrupted(&bench, &path, 5 * MIB);
     fs::write(&path, noise(8 << 20, 9)).unwrap();
     let receiver = bench.receiver();
     assert!(receiver.resumed());
     let ticket = receiver.ticket().clone();
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
-    let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
+    let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap();
     receiving.join().unwrap().unwrap();
     assert_eq!(sent.sent, Some(8 * MIB), "nothing of the old one is of use");
     assert!(fs::read(bench.to().join("file")).unwrap() == noise(8 << 20, 9));
@@ -83,7 +83,7 @@ fn a_file_that_changed_between_two_runs_is_sent_anew() {
 
 #[test]
 fn what_was_damaged_between_two_runs_is_sent_again_in_the_same_boot_too() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(8 << 20, 8));
     interrupted(&bench, &path, 5 * MIB);
     let partial =
@@ -93,8 +93,8 @@ fn what_was_damaged_between_two_runs_is_sent_again_in_the_same_boot_too() {
     fs::write(&partial, content).unwrap();
     let receiver = bench.receiver();
     let ticket = receiver.ticket().clone();
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
-    let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
+    let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap();
     receiving.join().unwrap().unwrap();
     assert!((3 * MIB..=6 * MIB).contains(&sent.sent.unwrap()), "{:?} bytes were sent", sent.sent);
     assert!(fs::read(bench.to().join("file")).unwrap() == noise(8 << 20, 8));
@@ -102,32 +102,34 @@ fn what_was_damaged_between_two_runs_is_sent_again_in_the_same_boot_too() {
 
 #[test]
 fn an_expired_ticket_lets_nobody_in_and_what_has_arrived_is_kept() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(8 << 20, 8));
-    let brief = ReceiveOptions { expire: Span::from_secs(2), ..Bench::options() };
+    let brief = ReceiveOptions { expire: Span::from_secs(2), ..TestTransfer::options() };
     let receiver = Receiver::open(&bench.to(), &brief, &bench.clock).unwrap();
     let ticket = receiver.ticket().clone();
     let mut through = ticket.clone();
     let proxy = Proxy::new(ticket.sockets().next().unwrap());
     through.port = proxy.port;
     proxy.allow(5 * MIB);
-    let receiving = std::thread::spawn(move || receiver.run(&Silent));
-    send(std::slice::from_ref(&path), &through, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    let receiving = std::thread::spawn(move || receiver.run(&SilentObserver));
+    send(std::slice::from_ref(&path), &through, &SendOptions::default(), &bench.clock, &SilentObserver)
+        .unwrap_err();
     let error = receiving.join().unwrap().unwrap_err();
     assert!(matches!(error, TransferError::Expired(_)), "{error}");
     let again = bench.receiver();
     assert!(again.renewed() && again.ticket().secret != ticket.secret);
     let renewed = again.ticket().clone();
-    let receiving = std::thread::spawn(move || again.run(&Silent));
-    send(std::slice::from_ref(&path), &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
-    let sent = send(&[path], &renewed, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    let receiving = std::thread::spawn(move || again.run(&SilentObserver));
+    send(std::slice::from_ref(&path), &ticket, &SendOptions::default(), &bench.clock, &SilentObserver)
+        .unwrap_err();
+    let sent = send(&[path], &renewed, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap();
     receiving.join().unwrap().unwrap();
     assert!(sent.sent.unwrap() <= 5 * MIB, "{:?} bytes were sent", sent.sent);
 }
 
 #[test]
 fn a_file_that_changes_while_it_is_sent_is_sent_again() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(8 << 20, 10));
     let slow = SendOptions { limit: Some(units::Rate::from_bps(40_000_000)), ..SendOptions::default() };
     let ended = std::sync::atomic::AtomicBool::new(false);
@@ -154,7 +156,7 @@ fn a_file_that_changes_while_it_is_sent_is_sent_again() {
 
 #[test]
 fn a_file_that_does_not_come_to_rest_is_given_up_and_told() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("log", noise(2 << 20, 12));
     bench.write("other", "stays");
     let slow = SendOptions { limit: Some(units::Rate::from_bps(40_000_000)), ..SendOptions::default() };

@@ -1,13 +1,13 @@
 //! Trees that somebody changes while they are sent: nothing from outside of them may arrive.
 
-use crate::bench::{Bench, noise};
+use crate::bench::{TestTransfer, noise};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
-use tightlink_transfer::{SendOptions, Silent, send};
+use tightlink_transfer::{SendOptions, SilentObserver, send};
 
 /// Every file below `top`.
 fn files(top: &Path) -> Vec<std::path::PathBuf> {
@@ -27,7 +27,7 @@ fn files(top: &Path) -> Vec<std::path::PathBuf> {
 }
 
 /// Sends `pad` and `tree` slowly, while `act` goes on.
-fn slowly(bench: &Bench, act: impl Fn(&AtomicBool) + Send + Sync) -> crate::bench::Transfer {
+fn slowly(bench: &TestTransfer, act: impl Fn(&AtomicBool) + Send + Sync) -> crate::bench::Transfer {
     let slow = SendOptions { limit: Some(units::Rate::from_bps(16_000_000)), ..SendOptions::default() };
     let over = AtomicBool::new(false);
     std::thread::scope(|threads| {
@@ -39,7 +39,7 @@ fn slowly(bench: &Bench, act: impl Fn(&AtomicBool) + Send + Sync) -> crate::benc
 }
 
 /// The secret files beside the tree, which have the names and sizes of those in the tree.
-fn outside(bench: &Bench) {
+fn outside(bench: &TestTransfer) {
     for index in 0..100 {
         bench.write(&format!("outside/small {index}"), "secret".repeat(3000));
         bench.write(&format!("tree/d/small {index}"), "inside".repeat(3000));
@@ -50,7 +50,7 @@ fn outside(bench: &Bench) {
 }
 
 /// `pad` is under way by then, and the small tree behind it has been offered.
-fn until_all_is_offered(bench: &Bench, over: &AtomicBool) {
+fn until_all_is_offered(bench: &TestTransfer, over: &AtomicBool) {
     let begun =
         || fs::read_dir(bench.to().join(".tightlink/partial")).is_ok_and(|mut files| files.next().is_some());
     while !begun() && !over.load(Relaxed) {
@@ -60,7 +60,7 @@ fn until_all_is_offered(bench: &Bench, over: &AtomicBool) {
 }
 
 #[track_caller]
-fn nothing_from_outside(bench: &Bench) {
+fn nothing_from_outside(bench: &TestTransfer) {
     let secret = noise(3 << 20, 66);
     for file in files(&bench.to()) {
         let content = fs::read(&file).unwrap();
@@ -70,7 +70,7 @@ fn nothing_from_outside(bench: &Bench) {
 
 #[test]
 fn a_folder_that_becomes_a_link_during_the_transfer_leads_nobody_out() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     outside(&bench);
     let transfer = slowly(&bench, |over| {
         until_all_is_offered(&bench, over);
@@ -86,7 +86,7 @@ fn a_folder_that_becomes_a_link_during_the_transfer_leads_nobody_out() {
 
 #[test]
 fn a_folder_swapped_for_a_link_again_and_again_leads_nobody_out() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     outside(&bench);
     // It would keep the small ones waiting.
     fs::remove_file(bench.from().join("tree/d/large")).unwrap();
@@ -105,7 +105,7 @@ fn a_folder_swapped_for_a_link_again_and_again_leads_nobody_out() {
 
 #[test]
 fn deep_trees_arrive_and_names_that_are_too_long_are_told() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let mut path = bench.from().join("tree");
     let mut last = None;
     // 4200 bytes in all, more than a name may have.
@@ -145,7 +145,7 @@ fn deep_trees_arrive_and_names_that_are_too_long_are_told() {
 
 #[test]
 fn the_command_lines_own_path_may_lead_through_links() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("real/tree/file", "content");
     bench.write("real/one", "one");
     symlink("real", bench.from().join("way")).unwrap();
@@ -163,7 +163,7 @@ fn the_command_lines_own_path_may_lead_through_links() {
 
 #[test]
 fn files_of_tightlinks_own_name_are_left_out_and_told() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("tree/a/.tightlink/notes", "of somebody's own");
     bench.write("tree/b/.TightLink/session", "on a file system that does not tell capitals");
     bench.write("tree/c/.tightlink", "a file");
@@ -177,6 +177,7 @@ fn files_of_tightlinks_own_name_are_left_out_and_told() {
         assert!(!bench.to().join("tree").join(name).exists());
     }
     let named = [bench.from().join("tree/b/.TightLink")];
-    let error = send(&named, &transfer.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    let error =
+        send(&named, &transfer.ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap_err();
     assert!(error.to_string().contains("belongs to tightlink"), "{error}");
 }

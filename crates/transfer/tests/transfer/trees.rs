@@ -1,6 +1,6 @@
 //! Trees: names, rights, times, links, holes, emptiness.
 
-use crate::bench::{Bench, noise};
+use crate::bench::{TestTransfer, noise};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -43,7 +43,7 @@ fn make_pipe(path: &Path) {
 
 #[test]
 fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let tree = bench.from().join("tree");
     bench.write("tree/a/b/c/deep.txt", "deep");
     bench.write("tree/empty", "");
@@ -70,7 +70,7 @@ fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
     }
     let before = picture(&tree);
     for streams in [1, 3] {
-        let as_it_is = ReceiveOptions { preserve_mode: true, outside_links: true, ..Bench::options() };
+        let as_it_is = ReceiveOptions { preserve_mode: true, outside_links: true, ..TestTransfer::options() };
         let options = SendOptions { streams, ..SendOptions::default() };
         let transfer = bench.transfer_to(&as_it_is, std::slice::from_ref(&tree), &options);
         assert_eq!(transfer.sent.unwrap().entries, before.len() as u64);
@@ -91,7 +91,7 @@ fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
 
 #[test]
 fn holes_stay_holes() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.from().join("sparse");
     let file = fs::File::create(&path).unwrap();
     file.set_len(3 << 30).unwrap();
@@ -122,7 +122,7 @@ fn holes_stay_holes() {
 
 #[test]
 fn files_are_replaced_but_no_folders_and_pipes() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("x/file", "new");
     bench.write("x/taken", "new");
     fs::create_dir_all(bench.to().join("x/taken")).unwrap();
@@ -130,7 +130,7 @@ fn files_are_replaced_but_no_folders_and_pipes() {
     fs::write(bench.to().join("x/other"), "stays").unwrap();
     bench.write("x/pipe", "new");
     make_pipe(&bench.to().join("x/pipe"));
-    let replacing = ReceiveOptions { existing: Existing::Replace, ..Bench::options() };
+    let replacing = ReceiveOptions { existing: Existing::Replace, ..TestTransfer::options() };
     let transfer = bench.transfer_to(&replacing, &[bench.from().join("x")], &SendOptions::default());
     assert!(transfer.sent.unwrap_err().to_string().contains("2 of 4"));
     let heard = transfer.here.heard();
@@ -148,7 +148,7 @@ fn files_are_replaced_but_no_folders_and_pipes() {
 
 #[test]
 fn a_link_at_the_receiver_leads_nobody_out() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let outside = tempfile::tempdir().unwrap();
     bench.write("x/inner/file", "content");
     fs::create_dir_all(bench.to().join("x")).unwrap();
@@ -160,7 +160,7 @@ fn a_link_at_the_receiver_leads_nobody_out() {
 
 #[test]
 fn set_user_id_does_not_travel() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("program", "#!");
     fs::set_permissions(&path, Permissions::from_mode(0o6755)).unwrap();
     bench.transfer(&[path], &SendOptions::default()).sent.unwrap();
@@ -170,7 +170,7 @@ fn set_user_id_does_not_travel() {
 
 #[test]
 fn devices_and_pipes_are_left_out_and_told() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     bench.write("x/file", "content");
     let pipe = bench.from().join("x/pipe");
     make_pipe(&pipe);
@@ -181,7 +181,7 @@ fn devices_and_pipes_are_left_out_and_told() {
 
 #[test]
 fn many_small_files_arrive_over_several_connections() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     for index in 0..5000u64 {
         bench.write(&format!("many/{}/{index}", index % 50), noise((index % 700) as usize, index));
     }

@@ -1,12 +1,12 @@
 //! What is sent arrives.
 
-use crate::bench::{Bench, no_session_in, noise};
+use crate::bench::{TestTransfer, no_session_in, noise};
 use std::fs;
 use tightlink_transfer::SendOptions;
 
 #[test]
 fn a_file_arrives_as_it_is_and_the_session_is_forgotten() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let content = noise(5_000_001, 1);
     let path = bench.write("one.bin", &content);
     let transfer = bench.transfer(&[path], &SendOptions::default());

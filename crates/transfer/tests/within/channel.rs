@@ -150,7 +150,9 @@ fn a_reader_does_not_take_a_slow_path_for_a_broken_one() {
     for _ in 0..3 {
         far.write(b"an answer").unwrap();
         let began = clock.now();
-        while reader.more(clock.now() + Span::from_millis(5)).expect("nothing is broken") == Got::Nothing {}
+        while reader.more(clock.now() + Span::from_millis(5)).expect("nothing is broken")
+            == ReadOutcome::Nothing
+        {}
         assert!(clock.now().since(began) < Span::from_secs(5), "it waits for no writer");
     }
 }

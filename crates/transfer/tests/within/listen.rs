@@ -9,7 +9,7 @@ use crate::progress::{Observer, Snapshot};
 use crate::wire::control::{Counted, Entry, Id, Kind, Report, Stamp, ToReceiver, ToSender, Verdict};
 use crate::wire::data::Data;
 use crate::wire::{Greeting, VERSION, frame};
-use crate::{Accept, ReceiveOptions, Receiver, SendOptions, Silent, Summary, Ticket, TransferError};
+use crate::{Accept, ReceiveOptions, Receiver, SendOptions, SilentObserver, Summary, Ticket, TransferError};
 use host::Clock;
 use rustls::ClientConnection;
 use std::net::TcpStream;
@@ -29,7 +29,7 @@ impl Observer for Ear {
 }
 
 /// A receiver at work.
-struct Bench {
+struct TestListener {
     folder: tempfile::TempDir,
     clock: Clock,
     ticket: Ticket,
@@ -37,7 +37,7 @@ struct Bench {
     receiving: JoinHandle<Result<Summary, TransferError>>,
 }
 
-impl Bench {
+impl TestListener {
     fn new(options: ReceiveOptions) -> Self {
         let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::start());
         let options = ReceiveOptions { listen: Some("127.0.0.1:0".parse().unwrap()), ..options };
@@ -81,7 +81,7 @@ impl Bench {
     fn send(&self) -> Result<Summary, TransferError> {
         let path = self.folder.path().join("file");
         std::fs::write(&path, "content").unwrap();
-        crate::send(&[path], &self.ticket, &SendOptions::default(), &self.clock, &Silent)
+        crate::send(&[path], &self.ticket, &SendOptions::default(), &self.clock, &SilentObserver)
     }
 
     fn heard(&self) -> String {
@@ -131,7 +131,7 @@ fn since(clock: Clock, began: Time) -> Span {
 #[test]
 fn a_session_whose_end_the_sender_does_not_confirm_ends_well_after_a_while() {
     let patience = Span::from_millis(700);
-    let bench = Bench::patient_for(patience);
+    let bench = TestListener::patient_for(patience);
     let sender = bench.admitted();
     sender.is_told_the_end();
     let (began, clock) = (bench.clock.now(), bench.clock);
@@ -146,7 +146,7 @@ fn a_session_whose_end_the_sender_does_not_confirm_ends_well_after_a_while() {
 
 #[test]
 fn a_sender_that_is_silent_after_the_end_does_not_keep_the_session_open() {
-    let bench = Bench::patient_for(Span::from_millis(700));
+    let bench = TestListener::patient_for(Span::from_millis(700));
     let sender = bench.admitted();
     sender.is_told_the_end();
     bench.receiving.join().unwrap().unwrap();
@@ -155,7 +155,7 @@ fn a_sender_that_is_silent_after_the_end_does_not_keep_the_session_open() {
 
 #[test]
 fn a_sender_that_comes_back_to_confirm_the_end_is_told_it_again() {
-    let bench = Bench::patient_for(Span::from_secs(60));
+    let bench = TestListener::patient_for(Span::from_secs(60));
     bench.admitted().is_told_the_end();
     let began = bench.clock.now();
     let again = bench.admitted();
@@ -168,7 +168,7 @@ fn a_sender_that_comes_back_to_confirm_the_end_is_told_it_again() {
 
 #[test]
 fn a_sender_that_comes_back_with_more_makes_the_session_go_on() {
-    let bench = Bench::patient_for(Span::from_secs(2));
+    let bench = TestListener::patient_for(Span::from_secs(2));
     bench.admitted().is_told_the_end();
     bench.send().unwrap();
     assert!(bench.folder.path().join("to/file").exists());
@@ -178,7 +178,7 @@ fn a_sender_that_comes_back_with_more_makes_the_session_go_on() {
 #[test]
 fn an_expired_ticket_lets_nobody_in_and_the_visit_under_way_goes_on() {
     let expire = Span::from_secs(1);
-    let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
+    let bench = TestListener::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
     let early = bench.admitted();
     std::thread::park_timeout(Duration::from_millis(1200));
     let error = bench.send().unwrap_err();
@@ -191,7 +191,7 @@ fn an_expired_ticket_lets_nobody_in_and_the_visit_under_way_goes_on() {
 #[test]
 fn a_receiver_ends_when_its_ticket_expires_and_no_sender_is_there() {
     let expire = Span::from_millis(400);
-    let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
+    let bench = TestListener::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
     drop(bench.admitted());
     let error = bench.receiving.join().unwrap().unwrap_err();
     assert!(matches!(error, TransferError::Expired(_)), "{error}");
@@ -201,7 +201,7 @@ fn a_receiver_ends_when_its_ticket_expires_and_no_sender_is_there() {
 #[test]
 fn a_receiver_ends_when_no_sender_came_in_the_time_given() {
     let wait = Some(Span::from_secs(1));
-    let bench = Bench::new(ReceiveOptions { wait, ..ReceiveOptions::default() });
+    let bench = TestListener::new(ReceiveOptions { wait, ..ReceiveOptions::default() });
     std::thread::park_timeout(Duration::from_millis(700));
     let sender = bench.admitted();
     std::thread::park_timeout(Duration::from_millis(700));
@@ -216,7 +216,7 @@ fn a_receiver_ends_when_no_sender_came_in_the_time_given() {
 #[test]
 fn a_sender_without_progress_has_to_give_its_place_up() {
     let patience = Span::from_secs(1);
-    let bench = Bench::patient_for(patience);
+    let bench = TestListener::patient_for(patience);
     let holder = bench.admitted();
     holder.say(&ToReceiver::Totals { entries: 1000, bytes: 0 });
     std::thread::scope(|threads| {
@@ -248,7 +248,7 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
 
 #[test]
 fn a_sender_that_says_nothing_for_half_a_minute_is_gone() {
-    let bench = Bench::patient_for(Span::from_secs(60));
+    let bench = TestListener::patient_for(Span::from_secs(60));
     // The sender's connection stays, because the kernel answers the keepalive probes.
     let silent = bench.admitted();
     let began = bench.clock.now();
@@ -256,13 +256,13 @@ fn a_sender_that_says_nothing_for_half_a_minute_is_gone() {
     assert!(silent.channel.is_over(), "it is still there");
     assert!(since(bench.clock, began) >= Span::from_secs(29), "{}", since(bench.clock, began));
     bench.send().unwrap();
-    assert!(bench.heard().contains("it said nothing for 30s"), "{}", bench.heard());
+    assert!(bench.heard().contains("it sent nothing for 30s"), "{}", bench.heard());
     bench.receiving.join().unwrap().unwrap();
 }
 
 #[test]
 fn more_than_eight_waiting_senders_are_turned_away_at_once() {
-    let bench = Bench::patient_for(Span::from_secs(60));
+    let bench = TestListener::patient_for(Span::from_secs(60));
     let present = bench.admitted();
     let began = bench.clock.now();
     std::thread::scope(|threads| {
@@ -287,7 +287,7 @@ fn more_than_eight_waiting_senders_are_turned_away_at_once() {
 #[test]
 fn the_largest_numbers_of_a_sender_do_no_harm() {
     let accept = Accept { all: true, ..Accept::default() };
-    let bench = Bench::new(ReceiveOptions { accept, ..ReceiveOptions::default() });
+    let bench = TestListener::new(ReceiveOptions { accept, ..ReceiveOptions::default() });
     let sender = bench.admitted();
     let most = u64::MAX;
     for _ in 0..3 {
@@ -312,7 +312,7 @@ fn offer(id: Id, size: u64) -> ToReceiver {
 
 #[test]
 fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
-    let bench = Bench::new(ReceiveOptions::default());
+    let bench = TestListener::new(ReceiveOptions::default());
     // Such a file has chunks of 128 MiB.
     let size = 5 << 40;
     let control = bench.control();
@@ -345,7 +345,7 @@ fn who_leaves_chunks_of_holes_behind_keeps_nobody_out() {
 
 #[test]
 fn offers_beyond_what_may_be_open_wait_until_files_have_come() {
-    let bench = Bench::new(ReceiveOptions::default());
+    let bench = TestListener::new(ReceiveOptions::default());
     let control = bench.control();
     let ToSender::Welcome { token, .. } = control.hear() else { panic!("not let in") };
     let data = bench.connection();

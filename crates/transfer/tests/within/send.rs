@@ -6,7 +6,7 @@ use crate::chunks::{Chunks, Digest, file_digest};
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
 use crate::name::Name;
-use crate::progress::{Moved, Observer, Snapshot};
+use crate::progress::{EntryOutcome, Observer, Snapshot};
 use crate::summary::Summary;
 use crate::ticket::{Secret, Ticket};
 use crate::wire::control::{Counted, Entry, Finished, Id, Kind, ToReceiver, ToSender, Verdict};
@@ -27,7 +27,7 @@ const SOON: Span = Span::from_secs(20);
 #[derive(Default)]
 struct Ear {
     said: Mutex<Vec<String>>,
-    moved: Mutex<Vec<(String, Moved)>>,
+    moved: Mutex<Vec<(String, EntryOutcome)>>,
 }
 
 impl Observer for Ear {
@@ -35,7 +35,7 @@ impl Observer for Ear {
         self.said.lock().unwrap().push(line.into());
     }
     fn progress(&self, _snapshot: &Snapshot) {}
-    fn moved(&self, name: &Name, fate: Moved) {
+    fn moved(&self, name: &Name, fate: EntryOutcome) {
         self.moved.lock().unwrap().push((name.to_string(), fate));
     }
 }
@@ -234,7 +234,7 @@ fn what_the_receiver_has_or_keeps_is_not_sent_and_the_rest_is() {
     assert_eq!((sent.sent, sent.skipped), (Some(3_000_000 - (1 << 20)), 4), "{sent:?}");
     let mut moved = ear.moved.lock().unwrap().clone();
     moved.sort_by(|one, other| one.0.cmp(&other.0));
-    use Moved::{Kept, Sent, There};
+    use EntryOutcome::{Kept, Sent, There};
     let expected = [
         ("tree", Sent),
         ("tree/empty", There),

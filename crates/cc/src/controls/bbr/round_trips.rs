@@ -76,7 +76,7 @@ impl<const N: usize> WindowedMax<N> {
         self.largest
     }
 
-    /// Takes another value at the time and for the length of the last update.
+    /// Adds another value with the time and length of the last update.
     #[inline]
     pub(crate) fn raise(&mut self, value: f64) {
         if value > self.of_unit {

@@ -85,7 +85,7 @@ impl Window {
         self.size = self.size.min(self.least);
     }
 
-    /// Remembers the window, or the larger of it and the remembered one if that one still `counts`.
+    /// Remembers the window. If the remembered one still `counts`, the larger of the two is kept.
     pub(super) fn save(&mut self, counts: bool) {
         self.prior = if counts { self.prior.max(self.size) } else { self.size };
     }

@@ -9,7 +9,7 @@ use units::Bytes;
 
 /// `BBR.LossThresh`: the share of loss in a round trip above which loss is too high.
 const LOSS_THRESHOLD: f64 = 0.02;
-/// `BBR.Beta`: the least share of a bound that one round may leave of it.
+/// `BBR.Beta`: the factor by which one round may reduce a bound at most.
 const BETA: f64 = 0.7;
 /// `BBR.Headroom`: the share of the long-term bound that is left to others.
 const HEADROOM: f64 = 0.15;

@@ -22,7 +22,7 @@ impl FastPath {
     pub(super) const CLOSED: Self =
         Self { until: Time::ZERO, in_flight_above: f64::INFINITY, window_above: f64::INFINITY };
 
-    /// Creates a path that is open until then, whatever is in flight.
+    /// Creates a path that is open until that time, for any amount in flight.
     pub(super) fn until(until: Time) -> Self {
         Self { until, in_flight_above: -1.0, window_above: -1.0 }
     }

@@ -17,7 +17,7 @@ pub(super) struct Signals {
     rate_latest: f64,
     inflight_latest: Bytes,
     lost: bool,
-    /// Acknowledgements that reported losses; about as many separate ranges were lost.
+    /// Acknowledgements that reported losses, which is roughly the number of separate lost ranges.
     loss_events: u32,
 }
 

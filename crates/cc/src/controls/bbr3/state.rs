@@ -40,7 +40,7 @@ pub(super) enum Probe {
 
 /// The state that a false alarm has ended, and that is to begin again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum EndedState {
     Startup,
     Up,
 }

@@ -4,7 +4,7 @@
 use super::bounds::is_too_high;
 use super::fast_path::FastPath;
 use super::rise::Rise;
-use super::state::{Ended, PROBE_RTT_GAIN, Probe, State};
+use super::state::{EndedState, PROBE_RTT_GAIN, Probe, State};
 use super::{Bbr3, amount};
 use crate::controls::bbr::{Progress, RttProbe};
 use crate::{Ack, RateSample};
@@ -12,7 +12,7 @@ use units::Time;
 
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
-/// The number of rounds after which a drain is over, whatever is in flight.
+/// The number of rounds after which a drain ends, for any amount in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3 {
@@ -55,7 +55,7 @@ impl Bbr3 {
             && self.signals.loss_events() >= STARTUP_LOSSES
             && is_too_high(sample.lost, sample.sent_in_flight)
         {
-            self.undo = Some(Ended::Startup);
+            self.undo = Some(EndedState::Startup);
             self.full.set_reached(true);
             self.bounds.learn_long(self.bdp(self.rate).max(amount(self.signals.inflight_latest())));
         }
@@ -188,7 +188,7 @@ impl Bbr3 {
         self.fast_path = FastPath::CLOSED;
         self.bounds.cut_long(in_flight, self.target_inflight());
         if self.state.probes_up() {
-            self.undo = Some(Ended::Up);
+            self.undo = Some(EndedState::Up);
             self.start_down();
         }
     }
@@ -196,13 +196,15 @@ impl Bbr3 {
     /// Begins again the state that a false alarm ended.
     pub(super) fn resume(&mut self) {
         match self.undo.take() {
-            Some(Ended::Startup) if !self.state.is_startup() => {
+            Some(EndedState::Startup) if !self.state.is_startup() => {
                 self.full.set_reached(false);
                 if !self.state.probes_rtt() {
                     self.enter(State::Startup);
                 }
             }
-            Some(Ended::Up) if !self.state.probes_up() && !self.state.probes_rtt() => self.start_refill(),
+            Some(EndedState::Up) if !self.state.probes_up() && !self.state.probes_rtt() => {
+                self.start_refill()
+            }
             _ => {}
         }
     }

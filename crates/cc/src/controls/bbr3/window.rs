@@ -120,7 +120,7 @@ impl Window {
         self.resize(self.segment);
     }
 
-    /// Remembers the window, or the larger of it and the remembered one if that one still `counts`.
+    /// Remembers the window. If the remembered one still `counts`, the larger of the two is kept.
     pub(super) fn save(&mut self, counts: bool) {
         self.prior = if counts { self.prior.max(self.size) } else { self.size };
     }

@@ -5,7 +5,7 @@
 //! whose deviation is as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times: a
 //! second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that time. On average, `1 - U = 1/(2B + 1)`
 //! of a moment is several times the value at the mean. So flows that rely on it ask for more capacity than there is.
-//! The same holds for `n_D`, which is computed back from it. Hence these measures:
+//! The same holds for `n_D`, which is computed back from it. Therefore it takes these measures:
 //!
 //! ```text
 //! U  = U(B) + U'(B) (B' - B) + (12/C) dB'/dt,    U(B) = 2B/(2B + 1) [madison:eq8]
@@ -65,7 +65,7 @@ impl Averaged {
         let slow = self.backlog;
         let own = share(self.windows.own_rate()?, service);
         let lately = waiting(self.windows.delay()?, service) - slow;
-        // The queue's growth in packets per service time: the arrivals beyond the capacity, as a share of it.
+        // The queue's growth in packets per service time: the arrivals beyond the capacity, as a share of the capacity.
         let growth = self.windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
         let is_near = (share(self.windows.newest_own()?, service) * slow / target - 1.0).abs() <= NEAR;

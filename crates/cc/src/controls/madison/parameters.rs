@@ -43,7 +43,7 @@ pub enum Losses {
 /// The rules for the time and the value of a new rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
-    /// The letter of the paper: by the utilization that six probes show at the moment.
+    /// The paper's own rules, which use the utilization that six probes show at the moment.
     Printed,
     /// `[D]` A utilization that the queue's fluctuations do not bias: see `madison/averaged.rs`.
     #[default]

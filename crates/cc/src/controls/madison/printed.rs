@@ -1,5 +1,5 @@
-//! The rules for the time and the value of a new rate, by the letter of the paper `[madison:4.3]`. This variant shows
-//! their consequences, and the purpose of each departure of `averaged.rs`.
+//! The rules for the time and the value of a new rate, exactly as the paper prints them `[madison:4.3]`. This variant
+//! shows their consequences, and the purpose of each departure of `averaged.rs`.
 
 use super::rules::{Decision, NEAR, Probe};
 use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};
@@ -65,14 +65,14 @@ impl Printed {
     /// Returns the share of the capacity that reaches the target.
     fn share(&mut self, measures: &Measures, target: f64, starting: bool) -> f64 {
         let Measures { backlog, own, cross, .. } = *measures;
-        let told = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
+        let adapted_share = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
         self.change = Some(Change { own, cross });
         self.previous = None;
         if starting {
             return starting_rate(target, cross);
         }
         // The backlog shows how many flows had adapted to the last change.
-        self.adapting = told.unwrap_or(self.adapting).clamp(1.0, MOST_FLOWS);
+        self.adapting = adapted_share.unwrap_or(self.adapting).clamp(1.0, MOST_FLOWS);
         shared_rate(target, cross, own, self.adapting)
     }
 }

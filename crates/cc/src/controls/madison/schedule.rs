@@ -13,8 +13,8 @@ use units::{Span, Time};
 
 /// Probes after each of the two pairs of start-up.
 const PROBES: usize = 4;
-/// The most packets of a pair `[D]`. A receiver may acknowledge every second segment, so a pair that no acknowledgement
-/// took apart is tried again with twice as many packets.
+/// The most packets of a pair `[D]`. A receiver may acknowledge every second segment, so that one acknowledgement
+/// covers a whole pair. Such a pair is tried again with twice as many packets.
 const MOST_BURST: usize = 16;
 
 /// The kind of packet that leaves next.

@@ -12,7 +12,7 @@ const PATIENCE: Span = Span::from_millis(100);
 /// The longest time between packets, seconds: no rate is lower `[D]`.
 const SLOWEST: f64 = 1.0;
 
-/// The rate, with the pace and the window from it.
+/// The rate, and the pace and the window that follow from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     segment: Bytes,

@@ -6,8 +6,8 @@ use units::Span;
 
 /// The number of probes for the first estimates `[madison:4.2]`; ours use the largest delay of twice as many `[D]`.
 const PROBES: usize = 4;
-/// The least number of service times per [`SPACING`] for which each probe counts; with fewer, every second of twice as
-/// many does.
+/// The least number of service times per [`SPACING`] for which each probe counts. With fewer, twice as many probes are
+/// sent, and every second one counts.
 const SERVICES_APART: f64 = 20.0;
 /// The time between the packets of start-up, seconds `[madison:4.2]`.
 pub(super) const SPACING: f64 = 0.015;

@@ -149,7 +149,7 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
 
 fn at_least_one(paths: &[PathBuf], ticket: Ticket) -> Result<(Vec<PathBuf>, Ticket), Problem> {
     if paths.is_empty() {
-        return Err(Problem::usage("nothing to send: there is a ticket and no path"));
+        return Err(Problem::usage("nothing to send: a ticket, but no path"));
     }
     Ok((paths.to_vec(), ticket))
 }
@@ -199,7 +199,8 @@ fn asked() -> Result<Zeroizing<String>, Problem> {
     let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
     let terminal = terminal.map_err(|_| {
         Problem::usage(
-            Complaint::new("", "there is no ticket, and no terminal to ask for it").accepted(ACCEPTED),
+            Complaint::new("", "no ticket is given, and no terminal is there to ask for it")
+                .accepted(ACCEPTED),
         )
     })?;
     match typed(&terminal) {
@@ -210,12 +211,12 @@ fn asked() -> Result<Zeroizing<String>, Problem> {
 }
 
 /// The terminal without echo. Dropping this restores its settings.
-struct Quiet<'a> {
+struct NoEcho<'a> {
     terminal: &'a File,
     before: Termios,
 }
 
-impl<'a> Quiet<'a> {
+impl<'a> NoEcho<'a> {
     /// Turns off the echo, and makes each key readable at once. Ctrl-C arrives as a key, too, because it must not end
     /// the program before the settings are restored.
     fn new(terminal: &'a File) -> io::Result<Self> {
@@ -227,7 +228,7 @@ impl<'a> Quiet<'a> {
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for NoEcho<'_> {
     fn drop(&mut self) {
         let _ = tcsetattr(self.terminal, SetArg::TCSAFLUSH, &self.before);
     }
@@ -235,7 +236,7 @@ impl Drop for Quiet<'_> {
 
 /// Reads a line; returns `None` if Ctrl-C or Ctrl-D ended it.
 fn typed(mut terminal: &File) -> io::Result<Option<Zeroizing<String>>> {
-    let quiet = Quiet::new(terminal)?;
+    let quiet = NoEcho::new(terminal)?;
     terminal.write_all(b"Ticket (it is not shown): ")?;
     let mut line = Zeroizing::new(String::with_capacity(LONGEST as usize));
     let ended = loop {

@@ -3,7 +3,7 @@
 use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::{ENVIRONMENT, Problem};
-use live::tune::{GivenBack, WindowLimits, restore};
+use live::tune::{ReturnedConnection, WindowLimits, restore};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ pub(super) fn run(pid: u32, options: &TuneOptions) -> Result<ExitCode, Problem> 
     Ok(if failed { ExitCode::from(ENVIRONMENT) } else { ExitCode::SUCCESS })
 }
 
-fn in_words(connection: &GivenBack) -> String {
+fn in_words(connection: &ReturnedConnection) -> String {
     let (before, now) = match connection.limits() {
         Ok(limits) => limits,
         Err(error) => return format!("could not be given back: {}", error.complaint().head()),
@@ -41,7 +41,7 @@ fn in_words(connection: &GivenBack) -> String {
     format!("given back to the kernel: {}", words.join("; "))
 }
 
-fn as_json(connection: &GivenBack) -> Value {
+fn as_json(connection: &ReturnedConnection) -> Value {
     let ((local, peer), (pid, program)) = (connection.ends(), connection.process());
     let limits = |limits: WindowLimits| {
         json!({

@@ -7,7 +7,7 @@ use super::{EngineError, Misfit, Progress, no_cell, no_users, one_queue, outlast
 use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
-use ::live::{FlowConfig, Liaison, Receiver, SessionConfig, SizerChoice, Window};
+use ::live::{FlowConfig, Receiver, SessionConfig, SideChannel, SizerChoice, Window};
 use answer::record;
 use emu::{EmuError, Path, PathConfig};
 use host::Clock;
@@ -68,22 +68,22 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 
     let config = Arc::new(session(resolved));
     let (flows, echo) = (config.flows.len(), SocketAddr::new(IpAddr::V4(path.sender_address()), 0));
-    let liaison = if config.flows.iter().any(|flow| flow.sizer.is_some()) {
-        path.sender().run(move || Liaison::with_echoer(flows, echo))??
+    let side_channel = if config.flows.iter().any(|flow| flow.sizer.is_some()) {
+        path.sender().run(move || SideChannel::with_echoer(flows, echo))??
     } else {
-        Liaison::new(flows)
+        SideChannel::new(flows)
     };
-    let liaison = Arc::new(liaison);
+    let side_channel = Arc::new(side_channel);
     let stop = Arc::new(AtomicBool::new(false));
     let begun = match resolved.end {
         Some(end) => path.begin_until(resolved.warmup, end),
         None => path.begin(resolved.warmup),
     };
-    let clock = Clock::following(begun?, path.behind());
+    let clock = Clock::following(begun?, path.lag());
     let waiting = std::thread::current();
     let shared = || {
         let halt = (Arc::clone(&stop), waiting.clone());
-        (Arc::clone(&config), Arc::clone(&liaison), clock, halt)
+        (Arc::clone(&config), Arc::clone(&side_channel), clock, halt)
     };
     let (theirs, word, time, (halt, waiter)) = shared();
     let (mut ends, [near, far]) = waiting::watched();
@@ -122,7 +122,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     outlasts_warmup(clock.now(), resolved)?;
     let mut report = path.stop()?;
-    ends.tell(&mut report.hosts);
+    ends.report(&mut report.hosts);
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
 }

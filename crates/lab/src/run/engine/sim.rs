@@ -4,11 +4,11 @@ mod recorder;
 mod spread;
 
 use self::recorder::SeriesRecorder;
-use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup, phases, synchronized};
+use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup, sizer_notes, synchronized};
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
-use crate::run::memory::Exceeded;
+use crate::run::memory::ExcessMemory;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
     StationSummary, Summary, WlanSummary, traffic,
@@ -51,9 +51,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     summary.delivers_from(established, resolved);
     summary.wlan = outcome.cell.as_ref().map(wlan_summary);
     let (series, intervals) = outcome.recorder.into_series();
-    let fairness = intervals.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
+    let fairness = intervals.map(|watch| watch.finish(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
-    summary.tell_losses(outcome.losses, resolved);
+    summary.set_losses(outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
     notes.extend(marked(&outcome.link));
     notes.extend(synchronized::note(&summary, resolved));
@@ -71,7 +71,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     if !resolved.unsaturated.is_empty() {
         let names = resolved.unsaturated.join(", ");
-        notes.push(format!("{names}: not saturated, since a flow makes it send in the same category"));
+        notes.push(format!("{names}: not saturated, because a flow makes it send in the same category"));
     }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
@@ -79,9 +79,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 }
 
 /// Returns the error of a run that ended at `at` because it took too much memory.
-fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
+fn too_large(at: Time, exceeded: Option<ExcessMemory>) -> EngineError {
     let megabytes = |bytes: u64| format!("{} MB", bytes / 1_000_000);
-    let (taken, allowed) = exceeded.map_or((0, 0), |Exceeded { taken, allowed }| (taken, allowed));
+    let (taken, allowed) = exceeded.map_or((0, 0), |ExcessMemory { taken, allowed }| (taken, allowed));
     let at = at.since(Time::ZERO).rounded();
     let complaint = Complaint::new("", format!("the run takes {} of memory at {at}", megabytes(taken)))
         .accepted(format!("up to {}, half of what was free", megabytes(allowed)))
@@ -92,7 +92,7 @@ fn too_large(at: Time, exceeded: Option<Exceeded>) -> EngineError {
 /// Lists the changes of a flow's sizer, with their times and reasons.
 fn sizing_notes(flow: &FlowReport) -> Vec<String> {
     let changes = flow.sizing.iter().map(|change| (change.at, &change.state, change.window));
-    phases::notes(&flow.name, changes, flow.sized)
+    sizer_notes::notes(&flow.name, changes, flow.sized)
 }
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {

@@ -2,12 +2,12 @@
 
 /// The memory that this process takes, and the bound that it exceeds, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exceeded {
+pub(crate) struct ExcessMemory {
     pub(crate) taken: u64,
     pub(crate) allowed: u64,
 }
 
 /// Returns `None`, because the memory is unknown.
-pub(crate) const fn exceeded() -> Option<Exceeded> {
+pub(crate) const fn exceeded() -> Option<ExcessMemory> {
     None
 }

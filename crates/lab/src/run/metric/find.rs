@@ -1,19 +1,19 @@
 //! Lookup of a metric by its key.
 
-use super::{Completions, FLOW, GROUP, Known, LINK, Metric, RUN, STATION, TRAFFIC, USERS};
+use super::{Completions, FLOW, GROUP, LINK, Metric, MetricReader, RUN, STATION, TRAFFIC, USERS};
 use crate::run::record::{
     FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
 };
 
 /// A part of a summary that has numbers under a name of its own.
-trait Named {
+trait NamedPart {
     /// The word before the name in a key.
     const LIST: &'static str;
     fn is_called(&self, name: &str) -> bool;
     fn name(&self) -> String;
 }
 
-impl Named for FlowSummary {
+impl NamedPart for FlowSummary {
     const LIST: &'static str = "flows.";
     fn is_called(&self, name: &str) -> bool {
         self.name == name
@@ -23,7 +23,7 @@ impl Named for FlowSummary {
     }
 }
 
-impl Named for TrafficSummary {
+impl NamedPart for TrafficSummary {
     const LIST: &'static str = "traffic.";
     fn is_called(&self, name: &str) -> bool {
         self.name == name
@@ -33,7 +33,7 @@ impl Named for TrafficSummary {
     }
 }
 
-impl Named for LinkSummary {
+impl NamedPart for LinkSummary {
     const LIST: &'static str = "links.";
     fn is_called(&self, name: &str) -> bool {
         self.key() == name
@@ -43,7 +43,7 @@ impl Named for LinkSummary {
     }
 }
 
-impl Named for SessionsSummary {
+impl NamedPart for SessionsSummary {
     const LIST: &'static str = "sessions.";
     fn is_called(&self, name: &str) -> bool {
         self.name == name
@@ -53,7 +53,7 @@ impl Named for SessionsSummary {
     }
 }
 
-impl Named for StationSummary {
+impl NamedPart for StationSummary {
     const LIST: &'static str = "wlan.stations.";
     fn is_called(&self, name: &str) -> bool {
         self.key() == name
@@ -103,9 +103,9 @@ pub fn is_missing(summary: &Summary, key: &str) -> bool {
 }
 
 /// Splits `flows.NAME.completion_s.max` into the name of the flows and the metric.
-fn group(key: &str) -> Option<(&str, &'static Known<Completions>)> {
+fn group(key: &str) -> Option<(&str, &'static MetricReader<Completions>)> {
     let rest = key.strip_prefix(FlowSummary::LIST)?;
-    let named = |known: &'static Known<Completions>| {
+    let named = |known: &'static MetricReader<Completions>| {
         Some((rest.strip_suffix(known.metric.key)?.strip_suffix('.')?, known))
     };
     GROUP.iter().find_map(named)
@@ -116,13 +116,16 @@ fn of_group(flows: &[FlowSummary], key: &str) -> Option<f64> {
     (known.get)(&Completions::of_group(flows, name)?)
 }
 
-fn of_one<T: Named>(list: &'static [Known<T>], all: &[T], key: &str) -> Option<f64> {
+fn of_one<T: NamedPart>(list: &'static [MetricReader<T>], all: &[T], key: &str) -> Option<f64> {
     let (name, known) = split(list, key)?;
     (known.get)(all.iter().find(|one| one.is_called(name))?)
 }
 
 /// Splits `flows.NAME.KEY` into the name and the metric. Names and keys may both have dots in them.
-fn split<'a, T: Named>(list: &'static [Known<T>], key: &'a str) -> Option<(&'a str, &'static Known<T>)> {
+fn split<'a, T: NamedPart>(
+    list: &'static [MetricReader<T>],
+    key: &'a str,
+) -> Option<(&'a str, &'static MetricReader<T>)> {
     let rest = key.strip_prefix(T::LIST)?;
     list.iter().find_map(|known| Some((rest.strip_suffix(known.metric.key)?.strip_suffix('.')?, known)))
 }
@@ -130,8 +133,8 @@ fn split<'a, T: Named>(list: &'static [Known<T>], key: &'a str) -> Option<(&'a s
 /// Returns the metric called `key`, and the name of its flow, link or users if it belongs to one.
 #[must_use]
 pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
-    fn named<'a, T: Named>(
-        list: &'static [Known<T>],
+    fn named<'a, T: NamedPart>(
+        list: &'static [MetricReader<T>],
         key: &'a str,
     ) -> Option<(&'static Metric, Option<&'a str>)> {
         split(list, key).map(|(name, known)| (&known.metric, Some(name)))
@@ -144,7 +147,9 @@ pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
 
 /// Returns every metric with its full key: `utilization`, `flows.NAME.goodput_bps`.
 pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
-    fn named<T: Named>(list: &'static [Known<T>]) -> impl Iterator<Item = (String, &'static Metric)> {
+    fn named<T: NamedPart>(
+        list: &'static [MetricReader<T>],
+    ) -> impl Iterator<Item = (String, &'static Metric)> {
         list.iter().map(|known| (format!("{}NAME.{}", T::LIST, known.metric.key), &known.metric))
     }
     let run = RUN.iter().map(|known| (known.metric.key.to_owned(), &known.metric));
@@ -159,16 +164,16 @@ pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
 /// Returns the metric of a run called `key`.
 ///
 /// # Panics
-/// If [`RUN`] has no such key: the caller must take it from there.
+/// If [`RUN`] does not have the key, because callers must take keys from that list.
 #[must_use]
-pub fn of_run(key: &str) -> &'static Known<Summary> {
+pub fn of_run(key: &str) -> &'static MetricReader<Summary> {
     RUN.iter().find(|known| known.metric.key == key).expect("a key of the list")
 }
 
 /// Returns the keys of every number that `summary` knows; of flows, links and users, those of the first.
 #[must_use]
 pub fn numbers(summary: &Summary) -> Vec<String> {
-    fn named<T: Named>(list: &[Known<T>], first: Option<&T>) -> Vec<String> {
+    fn named<T: NamedPart>(list: &[MetricReader<T>], first: Option<&T>) -> Vec<String> {
         let of = |one: &T| {
             let known = list.iter().filter(|known| (known.get)(one).is_some());
             known.map(|known| format!("{}{}.{}", T::LIST, one.name(), known.metric.key)).collect()

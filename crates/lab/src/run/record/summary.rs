@@ -132,7 +132,7 @@ impl Summary {
     }
 
     /// Adds the loss episodes, if there are flows that can lose together.
-    pub(crate) fn tell_losses(&mut self, losses: SynchronizedLosses, resolved: &Resolved) {
+    pub(crate) fn set_losses(&mut self, losses: SynchronizedLosses, resolved: &Resolved) {
         if resolved.greedy().count() > 1 {
             self.loss_episodes = Some(losses.episodes);
             self.synchronized_loss_share = losses.share();

@@ -19,7 +19,7 @@ pub(super) fn check(scenario: &Scenario, faults: &mut Vec<Complaint>) {
             fault(format!("unknown assist \"{name}\""), known.join(", "), None);
         } else if several || link.reverse.is_some() {
             let found =
-                "a router that tells senders, on a path of several links or with queues on the way back";
+                "a router that assists senders, on a path of several links or with queues on the way back";
             let accepted = "one [link] without reverse";
             fault(found.into(), accepted.into(), Some("leave assist out, or the other links".into()));
         }

@@ -63,7 +63,7 @@ fn written(usual: Access, own: spec::Access) -> Access {
     }
 }
 
-/// Describes the cell as a link, made of the air and the access point's queue. Shares, tables and pages take it for the
+/// Describes the cell as a link, made of the air and the access point's queue. Shares, tables and pages treat it as the
 /// tight link. Its rate is that of the cell's frames, which is more than the cell can carry.
 pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
     let down =

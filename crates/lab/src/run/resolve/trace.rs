@@ -2,7 +2,7 @@
 
 use super::complaint::complaint;
 use super::files::{Files, Opened};
-use capture::{Prefix, Wanted};
+use capture::{PacketFilter, Prefix};
 use link::traffic::Trace;
 use scenario::spec::Replay;
 use std::io::{self, Read};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use units::{Complaint, one_line};
 
 /// The content that a trace was read from ([`Opened::identity`]), and the packets taken from it.
-type Version = (String, Wanted);
+type Version = (String, PacketFilter);
 
 /// A trace that was read, and the remarks on its file.
-pub(super) type Known = (Arc<Trace>, Vec<String>);
+pub(super) type TraceAndRemarks = (Arc<Trace>, Vec<String>);
 
 /// A file, its trace while a scenario has it, and the remarks on it.
-type Held = (Version, Weak<Trace>, Vec<String>);
+type CachedTrace = (Version, Weak<Trace>, Vec<String>);
 
 /// The number of bytes read from a source that may have no end, such as a pipe or a device.
 const MOST_PIPED: u64 = 4 << 30;
@@ -25,13 +25,13 @@ const MOST_PIPED: u64 = 4 << 30;
 const MOST_HELD: u64 = 1_200_000_000;
 
 /// Traces in use.
-static KNOWN: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<CachedTrace>> = Mutex::new(Vec::new());
 
 /// Reads the trace that `replay` names.
 ///
 /// # Errors
 /// If the file cannot be read, or is not a trace.
-pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complaint> {
+pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<TraceAndRemarks, Complaint> {
     let shown = files.shown(&replay.file);
     let fault = |found: String, accepted: &str, help: Option<String>| {
         complaint(format!("traffic[{}].file", replay.entry), found, accepted, help)
@@ -40,7 +40,7 @@ pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complain
         let help = "give the path of a trace, relative to the folder of the scenario".to_owned();
         fault(format!("{shown}: {error}"), "a file of packets: a capture or CSV", Some(help))
     };
-    let wanted = Wanted {
+    let wanted = PacketFilter {
         toward: prefix(replay, "toward", replay.toward.as_deref())?,
         from: prefix(replay, "from", replay.from.as_deref())?,
     };
@@ -50,7 +50,7 @@ pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complain
         Some(known) => known,
         None => {
             let piped = is_endless.then_some(MOST_PIPED);
-            let recording = capture::read(Bounded { source: content, left: piped }, &wanted)
+            let recording = capture::read(BoundedSource { source: content, left: piped }, &wanted)
                 .map_err(|error| fault(format!("{shown}{error}"), &error.accepted, error.help.clone()))?;
             let name = one_line(&replay.file);
             let notes = recording.notes.iter().map(|note| format!("{name}: {note}")).collect();
@@ -77,13 +77,13 @@ pub(super) fn read(files: &dyn Files, replay: &Replay) -> Result<Known, Complain
 }
 
 /// A source that fails if it goes on for too long, instead of appearing to end there.
-struct Bounded<R> {
+struct BoundedSource<R> {
     source: R,
     /// The number of bytes that may still come; `None`: any number.
     left: Option<u64>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedSource<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(into)?;
         if let Some(left) = &mut self.left {
@@ -98,7 +98,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-fn known(version: &Version) -> Option<Known> {
+fn known(version: &Version) -> Option<TraceAndRemarks> {
     let all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let (_, trace, notes) = all.iter().find(|(known, ..)| known == version)?;
     Some((trace.upgrade()?, notes.clone()))
@@ -122,7 +122,9 @@ mod tests {
     fn a_source_that_goes_on_for_too_long_fails_rather_than_end() {
         let read = |left| {
             let mut all = Vec::new();
-            Bounded { source: io::repeat(b'x').take(1000), left }.read_to_end(&mut all).map(|_| all.len())
+            BoundedSource { source: io::repeat(b'x').take(1000), left }
+                .read_to_end(&mut all)
+                .map(|_| all.len())
         };
         assert_eq!(read(None).unwrap(), 1000, "a file has an end");
         assert_eq!(read(Some(1000)).unwrap(), 1000);

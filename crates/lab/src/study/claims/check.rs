@@ -1,7 +1,7 @@
 //! Checking claims against answers.
 
 use super::outcome::{Outcome, fits, names};
-use super::quantity::Quantity;
+use super::quantity::ClaimQuantity;
 use super::tally::listed;
 use super::{Claim, Relation, trend};
 use crate::run::record::Engine;
@@ -53,13 +53,13 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
             continue;
         }
         if !known.sometimes && differing.iter().all(|outcome| outcome.held) {
-            details.push("it holds now, and `disagrees` is to be taken from it".into());
+            details.push("it holds now, so remove its `disagrees`".into());
             held = false;
         } else if !differing.iter().all(|outcome| outcome.within) {
             let end = |word, bound: &Option<String>| bound.as_ref().map(|bound| format!("{word} {bound}"));
             let ends = [end("at least", &known.at_least), end("at most", &known.at_most)];
             let ends: Vec<String> = ends.into_iter().flatten().collect();
-            details.push(format!("outside of what was found before: {}", ends.join(", ")));
+            details.push(format!("outside the band that was found before: {}", ends.join(", ")));
             held = false;
         }
         reasons.push(known.reason.clone());
@@ -184,7 +184,7 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
 /// Judges a relation of one engine by itself: it holds if it does in enough of its runs.
 fn each(
     claim: &Claim,
-    quantity: &Quantity,
+    quantity: &ClaimQuantity,
     engine: Engine,
     case: &Answer,
     answers: &[Answer],
@@ -229,7 +229,7 @@ fn each(
     )?;
     let show = |value| quantity.show(value);
     let mut detail =
-        format!("{}{engine} {}{}", at(case), quantity.flow_told(&claim.quantity), show(median.0));
+        format!("{}{engine} {}{}", at(case), quantity.named_flow(&claim.quantity), show(median.0));
     let against = match median.1 {
         Some(other) if claim.exceeds.is_some() => format!("against {}", reference.shown(other)),
         other => {
@@ -262,7 +262,7 @@ struct Reference {
     /// The value of each run; empty where bounds are amounts.
     values: Vec<f64>,
     /// The quantity that the values are of.
-    quantity: Quantity,
+    quantity: ClaimQuantity,
     /// The words that distinguish it from the claim's own value.
     name: String,
 }
@@ -270,7 +270,7 @@ struct Reference {
 impl Reference {
     fn of(
         claim: &Claim,
-        quantity: &Quantity,
+        quantity: &ClaimQuantity,
         engine: Engine,
         case: &Answer,
         answers: &[Answer],

@@ -2,7 +2,7 @@
 //! is run again, and the median judges.
 
 use super::check::{check, has, selected};
-use super::{Claim, Evidence, Judging, Relation, evidence};
+use super::{Claim, ClaimSettings, Evidence, Relation, evidence};
 use crate::run::record::{Engine, Record};
 use crate::study::claims::Verdict;
 use crate::study::curves::CurvesError;
@@ -22,7 +22,7 @@ pub fn confirmed(
     document: &Document,
     claims: &[Claim],
     mut found: Evidence,
-    judging: &Judging<'_, '_>,
+    judging: &ClaimSettings<'_, '_>,
 ) -> Result<(Evidence, usize), CurvesError> {
     if !judging.run.contains(&Engine::Live) {
         return Ok((found, 0));
@@ -32,7 +32,7 @@ pub fn confirmed(
     if doubted.is_empty() {
         return Ok((found, 0));
     }
-    let again = Judging { run: &[Engine::Live], live: Some(RUNS), ..*judging };
+    let again = ClaimSettings { run: &[Engine::Live], live: Some(RUNS), ..*judging };
     let more = evidence(document, &doubted, &again)?;
     let mut cases = 0;
     for answer in &mut found.answers {

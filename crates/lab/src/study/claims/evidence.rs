@@ -13,7 +13,7 @@ use crate::study::curves::{CurvesError, draw, engines, figure};
 use crate::study::repeat::{median, repeats, seeded};
 use crate::study::sweep::{Runner, sweep};
 use crate::study::task::{Answer, Task, tasks};
-use scenario::{Document, Drawn, Faults};
+use scenario::{Document, Faults, FigureNumbers};
 use units::Span;
 
 /// The most runs that are made for each valid run that is wanted.
@@ -21,7 +21,7 @@ const MOST_TRIES: u64 = 10;
 
 /// The settings by which claims are judged.
 #[derive(Clone, Copy)]
-pub struct Judging<'a, 'w> {
+pub struct ClaimSettings<'a, 'w> {
     /// The engines asked.
     pub asked: &'a [Engine],
     /// Those of the asked engines that are run here.
@@ -76,12 +76,12 @@ pub fn kernel_runs(
 pub fn evidence(
     document: &Document,
     claims: &[Claim],
-    judging: &Judging<'_, '_>,
+    judging: &ClaimSettings<'_, '_>,
 ) -> Result<Evidence, CurvesError> {
     let asked = judged_by(claims, judging.asked);
     let tasks = tasks(document)?;
     let spec = figure(document)?;
-    if let Some(spec) = spec.as_ref().filter(|spec| matches!(spec.y, Drawn::Smallest(_))) {
+    if let Some(spec) = spec.as_ref().filter(|spec| matches!(spec.y, FigureNumbers::Smallest(_))) {
         if engines(spec).iter().any(|engine| !asked.contains(engine)) {
             return Ok(Evidence::default());
         }
@@ -144,7 +144,7 @@ impl Evidence {
 
     /// Returns these answers, with every run that counts in place of the simulated run that they have.
     #[must_use]
-    pub fn beside(&self, answers: &[Answer]) -> Vec<Answer> {
+    pub fn with_all_runs(&self, answers: &[Answer]) -> Vec<Answer> {
         let merged = |answer: &Answer| {
             let mut merged = answer.clone();
             let Some(own) = self.of(&answer.task) else { return merged };
@@ -169,7 +169,7 @@ impl Evidence {
 }
 
 struct Gathering<'a, 'w> {
-    judging: &'a Judging<'a, 'w>,
+    judging: &'a ClaimSettings<'a, 'w>,
     /// The claims that say which runs count.
     valid: Vec<Claim>,
     /// The answers, with all runs of all engines.

@@ -10,7 +10,7 @@ use units::{Fraction, Rate, Span, split_quantity};
 /// The quantity that a claim compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub enum Quantity {
+pub enum ClaimQuantity {
     /// The goodput of the first flow.
     Goodput,
     /// The mean RTT of the first flow.
@@ -25,7 +25,7 @@ pub enum Quantity {
     Summary(String),
 }
 
-impl From<String> for Quantity {
+impl From<String> for ClaimQuantity {
     fn from(name: String) -> Self {
         match name.as_str() {
             "goodput" => Self::Goodput,
@@ -38,7 +38,7 @@ impl From<String> for Quantity {
     }
 }
 
-impl Quantity {
+impl ClaimQuantity {
     /// Returns the value that `engine` found in `case`.
     pub(super) fn value(&self, case: &Answer, engine: Engine) -> Result<f64, String> {
         self.of(case, case.record(engine).ok_or_else(|| no_answer(case, engine))?)
@@ -65,7 +65,7 @@ impl Quantity {
     }
 
     /// Returns the name of its flow, to be put before a value, if `general` stands for several flows.
-    pub(super) fn flow_told(&self, general: &Self) -> String {
+    pub(super) fn named_flow(&self, general: &Self) -> String {
         let flow = self.flow().filter(|_| self != general);
         flow.map_or_else(String::new, |(flow, _)| format!("{flow} "))
     }

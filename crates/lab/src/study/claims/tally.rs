@@ -79,7 +79,7 @@ impl fmt::Display for Tally {
         if !left_out.is_empty() {
             write!(
                 formatter,
-                ", as too few engines were asked ({})",
+                ", because too few engines were asked ({})",
                 parts(left_out, |asks, count| format!("{count} {asks}"))
             )?;
         }

@@ -6,7 +6,7 @@ use scenario::{Document, Faults, FigureSpec, did_you_mean};
 /// Reads the document's `[figure]`, if it has one.
 ///
 /// # Errors
-/// All faults of it, also an `x` that is neither a swept key nor a number of the summary.
+/// All faults of the figure, also an `x` that is neither a swept key nor a number of the summary.
 pub fn figure(document: &Document) -> Result<Option<FigureSpec>, Faults> {
     let spec = document.figure()?;
     let of_results = |spec: &&FigureSpec| spec.along.is_some();

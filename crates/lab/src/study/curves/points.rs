@@ -1,4 +1,5 @@
-//! The runs behind a figure's numbers: every point, on every engine that suits it, as often as asked.
+//! The runs behind a figure's numbers: every point, on every engine that suits it, with the requested number of
+//! repetitions.
 
 use super::CurvesError;
 use crate::run::engine;
@@ -27,7 +28,7 @@ impl PointRuns {
         let live = records.iter_mut().find(|record| record.summary.engine == Engine::Live);
         if let Some(record) = live.filter(|_| self.run_again > 0) {
             let count = self.run_again;
-            let again = format!("runs that were run again, as the machine was too busy: {count}");
+            let again = format!("runs that were run again, because the machine was too busy: {count}");
             record.notes.push(again.into());
             record.summary.repeats.iter_mut().for_each(|repeats| repeats.run_again = count);
         }

@@ -1,7 +1,7 @@
 //! Results of another program, drawn with the engines' curves: a table of them, read and checked.
 
 use super::{Curves, median, place, quantity};
-use scenario::{Document, Drawn, Fault, FigureSpec, Point};
+use scenario::{Document, Fault, FigureNumbers, FigureSpec, Point};
 
 /// The results of another program at points of a sweep.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Reference {
         let written = Document::parse(document.name(), document.text()).and_then(|file| file.sweep());
         let all: Vec<Point> = written.map(|sweep| sweep.points().collect()).unwrap_or_default();
         let keys: Vec<&str> = all.first().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-        let Drawn::Numbers(numbers) = &spec.y else { return Ok(Self::empty(spec)) };
+        let FigureNumbers::Numbers(numbers) = &spec.y else { return Ok(Self::empty(spec)) };
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let (at, header) = lines.next().unwrap_or((0, ""));
         let columns = Columns::of(header, &keys, numbers).map_err(|missing| {
@@ -100,9 +100,9 @@ impl Reference {
     #[must_use]
     pub fn draw(&self, spec: &FigureSpec, curves: &mut Curves) -> String {
         if let Some(key) = &self.set {
-            return format!("{} is not drawn as well: it was not run with {key} as set. ", self.name);
+            return format!("{} is not drawn, because it was not run with {key} as set. ", self.name);
         }
-        let Drawn::Numbers(keys) = &spec.y else { return String::new() };
+        let FigureNumbers::Numbers(keys) = &spec.y else { return String::new() };
         let mut points: Vec<&Point> = Vec::new();
         for row in &self.rows {
             if !points.contains(&&row.point) {
@@ -120,7 +120,7 @@ impl Reference {
             }
             chart.curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
         }
-        format!("Beside them {} at {} points, {} results. ", self.name, points.len(), self.rows.len())
+        format!("Next to them, {} at {} points, {} results. ", self.name, points.len(), self.rows.len())
     }
 }
 

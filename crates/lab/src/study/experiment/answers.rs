@@ -6,7 +6,7 @@ use crate::run::record::Record;
 use crate::study::repeat::{median, record, repeats, runs};
 use crate::study::store::Store;
 use crate::study::task::{Answer, Task};
-use crate::study::watch::{Event, Watched, Work};
+use crate::study::watch::{Event, SharedWatch, Work};
 
 impl Experiment {
     /// Runs every task on every engine, one run after the other.
@@ -14,7 +14,7 @@ impl Experiment {
         &self,
         tasks: &[Task],
         store: Option<&Store>,
-        watched: &Watched<'_>,
+        watched: &SharedWatch<'_>,
     ) -> Result<Vec<Answer>, ExperimentError> {
         let repeat = self.repeat.unwrap_or(1);
         let each: usize = self.engines.iter().map(|engine| runs(*engine, repeat) as usize).sum();
@@ -24,7 +24,7 @@ impl Experiment {
         for task in tasks {
             let answer = self.answer(task, store, watched)?;
             // If the watch stops the experiment here, the next run does not begin.
-            let _ = watched.tell(Event::Answered(&answer));
+            let _ = watched.on_event(Event::Answered(&answer));
             answers.push(answer);
         }
         Ok(answers)
@@ -35,7 +35,7 @@ impl Experiment {
         &self,
         task: &Task,
         store: Option<&Store>,
-        watched: &Watched<'_>,
+        watched: &SharedWatch<'_>,
     ) -> Result<Answer, ExperimentError> {
         let keep = |task: &Task, record: &Record| {
             store.map(|store| store.keep(task, &self.command, record)).transpose()

@@ -7,9 +7,14 @@ use crate::study::repeat::too_busy;
 use crate::study::task::Answer;
 use scenario::FigureSpec;
 
-/// Writes "42 points simulated, 420 million packets. 5 of 5 published claims held." The text `beside` is about the
+/// Writes "42 points simulated, 420 million packets. 5 of 5 published claims held." The text `comparison` is about the
 /// reference data that is drawn as well.
-pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, beside: &str, verdicts: &[Verdict]) -> String {
+pub(super) fn headline(
+    answers: &[Answer],
+    spec: &FigureSpec,
+    comparison: &str,
+    verdicts: &[Verdict],
+) -> String {
     let records = || answers.iter().flat_map(|answer| &answer.records);
     let of = |engine: Engine| records().filter(move |record| record.summary.engine == engine);
     let mut text = String::new();
@@ -23,13 +28,13 @@ pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, beside: &str, verd
             Engine::Live => format!("{points} points run on the kernel{runs}. "),
         };
     }
-    text += beside;
+    text += comparison;
     if spec.repeat > 1 {
         text += "Medians are drawn, from the least to the most of the runs. ";
     }
     let again: u64 = records().filter_map(|record| Some(record.summary.repeats.as_ref()?.run_again)).sum();
     if again > 0 {
-        text += &format!("Runs that were run again, as the machine was too busy: {again}. ");
+        text += &format!("Runs that were run again, because the machine was too busy: {again}. ");
     }
     let busy = records().filter(|record| too_busy(record)).count();
     if busy > 0 {
@@ -41,8 +46,10 @@ pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, beside: &str, verd
         let judged = verdicts.iter().filter(|verdict| !verdict.is_left_out()).count();
         text += &format!(" {held} of {judged} published claims held.");
         if judged < verdicts.len() {
-            text +=
-                &format!(" {} were left out, as no engine that they ask was asked.", verdicts.len() - judged);
+            text += &format!(
+                " {} were left out, because none of their engines was asked.",
+                verdicts.len() - judged
+            );
         }
     }
     text

@@ -2,7 +2,7 @@
 
 use crate::files::read_text;
 use crate::study::curves::Reference;
-use crate::study::figures::beside;
+use crate::study::figures::published_file;
 use scenario::{Document, Faults, FigureSpec};
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn read(document: &Document, spec: &FigureSpec) -> Result<Option<Refe
     let Some(asked) = &spec.reference else { return Ok(None) };
     let path = Path::new(document.name()).parent().unwrap_or(Path::new("")).join(&asked.file);
     let shown = path.display().to_string();
-    let text = match beside(document, &asked.file) {
+    let text = match published_file(document, &asked.file) {
         Some(text) => Cow::Borrowed(text),
         None => Cow::Owned(read_text(&path, LARGEST).map_err(|error| {
             let help = "give the path of a CSV file, relative to the folder of the scenario".to_owned();

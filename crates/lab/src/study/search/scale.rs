@@ -2,7 +2,7 @@
 
 use super::SearchError;
 use crate::run::resolve::{Resolved, ResolvedLink, Room, resolve_document};
-use crate::study::task::Sought;
+use crate::study::task::Goal;
 use link::Limit;
 use scenario::Document;
 use units::{Complaint, split_quantity};
@@ -23,7 +23,7 @@ pub(super) struct Scale {
 }
 
 enum Step {
-    /// Packets of a queue's room, one by one, whatever unit the scenario writes it in.
+    /// A queue's room in whole packets, also if the scenario writes it in another unit.
     Packets(usize, Option<Written>),
     /// Bytes, in whole numbers as far as the resolution asks.
     Bytes,
@@ -102,16 +102,16 @@ impl Scale {
     }
 
     /// Returns numbers of packets a little below the smallest that meets, or above the largest, the nearest first.
-    pub(super) fn beyond(&self, value: f64, sought: Sought) -> impl Iterator<Item = f64> + use<> {
+    pub(super) fn beyond(&self, value: f64, sought: Goal) -> impl Iterator<Item = f64> + use<> {
         let count = if matches!(self.step, Step::Packets(..)) { BEYOND } else { 0 };
-        let step = if sought == Sought::Smallest { -1.0 } else { 1.0 };
+        let step = if sought == Goal::Smallest { -1.0 } else { 1.0 };
         (1..=count).map(move |nth| value + step * f64::from(nth)).take_while(|value| *value >= 1.0)
     }
 
     /// Returns values a little above the smallest that meets, or below the largest: if the metric is monotone, they
     /// meet, too.
-    pub(super) fn within(&self, value: f64, sought: Sought) -> Vec<f64> {
-        let way = if sought == Sought::Smallest { 1.0 } else { -1.0 };
+    pub(super) fn within(&self, value: f64, sought: Goal) -> Vec<f64> {
+        let way = if sought == Goal::Smallest { 1.0 } else { -1.0 };
         let (near, far) = (value * (1.0 + way * RESOLUTION), value * (1.0 + way * 5.0 * RESOLUTION));
         if !self.is_whole() {
             return vec![near, far];
@@ -217,9 +217,9 @@ mod tests {
         let scale = Scale::of(&document("50 packets"), "link.queue.limit").unwrap();
         assert!(scale.has_between(4000.0, 4002.0) && !scale.has_between(4000.0, 4001.0));
         assert_eq!(scale.middle(4000.0, 4002.0), 4001.0);
-        assert_eq!(scale.beyond(2.0, Sought::Smallest).collect::<Vec<_>>(), [1.0]);
-        assert_eq!(scale.beyond(2.0, Sought::Largest).collect::<Vec<_>>(), [3.0, 4.0, 5.0]);
-        let within = |value| [Sought::Smallest, Sought::Largest].map(|sought| scale.within(value, sought));
+        assert_eq!(scale.beyond(2.0, Goal::Smallest).collect::<Vec<_>>(), [1.0]);
+        assert_eq!(scale.beyond(2.0, Goal::Largest).collect::<Vec<_>>(), [3.0, 4.0, 5.0]);
+        let within = |value| [Goal::Smallest, Goal::Largest].map(|sought| scale.within(value, sought));
         assert_eq!(within(10.0), [vec![11.0, 12.0], vec![9.0, 8.0]]);
         assert_eq!(within(200.0), [vec![201.0, 210.0], vec![199.0, 190.0]]);
     }

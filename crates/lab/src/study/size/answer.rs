@@ -1,6 +1,6 @@
 //! The answer: limits and their effects, with the evidence for them. As JSON the keys are the fields' names.
 
-use super::question::{InCell, Question};
+use super::question::{CellFacts, Question};
 use crate::run::record::Engine;
 use serde::Serialize;
 use units::Span;
@@ -141,7 +141,7 @@ pub struct Rule {
 pub struct Variant {
     /// The difference: "half the flows".
     pub what: String,
-    /// The effects of the recommended limit then.
+    /// The effects of the recommended limit with that difference.
     #[serde(flatten)]
     pub point: Point,
 }
@@ -198,7 +198,7 @@ pub struct Proof {
 
 /// The question, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Asked {
+pub struct QuestionNumbers {
     /// Capacity, bits per second; in a wireless cell the rate that a download alone would get, headers included.
     pub rate_bps: f64,
     /// Least and greatest base RTT, seconds.
@@ -217,7 +217,7 @@ pub struct Asked {
     pub bdp_packets: Option<f64>,
     /// The wireless cell, if the question is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<InCell>,
+    pub cell: Option<CellFacts>,
     /// The wished mean utilization.
     pub target_utilization: f64,
     /// The wished 95th percentile of the queueing delay, seconds.
@@ -226,7 +226,7 @@ pub struct Asked {
     pub max_loss: Option<f64>,
 }
 
-impl Asked {
+impl QuestionNumbers {
     pub(super) fn of(question: &Question) -> Self {
         Self {
             rate_bps: question.rate.as_bps_f64(),
@@ -254,7 +254,7 @@ fn seconds(span: Span) -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizing {
     /// The question.
-    pub asked: Asked,
+    pub asked: QuestionNumbers,
     /// The source of the limits' numbers: theory or simulation.
     pub engine: Engine,
     /// The total goodput of a wireless cell's downloads that counts as 100 % of utilization, bits per second.

@@ -5,10 +5,10 @@ mod asked;
 
 pub(super) use asked::question;
 
-use super::answer::{Asked, Delay, Point, Rule, Sizing, Variant};
-use super::bench::{Bed, Bench, LARGEST, LOOKS, Limits, delay, simulate, spaced};
+use super::answer::{Delay, Point, QuestionNumbers, Rule, Sizing, Variant};
 use super::choice::{Choice, MARGIN, knee, pareto, trade_off};
 use super::question::Question;
+use super::trials::{LARGEST, LOOKS, Limits, Testbed, Trials, delay, simulate, spaced};
 use crate::run::record::{Engine, Summary};
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::experiment::ExperimentError;
@@ -34,7 +34,7 @@ const AQL: Span = Span::from_millis(12);
 
 /// The results of the runs of one setting.
 #[derive(Clone, Copy)]
-struct Found {
+struct Runs {
     packets: u64,
     /// The goodput of the downloads together, bits per second.
     goodput: Estimate,
@@ -83,12 +83,12 @@ impl Cell<'_> {
     }
 
     /// Runs each setting with every seed.
-    fn run(&self, settings: &[Setting], runner: &Runner<'_, '_>) -> Result<Vec<Found>, ExperimentError> {
+    fn run(&self, settings: &[Setting], runner: &Runner<'_, '_>) -> Result<Vec<Runs>, ExperimentError> {
         let jobs = settings.iter().map(|(keys, _)| self.seeded(keys)).collect::<Result<Vec<_>, Faults>>()?;
         simulate(runner, &jobs, |place, runs| self.measured(settings[place].1, runs))
     }
 
-    fn measured(&self, packets: u64, runs: &[Summary]) -> Found {
+    fn measured(&self, packets: u64, runs: &[Summary]) -> Runs {
         let of = |value: &dyn Fn(&Summary) -> f64| estimate(&runs.iter().map(value).collect::<Vec<f64>>());
         let resolved = &self.base.resolved;
         let plan = resolved.cell.as_ref().expect("a cell");
@@ -105,7 +105,7 @@ impl Cell<'_> {
         };
         let limit = |run: &Summary| run.wlan.as_ref().and_then(|wlan| wlan.mean_limit_packets);
         let moving = limit(&runs[0]).map(|_| of(&|run| limit(run).unwrap_or_default()).mean);
-        Found {
+        Runs {
             packets,
             goodput: of(&goodput),
             air_bps: of(&air).mean,
@@ -115,7 +115,7 @@ impl Cell<'_> {
         }
     }
 
-    fn point(&self, found: &Found, best: &Best) -> Point {
+    fn point(&self, found: &Runs, best: &FullUtilization) -> Point {
         let packets = found.moving.map_or(found.packets, |mean| mean.round() as u64);
         let point = Point::at(self.question, packets);
         Point {
@@ -131,25 +131,25 @@ impl Cell<'_> {
     }
 }
 
-impl Bed for Cell<'_> {
-    type Found = Found;
+impl Testbed for Cell<'_> {
+    type Runs = Runs;
 
     fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults> {
         self.seeded(&self.fixed(packets).0)
     }
 
-    fn found(&self, packets: u64, _tasks: &[Task], runs: &[Summary]) -> Found {
+    fn found(&self, packets: u64, _tasks: &[Task], runs: &[Summary]) -> Runs {
         self.measured(packets, runs)
     }
 
-    fn curve(&self, limits: &Limits<Found>) -> Vec<Point> {
-        let best = Best::of(limits);
+    fn curve(&self, limits: &Limits<Runs>) -> Vec<Point> {
+        let best = FullUtilization::of(limits);
         limits.iter().map(|(_, found)| self.point(found, &best)).collect()
     }
 
     /// Returns the curve with a goodput that does not fall as the limit grows.
-    fn chosen_by(&self, limits: &Limits<Found>) -> Vec<Point> {
-        let best = Best::of(limits);
+    fn chosen_by(&self, limits: &Limits<Runs>) -> Vec<Point> {
+        let best = FullUtilization::of(limits);
         let blocks = rising(&goodputs(limits));
         let fits = blocks.into_iter().flat_map(|(mean, count)| std::iter::repeat_n((mean, count), count));
         let fit = |(point, (mean, count)): (Point, (f64, usize))| Point {
@@ -165,7 +165,7 @@ impl Bed for Cell<'_> {
     }
 
     /// Returns two larger limits while the largest has surely more goodput than the one before.
-    fn larger(&self, limits: &Limits<Found>) -> Vec<u64> {
+    fn larger(&self, limits: &Limits<Runs>) -> Vec<u64> {
         let most = (self.question.bdp_packets() * LARGEST.1) as u64;
         let [.., (_, before), (packets, last)] = limits else { return Vec::new() };
         let apart = before.goodput.half_width.max(last.goodput.half_width);
@@ -175,31 +175,31 @@ impl Bed for Cell<'_> {
         [packets * 3 / 2, packets * 2].map(|limit| limit.min(most)).to_vec()
     }
 
-    fn smaller(&self, _limits: &Limits<Found>) -> Vec<u64> {
+    fn smaller(&self, _limits: &Limits<Runs>) -> Vec<u64> {
         Vec::new()
     }
 
-    fn between(&self, _limits: &Limits<Found>) -> Vec<u64> {
+    fn between(&self, _limits: &Limits<Runs>) -> Vec<u64> {
         Vec::new()
     }
 
     /// Returns the limit half-way between the least one and the next smaller one.
-    fn beside(&self, limits: &Limits<Found>, least: u64) -> Option<u64> {
+    fn also_tried(&self, limits: &Limits<Runs>, least: u64) -> Option<u64> {
         let (below, _) = limits.iter().rev().find(|(packets, _)| *packets < least)?;
         Some(spaced(*below as f64, least as f64, 0.5))
     }
 }
 
 /// Full utilization: the goodput behind the largest limits.
-struct Best {
+struct FullUtilization {
     goodput: f64,
     air_bps: f64,
     /// The smallest of the limits that have it.
     from: u64,
 }
 
-impl Best {
-    fn of(limits: &Limits<Found>) -> Self {
+impl FullUtilization {
+    fn of(limits: &Limits<Runs>) -> Self {
         let blocks = rising(&goodputs(limits));
         let (goodput, count) = blocks[blocks.len() - 1];
         let last = &limits[limits.len() - count..];
@@ -208,7 +208,7 @@ impl Best {
     }
 }
 
-fn goodputs(limits: &Limits<Found>) -> Vec<f64> {
+fn goodputs(limits: &Limits<Runs>) -> Vec<f64> {
     limits.iter().map(|(_, found)| found.goodput.mean).collect()
 }
 
@@ -236,22 +236,22 @@ pub(super) fn simulated(
 ) -> Result<Sizing, ExperimentError> {
     let document = Arc::new(document.clone());
     let base = Task::at(&document, Vec::new())?;
-    let mut bench = Bench::new(question, Cell { question, document, base, seed }, runner);
-    let chosen = bench.choose()?;
-    let (cell, limits, curve) = (&bench.bed, bench.limits(), bench.curve());
-    let best = Best::of(limits);
+    let mut trials = Trials::new(question, Cell { question, document, base, seed }, runner);
+    let chosen = trials.choose()?;
+    let (cell, limits, curve) = (&trials.testbed, trials.limits(), trials.curve());
+    let best = FullUtilization::of(limits);
     let at = |packets: u64| {
-        let found = bench.found(packets).expect("a limit that was simulated");
+        let found = trials.found(packets).expect("a limit that was simulated");
         cell.point(found, &best)
     };
-    let policies = cell.policies(&bench.runner)?;
+    let policies = cell.policies(&trials.runner)?;
     let mut own = vec![chosen.least, chosen.recommended, chosen.most];
     own.dedup();
     let own = own.into_iter().map(|limit| (question.queue.as_str(), at(limit)));
     let others = policies.iter().map(|(name, found)| (name.as_str(), cell.point(found, &best)));
     let recommended = at(chosen.recommended);
     Ok(Sizing {
-        asked: Asked::of(question),
+        asked: QuestionNumbers::of(question),
         engine: Engine::Sim,
         best_bps: Some(best.goodput),
         least: at(chosen.least),
@@ -259,7 +259,7 @@ pub(super) fn simulated(
         most: at(chosen.most),
         rules: cell.rules(&policies, &best),
         knee: knee(&curve),
-        sensitivity: cell.variants(&chosen, &bench.runner)?,
+        sensitivity: cell.variants(&chosen, &trials.runner)?,
         pareto: pareto(own.chain(others).collect()),
         trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
         remarks: Vec::new(),
@@ -272,7 +272,7 @@ pub(super) fn simulated(
 
 impl Cell<'_> {
     /// Simulates rules that move the limit, and the queue of Linux, in place of the scenario's queue.
-    fn policies(&self, runner: &Runner<'_, '_>) -> Result<Vec<(String, Found)>, ExperimentError> {
+    fn policies(&self, runner: &Runner<'_, '_>) -> Result<Vec<(String, Runs)>, ExperimentError> {
         let target = self.question.rtt.mean();
         let queue = |table: String, packets| (vec![Self::set("wlan.queue", table)], packets);
         let mut settings: Vec<(String, Setting)> = Vec::new();
@@ -289,7 +289,7 @@ impl Cell<'_> {
         Ok(names.into_iter().zip(self.run(&settings, runner)?).collect())
     }
 
-    fn rules(&self, policies: &[(String, Found)], best: &Best) -> Vec<Rule> {
+    fn rules(&self, policies: &[(String, Runs)], best: &FullUtilization) -> Vec<Rule> {
         const PAPER: &str = "Li, Leith and Malone 2011";
         let question = self.question;
         let (packet, rtt) = (question.packet.bits_f64(), question.rtt.mean());
@@ -373,20 +373,20 @@ impl Cell<'_> {
             }
         }
         let found = self.run(&settings, runner)?;
-        let variant = |(what, pair): (&String, &[Found])| {
+        let variant = |(what, pair): (&String, &[Runs])| {
             let goodput = pair[0].goodput.mean.max(pair[1].goodput.mean);
-            let best = Best { goodput, air_bps: pair[1].air_bps, from: 0 };
+            let best = FullUtilization { goodput, air_bps: pair[1].air_bps, from: 0 };
             Variant { what: what.clone(), point: self.point(&pair[0], &best) }
         };
         Ok(kinds.iter().map(|(what, ..)| what).zip(found.chunks(2)).map(variant).collect())
     }
 
-    fn assumptions(&self, recommended: &Point, best: &Best, limits: &Limits<Found>) -> Vec<String> {
+    fn assumptions(&self, recommended: &Point, best: &FullUtilization, limits: &Limits<Runs>) -> Vec<String> {
         let last = limits.last().map_or(0, |(packets, _)| *packets);
         let mut assumptions = cautions(&self.base.resolved, recommended);
         assumptions.extend([
             format!(
-                "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} packets",
+                "100 % of utilization are {:.3} Mbit/s of goodput, which is the sum of the downloads behind {} packets",
                 best.goodput / 1e6,
                 if best.from == last { last.to_string() } else { format!("{} to {last}", best.from) }
             ),

@@ -1,4 +1,5 @@
-//! The way from a curve to limits: the least, the recommended, the most sensible, and the conflicts of wishes.
+//! The choice of limits from a curve: the least, the recommended and the largest sensible limit, and conflicts between
+//! wishes.
 //!
 //! A curve of simulations need not be monotone, so a limit meets a utilization only if no larger limit surely misses
 //! it. The recommended limit is taken from those whose confidence interval lies above the target.
@@ -198,7 +199,7 @@ pub(super) fn trade_off(
             percent(point.utilization),
             percent(point.loss_rate)
         )),
-        (Some(most), None) => parts.push(format!("no limit that was looked at has a p95 delay of {most}")),
+        (Some(most), None) => parts.push(format!("no simulated limit has a p95 delay of {most}")),
         (None, _) => {}
     }
     match (question.max_loss, loss) {
@@ -210,7 +211,7 @@ pub(super) fn trade_off(
         (Some(most), None) => {
             let least = curve.iter().map(|point| point.loss_rate).fold(1.0, f64::min);
             parts.push(format!(
-                "no limit that was looked at loses {most} or less: the least is {}. Greedy flows lose what holds their windows down: \
+                "no simulated limit loses {most} or less: the least is {}. Losses hold the windows of greedy flows down: \
                  fewer flows, or ECN, lose less",
                 percent(least)
             ));

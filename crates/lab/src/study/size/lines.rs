@@ -18,7 +18,7 @@ const DEFAULTS: [(&str, u64); 3] = [("fq-codel", 10_240), ("codel", 1000), ("pie
 
 /// Limits and policies that were simulated in addition to the recommended limit.
 #[derive(Default)]
-pub(super) struct Beside {
+pub(super) struct AlsoSimulated {
     /// The recommended limit in bytes, where packets are not all full.
     pub(super) in_bytes: Option<Point>,
     /// The limit behind which a policy's own rule decides, packets.
@@ -29,9 +29,9 @@ pub(super) struct Beside {
 
 /// Returns the lines that give a queue the limit of `point`, and those of policies that keep the queue short by
 /// themselves.
-pub(super) fn lines(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
+pub(super) fn lines(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let mut lines = match question.queue.as_str() {
-        "drop-tail" => drop_tail(question, point, beside),
+        "drop-tail" => drop_tail(question, point, also_simulated),
         "drop-head" => vec![Line {
             system: "Linux",
             line: format!("tc qdisc replace dev DEV root pfifo_head_drop limit {}", point.packets),
@@ -39,11 +39,11 @@ pub(super) fn lines(question: &Question, point: &Point, beside: &Beside) -> Vec<
         }],
         _ => Vec::new(),
     };
-    let safe = beside.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
+    let safe = also_simulated.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
     if policy(question, &question.queue, safe).is_some() {
         lines.extend(policies(question, &question.queue, safe, None));
     } else {
-        for other in &beside.policies {
+        for other in &also_simulated.policies {
             lines.extend(policies(question, &other.queue, safe, Some(&other.point)));
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn bytes_on_ethernet(question: &Question, packets: u64) -> u64 {
     packets * (question.mean_packet().get() + ETHERNET)
 }
 
-fn drop_tail(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
+fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let packets = point.packets;
     let bytes = bytes_on_ethernet(question, packets);
     // Junos takes whole microseconds.
@@ -66,7 +66,7 @@ fn drop_tail(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
     let header = format!(
         "{packets} packets of {mean} bytes, each with the {ETHERNET} of its Ethernet header (18 with a VLAN tag)"
     );
-    let counts = match (&beside.in_bytes, question.is_mixed()) {
+    let counts = match (&also_simulated.in_bytes, question.is_mixed()) {
         (Some(other), _) => {
             lines.push(line(
                 "Linux, in packets",
@@ -74,7 +74,7 @@ fn drop_tail(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
                 format!("of whatever length: {}", does(point)),
             ));
             format!(
-                "{header}. Bytes are another queue than packets, as these are not all full: {}",
+                "{header}. A limit in bytes makes another queue than one in packets, because not all packets are full: {}",
                 does(other)
             )
         }
@@ -84,7 +84,9 @@ fn drop_tail(question: &Question, point: &Point, beside: &Beside) -> Vec<Line> {
                 format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
                 "of whatever length".into(),
             ));
-            format!("{header}. Bytes are another queue than packets, as these are not all full")
+            format!(
+                "{header}. A limit in bytes makes another queue than one in packets, because not all packets are full"
+            )
         }
         (None, false) => header,
     };
@@ -158,7 +160,7 @@ fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
 }
 
 /// Returns the lines of a policy that keeps the queue short by itself, on the interface and behind a shaper. `point`
-/// has its effects, in place of those of the limit that was asked for.
+/// has the effects of that policy, in place of those of the limit in question.
 fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) -> Vec<Line> {
     let Some(policy) = policy(question, queue, safe) else { return Vec::new() };
     let (rate, burst) = (question.rate.as_bps(), burst(question));
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn every_line_has_the_limit_in_its_own_unit() {
         let question = Question::of(Rate::from_bps(10_000_000));
-        let lines = lines(&question, &Point::at(&question, 20), &Beside::default());
+        let lines = lines(&question, &Point::at(&question, 20), &AlsoSimulated::default());
         // Each of the 20 packets has 1500 bytes, and 14 of Ethernet.
         assert_eq!(of(&lines, "Linux"), "tc qdisc replace dev DEV root bfifo limit 30280");
         assert_eq!(
@@ -242,7 +244,7 @@ mod tests {
                 for rate in [64_000, 500_000, 10_000_000, 10_000_000_000] {
                     let question =
                         Question { packet: Bytes::new(packet), ..Question::of(Rate::from_bps(rate)) };
-                    let lines = lines(&question, &Point::at(&question, packets), &Beside::default());
+                    let lines = lines(&question, &Point::at(&question, packets), &AlsoSimulated::default());
                     let last = |line: String, key: &str| -> u64 {
                         let after = line.split(&format!("{key} ")).nth(1).unwrap();
                         after.split(' ').next().unwrap().parse().unwrap()
@@ -262,7 +264,7 @@ mod tests {
     fn policies_that_keep_the_queue_short_have_a_shaper_and_a_limit_that_does_not_decide() {
         let mut question = Question::of(Rate::from_bps(20_000_000));
         question.queue = "fq-codel".into();
-        let lines = lines(&question, &Point::at(&question, 26), &Beside::default());
+        let lines = lines(&question, &Point::at(&question, 26), &AlsoSimulated::default());
         let shaped = of(&lines, "Linux, FQ-CoDel behind a shaper");
         assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000 quantum 1514\n"), "{shaped}");
         assert!(
@@ -273,7 +275,7 @@ mod tests {
         // On a fast link the default limit would decide.
         let question =
             Question { queue: "codel".into(), ecn: true, ..Question::of(Rate::from_bps(10_000_000_000)) };
-        let lines = super::lines(&question, &Point::at(&question, 26), &Beside::default());
+        let lines = super::lines(&question, &Point::at(&question, 26), &AlsoSimulated::default());
         assert!(
             of(&lines, "Linux, CoDel").ends_with("codel limit 41667 target 5ms interval 100ms ecn"),
             "{lines:?}"
@@ -285,8 +287,8 @@ mod tests {
         let question = Question { mean: Some(Bytes::new(188)), ..Question::of(Rate::from_bps(10_000_000)) };
         let point = Point { utilization: 0.996, ..Point::at(&question, 300) };
         let other = Point { utilization: 0.998, ..point };
-        let beside = Beside { in_bytes: Some(other), ..Beside::default() };
-        let lines = lines(&question, &point, &beside);
+        let also_simulated = AlsoSimulated { in_bytes: Some(other), ..AlsoSimulated::default() };
+        let lines = lines(&question, &point, &also_simulated);
         assert_eq!(of(&lines, "Linux, in packets"), "tc qdisc replace dev DEV root pfifo limit 300");
         assert_eq!(of(&lines, "Linux"), format!("tc qdisc replace dev DEV root bfifo limit {}", 300 * 202));
         let says = |system: &str| lines.iter().find(|line| line.system == system).unwrap().says.clone();

@@ -2,11 +2,11 @@
 //! are set anew.
 
 use super::answer::Point;
-use super::bench::{Room, delay};
-use super::elsewhere::Elsewhere;
 use super::question::{Ends, Question};
+use super::second_queue::SecondQueue;
+use super::trials::{Room, delay};
 use super::variants::{instead, other_control};
-use super::wire::{LATER, Wire};
+use super::wire::{LATER, TestPath};
 use crate::run::record::Summary;
 use crate::run::resolve::ResolvedFlow;
 use crate::study::task::Task;
@@ -95,7 +95,7 @@ impl ScenarioPath {
     }
 }
 
-impl Wire for ScenarioPath {
+impl TestPath for ScenarioPath {
     fn task(&self, room: Room, queue: &str, _seed: u64) -> Result<Task, Faults> {
         let limit = match room {
             Room::Packets(packets) => format!("{packets} packets"),
@@ -147,7 +147,7 @@ impl Wire for ScenarioPath {
     }
 
     /// Returns variants of the scenario, each with one change.
-    fn variants(&self, question: &Question, full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)> {
+    fn variants(&self, question: &Question, full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)> {
         let flows = question.flows.most;
         let mut variants = Vec::new();
         if flows > 1 {

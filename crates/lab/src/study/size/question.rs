@@ -72,12 +72,12 @@ pub struct Question {
     /// True if the flows negotiate ECN.
     pub ecn: bool,
     /// The wireless cell whose access point has the queue. `rate` is then that of a download alone.
-    pub cell: Option<InCell>,
+    pub cell: Option<CellFacts>,
 }
 
 /// The facts about a wireless cell that the answer mentions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InCell {
+pub struct CellFacts {
     /// The PHY's name.
     pub phy: String,
     /// The rate of the frames, bits per second.

@@ -6,7 +6,7 @@ use model::OutOfRange;
 use model::fixed_point::{self, Bottleneck, Flow, Queue};
 use model::response::Protocol;
 use model::rules::bursts;
-use model::rules::single_flow::{self, Growth, Saw};
+use model::rules::single_flow::{self, Growth, WindowCycle};
 use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
 use transport::FALLS_ASLEEP;
 use units::{Fraction, Rate, Span};
@@ -40,7 +40,7 @@ const SCALABLE: f64 = 0.01;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Behaviour {
     /// A window that follows a sawtooth.
-    Saw(Saw),
+    WindowCycle(WindowCycle),
     /// A rate with probes.
     Bbr,
 }
@@ -50,20 +50,22 @@ pub(super) enum Behaviour {
 pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     match control {
         "bbr" | "bbr3" => Behaviour::Bbr,
-        "scalable" => Behaviour::Saw(Saw::SCALABLE),
-        "cubic" if cubic_period(window) < friendly_period(window, rtt) => Behaviour::Saw(Saw::CUBIC),
-        "cubic" => Behaviour::Saw(Saw::CUBIC_FRIENDLY),
-        _ => Behaviour::Saw(Saw::RENO),
+        "scalable" => Behaviour::WindowCycle(WindowCycle::SCALABLE),
+        "cubic" if cubic_period(window) < friendly_period(window, rtt) => {
+            Behaviour::WindowCycle(WindowCycle::CUBIC)
+        }
+        "cubic" => Behaviour::WindowCycle(WindowCycle::CUBIC_FRIENDLY),
+        _ => Behaviour::WindowCycle(WindowCycle::RENO),
     }
 }
 
 /// Returns the seconds from a loss until the cubic is back at its window.
 fn cubic_period(window: f64) -> f64 {
-    libm::cbrt(window * (1.0 - Saw::CUBIC.kept) / CUBIC_C)
+    libm::cbrt(window * (1.0 - WindowCycle::CUBIC.beta) / CUBIC_C)
 }
 
 fn friendly_period(window: f64, rtt: f64) -> f64 {
-    window * (1.0 - Saw::CUBIC_FRIENDLY.kept) / FRIENDLY * rtt
+    window * (1.0 - WindowCycle::CUBIC_FRIENDLY.beta) / FRIENDLY * rtt
 }
 
 /// Returns the seconds from a loss to the next, for a flow whose window is `window` at its largest.
@@ -71,10 +73,12 @@ pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
     match behaviour(control, window, rtt) {
         // The probe for the round-trip time comes every 10 s [bbr:draft00 4.3.5].
         Behaviour::Bbr => 10.0,
-        Behaviour::Saw(Saw { growth: Growth::Cubic, .. }) => cubic_period(window),
-        Behaviour::Saw(Saw { growth: Growth::Exponential, kept }) => -libm::log(kept) / SCALABLE * rtt,
-        Behaviour::Saw(_) if control == "cubic" => friendly_period(window, rtt).max(rtt),
-        Behaviour::Saw(saw) => (window * (1.0 - saw.kept) * rtt).max(rtt),
+        Behaviour::WindowCycle(WindowCycle { growth: Growth::Cubic, .. }) => cubic_period(window),
+        Behaviour::WindowCycle(WindowCycle { growth: Growth::Exponential, beta }) => {
+            -libm::log(beta) / SCALABLE * rtt
+        }
+        Behaviour::WindowCycle(_) if control == "cubic" => friendly_period(window, rtt).max(rtt),
+        Behaviour::WindowCycle(cycle) => (window * (1.0 - cycle.beta) * rtt).max(rtt),
     }
 }
 
@@ -83,8 +87,8 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
     match behaviour(control, window, rtt) {
         // A probe at 5/4 loses the part that a queue of less than a quarter cannot hold, in one round trip of eight.
         Behaviour::Bbr => (0.25 - buffer).max(0.0) / 8.0,
-        Behaviour::Saw(saw) => {
-            let mean = window * (1.0 + saw.kept) / 2.0;
+        Behaviour::WindowCycle(cycle) => {
+            let mean = window * (1.0 + cycle.beta) / 2.0;
             (rtt / (period(control, window, rtt) * mean)).min(0.5)
         }
     }
@@ -112,31 +116,30 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
         // A burst takes its room in the queue; the rest is left for the window's sawtooth.
         let burst = if behaves == Behaviour::Bbr && flows > 1 { BBR_BURSTS * burst } else { burst };
         let room = buffer * (1.0 - burst / packets as f64).max(0.0);
-        let (of, waits, longest) =
-            match behaves {
-                Behaviour::Saw(saw) => {
-                    let spread =
-                        said(many_flows::window_deviation(saw.kept)) / f64::from(apart(flows)).sqrt();
-                    // Flows are neither all in step nor all out of it: both utilizations are too low, and both delays
-                    // may be too short.
-                    (
-                        said(single_flow::mean_utilization(saw, room))
-                            .max(said(many_flows::least_utilization(saw.kept, apart(flows), room))),
-                        said(single_flow::mean_backlog(saw, buffer)).max(buffer / 2.0),
-                        said(single_flow::backlog_quantile(saw, buffer, 0.95))
-                            .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
-                    )
-                }
-                // None of several flows measures exactly the rate that the others leave, so that their mean utilization
-                // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
-                // to a product waiting.
-                Behaviour::Bbr if flows == 1 => {
-                    (said(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
-                }
-                Behaviour::Bbr => {
-                    (said(single_flow::bbr_least_utilization(room)), buffer.min(1.0) / 2.0, buffer.min(1.0))
-                }
-            };
+        let (of, waits, longest) = match behaves {
+            Behaviour::WindowCycle(cycle) => {
+                let spread =
+                    in_range(many_flows::window_deviation(cycle.beta)) / f64::from(apart(flows)).sqrt();
+                // Flows are neither all in step nor all out of it: both utilizations are too low, and both delays
+                // may be too short.
+                (
+                    in_range(single_flow::mean_utilization(cycle, room))
+                        .max(in_range(many_flows::least_utilization(cycle.beta, apart(flows), room))),
+                    in_range(single_flow::mean_backlog(cycle, buffer)).max(buffer / 2.0),
+                    in_range(single_flow::backlog_quantile(cycle, buffer, 0.95))
+                        .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
+                )
+            }
+            // None of several flows measures exactly the rate that the others leave, so that their mean utilization
+            // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
+            // to a product waiting.
+            Behaviour::Bbr if flows == 1 => {
+                (in_range(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
+            }
+            Behaviour::Bbr => {
+                (in_range(single_flow::bbr_least_utilization(room)), buffer.min(1.0) / 2.0, buffer.min(1.0))
+            }
+        };
         let of = (of * (packets as f64 / burst).min(1.0)).max(never_lost(behaves, question, reach, packets));
         let met = met(question, flows, rtt, (control, behaves), packets);
         utilization += share * of.min(met.utilization);
@@ -155,9 +158,9 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
 /// Returns the utilization of windows that add up to no more than the queue and the packet being sent.
 fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64) -> f64 {
     match behaves {
-        Behaviour::Saw(saw) => {
+        Behaviour::WindowCycle(cycle) => {
             let held = (packets + 1) as f64 / (question.bdp_packets() * reach);
-            said(single_flow::held_utilization(saw, held.min(1e6)))
+            in_range(single_flow::held_utilization(cycle, held.min(1e6)))
         }
         Behaviour::Bbr => 0.0,
     }
@@ -171,24 +174,24 @@ fn met(
     (control, behaves): (&str, Behaviour),
     packets: u64,
 ) -> bursts::Balance {
-    let (protocol, kept) = match behaves {
+    let (protocol, beta) = match behaves {
         // BBR keeps its window.
         Behaviour::Bbr => (Protocol::Bbr, 0.999),
-        Behaviour::Saw(saw) => (Protocol::named(control).unwrap_or(Protocol::Reno), saw.kept),
+        Behaviour::WindowCycle(cycle) => (Protocol::named(control).unwrap_or(Protocol::Reno), cycle.beta),
     };
-    said(bursts::balance(&senders(question, flows, rtt, protocol, kept), packets))
+    in_range(bursts::balance(&senders(question, flows, rtt, protocol, beta), packets))
 }
 
 /// Returns the flows as senders of bursts, with round trips of `rtt` seconds without a queue. The control `protocol`
-/// keeps the share `kept` of its window at a loss.
-fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: f64) -> bursts::Flows {
+/// keeps the share `beta` of its window at a loss.
+fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, beta: f64) -> bursts::Flows {
     let (hosts, path) = (&question.hosts, question.rtt.mean().as_secs_f64() * question.reach(flows));
     // No link carries more, and the theory ends there.
     let sent = |time: f64| (question.rate.as_bps_f64() * time / question.packet.bits_f64()).min(1e12);
     bursts::Flows {
         count: flows,
         protocol,
-        kept,
+        beta,
         pipe: sent(rtt),
         rtt: Span::from_secs_f64(rtt),
         together: hosts.super_packet(question.rate, flows, Span::from_secs_f64(path), question.packet),
@@ -202,7 +205,7 @@ fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, kept: 
 }
 
 /// Returns the result of a rule for a question's numbers, which are in the rule's range.
-fn said<T>(found: Result<T, OutOfRange>) -> T {
+fn in_range<T>(found: Result<T, OutOfRange>) -> T {
     found.expect("limits, windows and targets of a question that was checked are in range")
 }
 
@@ -289,7 +292,7 @@ fn count(flows: u64) -> u32 {
     u32::try_from(flows).unwrap_or(u32::MAX)
 }
 
-/// Returns the results of the rules. Each is asked for the least number of flows, which needs the most.
+/// Returns the results of the rules. Each is applied to the least number of flows, which needs the largest buffer.
 pub(super) fn rules(question: &Question) -> Vec<Rule> {
     let (flows, bdp, target) = (question.flows.least, question.bdp_limit(), question.target.get());
     let whole = |packets: f64| packets.is_finite().then_some(packets.ceil() as u64);
@@ -304,9 +307,9 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     for (control, _) in question.mix.shares() {
         rules.extend(of_one(question, control, flows, rtt));
     }
-    let kept = question.mix.shares().iter().filter_map(|(control, _)| {
+    let beta = question.mix.shares().iter().filter_map(|(control, _)| {
         match behaviour(control, question.window(flows), rtt) {
-            Behaviour::Saw(saw) => Some(saw.kept),
+            Behaviour::WindowCycle(cycle) => Some(cycle.beta),
             Behaviour::Bbr => None,
         }
     });
@@ -324,8 +327,8 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
         },
     });
     // The control with the deepest decrease needs the most.
-    if let Some(kept) = kept.reduce(f64::min) {
-        let least = said(many_flows::buffer_for_least(kept, count(flows), target));
+    if let Some(beta) = beta.reduce(f64::min) {
+        let least = in_range(many_flows::buffer_for_least(beta, count(flows), target));
         rules.push(Rule {
             name: "many flows, least".into(),
             packets: least.and_then(|buffer| whole(buffer * bdp)),
@@ -399,13 +402,13 @@ fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule>
         Behaviour::Bbr => {
             (single_flow::bbr_buffer_for_least(target), single_flow::bbr_buffer_for_mean(target))
         }
-        Behaviour::Saw(saw) => {
-            (single_flow::buffer_for_least(saw.kept, target), single_flow::buffer_for_mean(saw, target))
+        Behaviour::WindowCycle(cycle) => {
+            (single_flow::buffer_for_least(cycle.beta, target), single_flow::buffer_for_mean(cycle, target))
         }
     };
     let of = |what: &str, buffer: Result<f64, OutOfRange>, source, because: &str| Rule {
         name: format!("one {control} flow, {what}"),
-        packets: Some((said(buffer) * bdp).ceil() as u64),
+        packets: Some((in_range(buffer) * bdp).ceil() as u64),
         source,
         fits: flows < MANY,
         because: because.into(),

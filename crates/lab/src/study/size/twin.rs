@@ -7,15 +7,15 @@
 //! twins.
 
 use super::answer::{Delay, Point};
-use super::bench::{Room, delay};
-use super::elsewhere::Elsewhere;
 use super::question::{Ends, FEW, Question};
+use super::second_queue::SecondQueue;
 use super::theory::{Behaviour, behaviour, period};
+use super::trials::{Room, delay};
 use super::variants::variants;
-use super::wire::{LATER, Wire};
+use super::wire::{LATER, TestPath};
 use crate::run::record::Summary;
 use crate::study::task::Task;
-use model::rules::single_flow::{Growth, Saw};
+use model::rules::single_flow::{Growth, WindowCycle};
 use scenario::{Document, Faults, Flow, Scenario, Spread};
 use std::sync::Arc;
 use units::{Bytes, Span};
@@ -30,7 +30,7 @@ const ROUNDS: f64 = 40.0;
 const LEAST_MEASURED: f64 = 1.0;
 /// The seconds that are measured if half of the packets suffice for them.
 const WANTED_MEASURED: f64 = 20.0;
-/// The least number of a twin's flows: so many are as far out of step as more are.
+/// The least number of a twin's flows, because more flows are not further out of step.
 const LEAST_FLOWS: u64 = 300;
 /// The smallest window of a twin's flows, packets: a round trip adds a hundredth.
 const LEAST_WINDOW: f64 = 100.0;
@@ -118,7 +118,7 @@ impl Twin {
         self.window = window;
         let rtt = self.question.rtt.mean().as_secs_f64();
         let first = self.question.mix.shares().first().map(|(control, _)| behaviour(control, full, rtt));
-        let cubic = matches!(first, Some(Behaviour::Saw(Saw { growth: Growth::Cubic, .. })));
+        let cubic = matches!(first, Some(Behaviour::WindowCycle(WindowCycle { growth: Growth::Cubic, .. })));
         self.stretch = if cubic && !self.has_bbr() { libm::pow(full / window, 2.0 / 3.0) } else { 1.0 };
     }
 
@@ -132,7 +132,7 @@ impl Twin {
         let memory = self.question.mix.shares().iter().map(|(control, _)| {
             match behaviour(control, self.window, rtt) {
                 Behaviour::Bbr => BBR_MEMORY,
-                Behaviour::Saw(_) => period(control, self.window, rtt),
+                Behaviour::WindowCycle(_) => period(control, self.window, rtt),
             }
         });
         let cycle = memory.fold(rtt, f64::max);
@@ -220,7 +220,7 @@ impl Twin {
     }
 }
 
-impl Wire for Twin {
+impl TestPath for Twin {
     fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults> {
         self.scenario(room.packets(), queue, seed, true)
     }
@@ -261,7 +261,7 @@ impl Wire for Twin {
         cases(question, packets)
     }
 
-    fn variants(&self, question: &Question, _full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)> {
+    fn variants(&self, question: &Question, _full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)> {
         variants(question)
             .into_iter()
             .map(|(what, question)| (what, cases(&question, PACKETS / 2.0)))

@@ -43,12 +43,12 @@ mod tests {
     #[test]
     fn what_may_be_otherwise_is_half_double_and_another_control_at_both_ends() {
         let mut question = Question::of(Rate::from_bps(10_000_000));
-        let told = |question: &Question| -> Vec<String> {
+        let described = |question: &Question| -> Vec<String> {
             variants(question).into_iter().map(|(what, _)| what).collect()
         };
         question.flows = Ends { least: 1, most: 7 };
         assert_eq!(
-            told(&question),
+            described(&question),
             [
                 "half the flows (1..3)",
                 "double the flows (2..14)",
@@ -62,7 +62,7 @@ mod tests {
         question.flows = Ends::at(1);
         question.mix = "bbr".parse().unwrap();
         assert_eq!(
-            told(&question),
+            described(&question),
             ["double the flows (2)", "double the RTT (100ms)", "CUBIC instead of BBR"]
         );
     }

@@ -1,10 +1,10 @@
 //! A path of links behind one limit after another, at one number of flows or at both ends of a range.
 
 use super::answer::Point;
-use super::bench::{Bed, LARGEST, LOOKS, Limits, Room, simulate, spaced, step};
-use super::elsewhere::{self, Elsewhere};
 use super::question::Question;
+use super::second_queue::{self, SecondQueue};
 use super::settling;
+use super::trials::{LARGEST, LOOKS, Limits, Room, Testbed, simulate, spaced, step};
 use crate::run::record::{Engine, Summary};
 use crate::study::experiment::ExperimentError;
 use crate::study::sweep::Runner;
@@ -24,7 +24,7 @@ pub(super) const LATER: f64 = 2.0;
 const BETWEEN: u32 = 3;
 
 /// A path that is simulated, with its own flows: a twin, or a scenario.
-pub(super) trait Wire: Clone {
+pub(super) trait TestPath: Clone {
     /// Returns the run behind `room` of `queue`.
     fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults>;
 
@@ -46,11 +46,11 @@ pub(super) trait Wire: Clone {
 
     /// Returns paths with one change to the question, each with its name. `full` is a queue elsewhere that is full
     /// behind the recommended limit.
-    fn variants(&self, question: &Question, full: Option<&Elsewhere>) -> Vec<(String, Vec<Self>)>;
+    fn variants(&self, question: &Question, full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)>;
 }
 
 /// Paths that stand for one question; the worst of them counts.
-pub(super) struct Wires<'a, W> {
+pub(super) struct TestPaths<'a, W> {
     pub(super) question: &'a Question,
     pub(super) paths: Vec<W>,
     pub(super) seed: u64,
@@ -61,19 +61,19 @@ pub(super) struct Wires<'a, W> {
 pub(super) struct Measured {
     pub(super) point: Point,
     /// A queue elsewhere on the path that was full.
-    pub(super) elsewhere: Option<Elsewhere>,
+    pub(super) second_queue: Option<SecondQueue>,
     /// A policy whose rate of drops needs longer than the run.
     pub(super) slow: Option<settling::Climb>,
 }
 
 impl Measured {
     /// Reads the run `summary` of `task` on `path`.
-    fn of(path: &impl Wire, packets: u64, task: &Task, summary: &Summary, target: f64) -> Self {
+    fn of(path: &impl TestPath, packets: u64, task: &Task, summary: &Summary, target: f64) -> Self {
         let slow = settling::climb(&task.resolved, summary);
         let point = path.point(packets, summary).judged(target);
         Self {
             point: Point { unsettled: summary.trend.is_some() || slow.is_some(), ..point },
-            elsewhere: elsewhere::full(&task.resolved, summary),
+            second_queue: second_queue::full(&task.resolved, summary),
             slow,
         }
     }
@@ -87,7 +87,7 @@ pub(super) struct Run<'a, W> {
     pub(super) queue: &'a str,
 }
 
-impl<W: Wire> Wires<'_, W> {
+impl<W: TestPath> TestPaths<'_, W> {
     /// Returns the results of `runs`, in their order.
     pub(super) fn simulate(
         &self,
@@ -115,8 +115,8 @@ impl<W: Wire> Wires<'_, W> {
     }
 }
 
-impl<W: Wire> Bed for Wires<'_, W> {
-    type Found = Measured;
+impl<W: TestPath> Testbed for TestPaths<'_, W> {
+    type Runs = Measured;
 
     fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults> {
         let task = |path: &W| path.task(Room::Packets(packets), &self.question.queue, self.seed);
@@ -129,7 +129,7 @@ impl<W: Wire> Bed for Wires<'_, W> {
         each.map(|(path, (task, summary))| Measured::of(path, packets, task, summary, target))
             .reduce(|one, other| Measured {
                 point: one.point.worse(other.point),
-                elsewhere: one.elsewhere.or(other.elsewhere),
+                second_queue: one.second_queue.or(other.second_queue),
                 slow: one.slow,
             })
             .expect("a question has a path")
@@ -172,7 +172,7 @@ impl<W: Wire> Bed for Wires<'_, W> {
         (1..=BETWEEN).map(|step| spaced(low, high, f64::from(step) / f64::from(BETWEEN + 1))).collect()
     }
 
-    fn beside(&self, _limits: &Limits<Measured>, _least: u64) -> Option<u64> {
+    fn also_tried(&self, _limits: &Limits<Measured>, _least: u64) -> Option<u64> {
         None
     }
 }

@@ -47,11 +47,11 @@ pub(super) fn write_series(folder: &Path, series: &Series) -> io::Result<()> {
 /// after, a column per name, where they were recorded.
 fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     let numbers = |name, of: &dyn Fn(&FlowSeries) -> &[f64]| {
-        let pieces = flows.iter().map(|flow| Piece::Numbers(of(flow), flow.t_s.len()));
+        let pieces = flows.iter().map(|flow| RowRange::Numbers(of(flow), flow.t_s.len()));
         Sheet::of_name(name, Kind::Number, pieces.collect())
     };
-    let times = flows.iter().map(|flow| Piece::Numbers(&flow.t_s, flow.t_s.len()));
-    let names = flows.iter().map(|flow| Piece::Text(&flow.name, flow.t_s.len()));
+    let times = flows.iter().map(|flow| RowRange::Numbers(&flow.t_s, flow.t_s.len()));
+    let names = flows.iter().map(|flow| RowRange::Text(&flow.name, flow.t_s.len()));
     let mut sheets = vec![
         Sheet::of_name("t_s", Kind::Required, times.collect()),
         Sheet { name: "flow", unit: "", kind: Kind::Text, pieces: names.collect() },
@@ -97,7 +97,7 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
 /// wireless cell, `busy_share`.
 fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     let samples = link.t_s.len();
-    let numbers = |values| vec![Piece::Numbers(values, samples)];
+    let numbers = |values| vec![RowRange::Numbers(values, samples)];
     let mut sheets = vec![
         Sheet::of_name("t_s", Kind::Required, numbers(&link.t_s)),
         Sheet::of_name("backlog_bytes", Kind::Number, numbers(&link.backlog_bytes)),
@@ -117,8 +117,8 @@ fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
 fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     let intervals = fairness.t_s.len();
     let sheets = [
-        Sheet::of_name("t_s", Kind::Required, vec![Piece::Numbers(&fairness.t_s, intervals)]),
-        Sheet::of_name("jain_index", Kind::Number, vec![Piece::Numbers(&fairness.jain_index, intervals)]),
+        Sheet::of_name("t_s", Kind::Required, vec![RowRange::Numbers(&fairness.t_s, intervals)]),
+        Sheet::of_name("jain_index", Kind::Number, vec![RowRange::Numbers(&fairness.jain_index, intervals)]),
     ];
     write(create(path)?, &sheets)
 }
@@ -163,12 +163,12 @@ pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
     write(file, &sheets)
 }
 
-/// A column as it is written.
+/// A column that is being written.
 struct Sheet<'a> {
     name: &'a str,
     unit: &'static str,
     kind: Kind,
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<RowRange<'a>>,
 }
 
 /// The kind of a column's values.
@@ -181,36 +181,41 @@ pub(super) enum Kind {
 }
 
 /// Some rows of a column.
-enum Piece<'a> {
-    /// These values, in as many rows. Values that are not finite are null, and so are rows beyond the values.
+enum RowRange<'a> {
+    /// These values, one in each row. Values that are not finite are null, and so are rows beyond the values.
     Numbers(&'a [f64], usize),
-    /// The value of each of so many rows.
+    /// One value, in this number of rows.
     Each(Box<dyn Fn(usize) -> Option<f64> + 'a>, usize),
     Whole(&'a [Option<u64>]),
-    /// One text in so many rows.
+    /// One text, in this number of rows.
     Text(&'a str, usize),
 }
 
 impl<'a> Sheet<'a> {
     /// Creates a column whose name has its unit at its end.
-    fn of_name(name: &'a str, kind: Kind, pieces: Vec<Piece<'a>>) -> Self {
+    fn of_name(name: &'a str, kind: Kind, pieces: Vec<RowRange<'a>>) -> Self {
         Self { name, unit: Unit::of_name(name).1.in_files(), kind, pieces }
     }
 
     /// Creates the column of packets that were counted in each of `rows` rows.
     fn of_counts(name: &'a str, counts: &'a [u64], rows: usize) -> Self {
         let count = |row: usize| counts.get(row).map(|count| *count as f64);
-        Self { name, unit: "packets", kind: Kind::Number, pieces: vec![Piece::Each(Box::new(count), rows)] }
+        Self {
+            name,
+            unit: "packets",
+            kind: Kind::Number,
+            pieces: vec![RowRange::Each(Box::new(count), rows)],
+        }
     }
 
     fn of(field: &'a Field) -> Self {
         let (kind, pieces) = match &field.column {
-            Column::Required(values) => (Kind::Required, vec![Piece::Numbers(values, values.len())]),
+            Column::Required(values) => (Kind::Required, vec![RowRange::Numbers(values, values.len())]),
             Column::Number(values) => {
-                (Kind::Number, vec![Piece::Each(Box::new(|row| values[row]), values.len())])
+                (Kind::Number, vec![RowRange::Each(Box::new(|row| values[row]), values.len())])
             }
-            Column::Whole(values) => (Kind::Whole, vec![Piece::Whole(values)]),
-            Column::Text(texts) => (Kind::Text, texts.iter().map(|text| Piece::Text(text, 1)).collect()),
+            Column::Whole(values) => (Kind::Whole, vec![RowRange::Whole(values)]),
+            Column::Text(texts) => (Kind::Text, texts.iter().map(|text| RowRange::Text(text, 1)).collect()),
         };
         Self { name: &field.name, unit: field.unit, kind, pieces }
     }
@@ -262,12 +267,12 @@ fn try_write(file: File, sheets: &[Sheet<'_>]) -> Result<File, ParquetError> {
 }
 
 /// Passes some rows to the encoder of their column.
-fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(), ParquetError> {
+fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &RowRange<'_>) -> Result<(), ParquetError> {
     match (piece, writer, kind) {
-        (Piece::Numbers(values, _), ColumnWriter::DoubleColumnWriter(writer), Kind::Required) => {
+        (RowRange::Numbers(values, _), ColumnWriter::DoubleColumnWriter(writer), Kind::Required) => {
             writer.write_batch(values, None, None)?;
         }
-        (Piece::Numbers(values, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
+        (RowRange::Numbers(values, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
             let values = &values[..values.len().min(*rows)];
             for values in values.chunks(BATCH) {
                 if values.iter().all(|value| value.is_finite()) {
@@ -281,14 +286,14 @@ fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(
                 writer.write_batch(&[], Some(&[0; BATCH][..BATCH.min(rows - from)]), None)?;
             }
         }
-        (Piece::Each(value, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
+        (RowRange::Each(value, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
             put_each(writer, *rows, value)?;
         }
-        (Piece::Whole(values), ColumnWriter::Int64ColumnWriter(writer), _) => {
+        (RowRange::Whole(values), ColumnWriter::Int64ColumnWriter(writer), _) => {
             // By the logical type the bits are those of an unsigned number.
             put_each(writer, values.len(), |row| values[row].map(u64::cast_signed))?;
         }
-        (Piece::Text(text, rows), ColumnWriter::ByteArrayColumnWriter(writer), _) => {
+        (RowRange::Text(text, rows), ColumnWriter::ByteArrayColumnWriter(writer), _) => {
             let texts = vec![ByteArray::from(*text); BATCH.min(*rows)];
             for from in (0..*rows).step_by(BATCH) {
                 writer.write_batch(&texts[..BATCH.min(rows - from)], None, None)?;

@@ -1,4 +1,4 @@
-//! [`Kept`]: a finished point on disk. A line in JSON has the question and a digest of the rest, the result.
+//! [`KeptPoint`]: a finished point on disk. A line in JSON has the question and a digest of the rest, the result.
 //!
 //! Other users may put anything into the folder, and disks fail. So a point is believed only if the file is the user's
 //! own, has the same question and the same build of the program, and the digest fits the result. Any other point is
@@ -17,7 +17,7 @@ const LARGEST: u64 = 2 << 30;
 
 /// The result of a finished point.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct KeptPoint {
     /// Its numbers.
     pub(crate) summary: Summary,
     pub(super) notes: Vec<Note>,
@@ -25,7 +25,7 @@ pub(crate) struct Kept {
 
 /// The identity of a kept point.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PointIdentity {
     /// The build of the program: a later one may compute the point otherwise.
     build: String,
     engine: String,
@@ -37,12 +37,12 @@ pub(super) struct Asked {
 #[derive(Serialize, Deserialize)]
 struct Head {
     #[serde(flatten)]
-    asked: Asked,
+    asked: PointIdentity,
     /// The BLAKE3 digest of the bytes after the line.
     digest: String,
 }
 
-impl Asked {
+impl PointIdentity {
     pub(super) fn of(task: &Task, engine: Engine) -> Self {
         let resolved = &task.resolved;
         Self {
@@ -59,9 +59,9 @@ impl Asked {
     }
 }
 
-impl Kept {
+impl KeptPoint {
     /// Writes the point into an open folder.
-    pub(super) fn write(&self, folder: &Path, asked: &Asked) -> io::Result<()> {
+    pub(super) fn write(&self, folder: &Path, asked: &PointIdentity) -> io::Result<()> {
         let result = serde_json::to_vec(self)?;
         let head = Head { asked: asked.clone(), digest: blake3::hash(&result).to_hex().to_string() };
         let mut content = serde_json::to_vec(&head)?;
@@ -71,7 +71,7 @@ impl Kept {
     }
 
     /// Reads the point back from an open folder, if it has one that can be believed.
-    pub(super) fn read(folder: &Path, asked: &Asked) -> Option<Self> {
+    pub(super) fn read(folder: &Path, asked: &PointIdentity) -> Option<Self> {
         let content = read_own(folder, &asked.name(), LARGEST)?;
         let end = content.iter().position(|byte| *byte == b'\n')?;
         let (head, result) = (&content[..end], &content[end + 1..]);

@@ -1,11 +1,11 @@
 //! One flow at its receiver: its settings, its connection and its result.
 
-use super::Unknown;
+use super::UnidentifiedConnection;
 use crate::error::LiveError;
-use crate::load::liaison::Liaison;
 use crate::load::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::load::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
-use crate::pilot::Pilot;
+use crate::load::side_channel::SideChannel;
+use crate::probed_group::ProbedGroup;
 use crate::sized_group::SizedGroup;
 use crate::window::{SETTLING, Window, WindowControl};
 use host::Clock;
@@ -37,7 +37,7 @@ enum WindowOwner {
     /// The session: one window for the flow's whole life.
     Fixed(WindowControl),
     /// A sizer, with a prober for its path if there is an echoer.
-    Sized(Box<Pilot>),
+    Sized(Box<ProbedGroup>),
 }
 
 impl WindowOwner {
@@ -47,13 +47,13 @@ impl WindowOwner {
         config: &FlowConfig,
         now: Time,
         id: usize,
-        liaison: Option<&Liaison>,
+        side_channel: Option<&SideChannel>,
     ) -> Result<Self, LiveError> {
         let Some(choice) = &config.sizer else {
             return WindowControl::take(socket, config.window).map(Self::Fixed);
         };
         let sizer = choice.build(config.segment, TcpInfo::of(socket)?.options.timestamps, socket)?;
-        let echo = liaison.and_then(Liaison::echo);
+        let echo = side_channel.and_then(SideChannel::echo);
         let connect = |(echoer, key)| {
             let local = options::any_address(echoer, config.port.unwrap_or(0));
             Prober::connect_from(local, echoer, key, id as u64)
@@ -64,20 +64,20 @@ impl WindowOwner {
         if options::is_rate_based(&config.control) {
             group.tell(&[socket], now, Input::RateBased)?;
         }
-        Ok(Self::Sized(Box::new(Pilot::new(group, prober))))
+        Ok(Self::Sized(Box::new(ProbedGroup::new(group, prober))))
     }
 
     fn control(&self) -> &WindowControl {
         match self {
             Self::Fixed(control) => control,
-            Self::Sized(pilot) => pilot.group.control(0),
+            Self::Sized(probed_group) => probed_group.group.control(0),
         }
     }
 
     fn assert(&mut self, socket: &Socket) -> Result<(), LiveError> {
         match self {
             Self::Fixed(control) => control.assert(socket).map(drop),
-            Self::Sized(pilot) => pilot.group.assert(&[socket]),
+            Self::Sized(probed_group) => probed_group.group.assert(&[socket]),
         }
     }
 }
@@ -117,12 +117,12 @@ impl<'a> Slot<'a> {
     /// Begins the flow, `id` of the session, on the connection `unknown`.
     pub(super) fn begin(
         &mut self,
-        unknown: Unknown,
+        unknown: UnidentifiedConnection,
         id: usize,
-        liaison: Option<&Liaison>,
+        side_channel: Option<&SideChannel>,
     ) -> Result<(), LiveError> {
-        let Unknown { socket, peer, accepted, .. } = unknown;
-        let owner = WindowOwner::take(&socket, self.config, accepted, id, liaison)?;
+        let UnidentifiedConnection { socket, peer, accepted, .. } = unknown;
+        let owner = WindowOwner::take(&socket, self.config, accepted, id, side_channel)?;
         let info = TcpInfo::of(&socket)?;
         self.result.peer = Some(peer);
         self.result.accepted = Some(accepted);
@@ -137,7 +137,7 @@ impl<'a> Slot<'a> {
     /// Returns the prober of the flow's sizer, if it has one.
     pub(super) fn prober(&self) -> Option<&Prober> {
         match &self.incoming.as_ref()?.owner {
-            WindowOwner::Sized(pilot) => pilot.prober(),
+            WindowOwner::Sized(probed_group) => probed_group.prober(),
             WindowOwner::Fixed(_) => None,
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Slot<'a> {
     /// Returns the time at which the sizer or its prober has to be polled; never without a sizer.
     pub(super) fn wakeup(&self) -> Time {
         match &self.incoming {
-            Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) => pilot.wakeup(),
+            Some(Incoming { owner: WindowOwner::Sized(probed_group), .. }) => probed_group.wakeup(),
             _ => Time::NEVER,
         }
     }
@@ -156,25 +156,26 @@ impl<'a> Slot<'a> {
         &mut self,
         id: usize,
         clock: &Clock,
-        liaison: Option<&Liaison>,
+        side_channel: Option<&SideChannel>,
     ) -> Result<(), LiveError> {
-        let Some(Incoming { socket, owner: WindowOwner::Sized(pilot), .. }) = &mut self.incoming else {
+        let Some(Incoming { socket, owner: WindowOwner::Sized(probed_group), .. }) = &mut self.incoming
+        else {
             return Ok(());
         };
         let sockets = from_ref(socket);
-        if let Some(report) = liaison.and_then(|liaison| liaison.take_report(id)) {
-            pilot.group.tell(sockets, clock.now(), Input::Sender(report))?;
+        if let Some(report) = side_channel.and_then(|side_channel| side_channel.take_report(id)) {
+            probed_group.group.tell(sockets, clock.now(), Input::Sender(report))?;
         }
-        let pace = pilot.poll(sockets, clock)?;
-        if let Some(liaison) = liaison {
+        let pace = probed_group.poll(sockets, clock)?;
+        if let Some(side_channel) = side_channel {
             if let Some(rate) = pace {
-                liaison.pace(id, rate);
+                side_channel.pace(id, rate);
             }
-            if !pilot.wants_quiet() {
-                liaison.release(id);
+            if !probed_group.wants_quiet() {
+                side_channel.release(id);
             }
         }
-        if let Some(prober) = pilot.prober() {
+        if let Some(prober) = probed_group.prober() {
             self.result.probes = prober.counts();
         }
         Ok(())
@@ -222,9 +223,11 @@ impl<'a> Slot<'a> {
 
     /// Closes the connection and keeps the phases and the last window of its sizer.
     pub(super) fn close(&mut self) {
-        let Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) = self.incoming.take() else { return };
-        self.result.phases = pilot.group.changes().to_vec();
-        self.result.final_window = pilot.group.requested();
+        let Some(Incoming { owner: WindowOwner::Sized(probed_group), .. }) = self.incoming.take() else {
+            return;
+        };
+        self.result.phases = probed_group.group.changes().to_vec();
+        self.result.final_window = probed_group.group.requested();
     }
 
     fn record(&mut self, now: Time, info: &TcpInfo, payload: Bytes) -> Result<(), LiveError> {

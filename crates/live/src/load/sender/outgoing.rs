@@ -11,7 +11,7 @@ use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Span, Time};
 
-/// The longest time for which data waits for a receiver that wants quiet: it may be one that does not report the end.
+/// The longest time for which data waits while the receiver measures, because a receiver may fail to report the end.
 const HOLD_AT_MOST: Span = Span::from_secs(3);
 /// The time between two checks of whether the data may begin.
 pub(super) const HOLD_CHECK: Span = Span::from_millis(1);

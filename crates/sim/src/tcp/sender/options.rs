@@ -21,7 +21,7 @@ pub(super) struct Options {
     prr: Option<Prr>,
     /// True if lost segments in fast recovery count as in the network until they are acknowledged.
     counts_lost: bool,
-    pub(super) rack: Option<Timed>,
+    pub(super) rack: Option<TimedDetection>,
     ecn: Option<Reaction>,
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery counts for what it delivers,
     /// and a lost retransmission is not a second sign of congestion.
@@ -32,12 +32,12 @@ pub(super) struct Options {
     /// The time at which the retransmission timer expires.
     retransmission: Time,
     /// The scoreboard's counts before the acknowledgement at hand.
-    before: Before,
+    before: ScoreboardCounts,
 }
 
 /// Counts of the scoreboard at an instant, segments.
 #[derive(Clone, Copy, Debug, Default)]
-struct Before {
+struct ScoreboardCounts {
     /// Segments cumulatively acknowledged.
     una: u64,
     /// Segments selectively acknowledged.
@@ -46,7 +46,7 @@ struct Before {
     lost: u64,
 }
 
-impl Before {
+impl ScoreboardCounts {
     fn of(board: &Scoreboard) -> Self {
         Self { una: board.una(), sacked: board.sacked(), lost: board.total_lost() }
     }
@@ -54,7 +54,7 @@ impl Before {
 
 /// Detection of losses by time.
 #[derive(Debug, Default)]
-pub(super) struct Timed {
+pub(super) struct TimedDetection {
     rack: Rack,
     tail: Tlp,
     /// True if a probe may leave, whatever the window allows.
@@ -76,14 +76,14 @@ impl Options {
             // A rate-based controller sets the window in recovery itself [Linux, `tcp_cong_control()`].
             prr: (transport.recovery == Recovery::Prr && !wants.rate).then(Prr::default),
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
-            rack: timed.then(Timed::default),
+            rack: timed.then(TimedDetection::default),
             ecn: transport.ecn.then(Reaction::default),
             linux_window: transport.host.window_variant == WindowVariant::Linux,
             // A controller that places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             writer: Writer::of(transport.host.send_buffer, config.payload),
             retransmission: Time::NEVER,
-            before: Before::default(),
+            before: ScoreboardCounts::default(),
         };
         let none = options.prr.is_none()
             && !options.counts_lost
@@ -123,16 +123,16 @@ impl Sender {
 
     /// Returns the number of segments that may leave: the window's room, or PRR's allotment.
     pub(super) fn room(&self) -> u64 {
-        let beside = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
+        let free = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
         let Some(options) =
             self.options.as_deref().filter(|_| matches!(self.episode, Episode::FastRecovery { .. }))
         else {
-            return beside(0);
+            return free(0);
         };
         match &options.prr {
             Some(prr) => prr.room(),
-            None if options.counts_lost => beside(self.board.lost()),
-            None => beside(0),
+            None if options.counts_lost => free(self.board.lost()),
+            None => free(0),
         }
     }
 
@@ -201,7 +201,7 @@ impl Sender {
         let board = &self.board;
         let mut rack = None;
         if let Some(options) = self.options.as_deref_mut() {
-            options.before = Before::of(board);
+            options.before = ScoreboardCounts::of(board);
             rack = options.rack.as_mut();
         }
         let mut rates = self.pacing.delivery.as_deref_mut();
@@ -344,7 +344,7 @@ impl Sender {
         }
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
-            let (before, now) = (options.before, Before::of(&self.board));
+            let (before, now) = (options.before, ScoreboardCounts::of(&self.board));
             let delivered = (now.una + now.sacked).saturating_sub(before.una + before.sacked);
             let safe = now.una > before.una && now.lost == before.lost;
             prr.on_ack(delivered, self.board.pipe(), safe);
@@ -384,7 +384,7 @@ impl Sender {
         if options.timer() > now {
             return false;
         }
-        options.before = Before::of(&self.board);
+        options.before = ScoreboardCounts::of(&self.board);
         if let Some(timed) = &mut options.rack {
             if timed.tail.due <= now {
                 timed.tail.disarm();

@@ -31,7 +31,7 @@ pub(super) struct Pacing {
     pub(super) delivery: Option<Box<Delivery>>,
     /// The segment below which losses have been reported, and the number of losses at that time.
     told_below: u64,
-    told: u64,
+    losses_reported: u64,
     /// Without names: segments that duplicates report as arrived, and that are not acknowledged yet.
     unnamed: u64,
 }
@@ -53,7 +53,7 @@ impl Pacing {
             pacer,
             delivery: wants.rate.then(Box::default),
             told_below: 0,
-            told: 0,
+            losses_reported: 0,
             unnamed: 0,
         }
     }
@@ -200,23 +200,23 @@ impl Sender {
 
     /// Reports the losses that the acknowledgement at hand reveals.
     #[inline(always)]
-    pub(super) fn tell_losses(&mut self) {
-        if self.pacing.told != self.board.total_lost() {
-            self.tell_losses_below(self.board.loss_edge());
+    pub(super) fn report_losses(&mut self) {
+        if self.pacing.losses_reported != self.board.total_lost() {
+            self.report_losses_below(self.board.loss_edge());
         }
     }
 
     /// Reports the first outstanding segment, which duplicates or a partial acknowledgement have shown to be missing.
     /// Without names the scoreboard has no loss edge to find it by.
-    pub(super) fn tell_first_lost(&mut self) {
+    pub(super) fn report_first_lost(&mut self) {
         if self.pacing.deliveries {
-            self.tell_losses_below(self.board.una() + 1);
+            self.report_losses_below(self.board.una() + 1);
         }
     }
 
-    fn tell_losses_below(&mut self, edge: u64) {
+    fn report_losses_below(&mut self, edge: u64) {
         let pacing = &mut self.pacing;
-        pacing.told = self.board.total_lost();
+        pacing.losses_reported = self.board.total_lost();
         let mut from = std::mem::replace(&mut pacing.told_below, edge);
         let size = Bytes::new(self.payload);
         while let Some(segment) = self.board.hole_within(from, edge) {

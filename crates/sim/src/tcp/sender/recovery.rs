@@ -78,7 +78,7 @@ impl Sender {
             Episode::FastRecovery { until, .. } if !self.sack && newly > 0 => {
                 self.episode = Episode::FastRecovery { until, once: true };
                 self.owed = true;
-                self.tell_first_lost();
+                self.report_first_lost();
             }
             Episode::FastRecovery { .. } => {}
             Episode::None | Episode::Timeout { .. } | Episode::Barred { .. } => {}
@@ -122,7 +122,7 @@ impl Sender {
         self.congestion(now, CongestionKind::Loss, outstanding);
         self.begin_reduction(outstanding);
         if !self.sack {
-            self.tell_first_lost();
+            self.report_first_lost();
         }
     }
 
@@ -176,7 +176,7 @@ impl Sender {
         // Without names, the next acknowledgement reports the losses, except for the segments it covers: duplicates
         // have said how many of those arrived.
         if self.sack && self.pacing.deliveries {
-            self.tell_losses();
+            self.report_losses();
             self.adopt::<Full>();
         }
         self.timed = None;

@@ -10,10 +10,10 @@ use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::lock::locked;
 use crate::origin::Origin;
-use crate::progress::Moved;
+use crate::progress::EntryOutcome;
 use crate::receive::Existing;
 use crate::receive::incoming::{Incoming, hashed};
-use crate::store::{FileStamp, Named, Occupant, OnConflict};
+use crate::store::{FileStamp, NameHolder, NamingOutcome, OnConflict};
 use crate::wire::control::Id;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(in crate::receive) struct Faults {
 
 /// A complete file without its name.
 #[derive(Debug)]
-struct Ready {
+struct UnnamedFile {
     incoming: Arc<Incoming>,
     digest: Digest,
     there: FileStamp,
@@ -46,12 +46,12 @@ struct Ready {
 /// The complete files without their names, and their bytes.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    ready: Vec<Ready>,
+    ready: Vec<UnnamedFile>,
     bytes: u64,
 }
 
 impl Waiting {
-    fn push(&mut self, ready: Ready) {
+    fn push(&mut self, ready: UnnamedFile) {
         self.bytes = self.bytes.saturating_add(ready.there.size);
         self.ready.push(ready);
     }
@@ -68,7 +68,7 @@ impl Assembly {
         let written = match there {
             Ok((there, origin)) => {
                 self.journal().whole(incoming.key, origin)?;
-                self.open_files().waiting.push(Ready { incoming: Arc::clone(incoming), digest, there });
+                self.open_files().waiting.push(UnnamedFile { incoming: Arc::clone(incoming), digest, there });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -127,17 +127,17 @@ impl Assembly {
         named.map(|()| lost)
     }
 
-    fn name(&self, ready: &Ready) -> Result<(), ReceiveError> {
+    fn name(&self, ready: &UnnamedFile) -> Result<(), ReceiveError> {
         let named = self.name_one(ready);
         // Only now may the file be offered again, because its temporary file is gone or has the name.
         self.open_files().keys.remove(&ready.incoming.key);
         named
     }
 
-    fn name_one(&self, ready: &Ready) -> Result<(), ReceiveError> {
-        let Ready { incoming, digest, there } = ready;
+    fn name_one(&self, ready: &UnnamedFile) -> Result<(), ReceiveError> {
+        let UnnamedFile { incoming, digest, there } = ready;
         let named = match self.store.place(incoming.key, &incoming.name, incoming.taken) {
-            Ok(Named::Not) => self.name_of_another(ready),
+            Ok(NamingOutcome::Not) => self.name_of_another(ready),
             named => named.map(|named| Ok(Some(named))),
         };
         let named = match named {
@@ -147,7 +147,7 @@ impl Assembly {
                 self.throw_away(incoming.key)?;
                 self.entries.fetch_add(1, Relaxed);
                 self.list(&incoming.name);
-                self.tell(&incoming.name, Moved::There);
+                self.report(&incoming.name, EntryOutcome::There);
                 return Ok(());
             }
             Ok(Err(reason)) => {
@@ -162,12 +162,12 @@ impl Assembly {
             }
         };
         let name = match named {
-            Named::As(other) => other,
-            Named::Here | Named::Not => incoming.name.clone(),
+            NamingOutcome::As(other) => other,
+            NamingOutcome::Here | NamingOutcome::Not => incoming.name.clone(),
         };
         self.entries.fetch_add(1, Relaxed);
         self.list(&name);
-        self.tell(&name, Moved::Sent);
+        self.report(&name, EntryOutcome::Sent);
         let other = (name != incoming.entry.name).then_some(name);
         debug_assert!(there.size == incoming.chunks.size(), "{digest:?}");
         let stored = Stored { version: incoming.version, there: *there, other };
@@ -177,9 +177,12 @@ impl Assembly {
 
     /// Handles a file that has taken the name since the offer. Returns `None` if it has the same content and counts as
     /// this one.
-    fn name_of_another(&self, ready: &Ready) -> io::Result<Result<Option<Named>, &'static str>> {
-        let Ready { incoming, digest, .. } = ready;
-        if let Occupant::File(there) = self.store.find(&incoming.name)?
+    fn name_of_another(
+        &self,
+        ready: &UnnamedFile,
+    ) -> io::Result<Result<Option<NamingOutcome>, &'static str>> {
+        let UnnamedFile { incoming, digest, .. } = ready;
+        if let NameHolder::File(there) = self.store.find(&incoming.name)?
             && there.size == incoming.chunks.size()
             && let Ok(file) = self.store.read(&incoming.name)
             && self.is_same(&file, incoming, digest)
@@ -189,7 +192,7 @@ impl Assembly {
         if self.rules.existing == Existing::Rename {
             // The name that the file was to get may have a number already.
             let named = self.store.place(incoming.key, &incoming.entry.name, OnConflict::Number)?;
-            if named != Named::Not {
+            if named != NamingOutcome::Not {
                 return Ok(Ok(Some(named)));
             }
         }

@@ -7,9 +7,9 @@ use crate::chunks::{Chunks, Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::name::Name;
-use crate::progress::Moved;
+use crate::progress::EntryOutcome;
 use crate::receive::incoming::{FileState, Incoming, content_key, hashed, link_key, name_key};
-use crate::store::{Finish, Key, Made, Named, Occupant, OnConflict};
+use crate::store::{FolderAttributes, Key, NameHolder, NamingOutcome, OnConflict, ReceivedFolder};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::BTreeMap;
 use std::io;
@@ -42,12 +42,12 @@ pub(in crate::receive) enum Offered {
 pub(in crate::receive) struct Examination {
     id: Id,
     entry: Entry,
-    plan: Plan,
+    plan: ReceivePlan,
 }
 
 /// The plan for receiving a file.
 #[derive(Clone, Debug)]
-struct Plan {
+struct ReceivePlan {
     key: Key,
     name_key: Key,
     name: Name,
@@ -96,7 +96,7 @@ impl Assembly {
     fn offer_folder(&self, entry: &Entry) -> Result<io::Result<Verdict>, ReceiveError> {
         let known = self.journal().known_folder(&entry.name);
         let own = known.filter(|known| known.mode.is_some()).map(|known| known.origin);
-        let Made { origin, there } = match self.store.make_folder(&entry.name, own) {
+        let ReceivedFolder { origin, there } = match self.store.make_folder(&entry.name, own) {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
         };
@@ -104,9 +104,9 @@ impl Assembly {
             Some(then) if own != Some(origin) => match known {
                 Some(known) if known.origin == origin => known,
                 // A folder that this session did not make keeps its rights, and gets its time back.
-                _ => Finish { origin, mode: None, modified: then },
+                _ => FolderAttributes { origin, mode: None, modified: then },
             },
-            _ => Finish { origin, mode: Some(entry.mode), modified: entry.modified },
+            _ => FolderAttributes { origin, mode: Some(entry.mode), modified: entry.modified },
         };
         self.journal().folder(&entry.name, finish)?;
         Ok(Ok(Verdict::Have))
@@ -121,7 +121,7 @@ impl Assembly {
             Ok(own) => own,
             Err(error) => return Ok(Err(error)),
         };
-        if matches!(&found, Occupant::Link { target: there, .. } if there == target) {
+        if matches!(&found, NameHolder::Link { target: there, .. } if there == target) {
             return Ok(Ok(Verdict::Have));
         }
         let taken = if let Some(ours) = ours {
@@ -130,7 +130,7 @@ impl Assembly {
             match self.rules.treatment(&found, u64::MAX, entry.modified) {
                 Treatment::Receive(taken) => taken,
                 Treatment::Present | Treatment::Kept => {
-                    self.tell(&entry.name, Moved::Kept);
+                    self.report(&entry.name, EntryOutcome::Kept);
                     return Ok(Ok(Verdict::Kept));
                 }
                 Treatment::Refuse(reason) => {
@@ -140,27 +140,27 @@ impl Assembly {
         };
         let partial = link_key(&entry.name);
         let (named, there) = match self.store.make_link(&name, target, entry.modified, partial, taken) {
-            Ok((Named::Not, _)) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)))),
+            Ok((NamingOutcome::Not, _)) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)))),
             Ok(named) => named,
             Err(error) => return Ok(Err(error)),
         };
         let other = match named {
-            Named::As(other) => Some(other),
-            Named::Here | Named::Not => (name != entry.name).then_some(name),
+            NamingOutcome::As(other) => Some(other),
+            NamingOutcome::Here | NamingOutcome::Not => (name != entry.name).then_some(name),
         };
-        self.tell(other.as_ref().unwrap_or(&entry.name), Moved::Sent);
+        self.report(other.as_ref().unwrap_or(&entry.name), EntryOutcome::Sent);
         self.journal().stored(name_key, partial, Stored { version: [0; 16], there, other })?;
         Ok(Ok(Verdict::Have))
     }
 
     /// Returns the name under which this session stores the offer `name`, and the entry that has that name. The third
     /// value is the entry that this session stored under it, if that still exists unchanged.
-    fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Occupant, Option<Stored>)> {
+    fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, NameHolder, Option<Stored>)> {
         let stored = self.journal().find_stored(name_key).cloned();
         if let Some(stored) = stored {
             let at = stored.other.clone().unwrap_or_else(|| name.clone());
             let found = self.store.find(&at)?;
-            if matches!(&found, Occupant::File(there) | Occupant::Link { there, .. } if *there == stored.there)
+            if matches!(&found, NameHolder::File(there) | NameHolder::Link { there, .. } if *there == stored.there)
             {
                 return Ok((at, found, Some(stored)));
             }
@@ -190,7 +190,8 @@ impl Assembly {
         } else {
             self.rules.treatment(&found, chunks.size(), entry.modified)
         };
-        let plan = |taken| Plan { key: plan_key, name_key, name: name.clone(), chunks, version, taken };
+        let plan =
+            |taken| ReceivePlan { key: plan_key, name_key, name: name.clone(), chunks, version, taken };
         let taken = match way {
             Treatment::Receive(taken) => taken,
             Treatment::Present => {
@@ -199,7 +200,7 @@ impl Assembly {
                 return Ok(Offered::Now(Verdict::Have));
             }
             Treatment::Kept => {
-                self.tell(&entry.name, Moved::Kept);
+                self.report(&entry.name, EntryOutcome::Kept);
                 return Ok(Offered::Now(Verdict::Kept));
             }
             Treatment::Refuse(reason) => {
@@ -222,8 +223,8 @@ impl Assembly {
     }
 
     /// Returns the number of bytes that an interrupted run stored of a file, provided that their digests still hold;
-    /// `None` if there is no such file.
-    fn claimed(&self, plan: &Plan) -> Option<u64> {
+    /// `None` if it stored no part.
+    fn claimed(&self, plan: &ReceivePlan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();
             let lengths = journal.chunks(plan.key)?.keys().map(|&index| plan.chunks.length(index));
@@ -234,10 +235,10 @@ impl Assembly {
     }
 
     /// Adds to the journal a file of the session that was renamed just before the process was killed.
-    fn record_finished(&self, plan: &Plan, found: &Occupant) -> Result<(), ReceiveError> {
+    fn record_finished(&self, plan: &ReceivePlan, found: &NameHolder) -> Result<(), ReceiveError> {
         let whole = self.journal().find_whole(plan.key);
         // A file made by another program never counts, whatever its size and time.
-        if let Occupant::File(there) = *found
+        if let NameHolder::File(there) = *found
             && whole.is_some()
             && self.store.origin(&plan.name).ok() == whole
         {
@@ -291,7 +292,7 @@ impl Assembly {
         Ok(None)
     }
 
-    fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, ReceiveError> {
+    fn resume(&self, id: Id, entry: Entry, plan: ReceivePlan) -> Result<Verdict, ReceiveError> {
         let chunks = plan.chunks;
         let mut claimed = self.journal().chunks(plan.key).cloned().unwrap_or_default();
         let Ok(file) = self.store.reopen(plan.key) else {
@@ -338,12 +339,12 @@ impl Assembly {
         &self,
         id: Id,
         entry: Entry,
-        plan: Plan,
+        plan: ReceivePlan,
         digests: BTreeMap<u32, Digest>,
         begun: bool,
     ) -> Verdict {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
-        let Plan { key, name_key, name, chunks, version, taken } = plan;
+        let ReceivePlan { key, name_key, name, chunks, version, taken } = plan;
         let state = Mutex::new(FileState { begun, digests, ..FileState::default() });
         let mut open = self.open_files();
         open.reserved.remove(&id);

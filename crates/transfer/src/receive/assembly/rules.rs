@@ -1,7 +1,7 @@
 //! [`Rules`]: the user's decisions about names that are taken, and their consequence for an entry.
 
 use crate::receive::Existing;
-use crate::store::{Occupant, OnConflict};
+use crate::store::{NameHolder, OnConflict};
 use crate::wire::control::Stamp;
 
 /// The reason for refusing an entry whose name is taken.
@@ -31,14 +31,14 @@ pub(super) enum Treatment {
 }
 
 impl Rules {
-    pub(super) fn treatment(&self, found: &Occupant, size: u64, modified: Stamp) -> Treatment {
+    pub(super) fn treatment(&self, found: &NameHolder, size: u64, modified: Stamp) -> Treatment {
         let there = match found {
-            Occupant::Nothing => return Treatment::Receive(self.free()),
-            Occupant::Folder => return Treatment::Refuse(KIND_TAKEN),
-            Occupant::Other => return Treatment::Refuse(OTHER_TAKEN),
-            Occupant::File(there) | Occupant::Link { there, .. } => there,
+            NameHolder::Nothing => return Treatment::Receive(self.free()),
+            NameHolder::Folder => return Treatment::Refuse(KIND_TAKEN),
+            NameHolder::Other => return Treatment::Refuse(OTHER_TAKEN),
+            NameHolder::File(there) | NameHolder::Link { there, .. } => there,
         };
-        let file = matches!(found, Occupant::File(_));
+        let file = matches!(found, NameHolder::File(_));
         if file && there.size == size && (same_time(there.modified, modified) || size == 0) {
             return Treatment::Present;
         }
@@ -68,8 +68,8 @@ impl Rules {
 }
 
 /// Returns true if two times are the same, to the precision of the file system that keeps the first one.
-fn same_time(kept: Stamp, said: Stamp) -> bool {
-    kept.seconds == said.seconds && (kept.nanos == said.nanos || kept.nanos == 0)
+fn same_time(kept: Stamp, offered: Stamp) -> bool {
+    kept.seconds == offered.seconds && (kept.nanos == offered.nanos || kept.nanos == 0)
 }
 
 fn is_later(one: Stamp, other: Stamp) -> bool {

@@ -4,7 +4,7 @@ use super::standing::Standing;
 use super::why;
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::receive::book::{Book, Complete, Entries, Link, Present};
+use crate::receive::registry::{CompletedSession, CurrentSender, Registry, RegistryState, SessionHandle};
 use crate::receive::session::Event;
 use crate::receive::windows::Echo;
 use crate::summary::Summary;
@@ -34,14 +34,14 @@ impl Busy {
     }
 }
 
-impl Book<'_> {
+impl Registry<'_> {
     /// Begins the session of a sender that holds the ticket, once the one before has left.
     pub(super) fn begin(
         &self,
         channel: &Arc<Channel>,
         (version, streams, echo): (u16, u16, u16),
         events: Sender<Event>,
-    ) -> Result<Arc<Link>, Busy> {
+    ) -> Result<Arc<SessionHandle>, Busy> {
         let known = crate::wire::OLDEST..=crate::wire::VERSION;
         if !known.contains(&version) {
             let (oldest, latest) = known.into_inner();
@@ -70,16 +70,16 @@ impl Book<'_> {
         });
         let standing = Standing::new(Arc::clone(channel), self.receiver.clock);
         let peer = host::plain(channel.peer());
-        let link = Arc::new(Link::new(peer, (version, streams), echo, events, standing));
-        entries.sender = Some(Present::new(Arc::clone(&link)));
+        let link = Arc::new(SessionHandle::new(peer, (version, streams), echo, events, standing));
+        entries.sender = Some(CurrentSender::new(Arc::clone(&link)));
         Ok(link)
     }
 
     /// Waits until no other sender is present. A sender that makes no progress, or whose last message alone is missing,
     /// has to give up its place.
-    fn turn<'g>(&self, entries: MutexGuard<'g, Entries>) -> MutexGuard<'g, Entries> {
+    fn turn<'g>(&self, entries: MutexGuard<'g, RegistryState>) -> MutexGuard<'g, RegistryState> {
         let mut entries = self.wait_for_turn(entries);
-        let yields = |present: &&Present| present.link.standing.yields(self.receiver.patience);
+        let yields = |present: &&CurrentSender| present.link.standing.yields(self.receiver.patience);
         let link = entries.sender.as_ref().filter(yields).map(|present| Arc::clone(&present.link));
         if let Some(link) = link {
             let _ = link.events.send(Event::Replaced);
@@ -93,14 +93,14 @@ impl Book<'_> {
         entries
     }
 
-    fn wait_for_turn<'g>(&self, entries: MutexGuard<'g, Entries>) -> MutexGuard<'g, Entries> {
+    fn wait_for_turn<'g>(&self, entries: MutexGuard<'g, RegistryState>) -> MutexGuard<'g, RegistryState> {
         self.wait_while(entries, TURNOVER, |entries| entries.sender.is_some() && entries.result.is_none())
     }
 
     /// Handles the end of a sender's session. The receiver goes on if the sender may come back.
     pub(in crate::receive) fn end(
         &self,
-        link: &Link,
+        link: &SessionHandle,
         replaced: bool,
         ended: Result<Option<Summary>, TransferError>,
     ) {
@@ -160,9 +160,13 @@ impl Book<'_> {
 
     /// Records that everything is stored with this result, and that the sender knows. Returns the end of the wait for
     /// its last message.
-    pub(in crate::receive) fn complete(&self, link: &Link, result: Result<Summary, TransferError>) -> Time {
+    pub(in crate::receive) fn complete(
+        &self,
+        link: &SessionHandle,
+        result: Result<Summary, TransferError>,
+    ) -> Time {
         let until = self.receiver.clock.now() + self.receiver.patience;
-        self.open().complete = Some(Complete { until, result });
+        self.open().complete = Some(CompletedSession { until, result });
         link.standing.finish();
         until
     }

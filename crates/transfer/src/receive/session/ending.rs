@@ -3,8 +3,8 @@
 use super::{Event, Session, Stage};
 use crate::error::{Ending, TransferError};
 use crate::receive::assembly::{Counts, Faults};
-use crate::summary::{Said, Side, Summary};
-use crate::wire::control::{Finished, ToReceiver, ToSender, Why};
+use crate::summary::{LastReports, Side, Summary};
+use crate::wire::control::{FailureKind, Finished, ToReceiver, ToSender};
 use crate::wire::{TAKEN_OVER, frame};
 use std::sync::mpsc::Receiver as Events;
 use std::time::Duration;
@@ -17,20 +17,21 @@ impl Session<'_> {
     /// Brings everything to the disk. That may take minutes, in which the sender must get reports, because it leaves
     /// otherwise.
     pub(super) fn store(&mut self, failed: u64) -> Result<(), TransferError> {
-        self.tell()?;
+        self.send_progress()?;
         self.stage = Stage::Storing;
         self.complete = Some(failed);
         self.jobs.store(self.streams);
         Ok(())
     }
 
-    /// Ends a session of which everything is on the disk. It is over when the sender knows, or had time to ask again.
+    /// Ends a session of which everything is on the disk. The session is over when the sender knows the result, or has
+    /// had time to ask again.
     pub(super) fn stored(&mut self, faults: Faults) -> Result<(), TransferError> {
         self.lost.extend(faults.lost);
         for fault in faults.folders {
             self.lose(fault);
         }
-        self.tell()?;
+        self.send_progress()?;
         let (ended, counts) = (self.clock.now(), self.assembly.counts());
         let finished = Finished {
             entries: counts.entries,
@@ -40,14 +41,14 @@ impl Session<'_> {
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
         let result = self.result(finished, ended, counts);
-        self.stage = Stage::Told(self.book.complete(self.link, result));
+        self.stage = Stage::Told(self.registry.complete(self.link, result));
         Ok(())
     }
 
     /// Takes the sender's last message, if it has come.
-    pub(super) fn hear_the_last_word(&mut self) -> Result<(), TransferError> {
+    pub(super) fn read_the_last_message(&mut self) -> Result<(), TransferError> {
         if self.pending.drain(..).any(|message| matches!(message, ToReceiver::Bye)) {
-            self.ended = Some(self.book.confirmed());
+            self.ended = Some(self.registry.confirmed());
         }
         self.ask_for_more();
         Ok(())
@@ -57,7 +58,7 @@ impl Session<'_> {
     pub(super) fn left(&self, error: TransferError) -> TransferError {
         match (self.stage, error) {
             (Stage::Storing | Stage::Told(_), TransferError::PeerGone { .. }) => {
-                TransferError::gone("it left before the last word")
+                TransferError::gone("it left before the last message")
             }
             (_, error) => error,
         }
@@ -72,14 +73,14 @@ impl Session<'_> {
             });
         }
         let (progress, report) = &self.last;
-        let said = Said { progress, report, limits: self.limits };
+        let reports = LastReports { progress, report, limits: self.limits };
         Ok(Summary {
             side: Side::Received,
             entries: counts.entries,
             bytes: counts.bytes,
             skipped: self.skipped,
             streams: self.streams,
-            ..Summary::new(ended.since(self.began), counts.came, &said, std::mem::take(&mut self.history))
+            ..Summary::new(ended.since(self.began), counts.came, &reports, std::mem::take(&mut self.history))
         })
     }
 
@@ -98,13 +99,13 @@ impl Session<'_> {
         self.ask_for_more();
         let until = self.clock.now() + LINGER;
         // Closing the connection with unread data would reset it, and the reason would be lost.
-        let mut heard_all = false;
-        while if gone { !self.data.is_empty() } else { !heard_all } {
+        let mut received_all = false;
+        while if gone { !self.data.is_empty() } else { !received_all } {
             let left = until.since(self.clock.now());
             let Ok(event) = events.recv_timeout(Duration::from_nanos(left.as_nanos())) else { return };
             match event {
                 Event::Messages(_) => drop(self.more.try_send(())),
-                Event::SenderLeft(_) => heard_all = true,
+                Event::SenderLeft(_) => received_all = true,
                 Event::StreamBegan(channel) => self.data.push(channel),
                 Event::StreamEnded(channel, _) => {
                     self.data.retain(|other| !std::sync::Arc::ptr_eq(other, &channel));
@@ -119,10 +120,10 @@ impl Session<'_> {
         match error {
             _ if self.replaced => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
             TransferError::NotAccepted(reason) if self.link.version >= 2 => {
-                ToSender::GivesUp { why: Why::Declined, reason: reason.clone() }
+                ToSender::GivesUp { why: FailureKind::Declined, reason: reason.clone() }
             }
             full if full.ending() == Ending::Disk && self.link.version >= 2 => {
-                ToSender::GivesUp { why: Why::Disk, reason: full.for_the_other_side() }
+                ToSender::GivesUp { why: FailureKind::Disk, reason: full.for_the_other_side() }
             }
             other => ToSender::Abort { reason: other.for_the_other_side() },
         }
@@ -130,6 +131,6 @@ impl Session<'_> {
 
     /// Hands back the record of what the limit or a person's answer has been spent on.
     pub(in crate::receive) fn end(self) {
-        self.book.give_spent(self.consent.into_spent());
+        self.registry.give_spent(self.consent.into_spent());
     }
 }

@@ -9,13 +9,13 @@ use crate::wire::frame;
 
 impl Session<'_> {
     /// Handles received messages as far as there is room for their requests, and then asks for more.
-    pub(super) fn hear_all(&mut self) -> Result<(), TransferError> {
+    pub(super) fn handle_all(&mut self) -> Result<(), TransferError> {
         self.admit_held()?;
         // While no more offers may be open, the sender's next ones wait in the connection until files have come.
         while !self.assembly.is_crowded()
             && let Some(message) = self.pending.pop_front()
         {
-            self.hear(message)?;
+            self.handle_message(message)?;
             if self.out.len() >= GATHER && !self.is_quiet() {
                 self.flush()?;
             }
@@ -31,12 +31,12 @@ impl Session<'_> {
     pub(super) fn ask_for_more(&mut self) {
         if std::mem::take(&mut self.wants_more) {
             // Silence counts from now on. If the reader has ended, its end is the next event.
-            self.heard = self.clock.now();
+            self.last_received = self.clock.now();
             let _ = self.more.try_send(());
         }
     }
 
-    fn hear(&mut self, message: ToReceiver) -> Result<(), TransferError> {
+    fn handle_message(&mut self, message: ToReceiver) -> Result<(), TransferError> {
         match message {
             ToReceiver::Offer { id, entry } => {
                 self.offers += 1;
@@ -53,7 +53,7 @@ impl Session<'_> {
             }
             ToReceiver::Counted(counted) => self.announced(counted)?,
             ToReceiver::Report(report) => {
-                self.jobs.tell_windows(crate::receive::windows::Note::Report(report.clone()));
+                self.jobs.notify_windows(crate::receive::windows::Note::Report(report.clone()));
                 self.report = report;
             }
             ToReceiver::Limits(limits) => self.limits = Some(limits),
@@ -102,7 +102,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
+    /// Treats waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
     /// announced.
     fn announce_late(&mut self) -> Result<(), TransferError> {
         if self.link.version >= 2 || self.held.is_empty() || !patience_is_over(self.began, self.clock.now()) {
@@ -149,7 +149,7 @@ impl Session<'_> {
         match &verdict {
             Verdict::Refused(reason) => self.lose(reason.clone()),
             Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
-            Verdict::Want | Verdict::Rest(_) => self.book.goes_on(),
+            Verdict::Want | Verdict::Rest(_) => self.registry.goes_on(),
             _ => {}
         }
         // A sender of version 1 does not know that an entry may be kept.

@@ -7,7 +7,7 @@ use crate::channel::{Channel, MessageReader};
 use crate::error::TransferError;
 use crate::progress::{Observer, Question};
 use crate::receive::assembly::{Assembly, Examination};
-use crate::receive::book::{Book, Link};
+use crate::receive::registry::{Registry, SessionHandle};
 use crate::receive::windows::{Note, Notes, Windows};
 use crate::wire::control::ToReceiver;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ pub(in crate::receive) struct WorkerEnds<'a> {
 
 /// Makes the queues between a session and its threads.
 pub(super) fn queues<'a>(
-    book: &Book<'a>,
-    link: &'a Link,
+    registry: &Registry<'a>,
+    link: &'a SessionHandle,
     channel: &'a Channel,
 ) -> Result<(Jobs, SyncSender<()>, WorkerEnds<'a>), TransferError> {
     let ((examine, to_examine), (store, to_store), (ask, to_ask)) = (queue(), queue(), queue());
@@ -61,8 +61,12 @@ pub(super) fn queues<'a>(
     // The reader may be one reading ahead.
     let _ = more.send(());
     let (windows, notes) = Notes::new()?;
-    let holder =
-        Windows::new((book.receiver.window, link), channel, &book.receiver.clock, (notes, windows.wake()));
+    let holder = Windows::new(
+        (registry.receiver.window, link),
+        channel,
+        &registry.receiver.clock,
+        (notes, windows.wake()),
+    );
     let over = Arc::new(AtomicBool::new(false));
     let ends = WorkerEnds {
         examine: to_examine,
@@ -92,8 +96,8 @@ impl Jobs {
         let _ = self.ask.send(question);
     }
 
-    pub(super) fn tell_windows(&self, note: Note) {
-        self.windows.tell(note);
+    pub(super) fn notify_windows(&self, note: Note) {
+        self.windows.send(note);
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn race(
     tls: &Arc<ClientConfig>,
     clock: &Clock,
 ) -> Result<(Channel, SocketAddr), Failure> {
-    let (events, heard) = channel();
+    let (events, received) = channel();
     let mut race = Race {
         tls,
         clock: *clock,
@@ -75,13 +75,13 @@ pub(super) fn race(
     }
     // If the best host is a name, it gets a moment to be resolved.
     let name_first = matches!(ticket.addresses.first(), Some(Host::Name(_)));
-    let winner = race.run(&heard, name_first);
-    race.end(&heard, winner.as_ref().map(|(_, address)| *address));
+    let winner = race.run(&received, name_first);
+    race.end(&received, winner.as_ref().map(|(_, address)| *address));
     winner.ok_or_else(|| race.failure())
 }
 
 impl Race<'_> {
-    fn run(&mut self, heard: &Receiver<Event>, name_first: bool) -> Option<(Channel, SocketAddr)> {
+    fn run(&mut self, received: &Receiver<Event>, name_first: bool) -> Option<(Channel, SocketAddr)> {
         let began = self.clock.now();
         let mut due = if name_first { began + STEP } else { began };
         loop {
@@ -105,7 +105,7 @@ impl Race<'_> {
             let resolved = if self.unknown.is_empty() { Time::NEVER } else { began + RESOLVE };
             // Every attempt has its own limit and reports its end.
             let wait = next.min(resolved).since(self.clock.now()).min(RESOLVE);
-            match heard.recv_timeout(Duration::from_nanos(wait.as_nanos())) {
+            match received.recv_timeout(Duration::from_nanos(wait.as_nanos())) {
                 Ok(Event::Dialed(address, socket)) => self.sockets.push((address, socket)),
                 Ok(Event::Ended(address, Ok(channel))) => return Some((*channel, address)),
                 Ok(Event::Ended(address, Err(error))) => {
@@ -130,8 +130,8 @@ impl Race<'_> {
     }
 
     /// Closes all sockets except the winner's.
-    fn end(&mut self, heard: &Receiver<Event>, winner: Option<SocketAddr>) {
-        let late = heard.try_iter().filter_map(|event| match event {
+    fn end(&mut self, received: &Receiver<Event>, winner: Option<SocketAddr>) {
+        let late = received.try_iter().filter_map(|event| match event {
             Event::Dialed(address, socket) => Some((address, socket)),
             _ => None,
         });

@@ -3,7 +3,7 @@
 use super::{least_rtt, send_memory_note};
 use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::cost::peak_rss_bytes;
-use crate::run::engine::{ended_early, marked, phases};
+use crate::run::engine::{ended_early, marked, sizer_notes};
 use crate::run::fairness;
 use crate::run::record::{
     Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
@@ -41,7 +41,7 @@ pub(super) fn record(
     summary.delivers_from(established, resolved);
     // The emulated link does not know which of the flows end, nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
-        summary.tell_losses(report.losses, resolved);
+        summary.set_losses(report.losses, resolved);
     }
     let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
     notes.extend(report.stalled().map(Note::from));
@@ -96,7 +96,7 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
 /// Lists the changes of a sizer, with their times and reasons.
 fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
     let changes = received.phases.iter().map(|change| (change.at, &change.state, change.window));
-    phases::notes(&received.name, changes, received.final_window)
+    sizer_notes::notes(&received.name, changes, received.final_window)
 }
 
 fn flow_summary(

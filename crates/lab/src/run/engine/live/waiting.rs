@@ -10,13 +10,13 @@ use units::Span;
 const PLACES: [&str; 2] = ["the sender", "the receiver"];
 
 /// The slot in which a thread registers itself.
-pub(super) struct Name(Arc<OnceLock<Thread>>);
+pub(super) struct ThreadSlot(Arc<OnceLock<Thread>>);
 
-impl Name {
+impl ThreadSlot {
     /// Registers the calling thread.
     pub(super) fn take(self) {
         if let Some(thread) = Thread::current() {
-            // The slot is set once, because `take` consumes the only `Name`.
+            // The slot is set once, because `take` consumes the only `ThreadSlot`.
             let _ = self.0.set(thread);
         }
     }
@@ -34,9 +34,9 @@ struct End {
 }
 
 /// Makes two threads to watch, and the slots in which they register themselves.
-pub(super) fn watched() -> (Ends, [Name; 2]) {
+pub(super) fn watched() -> (Ends, [ThreadSlot; 2]) {
     let threads: [Arc<OnceLock<Thread>>; 2] = Default::default();
-    let names = threads.clone().map(Name);
+    let names = threads.clone().map(ThreadSlot);
     (Ends(threads.map(|thread| End { thread, first: None, last: None })), names)
 }
 
@@ -53,7 +53,7 @@ impl Ends {
     }
 
     /// Puts the waits into a path's report.
-    pub(super) fn tell(&self, hosts: &mut [HostReport; 2]) {
+    pub(super) fn report(&self, hosts: &mut [HostReport; 2]) {
         for ((host, end), place) in hosts.iter_mut().zip(&self.0).zip(PLACES) {
             host.place = place;
             if let (Some((from, before)), Some((to, waited))) = (end.first, end.last) {

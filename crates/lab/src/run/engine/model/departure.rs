@@ -1,6 +1,6 @@
 //! The differences between a scenario and the subject of a theory.
 
-use super::offered::Offered;
+use super::offered::OfferedLoad;
 use super::tight::red;
 use crate::run::engine::{no_users, one_queue};
 use crate::run::record::Engine;
@@ -21,12 +21,12 @@ pub(super) struct Departure {
     /// The assumption in its place: a plain sentence without a full stop.
     pub(super) assumption: String,
     /// The extent to which it can change the answer.
-    pub(super) weight: Weight,
+    pub(super) weight: Severity,
 }
 
 /// The extent to which a departure can change an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(super) enum Severity {
     /// A part of the traffic or of the path is left out.
     Part,
     /// The theory is about something else: another control, another queue policy.
@@ -35,7 +35,7 @@ pub(super) enum Weight {
     All,
 }
 
-impl Weight {
+impl Severity {
     /// Returns its value in a sum: one `Core` outweighs two `Part`s, and `All` outweighs any other departures.
     pub(super) const fn value(self) -> u32 {
         match self {
@@ -47,7 +47,7 @@ impl Weight {
 }
 
 impl Departure {
-    pub(super) fn new(weight: Weight, complaint: Complaint, assumption: impl Into<String>) -> Self {
+    pub(super) fn new(weight: Severity, complaint: Complaint, assumption: impl Into<String>) -> Self {
         Self { complaint, assumption: assumption.into(), weight }
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn of_links<'a>(
         marks(resolved),
         jitter(resolved),
         comes_or_leaves(resolved),
-        Offered::new(resolved).departure,
+        OfferedLoad::new(resolved).departure,
     ];
     departures.into_iter().flatten().collect()
 }
@@ -86,45 +86,45 @@ pub(super) fn of_many(
         let complaint = Complaint::new(crossing[0].key("count"), found)
             .accepted(format!("{ENOUGH} or more"))
             .help("ask the simulator");
-        let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
+        let weight = if crossing.len() == 1 { Severity::Core } else { Severity::Part };
         Departure::new(weight, complaint, assumption)
     });
     [sized(crossing), early_marks(resolved), few, together(resolved)].into_iter().flatten().collect()
 }
 
 /// Describes flows that lose together, as they do behind drop-tail, where the theory lets each lose by itself. A
-/// published result is exempt, because its claims state the theory's error there.
+/// published result is exempt, because its claims state the error of the theory.
 fn together(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
         .accepted("red")
         .help("ask the simulator");
     let is_so = resolved.source.is_none() && resolved.queue.policy == link::queue::DROP_TAIL;
-    is_so.then(|| Departure::new(Weight::Part, complaint, "flows are taken to lose one by one, at random"))
+    is_so.then(|| Departure::new(Severity::Part, complaint, "flows are taken to lose one by one, at random"))
 }
 
 /// Describes losses of the link's own, which are taken as zero.
 pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
-    let complaint = Complaint::new("link.loss", "losses that the queue has no part in")
+    let complaint = Complaint::new("link.loss", "losses that the queue does not cause")
         .accepted("0")
         .help("ask the simulator");
     (resolved.link.loss > Fraction::ZERO)
-        .then(|| Departure::new(Weight::Part, complaint, "the link loses nothing by itself"))
+        .then(|| Departure::new(Severity::Part, complaint, "the link loses nothing by itself"))
 }
 
 /// Describes cross traffic, whose packets are taken not to wait.
 pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
-    let complaint = Complaint::new("traffic", "cross traffic that the equations have no queue for")
+    let complaint = Complaint::new("traffic", "cross traffic, for which the equations have no queue")
         .accepted("none")
         .help("ask the simulator");
     let assumption = "cross traffic takes its mean rate from the link, and no room in the queue";
-    (!resolved.traffic.is_empty()).then(|| Departure::new(Weight::Part, complaint, assumption))
+    (!resolved.traffic.is_empty()).then(|| Departure::new(Severity::Part, complaint, assumption))
 }
 
 /// Describes a socket buffer of fewer than `enough` segments, or one that a sizer moves; it is taken never to limit the
 /// flow.
 pub(super) fn held_back<'a>(
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
-    weight: Weight,
+    weight: Severity,
     enough: f64,
     accepted: &str,
 ) -> Option<Departure> {
@@ -146,7 +146,7 @@ fn network(resolved: &Resolved) -> Option<Departure> {
     let tight = &resolved.links[resolved.tight].name;
     let assumption =
         format!("only the queue of the tight link, {tight}, is counted, the others are taken to be empty");
-    Some(Departure::new(Weight::Part, misfit.complaint, assumption))
+    Some(Departure::new(Severity::Part, misfit.complaint, assumption))
 }
 
 /// Describes packets that overtake others on any link of the scenario; they are taken to keep their order.
@@ -157,7 +157,7 @@ fn jitter(resolved: &Resolved) -> Option<Departure> {
             .accepted("no jitter")
             .help("ask the simulator or the kernel");
     let assumption = "packets are taken to keep their order, without jitter";
-    Some(Departure::new(Weight::Part, complaint, assumption))
+    Some(Departure::new(Severity::Part, complaint, assumption))
 }
 
 /// Describes users that come and go, who are left out.
@@ -165,7 +165,7 @@ pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
     let misfit = no_users(Engine::Model, resolved, "ask the simulator").err()?;
     let names: Vec<&str> = resolved.sessions.iter().map(|users| users.name.as_str()).collect();
     let assumption = format!("users that come and go ({}) are left out", names.join(", "));
-    Some(Departure::new(Weight::Part, misfit.complaint, assumption))
+    Some(Departure::new(Severity::Part, misfit.complaint, assumption))
 }
 
 /// Describes a queue that marks before it drops, and flows that answer marks.
@@ -177,7 +177,7 @@ fn marks(resolved: &Resolved) -> Option<Departure> {
             .accepted("flows without ecn, or a queue that does not mark")
             .help("ask the simulator");
     marked.then(|| {
-        Departure::new(Weight::Part, complaint, "the queue is taken to drop when it is full, without marks")
+        Departure::new(Severity::Part, complaint, "the queue is taken to drop when it is full, without marks")
     })
 }
 
@@ -188,7 +188,7 @@ pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
         .accepted(link::queue::DROP_TAIL)
         .help("ask the simulator or the kernel");
     let assumption = format!("a {policy} queue is taken for drop-tail");
-    (policy != link::queue::DROP_TAIL).then(|| Departure::new(Weight::Core, complaint, assumption))
+    (policy != link::queue::DROP_TAIL).then(|| Departure::new(Severity::Core, complaint, assumption))
 }
 
 /// Describes a flow that comes or leaves while the run is measured. A file may begin at any time, because it has no
@@ -212,7 +212,7 @@ fn comes_or_leaves(resolved: &Resolved) -> Option<Departure> {
     };
     let (place, found, accepted) = leaver.or_else(comer)?;
     let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
-    Some(Departure::new(Weight::Part, complaint, "every flow is taken to be there all the time"))
+    Some(Departure::new(Severity::Part, complaint, "every flow is taken to be there all the time"))
 }
 
 /// Describes a control among `flows` that is not in `known`.
@@ -235,7 +235,7 @@ pub(super) fn control<'a>(
     .help("choose another control or another engine");
     let is = if names.len() == 1 { "is" } else { "are" };
     let assumption = format!("{} {is} taken for {taken_for}", names.join(", "));
-    Some(Departure::new(Weight::Core, complaint, assumption))
+    Some(Departure::new(Severity::Core, complaint, assumption))
 }
 
 /// Describes a queue that is neither drop-tail nor RED.
@@ -252,7 +252,7 @@ pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     )
     .accepted("greedy flows, without a size")
     .help("ask the simulator");
-    let weight = if crossing.iter().all(|flow| flow.size.is_some()) { Weight::All } else { Weight::Part };
+    let weight = if crossing.iter().all(|flow| flow.size.is_some()) { Severity::All } else { Severity::Part };
     Some(Departure::new(weight, complaint, "every flow is taken to have data all the time"))
 }
 
@@ -264,6 +264,6 @@ fn early_marks(resolved: &Resolved) -> Option<Departure> {
             .accepted("flows without ecn, or a queue with ecn = false")
             .help("ask the simulator");
     marks.then(|| {
-        Departure::new(Weight::Part, complaint, "packets that would be marked are taken to be dropped")
+        Departure::new(Severity::Part, complaint, "packets that would be marked are taken to be dropped")
     })
 }

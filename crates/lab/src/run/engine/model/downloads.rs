@@ -9,7 +9,7 @@
 
 use super::Theory;
 use super::answer::Answer;
-use super::departure::{Departure, Weight, control};
+use super::departure::{Departure, Severity, control};
 use super::saturation::{Burst, cell};
 use crate::run::record::{FlowSummary, Note, RttStatistics, StationSummary, WlanSummary};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -46,7 +46,7 @@ impl Theory for Downloads {
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let cell = cell(resolved)?;
         let first = downloads(resolved, cell)?;
-        let served = Served::new(cell, first);
+        let served = DownloadService::new(cell, first);
         let mut departures: Vec<Departure> =
             control(&resolved.flows, &CONTROLS, "Reno, which fills the queue").into_iter().collect();
         if !served.apart {
@@ -57,7 +57,7 @@ impl Theory for Downloads {
             .accepted("a category whose AIFSN + CWmin is below the data's AIFSN")
             .help("ask the simulator");
             let assumption = "data and acknowledgements are taken to follow each other, without collisions";
-            departures.push(Departure::new(Weight::Part, complaint, assumption));
+            departures.push(Departure::new(Severity::Part, complaint, assumption));
         }
         let product = first.base_rtt.as_secs_f64() / served.segment();
         if let Some(room) = room(resolved).filter(|room| (*room as f64) < product) {
@@ -67,7 +67,7 @@ impl Theory for Downloads {
                 .accepted(format!("{} packets or more", product.ceil()))
                 .help("ask the simulator");
             departures.push(Departure::new(
-                Weight::Part,
+                Severity::Part,
                 complaint,
                 "the queue is taken never to be empty, though it holds less than a bandwidth-delay product",
             ));
@@ -77,7 +77,7 @@ impl Theory for Downloads {
                 .accepted("greedy downloads without a stop")
                 .help("ask the simulator");
             departures.push(Departure::new(
-                Weight::Part,
+                Severity::Part,
                 complaint,
                 "downloads are taken to go on all the time",
             ));
@@ -88,7 +88,7 @@ impl Theory for Downloads {
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
         let cell = cell(resolved)?;
         let first = downloads(resolved, cell)?;
-        Ok(Served::new(cell, first).answer(resolved, cell, first))
+        Ok(DownloadService::new(cell, first).answer(resolved, cell, first))
     }
 }
 
@@ -123,7 +123,7 @@ fn room(resolved: &Resolved) -> Option<u64> {
 }
 
 /// The service of a download by the access point and a station.
-struct Served {
+struct DownloadService {
     data: Cost,
     acknowledgement: Cost,
     /// Segments per acknowledgement.
@@ -135,10 +135,10 @@ struct Served {
 
 /// Returns the time between two segments of `flow`, a download, without other traffic in the air, seconds.
 pub(crate) fn served_every(cell: &CellPlan, flow: &ResolvedFlow) -> f64 {
-    Served::new(cell, flow).segment()
+    DownloadService::new(cell, flow).segment()
 }
 
-impl Served {
+impl DownloadService {
     fn new(cell: &CellPlan, flow: &ResolvedFlow) -> Self {
         // Every flow of a cell has a place, and functions for both its categories.
         let place = flow.place.expect("a flow in a cell");

@@ -6,8 +6,8 @@
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure, Weight};
-use super::offered::Offered;
+use super::departure::{self, Departure, Severity};
+use super::offered::OfferedLoad;
 use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -99,7 +99,7 @@ impl Theory for FixedPoint {
 }
 
 fn bottleneck(resolved: &Resolved) -> Bottleneck {
-    let offered = Offered::new(resolved);
+    let offered = OfferedLoad::new(resolved);
     let capacity = resolved.link.rate;
     let room = offered.segments(resolved);
     Bottleneck {
@@ -121,7 +121,7 @@ pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Dep
     let mut depart = |is_so: bool, place: String, found: String, accepted: &str, assumption: &str| {
         if is_so {
             let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
-            departures.push(Departure::new(Weight::Part, complaint, assumption));
+            departures.push(Departure::new(Severity::Part, complaint, assumption));
         }
     };
     let loss = 100.0 * found.path_loss;
@@ -158,9 +158,9 @@ pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Dep
     depart(
         !resolved.traffic.is_empty() || resolved.link.loss > Fraction::ZERO,
         "traffic".into(),
-        "losses or traffic that do not answer to the queue".into(),
+        "losses or traffic that do not respond to the queue".into(),
         "flows alone",
-        "what does not answer to the queue has packets like the flows'",
+        "traffic that does not respond to the queue has packets like the flows'",
     );
     departures
 }

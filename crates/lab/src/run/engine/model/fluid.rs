@@ -6,8 +6,8 @@
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure, Weight};
-use super::offered::Offered;
+use super::departure::{self, Departure, Severity};
+use super::offered::OfferedLoad;
 use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{
     DelayStatistics, FlowSeries, FlowSummary, LinkSeries, Note, Percentiles, RttStatistics, Series, Times,
@@ -33,7 +33,7 @@ const SMALL_WINDOW: f64 = 4.0;
 pub(super) struct Fluid;
 
 /// The scenario as the theory sees it.
-struct Seen {
+struct TheoryInput {
     bottleneck: Bottleneck,
     classes: Vec<Class>,
     /// The number of distinct round-trip times of the flows, over all protocols.
@@ -79,7 +79,7 @@ impl Theory for Fluid {
 
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
         let seen = seen(resolved)?;
-        let Seen { bottleneck, classes, end, every, .. } = &seen;
+        let TheoryInput { bottleneck, classes, end, every, .. } = &seen;
         let found = theory::trajectory(bottleneck, classes, *end, *every)
             .map_err(|error| Complaint::from(error).help("ask the simulator"))?;
         Ok(seen.answer(resolved, &found))
@@ -131,7 +131,7 @@ fn members(resolved: &Resolved) -> Vec<Vec<usize>> {
     members
 }
 
-fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
+fn seen(resolved: &Resolved) -> Result<TheoryInput, Complaint> {
     let crossing = crossing(resolved)?;
     let end = resolved.end.ok_or_else(|| {
         Complaint::new("duration", "none: windows and queue are followed against time")
@@ -140,7 +140,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     })?;
     let count = crossing.len() as f64;
     let packet = crossing.iter().map(|flow| flow.segment().get() as f64).sum::<f64>() / count;
-    let offered = Offered::new(resolved);
+    let offered = OfferedLoad::new(resolved);
     let capacity = resolved.link.rate.saturating_sub(offered.rate).as_bps_f64() / (8.0 * packet);
     let red = red(resolved).map(|(_, knobs)| AveragedRed {
         curve: Red {
@@ -174,7 +174,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     let asked = if resolved.columns.is_empty() { measured / SAMPLES } else { asked };
     let times = (asked * SAMPLES / measured).ceil().min((asked / least).floor()).max(1.0);
     let every = (asked / times).max(least);
-    Ok(Seen {
+    Ok(TheoryInput {
         bottleneck: Bottleneck { capacity, buffer: offered.segments(resolved), red },
         classes,
         rtts,
@@ -187,7 +187,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
 }
 
 /// Lists the other departures, which the equations leave out.
-fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<Departure> {
+fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &TheoryInput) -> Vec<Departure> {
     let mut departures = Vec::new();
     let mut depart =
         |is_so: bool, weight, place: String, found: String, accepted: String, assumption: String| {
@@ -199,7 +199,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
     let first = crossing[0];
     depart(
         resolved.warmup == Span::ZERO,
-        Weight::Part,
+        Severity::Part,
         "warmup".into(),
         "0s: slow start, which the equations leave out, is measured".into(),
         "a time after which every flow is beyond its slow start".into(),
@@ -208,7 +208,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
     let (rtts, classes) = (seen.rtts, seen.classes.len());
     depart(
         rtts > classes,
-        Weight::Part,
+        Severity::Part,
         first.key("rtt"),
         format!("{rtts} round-trip times: each class of flows is a delay of the equations"),
         format!("{MOST_CLASSES} or fewer, over all controls"),
@@ -217,7 +217,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
     if let Some(other) = crossing.iter().find(|flow| flow.segment() != first.segment()) {
         depart(
             true,
-            Weight::Part,
+            Severity::Part,
             other.key("segment"),
             format!("{} on the wire together with {}", other.segment(), first.segment()),
             "one size of packets".into(),
@@ -227,7 +227,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
     let all = seen.bottleneck.capacity * seen.classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max)
         + seen.bottleneck.buffer;
     let flows = crossing.iter().copied();
-    let held = departure::held_back(flows, Weight::Part, all, "\"max\", or what path and queue hold");
+    let held = departure::held_back(flows, Severity::Part, all, "\"max\", or what path and queue hold");
     departures.extend(departure::random_loss(resolved));
     departures.extend(departure::cross_traffic(resolved));
     departures.extend(held);
@@ -235,7 +235,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
 }
 
 /// Sums over the measured time.
-struct Means {
+struct TimeSums {
     seconds: f64,
     utilization: f64,
     backlog: f64,
@@ -247,15 +247,15 @@ struct Means {
     window: Vec<f64>,
 }
 
-impl Seen {
+impl TheoryInput {
     fn check(&self) -> Result<(), OutOfRange> {
         theory::check(&self.bottleneck, &self.classes, self.end, self.every)
     }
 
     /// Integrates by trapezoids from the end of the warm-up on.
-    fn means(&self, warmup: f64, found: &Trajectory) -> Means {
+    fn means(&self, warmup: f64, found: &Trajectory) -> TimeSums {
         let count = self.classes.len();
-        let mut sums = Means {
+        let mut sums = TimeSums {
             seconds: 0.0,
             utilization: 0.0,
             backlog: 0.0,
@@ -319,7 +319,7 @@ impl Seen {
             });
         }
         let of_link = utilization * self.bottleneck.capacity * 8.0 * self.packet
-            + Offered::new(resolved).rate.as_bps_f64();
+            + OfferedLoad::new(resolved).rate.as_bps_f64();
         Answer {
             utilization: (of_link / resolved.link.rate.as_bps_f64()).clamp(0.0, 1.0),
             loss_rate: Some(loss),
@@ -377,7 +377,7 @@ impl Seen {
     }
 
     /// Lists the effects that the theory cannot know in any scenario, if they matter.
-    fn notes(&self, resolved: &Resolved, means: &Means, seconds: f64) -> Vec<Note> {
+    fn notes(&self, resolved: &Resolved, means: &TimeSums, seconds: f64) -> Vec<Note> {
         let mut notes: Vec<Note> = vec![
             "each flow is the mean of many: it begins with its share of the path, without slow start, and its window has no sawtooth"
                 .into(),

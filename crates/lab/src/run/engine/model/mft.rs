@@ -9,8 +9,8 @@ mod limits;
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure, Weight};
-use super::offered::Offered;
+use super::departure::{self, Departure, Severity};
+use super::offered::OfferedLoad;
 use super::tight::crossing;
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -28,7 +28,7 @@ const SMALL_QUEUE: u64 = 10;
 pub(super) struct Mft;
 
 /// Predicts the target's steady state.
-fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
+fn predicted(resolved: &Resolved, seen: &TheoryInput<'_>) -> Prediction {
     let room = match resolved.limit {
         Limit::Bytes(_) => Room::Bytes,
         Limit::Packets(_) => Room::Packets,
@@ -37,10 +37,10 @@ fn predicted(resolved: &Resolved, seen: &Seen<'_>) -> Prediction {
 }
 
 /// The scenario as the theory sees it.
-struct Seen<'a> {
+struct TheoryInput<'a> {
     path: Path,
     target: Target,
-    /// The flows that [`Seen::target`] stands for: the first, or all that cross the tight link.
+    /// The flows that [`TheoryInput::target`] stands for: the first, or all that cross the tight link.
     targets: Vec<&'a ResolvedFlow>,
     departures: Vec<Departure>,
 }
@@ -68,7 +68,7 @@ impl Theory for Mft {
             .help("lower it, or ask the simulator");
             let assumption =
                 "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
-            seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
+            seen.departures.push(Departure::new(Severity::Core, complaint, assumption));
         }
         let found = predicted(resolved, &seen);
         let beyond = limits::limits(resolved, &seen, &found);
@@ -83,25 +83,25 @@ impl Theory for Mft {
     }
 }
 
-fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
+fn seen(resolved: &Resolved) -> Result<TheoryInput<'_>, Complaint> {
     let crossing = crossing(resolved)?;
     let (first, others) = (crossing[0], &crossing[1..]);
-    let offered = Offered::new(resolved);
-    let beside = if others.is_empty() {
+    let offered = OfferedLoad::new(resolved);
+    let cross = if others.is_empty() {
         Ok(CrossTraffic::Unresponsive { rate: offered.rate })
     } else {
         buffer_limited(resolved, others)
     };
-    let targets = if beside.is_ok() { vec![first] } else { crossing.clone() };
+    let targets = if cross.is_ok() { vec![first] } else { crossing.clone() };
     let policy = departure::not_drop_tail(resolved);
     let known = targets.iter().copied();
     let mut departures = departure::of_links(resolved, known, &CONTROLS, departure::RENO, policy);
-    let cross = beside.unwrap_or_else(|complaint| {
+    let cross = cross.unwrap_or_else(|complaint| {
         let together = format!(
             "the {} flows are taken to have one RTT and equal shares, and to lose together",
             targets.len()
         );
-        departures.push(Departure::new(Weight::Part, complaint, together));
+        departures.push(Departure::new(Severity::Part, complaint, together));
         CrossTraffic::Unresponsive { rate: offered.rate }
     });
     departures.extend(departure::sized(&crossing));
@@ -131,7 +131,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
         // RFC 6298 on a steady path gives a little more than the RTT, and at least the floor.
         timeout: first.transport.min_rto.max(base_rtt),
     };
-    Ok(Seen { path, target, targets, departures })
+    Ok(TheoryInput { path, target, targets, departures })
 }
 
 /// Describes the other flows as one cross traffic limited by its window.
@@ -167,7 +167,7 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
     })
 }
 
-impl Seen<'_> {
+impl TheoryInput<'_> {
     fn answer(&self, resolved: &Resolved, prediction: &Prediction) -> Answer {
         let Self { path, target, targets, .. } = self;
         let queueing = prediction.rtt.saturating_sub(path.base_rtt);
@@ -187,7 +187,7 @@ impl Seen<'_> {
             flows.push(if is_target {
                 self.target(flow, prediction, prediction.goodput.as_bps_f64() / count, loss)
             } else if crosses {
-                beside(flow, path, queueing)
+                other_flow(flow, path, queueing)
             } else {
                 elsewhere(resolved, flow, &shares)
             });
@@ -239,8 +239,8 @@ impl Seen<'_> {
         {
             notes.push(
                 format!(
-                    "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, since in a steady state it is not the \
-                     limit before that; how it gets there is not part of the model"
+                    "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, because in a steady state a smaller \
+                     window is not the limit; the way to that window is not part of the model"
                 )
                 .into(),
             );
@@ -259,7 +259,7 @@ impl Seen<'_> {
 }
 
 /// Summarizes a flow other than the target, which its socket buffer limits.
-fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
+fn other_flow(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
     let rtt = match path.cross {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
         CrossTraffic::Unresponsive { .. } => flow.base_rtt + queueing,

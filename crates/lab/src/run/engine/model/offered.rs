@@ -2,9 +2,9 @@
 //!
 //! The measured time is cut into [`PARTS`]. In each part, the traffic that is present takes its rate from the link, and
 //! a limit in packets counts packets of the mean size at that time. Theories take the means over the parts for the
-//! whole. [`Offered::departure`] is set if the parts differ so much that no steady state stands for them.
+//! whole. [`OfferedLoad::departure`] is set if the parts differ so much that no steady state stands for them.
 
-use super::departure::{Departure, Weight};
+use super::departure::{Departure, Severity};
 use crate::run::resolve::{Resolved, packet_bits};
 use link::Limit;
 use link::traffic::{Pattern, Source, TrafficConfig};
@@ -20,7 +20,7 @@ const EVEN: f64 = 0.1;
 
 /// The traffic at the tight link as a steady state.
 #[derive(Clone, Debug)]
-pub(super) struct Offered {
+pub(super) struct OfferedLoad {
     /// The mean rate that it takes from the link's capacity.
     pub(super) rate: Rate,
     /// The mean room of the queue; a limit in packets counts packets of the mean size.
@@ -36,7 +36,7 @@ struct Part {
     room: f64,
 }
 
-impl Offered {
+impl OfferedLoad {
     /// Measures the traffic of `resolved` at its tight link.
     pub(super) fn new(resolved: &Resolved) -> Self {
         let crossing: Vec<&TrafficPlan> =
@@ -184,5 +184,5 @@ fn departure(crossing: &[&TrafficPlan]) -> Departure {
         .help("ask the simulator");
     let assumption =
         format!("cross traffic ({names}) is taken to last, at its mean rate in the measured time");
-    Departure::new(Weight::Part, complaint, assumption)
+    Departure::new(Severity::Part, complaint, assumption)
 }

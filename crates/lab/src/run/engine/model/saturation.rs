@@ -2,7 +2,7 @@
 
 use super::Theory;
 use super::answer::Answer;
-use super::departure::{Departure, Weight};
+use super::departure::{Departure, Severity};
 use crate::run::record::{Note, StationSummary, WlanSummary};
 use crate::run::resolve::Resolved;
 use air::access::{Access, Countdown};
@@ -51,7 +51,7 @@ impl Theory for Saturation {
             let complaint = Complaint::new(flow.key("station"), found)
                 .accepted("saturated stations only")
                 .help("ask the simulator");
-            departures.push(Departure::new(Weight::Core, complaint, "the flows are left out"));
+            departures.push(Departure::new(Severity::Core, complaint, "the flows are left out"));
         }
         if kinds.len() > 1
             && let Some(dcf) = kinds.iter().find(|kind| kind.access.countdown == Countdown::IdleSlots)
@@ -64,7 +64,7 @@ impl Theory for Saturation {
                 "{} and the others are taken to count down at every slot boundary, as with access = \"edca\"",
                 dcf.names[0]
             );
-            departures.push(Departure::new(Weight::Part, complaint, assumption));
+            departures.push(Departure::new(Severity::Part, complaint, assumption));
         }
         Ok(departures)
     }
@@ -186,7 +186,7 @@ fn answer(resolved: &Resolved, kinds: &[Kind], found: &[bianchi::Saturation]) ->
     };
     let stations: Vec<StationSummary> = kinds.iter().zip(found).flat_map(of).collect();
     let idle_share = found.first().map_or(1.0, |one| one.idle_share);
-    // Of all transmissions: those that collide, and the frames of accesses that do not.
+    // Counts over all transmissions: those that collide, and the frames of those that do not.
     let (mut all, mut collided) = (0.0, 0.0);
     for (kind, found) in kinds.iter().zip(found) {
         let won = found.throughput.as_bps_f64() / kind.class.payload.bits_f64();

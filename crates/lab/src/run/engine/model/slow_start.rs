@@ -10,7 +10,7 @@ mod departures;
 use super::Theory;
 use super::answer::{Answer, Packets, handshake};
 use super::departure::Departure;
-use super::offered::Offered;
+use super::offered::OfferedLoad;
 use super::tight::empty_rtt;
 use crate::run::record::FlowSummary;
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -81,7 +81,7 @@ fn placed(error: OutOfRange, flow: &ResolvedFlow) -> Complaint {
 
 fn path(resolved: &Resolved, flow: &ResolvedFlow) -> Path {
     let segment = flow.segment();
-    let offered = Offered::new(resolved);
+    let offered = OfferedLoad::new(resolved);
     let capacity = resolved.link.rate.saturating_sub(offered.rate);
     Path {
         // The capacity is that of the slower of the link and the sender's own line.

@@ -4,7 +4,7 @@ use super::spread::SpreadRecorder;
 use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
-use crate::run::memory::{self, Exceeded};
+use crate::run::memory::{self, ExcessMemory};
 use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, Series, Times};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
@@ -32,11 +32,11 @@ pub(super) struct SeriesRecorder<'a> {
     end: Option<Span>,
     watch: Stopwatch,
     /// The time of the last report of progress, seconds.
-    told: f64,
+    last_report: f64,
     stopped: bool,
-    too_large: Option<Exceeded>,
+    too_large: Option<ExcessMemory>,
     every: Span,
-    keeps: Keeps,
+    keeps: RecordedColumns,
     /// True if the series have a sample at the time that is shown.
     samples: bool,
     /// The times at which the series were sampled.
@@ -55,7 +55,7 @@ pub(super) struct SeriesRecorder<'a> {
 
 /// The columns that are kept.
 #[derive(Clone, Copy, Debug)]
-struct Keeps {
+struct RecordedColumns {
     rate: bool,
     rtt: bool,
     window: bool,
@@ -65,7 +65,7 @@ struct Keeps {
     measures: bool,
 }
 
-impl Keeps {
+impl RecordedColumns {
     fn new(columns: &[Column]) -> Self {
         let keeps = |column| columns.contains(&column);
         Self {
@@ -95,7 +95,7 @@ impl Keeps {
 
 impl<'a> SeriesRecorder<'a> {
     pub(super) fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
-        let keeps = Keeps::new(&resolved.columns);
+        let keeps = RecordedColumns::new(&resolved.columns);
         let samples = resolved.end.map_or(0, |end| end.as_nanos() / resolved.every.as_nanos().max(1));
         let room = |kept: bool| Vec::with_capacity(if kept { samples as usize } else { 0 });
         let series = |flow: &ResolvedFlow| FlowSeries {
@@ -119,7 +119,7 @@ impl<'a> SeriesRecorder<'a> {
             progress,
             end: resolved.end,
             watch: Stopwatch::start(),
-            told: 0.0,
+            last_report: 0.0,
             stopped: false,
             too_large: None,
             every: resolved.every,
@@ -142,7 +142,7 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     /// Returns the memory that ended the run; `None` if it ended otherwise.
-    pub(super) const fn was_too_large(&self) -> Option<Exceeded> {
+    pub(super) const fn was_too_large(&self) -> Option<ExcessMemory> {
         self.too_large
     }
 
@@ -185,8 +185,8 @@ impl Recorder for SeriesRecorder<'_> {
 
     fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let now = self.watch.seconds();
-        if now >= self.told + PAUSE_S {
-            self.told = now;
+        if now >= self.last_report + PAUSE_S {
+            self.last_report = now;
             self.stopped = (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64)).is_break();
         }
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -17,7 +17,7 @@ const USUAL: Span = Span::from_secs(60);
 /// A recorder that visits all flows at intervals.
 pub(super) struct SpreadRecorder {
     every: Span,
-    flows: Vec<Watched>,
+    flows: Vec<FlowProgress>,
     rate: Option<Vec<f64>>,
     rtt: Option<Vec<f64>>,
     window: Option<Vec<f64>>,
@@ -28,7 +28,7 @@ pub(super) struct SpreadRecorder {
 }
 
 /// One flow.
-struct Watched {
+struct FlowProgress {
     start: Time,
     stop: Time,
     size: Bytes,
@@ -41,7 +41,7 @@ impl SpreadRecorder {
         let asked = |column| resolved.columns.contains(&column).then(Vec::new);
         let [rate, rtt, window, data] = [Column::Rate, Column::Rtt, Column::Window, Column::Data].map(asked);
         rate.as_ref().or(rtt.as_ref()).or(window.as_ref()).or(data.as_ref())?;
-        let watched = |flow: &ResolvedFlow| Watched {
+        let watched = |flow: &ResolvedFlow| FlowProgress {
             start: flow.start,
             stop: flow.stop.unwrap_or(Time::NEVER),
             size: flow.size.unwrap_or(Bytes::MAX),

@@ -3,7 +3,7 @@
 use crate::run::engine::served_every;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::study::size::answer::{Line, Point};
-use crate::study::size::question::{Ends, InCell, Mix, Question};
+use crate::study::size::question::{CellFacts, Ends, Mix, Question};
 use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
@@ -55,7 +55,7 @@ pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> 
         mix: Mix::of_flows(&down),
         packet,
         queue: resolved.queue.policy.clone(),
-        cell: Some(InCell {
+        cell: Some(CellFacts {
             phy: plan.phy.name.to_owned(),
             frame_bps: station.as_bps_f64(),
             stations: plan.stations.len() as u64,
@@ -78,12 +78,12 @@ pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> 
     let apart = recommended.utilization_ci95.unwrap_or_default();
     if apart > APART {
         cautions.push(format!(
-            "what the downloads have varies by {:.0} % among the runs of the recommended limit: no limit is surely better than another",
+            "the downloads' goodput varies by {:.0} % among the runs of the recommended limit: no limit is surely better than another",
             apart * 100.0
         ));
     }
     if up.peek().is_some() {
-        cautions.push("\"no uploads\" says what the recommended limit does without them".into());
+        cautions.push("the row \"no uploads\" has the effects of the recommended limit without them".into());
     }
     if up.any(|place| place.ack_category == watched) {
         cautions.push(

@@ -65,9 +65,13 @@ fn a_delay_that_utilization_cannot_have_is_a_trade_off_with_numbers() {
     assert_eq!((choice.least, choice.recommended, choice.most), (50, 50, 50));
     let conflict = choice.conflict.unwrap();
     assert_eq!((conflict.utilization, conflict.delay), (Some(80), Some(50)));
-    let told = trade_off(&question, &conflict, &curve, at(&curve));
-    assert!(told.says.contains("99% needs 80 packets, with a p95 delay of 9.600 ms"), "{}", told.says);
-    assert_eq!(told.keeps_utilization.unwrap().packets, 80);
+    let described = trade_off(&question, &conflict, &curve, at(&curve));
+    assert!(
+        described.says.contains("99% needs 80 packets, with a p95 delay of 9.600 ms"),
+        "{}",
+        described.says
+    );
+    assert_eq!(described.keeps_utilization.unwrap().packets, 80);
 }
 
 #[test]
@@ -86,8 +90,8 @@ fn a_loss_bound_raises_the_least() {
     assert!(choice_of(0.4).recommended >= 320);
     // No limit that was tried loses so little.
     let none = choice_of(0.1).conflict.unwrap();
-    let told = trade_off(&of(0.1), &none, &curve(&RISING), at(&curve(&RISING)));
-    assert!(told.says.contains("the least is 0.16 %"), "{}", told.says);
+    let described = trade_off(&of(0.1), &none, &curve(&RISING), at(&curve(&RISING)));
+    assert!(described.says.contains("the least is 0.16 %"), "{}", described.says);
 }
 
 #[test]
@@ -95,8 +99,12 @@ fn a_target_that_no_limit_reaches_is_said_so() {
     let low = [(20, 0.90, 0.001), (80, 0.96, 0.001), (320, 0.97, 0.001), (640, 0.9705, 0.001)];
     let choice = choice(&question(), &curve(&low));
     assert_eq!(choice.least, 320);
-    let told = trade_off(&question(), &choice.conflict.unwrap(), &curve(&low), at(&curve(&low)));
-    assert!(told.says.contains("no limit up to 640 packets has a utilization of 99%"), "{}", told.says);
+    let described = trade_off(&question(), &choice.conflict.unwrap(), &curve(&low), at(&curve(&low)));
+    assert!(
+        described.says.contains("no limit up to 640 packets has a utilization of 99%"),
+        "{}",
+        described.says
+    );
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The limits beyond which the picture of one transfer's steady state departs from the behaviour of packets. They were
 //! found by simulation of drawn scenarios (`lab/tests/bands.rs`).
 //!
-//! A published result is judged by its claims, which state the theory's error there. So no departure here applies to
+//! A published result is judged by its claims, which state the error of the theory. So no departure here applies to
 //! one.
 
-use super::super::departure::{Departure, Weight};
-use super::{SMALL_QUEUE, Seen};
+use super::super::departure::{Departure, Severity};
+use super::{SMALL_QUEUE, TheoryInput};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::traffic::Pattern;
 use model::mft::{Prediction, Regime, available_bandwidth};
@@ -34,7 +34,7 @@ const MOST_RANDOM: f64 = 0.6;
 const NO_DELAY: f64 = 0.5e-3;
 
 /// Lists the parts of `resolved` that are beyond the picture, given its prediction `found`.
-pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> Vec<Departure> {
+pub(super) fn limits(resolved: &Resolved, seen: &TheoryInput<'_>, found: &Prediction) -> Vec<Departure> {
     if resolved.source.is_some() {
         return Vec::new();
     }
@@ -43,7 +43,7 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
     let mut depart = |is_so: bool, place: String, found: String, accepted: &str, assumption: &str| {
         if is_so {
             let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
-            departures.push(Departure::new(Weight::Part, complaint, assumption));
+            departures.push(Departure::new(Severity::Part, complaint, assumption));
         }
     };
     let flow = seen.targets[0];
@@ -92,7 +92,7 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
     depart(
         found.regime == Regime::Congested,
         "link.loss".into(),
-        "losses that the queue has no part in, of which hosts make more or less".into(),
+        "losses that the queue does not cause, of which hosts make more or less".into(),
         "0",
         "the formula for random loss is as good as the host's recovery",
     );
@@ -133,13 +133,13 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
 }
 
 /// Returns the time from one loss to the next, seconds.
-fn cycle(seen: &Seen<'_>, found: &Prediction) -> f64 {
+fn cycle(seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     let packets = 1.0 / found.loss.max(f64::MIN_POSITIVE);
     packets * seen.target.payload.bits_f64() / found.goodput.as_bps_f64().max(1.0)
 }
 
 /// Returns the seconds that a slow start takes, with the repair of its losses and the growth of the window after that.
-fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
+fn start(seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     let segments = |bytes: Bytes| bytes.get() as f64 / seen.target.segment.get().max(1) as f64;
     let window = found.window.get() as f64 / seen.target.payload.get().max(1) as f64;
     let (room, all) = (segments(seen.path.buffer), path_and_queue(seen));
@@ -159,7 +159,7 @@ fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
 }
 
 /// Returns the number of segments that the path and its queue hold.
-fn path_and_queue(seen: &Seen<'_>) -> f64 {
+fn path_and_queue(seen: &TheoryInput<'_>) -> f64 {
     let held = available_bandwidth(&seen.path).volume(seen.path.base_rtt) + seen.path.buffer;
     held.get() as f64 / seen.target.segment.get().max(1) as f64
 }
@@ -176,7 +176,7 @@ fn is_small(flow: &ResolvedFlow) -> bool {
 }
 
 /// Returns the wait, in seconds, at a queue that would be empty without the randomness of cross traffic: that of M/D/1.
-fn random_wait(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> f64 {
+fn random_wait(resolved: &Resolved, seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     let capacity = resolved.link.rate.as_bps_f64();
     let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);
     let (rate, work) = random.fold((0.0, 0.0), |(rate, work), traffic| {

@@ -3,7 +3,7 @@
 //! In a slow start without a loss, controls, hosts and loss detection all behave alike, and the theory follows the
 //! receive window in any case. Each of these matters from the first loss on.
 
-use super::super::departure::{self, Departure, Weight};
+use super::super::departure::{self, Departure, Severity};
 use super::path;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::slow_start::Transfer;
@@ -65,7 +65,7 @@ fn others(resolved: &Resolved) -> Vec<Departure> {
         let complaint = Complaint::new(other.key("size"), "a second flow together with the file")
             .accepted("one flow")
             .help("ask the simulator");
-        departures.push(Departure::new(Weight::Core, complaint, "the other flows are left out"));
+        departures.push(Departure::new(Severity::Core, complaint, "the other flows are left out"));
     }
     departures.extend(departure::cross_traffic(resolved));
     departures
@@ -77,7 +77,7 @@ fn slower(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Vec<Dep
     let mut depart = |is_so: bool, place: String, found: &str, accepted: &str, assumption: &str| {
         if is_so {
             let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
-            departures.push(Departure::new(Weight::Part, complaint, assumption));
+            departures.push(Departure::new(Severity::Part, complaint, assumption));
         }
     };
     depart(
@@ -128,7 +128,7 @@ fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer)
     found.in_slow_start
         && match flow.control.slow_start.as_str() {
             "limited" => found.peak_window <= flow.control.tuning.max_ssthresh as f64,
-            // Both wait for a full path, which HyStart detects at half of it.
+            // Both cases arise when the path is full, and HyStart ends slow start at half of that.
             "hystart" | "hystart++" => found.peak_window <= path(resolved, flow).pipe() / 2.0,
             _ => false,
         }
@@ -145,7 +145,7 @@ fn timer(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
             .accepted("more than a round trip")
             .help("ask the simulator");
     let assumption = "the retransmission timer is taken not to expire before the first acknowledgement";
-    (turn >= first && found.in_slow_start).then(|| Departure::new(Weight::Part, complaint, assumption))
+    (turn >= first && found.in_slow_start).then(|| Departure::new(Severity::Part, complaint, assumption))
 }
 
 /// Describes acknowledgements that a host holds up for a time that matters. A host that acknowledges each segment at
@@ -159,7 +159,7 @@ fn held_up(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let complaint = Complaint::new(flow.key("delayed_ack_timeout"), "acknowledgements that a host holds up")
         .accepted("a longer file, or a larger socket buffer")
         .help("ask the simulator");
-    is_so.then(|| Departure::new(Weight::Part, complaint, "no acknowledgement is held up"))
+    is_so.then(|| Departure::new(Severity::Part, complaint, "no acknowledgement is held up"))
 }
 
 /// Describes a slow start with losses. The theory's repair of them is near the behaviour of packets in published
@@ -170,7 +170,7 @@ fn losses(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Option<
         .help("ask the simulator");
     let is_so = resolved.source.is_none() && !found.in_slow_start;
     is_so.then(|| {
-        Departure::new(Weight::Part, complaint, "losses are repaired without bursts and further losses")
+        Departure::new(Severity::Part, complaint, "losses are repaired without bursts and further losses")
     })
 }
 
@@ -183,7 +183,7 @@ fn held_back(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Opti
     }
     let path = path(resolved, flow);
     let enough = 2.0 * (path.pipe() + path.room());
-    departure::held_back([flow], Weight::Core, enough, "\"max\", or twice what path and queue hold")
+    departure::held_back([flow], Severity::Core, enough, "\"max\", or twice what path and queue hold")
 }
 
 /// Describes a run, or a flow, that ends before the file does.
@@ -195,7 +195,7 @@ fn cut_short(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer) -> Opti
         .help("ask the simulator");
     let assumption = "the file is followed to its end, which comes after that of the run";
     (flow.start.since(Time::ZERO) + found.completion > end)
-        .then(|| Departure::new(Weight::Part, complaint, assumption))
+        .then(|| Departure::new(Severity::Part, complaint, assumption))
 }
 
 /// Describes the behaviour of the two hosts beyond the RFCs.
@@ -208,7 +208,7 @@ fn of_host(flow: &ResolvedFlow) -> Vec<Departure> {
             .accepted("\"rfc\"")
             .help("ask the simulator");
         let assumption = "hosts send and acknowledge segment by segment";
-        departures.push(Departure::new(Weight::Part, complaint, assumption));
+        departures.push(Departure::new(Severity::Part, complaint, assumption));
     }
     if loss_detection == LossDetection::Rack || recovery == Recovery::Prr {
         let key = if loss_detection == LossDetection::Rack { "loss_detection" } else { "recovery" };
@@ -216,7 +216,7 @@ fn of_host(flow: &ResolvedFlow) -> Vec<Departure> {
             .accepted("loss_detection = \"dupack\", and any recovery but \"prr\"")
             .help("ask the simulator");
         let assumption = "losses are found by duplicate acknowledgements, and repaired as RFC 6675 has it";
-        departures.push(Departure::new(Weight::Part, complaint, assumption));
+        departures.push(Departure::new(Severity::Part, complaint, assumption));
     }
     departures
 }

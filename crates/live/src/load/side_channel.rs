@@ -1,4 +1,4 @@
-//! [`Liaison`]: messages between the two sides of a session in addition to the data, where both run in one process.
+//! [`SideChannel`]: messages between the two sides of a session in addition to the data, where both run in one process.
 //!
 //! A sender on another machine would send the same messages over a separate connection. Probes are real packets in both
 //! cases: the liaison only gives the echoer's address and key.
@@ -24,7 +24,7 @@ struct Messages {
 /// Messages between the sides of a session, with a place for each flow. Only the newest message of a kind is kept,
 /// because each one counts from the beginning or replaces the one before.
 #[derive(Debug)]
-pub struct Liaison {
+pub struct SideChannel {
     flows: Vec<Mutex<Messages>>,
     echo: Option<Echo>,
 }
@@ -38,7 +38,7 @@ struct Echo {
     echoer: Mutex<Option<Echoer>>,
 }
 
-impl Liaison {
+impl SideChannel {
     /// Makes a liaison for a session of `flows` flows, without an echoer.
     #[must_use]
     pub fn new(flows: usize) -> Self {
@@ -80,7 +80,7 @@ impl Liaison {
         self.with(flow, |messages| messages.report.take()).flatten()
     }
 
-    /// Lets the data of `flow` begin: the receiver has measured the path without it, or does not want to.
+    /// Lets the data of `flow` begin, because the receiver has measured the path without data, or does not need to.
     pub fn release(&self, flow: usize) {
         self.with(flow, |messages| messages.released = true);
     }
@@ -115,21 +115,21 @@ mod tests {
 
     #[test]
     fn the_newest_message_is_fetched_once() {
-        let liaison = Liaison::new(2);
-        assert_eq!(liaison.take_report(0), None);
+        let side_channel = SideChannel::new(2);
+        assert_eq!(side_channel.take_report(0), None);
         for retransmits in [1, 2] {
-            liaison.report(0, SenderReport { retransmits, ..SenderReport::default() });
+            side_channel.report(0, SenderReport { retransmits, ..SenderReport::default() });
         }
-        assert_eq!(liaison.take_report(1), None, "another flow's place");
-        assert_eq!(liaison.take_report(0).map(|report| report.retransmits), Some(2));
-        assert_eq!(liaison.take_report(0), None);
-        liaison.pace(1, None);
-        assert_eq!(liaison.take_pace(1), Some(None), "asked to take the cap away");
-        assert_eq!(liaison.take_pace(1), None);
-        assert!(!liaison.is_released(0));
-        liaison.release(0);
-        assert!(liaison.is_released(0) && !liaison.is_released(1) && liaison.is_released(7));
-        liaison.report(7, SenderReport::default());
-        assert_eq!(liaison.take_report(7), None, "no such flow");
+        assert_eq!(side_channel.take_report(1), None, "another flow's place");
+        assert_eq!(side_channel.take_report(0).map(|report| report.retransmits), Some(2));
+        assert_eq!(side_channel.take_report(0), None);
+        side_channel.pace(1, None);
+        assert_eq!(side_channel.take_pace(1), Some(None), "asked to take the cap away");
+        assert_eq!(side_channel.take_pace(1), None);
+        assert!(!side_channel.is_released(0));
+        side_channel.release(0);
+        assert!(side_channel.is_released(0) && !side_channel.is_released(1) && side_channel.is_released(7));
+        side_channel.report(7, SenderReport::default());
+        assert_eq!(side_channel.take_report(7), None, "no such flow");
     }
 }

@@ -1,4 +1,4 @@
-//! [`Pilot`]: a group of connections under one sizer, and the prober of their path.
+//! [`ProbedGroup`]: a group of connections under one sizer, and the prober of their path.
 
 use crate::error::LiveError;
 use crate::sized_group::SizedGroup;
@@ -11,13 +11,13 @@ use units::{Rate, Time};
 /// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The sockets are
 /// lent for each call, in the order in which they joined the group.
 #[derive(Debug)]
-pub struct Pilot {
+pub struct ProbedGroup {
     /// The connections.
     pub group: SizedGroup,
     prober: Option<Prober>,
 }
 
-impl Pilot {
+impl ProbedGroup {
     /// Makes a pilot of `group`, whose path `prober` probes. Without a prober, a train that the sizer requests counts
     /// as lost.
     #[must_use]

@@ -8,7 +8,7 @@ const LEAST: f64 = 1e-12;
 
 /// The events that follow the collisions of a slot.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Again {
+pub(super) struct RepeatedCollisions {
     /// The share of attempts after a counter of 0, drawn after a collision, that collide.
     pub(super) fails: f64,
     /// Successes per slot.
@@ -19,14 +19,14 @@ pub(super) struct Again {
 
 /// The sums over all that immediately follows a collision of `k` stations.
 #[derive(Clone, Copy, Default)]
-struct After {
+struct CollisionSums {
     attempts: f64,
     failed: f64,
     successes: f64,
     collisions: f64,
 }
 
-impl Again {
+impl RepeatedCollisions {
     /// Returns the events for `stations` that transmit in a slot with probability `tau` and draw 0 with probability
     /// `zero` after a collision.
     pub(super) fn of(stations: u32, tau: f64, zero: f64) -> Self {
@@ -34,7 +34,7 @@ impl Again {
         let after = after(most, zero.min(1.0 - LEAST));
         let (n, odds) = (f64::from(stations), tau / (1.0 - tau).max(LEAST));
         let mut share = libm::pow((1.0 - tau).max(LEAST), n);
-        let mut all = After::default();
+        let mut all = CollisionSums::default();
         for (colliders, one) in after.iter().enumerate() {
             all.attempts += share * one.attempts;
             all.failed += share * one.failed;
@@ -48,21 +48,21 @@ impl Again {
 }
 
 /// Returns the sums for collisions of 0 to `most` stations.
-fn after(most: usize, zero: f64) -> Vec<After> {
+fn after(most: usize, zero: f64) -> Vec<CollisionSums> {
     let odds = zero / (1.0 - zero);
-    let mut after = vec![After::default(); most + 1];
+    let mut after = vec![CollisionSums::default(); most + 1];
     for colliders in 2..=most {
         let k = colliders as f64;
-        let mut sum = After { attempts: k * zero, ..After::default() };
-        // `again` of the `colliders` draw 0.
+        let mut sum = CollisionSums { attempts: k * zero, ..CollisionSums::default() };
+        // `after_collision` of the `colliders` draw 0.
         let mut share = libm::pow(1.0 - zero, k);
-        for (again, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
-            share *= odds * (k - again as f64 + 1.0) / again as f64;
-            if again == 1 {
+        for (after_collision, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
+            share *= odds * (k - after_collision as f64 + 1.0) / after_collision as f64;
+            if after_collision == 1 {
                 sum.successes += share;
                 continue;
             }
-            sum.failed += share * again as f64;
+            sum.failed += share * after_collision as f64;
             sum.collisions += share;
             sum.attempts += share * next.attempts;
             sum.failed += share * next.failed;
@@ -71,7 +71,7 @@ fn after(most: usize, zero: f64) -> Vec<After> {
         }
         // If all of them draw 0, the same sums follow, `share` times.
         let scale = 1.0 / (1.0 - share);
-        after[colliders] = After {
+        after[colliders] = CollisionSums {
             attempts: sum.attempts * scale,
             failed: sum.failed * scale,
             successes: sum.successes * scale,

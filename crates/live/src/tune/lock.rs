@@ -1,4 +1,4 @@
-//! [`Claim`]: the right of one tuner to a connection.
+//! [`ConnectionLock`]: the right of one tuner to a connection.
 //!
 //! Two tuners of one connection would each take the other's limit for the program's own, and the last one would leave
 //! it there. So a tuner first binds an abstract Unix address that contains the inode of the connection's socket, in the
@@ -16,11 +16,11 @@ use std::thread;
 
 /// The right to a connection: no other tuner takes it meanwhile.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct ConnectionLock {
     _address: UnixDatagram,
 }
 
-impl Claim {
+impl ConnectionLock {
     /// Claims the connection; `None` if another tuner has it.
     pub(super) fn of(process: &Process, descriptor: Descriptor) -> io::Result<Option<Self>> {
         let claimed = bound(process, descriptor.inode).or_else(|error| {

@@ -1,14 +1,14 @@
 //! The progress of a transfer on stderr: one changing line on a terminal, elsewhere a plain line from time to time.
 
 use crate::print;
-use host::{PollFd, PollFlags, Woken};
+use host::{PollFd, PollFlags, WaitResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nix::sys::termios::{FlushArg, tcflush};
 use std::io::{IsTerminal, stderr, stdin};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use transfer::name::Name;
-use transfer::{Moved, Observer, Question, Snapshot};
+use transfer::{EntryOutcome, Observer, Question, Snapshot};
 use units::Span;
 
 /// The least time between plain lines.
@@ -21,17 +21,17 @@ const QUESTION_CHECK: Span = Span::from_millis(100);
 const LONGEST_LEFT_S: f64 = 100.0 * 86_400.0;
 
 /// The observer of a transfer that prints its progress and asks the user.
-pub(crate) struct Talk {
+pub(crate) struct TransferDisplay {
     bar: ProgressBar,
     terminal: bool,
     verbose: bool,
     /// The time of the last plain line.
-    told: Mutex<Span>,
+    last_line: Mutex<Span>,
     /// The least round-trip time so far, as the estimate of the one without a queue.
     least: Mutex<Option<Span>>,
 }
 
-impl Talk {
+impl TransferDisplay {
     /// Makes an observer. If `verbose`, it also prints each entry, and the reason for the window.
     pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
@@ -42,7 +42,7 @@ impl Talk {
             bar,
             terminal: stderr().is_terminal(),
             verbose,
-            told: Mutex::new(Span::ZERO),
+            last_line: Mutex::new(Span::ZERO),
             least: Mutex::default(),
         }
     }
@@ -63,23 +63,23 @@ pub(crate) fn can_ask() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 
-impl Drop for Talk {
+impl Drop for TransferDisplay {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Observer for Talk {
+impl Observer for TransferDisplay {
     fn say(&self, line: &str) {
         self.bar.suspend(|| print::talk(line));
     }
 
-    fn moved(&self, name: &Name, fate: Moved) {
+    fn moved(&self, name: &Name, fate: EntryOutcome) {
         if self.verbose {
             let fate = match fate {
-                Moved::Sent => "",
-                Moved::There => " (was there)",
-                Moved::Kept => " (another one was kept)",
+                EntryOutcome::Sent => "",
+                EntryOutcome::There => " (was there)",
+                EntryOutcome::Kept => " (another one was kept)",
             };
             self.say(&format!("{name}{fate}"));
         }
@@ -103,13 +103,13 @@ impl Observer for Talk {
             self.bar.set_message(line(snapshot, queue, self.verbose));
             return;
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         // After an interruption the time of a session begins from zero.
-        if snapshot.elapsed < *told {
-            *told = Span::ZERO;
+        if snapshot.elapsed < *last_line {
+            *last_line = Span::ZERO;
         }
-        if snapshot.elapsed >= *told + PAUSE {
-            *told = snapshot.elapsed;
+        if snapshot.elapsed >= *last_line + PAUSE {
+            *last_line = snapshot.elapsed;
             print::talk(line(snapshot, queue, self.verbose));
         }
     }
@@ -128,8 +128,8 @@ fn answer(is_over: &dyn Fn() -> bool) -> bool {
                     print::talk("the sender has left");
                     return false;
                 }
-                Ok(Woken::TimedOut | Woken::Interrupted) => {}
-                Ok(Woken::Ready) => break,
+                Ok(WaitResult::TimedOut | WaitResult::Interrupted) => {}
+                Ok(WaitResult::Ready) => break,
                 Err(_) => return false,
             }
         }

@@ -1,4 +1,4 @@
-//! [`Behind`]: the path's time for programs at its ends.
+//! [`PathLag`]: the path's time for programs at its ends.
 
 use super::time::REGAIN;
 use host::Clock;
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 4096;
 /// The time by which the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a few
 /// seconds ago. Programs that measure at the path's ends read it.
 #[derive(Clone, Debug)]
-pub struct Behind(Arc<Shared>);
+pub struct PathLag(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -34,16 +34,16 @@ struct Standstill {
     before: Span,
 }
 
-impl Behind {
+impl PathLag {
     pub(super) fn new(clock: Clock) -> Self {
         Self(Arc::new(Shared { clock, now: AtomicU64::new(0), past: Mutex::default() }))
     }
 
-    pub(super) fn set(&self, behind: Span) {
-        self.0.now.store(behind.as_nanos(), Ordering::Relaxed);
+    pub(super) fn set(&self, lag: Span) {
+        self.0.now.store(lag.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Records that the path stood still until `to`, and was `before` behind until then.
+    /// Records that the path stood still until `to`. Until that standstill it was `before` behind.
     pub(super) fn stood(&self, from: Time, to: Time, before: Span) {
         let mut past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
         if past.len() == REMEMBERED {
@@ -59,7 +59,7 @@ impl Behind {
     }
 }
 
-impl host::Behind for Behind {
+impl host::PathLag for PathLag {
     /// Returns the value that the emulator knows: a standstill that still lasts is not in it yet.
     fn now(&self) -> Span {
         Span::from_nanos(self.0.now.load(Ordering::Relaxed))
@@ -86,7 +86,7 @@ impl host::Behind for Behind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::Behind as _;
+    use host::PathLag as _;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -95,27 +95,27 @@ mod tests {
     #[test]
     fn the_past_is_known_to_the_moment() {
         let clock = Clock::start();
-        let behind = Behind::new(clock);
-        let at = |ms: u64| behind.at(clock.instant(self::ms(ms))).as_millis_f64();
+        let lag = PathLag::new(clock);
+        let at = |ms: u64| lag.at(clock.instant(self::ms(ms))).as_millis_f64();
         assert_eq!(at(7), 0.0, "nothing stood still");
-        behind.stood(ms(10), ms(30), Span::ZERO);
+        lag.stood(ms(10), ms(30), Span::ZERO);
         assert_eq!((at(5), at(10), at(18), at(30)), (0.0, 0.0, 8.0, 20.0));
         assert_eq!(at(230), 19.0, "200 ms regain one");
         assert_eq!(at(30_000), 0.0, "it never gets ahead");
-        behind.stood(ms(230), ms(233), Span::from_millis(19));
+        lag.stood(ms(230), ms(233), Span::from_millis(19));
         assert_eq!((at(229), at(231), at(233)), (19.005, 20.0, 22.0));
-        behind.begin();
+        lag.begin();
         assert_eq!(at(231), 0.0);
     }
 
     #[test]
     fn it_does_not_grow_without_end() {
         let clock = Clock::start();
-        let behind = Behind::new(clock);
+        let lag = PathLag::new(clock);
         for number in 0..5000 {
-            behind.stood(ms(2 * number), ms(2 * number + 1), Span::from_millis(number));
+            lag.stood(ms(2 * number), ms(2 * number + 1), Span::from_millis(number));
         }
-        assert_eq!(behind.at(clock.instant(ms(9_999))), Span::from_millis(5000));
-        assert_eq!(behind.at(clock.instant(ms(3))), Span::from_millis(5000 - REMEMBERED as u64));
+        assert_eq!(lag.at(clock.instant(ms(9_999))), Span::from_millis(5000));
+        assert_eq!(lag.at(clock.instant(ms(3))), Span::from_millis(5000 - REMEMBERED as u64));
     }
 }

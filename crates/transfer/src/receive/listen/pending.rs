@@ -1,4 +1,4 @@
-//! [`Unproved`]: the connections that have not yet proved that they hold the ticket.
+//! [`PendingConnections`]: the connections that have not yet proved that they hold the ticket.
 //!
 //! Their number is limited, in all and per address. A newcomer is never refused. If there is not enough room for it,
 //! one of the present connections is closed (random early drop, as `MaxStartups` of sshd). That connection is from the
@@ -34,7 +34,7 @@ pub(super) struct PendingConnection {
 
 /// All connections whose proof is awaited.
 #[derive(Debug, Default)]
-pub(in crate::receive) struct Unproved(Vec<PendingConnection>);
+pub(in crate::receive) struct PendingConnections(Vec<PendingConnection>);
 
 /// Changes of connections that had sent nothing.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(super) struct Changes {
     pub(super) closed: Vec<(SocketAddr, &'static str)>,
 }
 
-impl Unproved {
+impl PendingConnections {
     /// Adds a newcomer. Returns the address of the connection that was closed for it, if one had to be.
     pub(super) fn admit(
         &mut self,
@@ -71,7 +71,7 @@ impl Unproved {
         closed
     }
 
-    /// Closes a connection to free a file descriptor, and returns its address; `None` if there is none.
+    /// Closes a connection to free a file descriptor, and returns its address; `None` without connections.
     pub(super) fn give_way(&mut self) -> Option<SocketAddr> {
         let all = &mut self.0;
         if all.is_empty() {
@@ -94,17 +94,17 @@ impl Unproved {
             if one.speaks {
                 return true;
             }
-            match heard(&one.socket) {
-                Heard::Bytes => {
+            match greeting_progress(&one.socket) {
+                GreetingProgress::Bytes => {
                     one.speaks = true;
                     changes.speaking.push(one.clone());
                     return true;
                 }
-                Heard::End => changes.closed.push((one.peer, "it left without a word")),
-                Heard::Nothing if now.since(one.since) >= FIRST_BYTE => {
+                GreetingProgress::End => changes.closed.push((one.peer, "it left without a message")),
+                GreetingProgress::Nothing if now.since(one.since) >= FIRST_BYTE => {
                     changes.closed.push((one.peer, "it said nothing"));
                 }
-                Heard::Nothing => return true,
+                GreetingProgress::Nothing => return true,
             }
             // The thread of the listener is not the only one that holds the socket.
             let _ = one.socket.shutdown(Shutdown::Both);
@@ -152,7 +152,8 @@ fn count(all: &[PendingConnection], address: IpAddr) -> usize {
 fn choose(all: &[PendingConnection], addresses: &[IpAddr]) -> usize {
     let of_these = || (0..all.len()).filter(|&at| addresses.contains(&origin(all[at].peer.ip())));
     // The oldest come first.
-    let silent = of_these().find(|&at| !all[at].speaks && heard(&all[at].socket) != Heard::Bytes);
+    let silent = of_these()
+        .find(|&at| !all[at].speaks && greeting_progress(&all[at].socket) != GreetingProgress::Bytes);
     silent.unwrap_or_else(|| {
         let mut random = [0; 8];
         fill_random(&mut random);
@@ -168,19 +169,19 @@ fn close(all: &mut Vec<PendingConnection>, at: usize) -> SocketAddr {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum GreetingProgress {
     Nothing,
     Bytes,
     End,
 }
 
 /// Checks whether something has come, without taking it.
-fn heard(socket: &TcpStream) -> Heard {
+fn greeting_progress(socket: &TcpStream) -> GreetingProgress {
     match recv(socket, &mut [0u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
-        Ok((0, _)) => Heard::End,
-        Ok(_) => Heard::Bytes,
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
-        Err(_) => Heard::End,
+        Ok((0, _)) => GreetingProgress::End,
+        Ok(_) => GreetingProgress::Bytes,
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => GreetingProgress::Nothing,
+        Err(_) => GreetingProgress::End,
     }
 }
 
@@ -191,17 +192,17 @@ mod tests {
     use std::net::TcpListener;
 
     /// A set of connections to a listener, with made-up addresses.
-    struct Bench {
+    struct TestListener {
         listener: TcpListener,
-        unproved: Unproved,
+        pending: PendingConnections,
         next: u64,
     }
 
-    impl Bench {
+    impl TestListener {
         fn new() -> Self {
             Self {
                 listener: TcpListener::bind("127.0.0.1:0").unwrap(),
-                unproved: Unproved::default(),
+                pending: PendingConnections::default(),
                 next: 0,
             }
         }
@@ -211,19 +212,19 @@ mod tests {
             let mut near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
             let (far, _) = self.listener.accept().unwrap();
             near.write_all(says).unwrap();
-            while heard(&far) == Heard::Nothing && !says.is_empty() {
+            while greeting_progress(&far) == GreetingProgress::Nothing && !says.is_empty() {
                 std::thread::park_timeout(std::time::Duration::from_millis(1));
             }
             self.next += 1;
             let peer = SocketAddr::new(from.parse().unwrap(), self.next as u16);
-            let closed = self.unproved.admit(self.next, Arc::new(far), peer, Time::from_nanos(self.next));
+            let closed = self.pending.admit(self.next, Arc::new(far), peer, Time::from_nanos(self.next));
             (near, closed)
         }
     }
 
     #[test]
     fn the_oldest_silent_connection_of_the_newcomers_address_gives_way() {
-        let mut bench = Bench::new();
+        let mut bench = TestListener::new();
         let mut open = vec![bench.connect("192.0.2.1", b"first"), bench.connect("192.0.2.9", b"")];
         open.extend((1..SHARE).map(|_| bench.connect("192.0.2.1", b"")));
         assert!(open.iter().all(|(_, closed)| closed.is_none()));
@@ -232,35 +233,35 @@ mod tests {
             let closed = open.last().unwrap().1.unwrap();
             assert_eq!((closed.ip().to_string(), closed.port()), ("192.0.2.1".into(), number));
         }
-        assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), 1, "the first is there");
+        assert_eq!(bench.pending.changes(Time::ZERO).speaking.len(), 1, "the first is there");
     }
 
     #[test]
     fn when_the_room_is_full_the_address_with_the_most_gives_way() {
-        let mut bench = Bench::new();
+        let mut bench = TestListener::new();
         let mut open = vec![bench.connect("192.0.2.77", b"")];
         for address in 0..ROOM / SHARE {
             let most = if address == 2 { SHARE } else { SHARE - 1 };
             open.extend((0..most).map(|_| bench.connect(&format!("192.0.2.{address}"), b"x")));
         }
-        while bench.unproved.0.len() < ROOM {
+        while bench.pending.0.len() < ROOM {
             let other = format!("198.51.100.{}", bench.next);
             open.push(bench.connect(&other, b""));
         }
         let closed = bench.connect("203.0.113.1", b"").1.unwrap();
         assert_eq!(closed.ip().to_string(), "192.0.2.2", "although others were silent for longer");
-        assert_eq!(bench.unproved.0.len(), ROOM);
+        assert_eq!(bench.pending.0.len(), ROOM);
     }
 
     #[test]
     fn a_random_one_gives_way_when_all_have_sent_something() {
-        let mut bench = Bench::new();
+        let mut bench = TestListener::new();
         let mut open: Vec<_> = (0..SHARE).map(|_| bench.connect("192.0.2.1", b"x")).collect();
-        assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), SHARE);
+        assert_eq!(bench.pending.changes(Time::ZERO).speaking.len(), SHARE);
         let mut ports = std::collections::HashSet::new();
         for _ in 0..20 {
             open.push(bench.connect("192.0.2.1", b"x"));
-            bench.unproved.changes(Time::ZERO);
+            bench.pending.changes(Time::ZERO);
             ports.insert(open.last().unwrap().1.unwrap().port());
         }
         let first_come: std::collections::HashSet<u16> = (1..=20).collect();
@@ -278,17 +279,17 @@ mod tests {
 
     #[test]
     fn who_says_nothing_is_closed_after_three_seconds() {
-        let mut bench = Bench::new();
+        let mut bench = TestListener::new();
         let (near, _) = bench.connect("192.0.2.1", b"");
         assert!(
-            bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE - Span::from_nanos(2)).closed.is_empty()
+            bench.pending.changes(Time::from_nanos(1) + FIRST_BYTE - Span::from_nanos(2)).closed.is_empty()
         );
-        let changes = bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE);
+        let changes = bench.pending.changes(Time::from_nanos(1) + FIRST_BYTE);
         assert_eq!(changes.closed[0].1, "it said nothing");
-        assert_eq!(heard(&near), Heard::End);
+        assert_eq!(greeting_progress(&near), GreetingProgress::End);
         let (near, _) = bench.connect("192.0.2.1", b"");
         drop(near);
-        while bench.unproved.changes(Time::ZERO).closed.is_empty() {}
-        assert!(bench.unproved.silent().is_empty());
+        while bench.pending.changes(Time::ZERO).closed.is_empty() {}
+        assert!(bench.pending.silent().is_empty());
     }
 }

@@ -1,9 +1,9 @@
-//! [`Book`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose turn
+//! [`Registry`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose turn
 //! it is, and the result. The state of a session belongs to its own thread (`session.rs`).
 
 use super::Receiver;
-use super::consent::Spent;
-use super::listen::{Standing, Unproved};
+use super::consent::ConsentAmounts;
+use super::listen::{PendingConnections, Standing};
 use super::session::Event;
 use super::windows::Echo;
 use crate::channel::Channel;
@@ -12,7 +12,7 @@ use crate::keys::fill_random;
 use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
-use host::Wake;
+use host::Waker;
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::Sender;
@@ -28,7 +28,7 @@ const JOINING: u16 = 3;
 
 /// The way from connections to a session.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct SessionHandle {
     pub(super) peer: SocketAddr,
     pub(super) token: [u8; 16],
     /// The version of the protocol that the sender speaks.
@@ -42,7 +42,7 @@ pub(super) struct Link {
     pub(super) standing: Standing,
 }
 
-impl Link {
+impl SessionHandle {
     pub(super) fn new(
         peer: SocketAddr,
         (version, streams): (u16, u16),
@@ -58,7 +58,7 @@ impl Link {
 
 /// A result that the sender knows: everything is stored, but its last message has not come yet.
 #[derive(Debug)]
-pub(super) struct Complete {
+pub(super) struct CompletedSession {
     /// The time until which the receiver waits for that message.
     pub(super) until: Time,
     pub(super) result: Result<Summary, TransferError>,
@@ -66,84 +66,84 @@ pub(super) struct Complete {
 
 /// The sender whose turn it is.
 #[derive(Debug)]
-pub(super) struct Present {
-    pub(super) link: Arc<Link>,
+pub(super) struct CurrentSender {
+    pub(super) link: Arc<SessionHandle>,
     /// The sender's data connections.
     streams: Vec<Arc<Channel>>,
-    /// True if no more of them are let in.
+    /// True if no more data connections are accepted.
     closing: bool,
 }
 
-impl Present {
-    pub(super) const fn new(link: Arc<Link>) -> Self {
+impl CurrentSender {
+    pub(super) const fn new(link: Arc<SessionHandle>) -> Self {
         Self { link, streams: Vec::new(), closing: false }
     }
 }
 
 /// The entries of the book.
 #[derive(Debug)]
-pub(super) struct Entries {
-    pub(super) sender: Option<Present>,
+pub(super) struct RegistryState {
+    pub(super) sender: Option<CurrentSender>,
     /// The number of senders that wait for their turn.
     pub(super) waiting: usize,
     /// The time since which no sender is present.
     pub(super) alone_since: Time,
-    pub(super) complete: Option<Complete>,
+    pub(super) complete: Option<CompletedSession>,
     pub(super) result: Option<Result<Summary, TransferError>>,
-    pub(super) unproved: Unproved,
+    pub(super) pending: PendingConnections,
     /// The sockets of all connections, which are shut down when the receiver is done.
     pub(super) sockets: HashMap<u64, Arc<TcpStream>>,
     pub(super) next: u64,
     /// The record of what the limit of `--accept`, or a person's answer, has been spent on.
-    spent: Spent,
+    spent: ConsentAmounts,
     /// The second of the last lines, and their number.
     lines: (u64, u32),
 }
 
 /// The shared state of a receiver.
-pub(super) struct Book<'a> {
+pub(super) struct Registry<'a> {
     pub(super) receiver: &'a Receiver,
     pub(super) observer: &'a dyn Observer,
-    entries: Mutex<Entries>,
+    entries: Mutex<RegistryState>,
     /// Signals that a sender or a data connection has left, or that the receiver is done.
     left: Condvar,
     /// Wakes the listener to look at the book.
-    pub(super) wake: Wake,
+    pub(super) wake: Waker,
 }
 
-impl<'a> Book<'a> {
+impl<'a> Registry<'a> {
     pub(super) fn new(receiver: &'a Receiver, observer: &'a dyn Observer) -> Result<Self, TransferError> {
         let spent = match receiver.accept.limit {
-            Some(_) => Spent::on(receiver.assembly.present()),
-            None => Spent::default(),
+            Some(_) => ConsentAmounts::on(receiver.assembly.present()),
+            None => ConsentAmounts::default(),
         };
-        let entries = Entries {
+        let entries = RegistryState {
             sender: None,
             waiting: 0,
             alone_since: receiver.clock.now(),
             complete: None,
             result: None,
-            unproved: Unproved::default(),
+            pending: PendingConnections::default(),
             sockets: HashMap::new(),
             next: 0,
             spent,
             lines: (0, 0),
         };
-        let wake = Wake::new().map_err(TransferError::system("make an event descriptor"))?;
+        let wake = Waker::new().map_err(TransferError::system("make an event descriptor"))?;
         Ok(Self { receiver, observer, entries: Mutex::new(entries), left: Condvar::new(), wake })
     }
 
-    pub(super) fn open(&self) -> MutexGuard<'_, Entries> {
+    pub(super) fn open(&self) -> MutexGuard<'_, RegistryState> {
         locked(&self.entries)
     }
 
     /// Waits until a connection leaves and `waiting` is false, but for `span` at most.
     pub(super) fn wait_while<'g>(
         &self,
-        entries: MutexGuard<'g, Entries>,
+        entries: MutexGuard<'g, RegistryState>,
         span: std::time::Duration,
-        waiting: impl FnMut(&mut Entries) -> bool,
-    ) -> MutexGuard<'g, Entries> {
+        waiting: impl FnMut(&mut RegistryState) -> bool,
+    ) -> MutexGuard<'g, RegistryState> {
         self.left.wait_timeout_while(entries, span, waiting).unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -166,7 +166,7 @@ impl<'a> Book<'a> {
     /// Closes all connections.
     pub(super) fn close(&self) {
         let mut entries = self.open();
-        entries.unproved.close();
+        entries.pending.close();
         for socket in entries.sockets.values() {
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -179,8 +179,9 @@ impl<'a> Book<'a> {
         self.open().result.take()
     }
 
-    /// Lets in a data connection of the sender with this token. Returns `None` if there is no such sender, or no room.
-    pub(super) fn join(&self, token: &[u8; 16], channel: &Arc<Channel>) -> Option<Arc<Link>> {
+    /// Lets in a data connection of the sender with this token. Returns `None` for any other token,
+    /// or if the sender has all its connections.
+    pub(super) fn join(&self, token: &[u8; 16], channel: &Arc<Channel>) -> Option<Arc<SessionHandle>> {
         let mut entries = self.open();
         let present = entries.sender.as_mut()?;
         let most = if present.link.version >= JOINING { MOST_STREAMS } else { present.link.streams };
@@ -209,16 +210,16 @@ impl<'a> Book<'a> {
             present.streams.iter().for_each(|channel| channel.cut());
         }
         let there =
-            |entries: &mut Entries| entries.sender.as_ref().is_some_and(|one| !one.streams.is_empty());
+            |entries: &mut RegistryState| entries.sender.as_ref().is_some_and(|one| !one.streams.is_empty());
         let _left = self.left.wait_while(entries, there);
     }
 
     /// Takes the record of what the limit of `--accept`, or a person's answer, has been spent on.
-    pub(super) fn take_spent(&self) -> Spent {
+    pub(super) fn take_spent(&self) -> ConsentAmounts {
         std::mem::take(&mut self.open().spent)
     }
 
-    pub(super) fn give_spent(&self, spent: Spent) {
+    pub(super) fn give_spent(&self, spent: ConsentAmounts) {
         self.open().spent = spent;
     }
 

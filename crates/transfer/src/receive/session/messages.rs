@@ -19,16 +19,16 @@ const ASKING: &str = "asking";
 
 impl Session<'_> {
     /// Flushes the journal and reports losses and progress, a few times a second.
-    pub(super) fn tell(&mut self) -> Result<(), TransferError> {
+    pub(super) fn send_progress(&mut self) -> Result<(), TransferError> {
         let now = self.clock.now();
-        self.told = now;
+        self.last_report = now;
         self.assembly.checkpoint()?;
         for (id, reason) in std::mem::take(&mut self.lost) {
             frame::append(&mut self.out, &ToSender::Failed { id, reason: reason.clone() });
             self.lose(reason);
         }
         for (name, fate) in self.assembly.news() {
-            self.book.observer.moved(&name, fate);
+            self.registry.observer.moved(&name, fate);
         }
         let counts = self.assembly.counts();
         self.link.standing.counted(counts.entries, counts.came.wrapping_add(counts.read));
@@ -43,7 +43,7 @@ impl Session<'_> {
         let rtt = self.report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         self.history.add(now, sample(elapsed, &progress, &self.report));
         self.history.entered(&progress.entered);
-        self.book.observer.progress(&Snapshot {
+        self.registry.observer.progress(&Snapshot {
             elapsed,
             entries: counts.entries,
             bytes: progress.bytes,
@@ -92,9 +92,9 @@ impl Session<'_> {
     pub(super) fn say(&mut self, line: &str) {
         self.lines += 1;
         match self.lines {
-            ..=MOST_LINES => self.book.observer.say(line),
+            ..=MOST_LINES => self.registry.observer.say(line),
             line if line == MOST_LINES + 1 => {
-                self.book.observer.say("further lines about this sender are not shown");
+                self.registry.observer.say("further lines about this sender are not shown");
             }
             _ => {}
         }

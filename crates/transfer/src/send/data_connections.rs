@@ -1,5 +1,5 @@
-//! [`Lanes`]: the data connections of a transfer. More may join while it runs: a thread opens them on request
-//! ([`Wanted`]).
+//! [`DataConnections`]: the data connections of a transfer. More may join while it runs: a thread opens them on request
+//! ([`ConnectionRequest`]).
 
 use super::transfer::Transfer;
 use crate::channel::Channel;
@@ -10,7 +10,7 @@ use units::Time;
 
 /// A data connection.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct DataConnection {
     pub(super) channel: Arc<Channel>,
     /// The time at which it joined.
     pub(super) since: Time,
@@ -20,18 +20,18 @@ pub(super) struct Lane {
 
 /// All data connections.
 #[derive(Debug)]
-pub(super) struct Lanes {
-    all: Vec<Lane>,
+pub(super) struct DataConnections {
+    all: Vec<DataConnection>,
     over: bool,
 }
 
-impl Lanes {
+impl DataConnections {
     pub(super) fn new(channels: Vec<Channel>, since: Time) -> Self {
-        let lane = |channel| Lane { channel: Arc::new(channel), since, used: false };
+        let lane = |channel| DataConnection { channel: Arc::new(channel), since, used: false };
         Self { all: channels.into_iter().map(lane).collect(), over: false }
     }
 
-    pub(super) fn all(&self) -> &[Lane] {
+    pub(super) fn all(&self) -> &[DataConnection] {
         &self.all
     }
 
@@ -42,7 +42,7 @@ impl Lanes {
             channel.cut();
             return None;
         }
-        self.all.push(Lane { channel: Arc::clone(&channel), since: now, used: false });
+        self.all.push(DataConnection { channel: Arc::clone(&channel), since: now, used: false });
         Some(channel)
     }
 
@@ -63,7 +63,7 @@ impl Lanes {
 
 /// A request for data connections: their number, and the reason for more than before.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct ConnectionRequest {
     pub(super) streams: u16,
     pub(super) why: String,
 }
@@ -71,13 +71,13 @@ pub(super) struct Wanted {
 /// Opens requested data connections, and has each served, until the transfer ends.
 pub(super) fn widen(
     transfer: &Transfer,
-    wanted: &Receiver<Wanted>,
+    wanted: &Receiver<ConnectionRequest>,
     observer: &dyn Observer,
     serve: impl Fn(Arc<Channel>),
 ) {
     let Some(opener) = &transfer.opener else { return };
     let mut there = transfer.channels().len() as u16;
-    for Wanted { streams, why } in wanted {
+    for ConnectionRequest { streams, why } in wanted {
         if streams <= there || transfer.queue.is_closed() {
             continue;
         }

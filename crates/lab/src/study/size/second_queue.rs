@@ -11,7 +11,7 @@ const FULL: f64 = 0.95;
 
 /// A direction of a link that is full, and that flows of the tight link cross.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Elsewhere {
+pub(super) struct SecondQueue {
     /// Its table in keys: `link.reverse`.
     pub(super) table: String,
     name: String,
@@ -23,7 +23,7 @@ pub(super) struct Elsewhere {
 }
 
 /// Finds the fullest of the other queues that data or acknowledgements of the greedy flows wait in.
-pub(super) fn full(resolved: &Resolved, summary: &Summary) -> Option<Elsewhere> {
+pub(super) fn full(resolved: &Resolved, summary: &Summary) -> Option<SecondQueue> {
     let mut crossed = vec![false; resolved.links.len()];
     for flow in resolved.greedy() {
         flow.route.iter().chain(&flow.return_route).for_each(|link| crossed[*link] = true);
@@ -40,7 +40,7 @@ pub(super) fn full(resolved: &Resolved, summary: &Summary) -> Option<Elsewhere> 
     let ((found, link), _) = full.max_by(|((a, _), _), ((b, _), _)| delay(a).total_cmp(&delay(b)))?;
     let reverse = link.direction == Direction::Reverse;
     let own = if one { "link".to_owned() } else { format!("link.{}", link.name) };
-    Some(Elsewhere {
+    Some(SecondQueue {
         table: if reverse { format!("{own}.reverse") } else { own },
         name: link.name.clone(),
         reverse,
@@ -57,7 +57,7 @@ fn written(link: &ResolvedLink) -> String {
     }
 }
 
-impl fmt::Display for Elsewhere {
+impl fmt::Display for SecondQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, table) = (&self.name, &self.table);
         let (way, waits) =

@@ -2,12 +2,12 @@
 //! that was asked: at both ends of its range of flows, with its ECN, hosts, traffic and way back.
 
 use super::answer::{Point, Policy, Variant};
-use super::bench::{Bench, Room};
 use super::choice::{Choice, pareto};
 use super::question::Question;
 use super::settling;
+use super::trials::{Room, Trials};
 use super::twin::PACKETS;
-use super::wire::{Measured, Run, Wire, Wires};
+use super::wire::{Measured, Run, TestPath, TestPaths};
 use crate::study::experiment::ExperimentError;
 
 /// The policies that keep the queue short by themselves, with the settings of the sources.
@@ -19,7 +19,7 @@ const LONG_PACKETS: f64 = 6.0 * PACKETS;
 /// The time of settling, in seconds, above which a remark mentions a policy.
 const SOON: f64 = 5.0;
 
-pub(super) struct Around {
+pub(super) struct Alternatives {
     pub(super) sensitivity: Vec<Variant>,
     pub(super) pareto: Vec<Policy>,
     /// The effects of the same limit in bytes, where packets are not all full.
@@ -42,19 +42,19 @@ impl<W> Row<W> {
 }
 
 /// Simulates the circumstances around the answer, all at once.
-pub(super) fn around<W: Wire>(
-    bench: &Bench<'_, '_, Wires<'_, W>>,
+pub(super) fn alternatives<W: TestPath>(
+    trials: &Trials<'_, '_, TestPaths<'_, W>>,
     chosen: &Choice,
-) -> Result<Around, ExperimentError> {
-    let (question, bed, mut remarks) = (bench.question, &bench.bed, Vec::new());
-    let path = bed.paths.first().expect("a question has a path");
-    let full = bench.found(chosen.recommended).and_then(|found| found.elsewhere.as_ref());
+) -> Result<Alternatives, ExperimentError> {
+    let (question, testbed, mut remarks) = (trials.question, &trials.testbed, Vec::new());
+    let path = testbed.paths.first().expect("a question has a path");
+    let full = trials.found(chosen.recommended).and_then(|found| found.second_queue.as_ref());
     let row = |name: String, paths, room, queue: &str| Row { name, paths, room, queue: queue.into() };
     let recommended = Room::Packets(chosen.recommended);
     let mut rows: Vec<Row<W>> = Vec::new();
     for (name, paths) in path.variants(question, full) {
         let row = row(name, paths, recommended, &question.queue);
-        match bed.check(&row.paths, row.room, &row.queue) {
+        match testbed.check(&row.paths, row.room, &row.queue) {
             Ok(()) => rows.push(row),
             Err(why) => remarks.push(format!("no row with {}: {why}", row.name)),
         }
@@ -65,7 +65,7 @@ pub(super) fn around<W: Wire>(
     let room = Room::Packets(safe_room(question, chosen));
     for policy in POLICIES.into_iter().filter(|policy| *policy != question.queue) {
         let row = row(policy.into(), path.alike(question, POLICY_PACKETS), room, policy);
-        match bed.check(&row.paths, row.room, policy) {
+        match testbed.check(&row.paths, row.room, policy) {
             Ok(()) => rows.push(row),
             Err(why) => remarks.push(format!("no row for {policy}: {why}")),
         }
@@ -75,7 +75,7 @@ pub(super) fn around<W: Wire>(
         let paths = path.alike(question, PACKETS);
         rows.push(row("bytes".into(), paths, Room::Bytes(chosen.recommended), &question.queue));
     }
-    let mut points = simulate(bench, &rows, &mut remarks)?;
+    let mut points = simulate(trials, &rows, &mut remarks)?;
     let in_bytes = if points.len() > sensitive + policies { points.pop() } else { None };
     let mut named = rows.into_iter().map(|row| row.name).zip(points);
     let sensitivity = named.by_ref().take(sensitive).map(|(what, point)| Variant { what, point }).collect();
@@ -83,10 +83,10 @@ pub(super) fn around<W: Wire>(
     let mut limits = vec![chosen.least, chosen.recommended, chosen.most];
     limits.sort_unstable();
     limits.dedup();
-    let known = |limit: u64| Some((question.queue.as_str(), bench.found(limit)?.point));
+    let known = |limit: u64| Some((question.queue.as_str(), trials.found(limit)?.point));
     let own = limits.into_iter().filter_map(known);
     let others = others.iter().map(|(name, point)| (name.as_str(), *point));
-    Ok(Around { sensitivity, pareto: pareto(own.chain(others).collect()), in_bytes, remarks })
+    Ok(Alternatives { sensitivity, pareto: pareto(own.chain(others).collect()), in_bytes, remarks })
 }
 
 /// Returns the limit behind which a policy's own rule decides.
@@ -96,13 +96,13 @@ pub(super) fn safe_room(question: &Question, chosen: &Choice) -> u64 {
 
 /// Returns the result of each row, which is the worst of its paths. A row that has not settled is measured again if
 /// that is cheap.
-fn simulate<W: Wire>(
-    bench: &Bench<'_, '_, Wires<'_, W>>,
+fn simulate<W: TestPath>(
+    trials: &Trials<'_, '_, TestPaths<'_, W>>,
     rows: &[Row<W>],
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Point>, ExperimentError> {
     let runs: Vec<Run<'_, W>> = rows.iter().flat_map(Row::runs).collect();
-    let mut found = bench.bed.simulate(&runs, &bench.runner)?;
+    let mut found = trials.testbed.simulate(&runs, &trials.runner)?;
     let later: Vec<(usize, W)> = (found.iter().zip(&runs).enumerate())
         .filter(|(_, (found, _))| found.point.unsettled)
         .filter_map(|(place, (found, run))| {
@@ -114,7 +114,7 @@ fn simulate<W: Wire>(
         .map(|(place, path)| Run { path, room: runs[*place].room, queue: runs[*place].queue })
         .collect();
     if !again.is_empty() {
-        for ((place, _), late) in later.iter().zip(bench.bed.simulate(&again, &bench.runner)?) {
+        for ((place, _), late) in later.iter().zip(trials.testbed.simulate(&again, &trials.runner)?) {
             found[*place] = late;
         }
     }
@@ -123,7 +123,7 @@ fn simulate<W: Wire>(
     for row in rows {
         let own: Vec<Measured> = found.by_ref().take(row.paths.len()).collect();
         let point = own.iter().map(|found| found.point).reduce(Point::worse).expect("a row has a path");
-        remarks.extend(slow(&row.name, &row.queue, &point, bench.question));
+        remarks.extend(slow(&row.name, &row.queue, &point, trials.question));
         points.push(point);
     }
     Ok(points)

@@ -1,4 +1,4 @@
-//! The simulations of limits, and the choice among them: the same over every [`Bed`].
+//! The simulations of limits, and the choice among them: the same over every [`Testbed`].
 
 use super::answer::{Delay, Point};
 use super::choice::{Choice, Conflict, choice};
@@ -40,21 +40,21 @@ pub(super) type Limits<F> = [(u64, F)];
 
 /// A path or cell that is simulated behind one limit after another: a path made of the question, a scenario as it is,
 /// or a wireless cell.
-pub(super) trait Bed {
+pub(super) trait Testbed {
     /// The result of the runs behind one limit.
-    type Found: Clone;
+    type Runs: Clone;
 
     /// Returns the runs behind a limit of `packets`.
     fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults>;
 
     /// Reads the `runs` of `tasks`, which are those behind a limit of `packets`.
-    fn found(&self, packets: u64, tasks: &[Task], runs: &[Summary]) -> Self::Found;
+    fn found(&self, packets: u64, tasks: &[Task], runs: &[Summary]) -> Self::Runs;
 
     /// Returns the points of the curve.
-    fn curve(&self, limits: &Limits<Self::Found>) -> Vec<Point>;
+    fn curve(&self, limits: &Limits<Self::Runs>) -> Vec<Point>;
 
     /// Returns the points that the choice goes by.
-    fn chosen_by(&self, limits: &Limits<Self::Found>) -> Vec<Point> {
+    fn chosen_by(&self, limits: &Limits<Self::Runs>) -> Vec<Point> {
         self.curve(limits)
     }
 
@@ -62,49 +62,49 @@ pub(super) trait Bed {
     fn first_reach(&self) -> f64;
 
     /// Returns larger limits to be tried; empty if the largest one is enough.
-    fn larger(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
+    fn larger(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
     /// Returns smaller limits to be tried.
-    fn smaller(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
+    fn smaller(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
     /// Returns limits between the others, to be tried before the first choice.
-    fn between(&self, limits: &Limits<Self::Found>) -> Vec<u64>;
+    fn between(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
     /// Returns a limit to be tried with the chosen ones.
-    fn beside(&self, limits: &Limits<Self::Found>, least: u64) -> Option<u64>;
+    fn also_tried(&self, limits: &Limits<Self::Runs>, least: u64) -> Option<u64>;
 }
 
 /// A question, the bed that is simulated for it, and the simulated limits.
-pub(super) struct Bench<'a, 'w, B: Bed> {
+pub(super) struct Trials<'a, 'w, B: Testbed> {
     pub(super) question: &'a Question,
-    pub(super) bed: B,
+    pub(super) testbed: B,
     pub(super) runner: Runner<'a, 'w>,
-    limits: Vec<(u64, B::Found)>,
+    limits: Vec<(u64, B::Runs)>,
 }
 
-impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
-    pub(super) const fn new(question: &'a Question, bed: B, runner: Runner<'a, 'w>) -> Self {
-        Self { question, bed, runner, limits: Vec::new() }
+impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
+    pub(super) const fn new(question: &'a Question, testbed: B, runner: Runner<'a, 'w>) -> Self {
+        Self { question, testbed, runner, limits: Vec::new() }
     }
 
     /// Returns the simulated limits, ascending.
-    pub(super) fn limits(&self) -> &Limits<B::Found> {
+    pub(super) fn limits(&self) -> &Limits<B::Runs> {
         &self.limits
     }
 
     /// Returns the simulated limits as points.
     pub(super) fn curve(&self) -> Vec<Point> {
-        self.bed.curve(&self.limits)
+        self.testbed.curve(&self.limits)
     }
 
     /// Returns the result of this limit, if it was simulated.
-    pub(super) fn found(&self, packets: u64) -> Option<&B::Found> {
+    pub(super) fn found(&self, packets: u64) -> Option<&B::Runs> {
         self.limits.iter().find(|(limit, _)| *limit == packets).map(|(_, found)| found)
     }
 
     /// Simulates limits until the choice among them asks for no other one.
     pub(super) fn choose(&mut self) -> Result<Choice, ExperimentError> {
-        let high = self.bed.first_reach();
+        let high = self.testbed.first_reach();
         let low = (high / SPAN).max(1.0);
         let looks: Vec<u64> =
             (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect();
@@ -114,7 +114,7 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
         for _ in 0..CHOICES {
             let asked = [chosen.least, chosen.recommended, chosen.most].into_iter();
             let asked = asked.chain(chosen.conflict.iter().flat_map(Conflict::limits));
-            let asked: Vec<u64> = asked.chain(self.bed.beside(&self.limits, chosen.least)).collect();
+            let asked: Vec<u64> = asked.chain(self.testbed.also_tried(&self.limits, chosen.least)).collect();
             if !self.add(&asked)? {
                 break;
             }
@@ -131,21 +131,21 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
     }
 
     fn choice(&self) -> Choice {
-        choice(self.question, &self.bed.chosen_by(&self.limits))
+        choice(self.question, &self.testbed.chosen_by(&self.limits))
     }
 
     /// Tries larger limits while the bed asks for them, then smaller ones and those between.
     fn widen(&mut self) -> Result<(), ExperimentError> {
         loop {
-            let larger = self.bed.larger(&self.limits);
+            let larger = self.testbed.larger(&self.limits);
             if larger.is_empty() {
                 break;
             }
             self.add(&larger)?;
         }
-        let smaller = self.bed.smaller(&self.limits);
+        let smaller = self.testbed.smaller(&self.limits);
         self.add(&smaller)?;
-        let between = self.bed.between(&self.limits);
+        let between = self.testbed.between(&self.limits);
         self.add(&between)?;
         Ok(())
     }
@@ -159,9 +159,9 @@ impl<'a, 'w, B: Bed> Bench<'a, 'w, B> {
         if new.is_empty() {
             return Ok(false);
         }
-        let jobs = new.iter().map(|limit| self.bed.tasks(*limit)).collect::<Result<Vec<_>, Faults>>()?;
+        let jobs = new.iter().map(|limit| self.testbed.tasks(*limit)).collect::<Result<Vec<_>, Faults>>()?;
         let found =
-            simulate(&self.runner, &jobs, |place, runs| self.bed.found(new[place], &jobs[place], runs))?;
+            simulate(&self.runner, &jobs, |place, runs| self.testbed.found(new[place], &jobs[place], runs))?;
         self.limits.extend(new.iter().copied().zip(found));
         self.limits.sort_by_key(|(packets, _)| *packets);
         Ok(true)

@@ -1,6 +1,6 @@
 //! Who is not let in: strangers, wrong tickets, replayed ones. The receiver goes on listening.
 
-use crate::bench::{Bench, Ear, noise};
+use crate::bench::{Ear, TestTransfer, noise};
 use socket2::{Domain, Socket, Type};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tightlink_transfer::{SendOptions, Silent, Ticket, TransferError, send};
+use tightlink_transfer::{SendOptions, SilentObserver, Ticket, TransferError, send};
 
 /// Waits until `ear` has heard `words`.
 #[track_caller]
@@ -29,7 +29,7 @@ fn in_spite_of(act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
 
 /// The same, with so many data connections.
 fn in_spite_of_with(streams: u16, act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", noise(200_000, 5));
     let receiver = bench.receiver();
     let ticket = receiver.ticket().clone();
@@ -39,7 +39,7 @@ fn in_spite_of_with(streams: u16, act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -
     let receiving = std::thread::spawn(move || receiver.run(&*listener));
     act(&ticket, ticket.sockets().next().unwrap(), &ear);
     let options = SendOptions { streams, ..SendOptions::default() };
-    send(&[path], &ticket, &options, &bench.clock, &Silent).unwrap();
+    send(&[path], &ticket, &options, &bench.clock, &SilentObserver).unwrap();
     receiving.join().unwrap().unwrap();
     assert!(fs::read(bench.to().join("file")).unwrap() == noise(200_000, 5));
     assert_eq!(fs::read_dir(bench.to()).unwrap().count(), 1, "nothing else came in");
@@ -47,9 +47,9 @@ fn in_spite_of_with(streams: u16, act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -
 }
 
 fn attempt(ticket: &Ticket) -> TransferError {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("intruder", "content");
-    send(&[path], ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err()
+    send(&[path], ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap_err()
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn connections_that_begin_a_handshake_and_go_silent_do_not_keep_the_sender_out()
 fn a_ticket_with_another_secret_is_refused_by_the_receiver() {
     in_spite_of(|ticket, _, ear| {
         // Another session's secret.
-        let other = Bench::new().receiver().ticket().secret.clone();
+        let other = TestTransfer::new().receiver().ticket().secret.clone();
         let error = attempt(&Ticket { secret: other, ..ticket.clone() });
         assert!(matches!(error, TransferError::TicketRefused { .. }), "{error}");
         assert_eq!(error.ending(), tightlink_transfer::Ending::Usage);
@@ -160,7 +160,7 @@ fn a_ticket_with_another_secret_is_refused_by_the_receiver() {
 #[test]
 fn a_ticket_for_another_receiver_is_refused_by_the_sender() {
     in_spite_of(|ticket, _, ear| {
-        let other = Bench::new().receiver().ticket().fingerprint;
+        let other = TestTransfer::new().receiver().ticket().fingerprint;
         let error = attempt(&Ticket { fingerprint: other, ..ticket.clone() });
         assert!(matches!(error, TransferError::OtherReceiver { .. }), "{error}");
         assert!(error.to_string().contains("a finished session's ticket is not accepted again"));
@@ -170,32 +170,42 @@ fn a_ticket_for_another_receiver_is_refused_by_the_sender() {
 
 #[test]
 fn a_finished_sessions_ticket_is_refused_by_the_next_session_on_the_same_port() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", "content");
     let first = bench.transfer(std::slice::from_ref(&path), &SendOptions::default());
     first.received.unwrap();
     // Nobody listens any more.
-    let error =
-        send(std::slice::from_ref(&path), &first.ticket, &SendOptions::default(), &bench.clock, &Silent)
-            .unwrap_err();
+    let error = send(
+        std::slice::from_ref(&path),
+        &first.ticket,
+        &SendOptions::default(),
+        &bench.clock,
+        &SilentObserver,
+    )
+    .unwrap_err();
     assert!(matches!(error, TransferError::Unreachable { .. }), "{error}");
     // The next session in the same folder, on the same port.
-    let mut options = Bench::options();
+    let mut options = TestTransfer::options();
     options.listen = first.ticket.sockets().next();
     let next = tightlink_transfer::Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let ticket = next.ticket().clone();
-    let receiving = std::thread::spawn(move || next.run(&Silent));
-    let error =
-        send(std::slice::from_ref(&path), &first.ticket, &SendOptions::default(), &bench.clock, &Silent)
-            .unwrap_err();
+    let receiving = std::thread::spawn(move || next.run(&SilentObserver));
+    let error = send(
+        std::slice::from_ref(&path),
+        &first.ticket,
+        &SendOptions::default(),
+        &bench.clock,
+        &SilentObserver,
+    )
+    .unwrap_err();
     assert!(matches!(error, TransferError::OtherReceiver { .. }), "{error}");
-    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap();
     receiving.join().unwrap().unwrap();
 }
 
 #[test]
 fn a_second_sender_waits_its_turn_and_is_told() {
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("large", noise(16_000_000, 6));
     let other = bench.write("other", "content");
     let receiver = bench.receiver();
@@ -204,9 +214,10 @@ fn a_second_sender_waits_its_turn_and_is_told() {
     let slow = SendOptions { limit: Some(units::Rate::from_bps(20_000_000)), ..SendOptions::default() };
     std::thread::scope(|threads| {
         let receiving = threads.spawn(|| receiver.run(&ear));
-        let first = threads.spawn(|| send(&[path], &ticket, &slow, &bench.clock, &Silent));
+        let first = threads.spawn(|| send(&[path], &ticket, &slow, &bench.clock, &SilentObserver));
         hears(&ear, "begins");
-        let error = send(&[other], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+        let error =
+            send(&[other], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap_err();
         assert!(error.to_string().contains("another sender is using this ticket"), "{error}");
         first.join().unwrap().unwrap();
         receiving.join().unwrap().unwrap();
@@ -237,13 +248,13 @@ fn a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends() {
     // This test in a process of its own is the receiver.
     if let Some(folder) = std::env::var_os(FOLDER).map(std::path::PathBuf::from) {
         let clock = tightlink_transfer::Clock::start();
-        let receiver = tightlink_transfer::Receiver::open(&folder, &Bench::options(), &clock).unwrap();
+        let receiver = tightlink_transfer::Receiver::open(&folder, &TestTransfer::options(), &clock).unwrap();
         fs::write(folder.with_extension("writing"), receiver.ticket().to_string()).unwrap();
         fs::rename(folder.with_extension("writing"), folder.with_extension("ticket")).unwrap();
-        receiver.run(&Silent).unwrap();
+        receiver.run(&SilentObserver).unwrap();
         return;
     }
-    let bench = Bench::new();
+    let bench = TestTransfer::new();
     let path = bench.write("file", "content");
     let child = std::process::Command::new("sh")
         .args(["-c", "ulimit -n 20; exec \"$0\" \"$@\""])
@@ -272,7 +283,7 @@ fn a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends() {
     std::thread::park_timeout(Duration::from_millis(1500));
     let took = processor_seconds(child.0.id()) - before;
     assert!(took < 0.4, "{took} s of 1.5");
-    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &SilentObserver).unwrap();
     assert!(child.0.wait().unwrap().success());
     drop(sockets);
     assert!(bench.to().join("file").exists());

@@ -1,4 +1,4 @@
-//! [`Ticks`]: the times at which both sides take samples.
+//! [`SampleTimes`]: the times at which both sides take samples.
 
 use units::{Span, Time};
 
@@ -8,17 +8,17 @@ pub(crate) const STOP_CHECK: Span = Span::from_millis(20);
 /// The times of the samples. They are multiples of `every` since the start of the run, so that both sides sample
 /// together, and the end of the warm-up.
 #[derive(Debug)]
-pub(crate) struct Ticks {
+pub(crate) struct SampleTimes {
     every: Span,
     next: Time,
     warmup: Option<Time>,
 }
 
-impl Ticks {
+impl SampleTimes {
     pub(crate) fn new(every: Span, warmup: Span, now: Time) -> Self {
-        let mut ticks = Self { every, next: now, warmup: Some(Time::ZERO + warmup) };
-        ticks.advance(now);
-        ticks
+        let mut sample_times = Self { every, next: now, warmup: Some(Time::ZERO + warmup) };
+        sample_times.advance(now);
+        sample_times
     }
 
     /// Returns the time of the next sample.
@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn samples_fall_on_multiples_and_on_the_end_of_warmup() {
-        let mut ticks = Ticks::new(Span::from_millis(20), Span::from_millis(50), at(3));
-        assert_eq!(ticks.due(), at(20));
-        assert!(!ticks.take(at(19)));
-        assert!(ticks.take(at(21)));
-        assert!(ticks.take(at(41)));
-        assert_eq!(ticks.due(), at(50));
-        assert!(ticks.take(at(50)));
-        assert_eq!(ticks.due(), at(60));
-        assert!(ticks.take(at(95)), "late");
-        assert_eq!(ticks.due(), at(100), "missed samples are left out");
+        let mut sample_times = SampleTimes::new(Span::from_millis(20), Span::from_millis(50), at(3));
+        assert_eq!(sample_times.due(), at(20));
+        assert!(!sample_times.take(at(19)));
+        assert!(sample_times.take(at(21)));
+        assert!(sample_times.take(at(41)));
+        assert_eq!(sample_times.due(), at(50));
+        assert!(sample_times.take(at(50)));
+        assert_eq!(sample_times.due(), at(60));
+        assert!(sample_times.take(at(95)), "late");
+        assert_eq!(sample_times.due(), at(100), "missed samples are left out");
     }
 }
