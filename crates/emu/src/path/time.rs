@@ -35,7 +35,8 @@ pub struct Stalls {
 pub(super) struct PathTime {
     /// The real time at the last reading.
     seen: Time,
-    /// The time by which the path is behind since the run began, and the part from before that is not regained.
+    /// The time by which the path is behind since the run began, and the part from before the run that is not regained
+    /// yet.
     lag: Span,
     before: Span,
     shared_lag: PathLag,
