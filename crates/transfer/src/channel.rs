@@ -1,5 +1,5 @@
-//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`] moves
-//! its bytes: TLS over TCP (`channel/tls.rs`), or a script.
+//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`]
+//! moves its bytes: TLS over TCP (`channel/tls.rs`), or a script.
 //!
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes every thread.

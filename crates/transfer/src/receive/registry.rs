@@ -1,5 +1,5 @@
-//! [`Registry`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose turn
-//! it is, and the result. The state of a session belongs to its own thread (`session.rs`).
+//! [`Registry`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose
+//! turn it is, and the result. The state of a session belongs to its own thread (`session.rs`).
 
 use super::Receiver;
 use super::consent::ConsentAmounts;
