@@ -23,7 +23,7 @@ use units::{Rate, Span, Time};
 /// Bytes read from the kernel at once: sixteen full records.
 pub(crate) const RAW: usize = 256 << 10;
 
-/// The carrier of a connection's bytes.
+/// A two-way stream of a connection's bytes.
 pub(crate) trait ByteStream: Debug + Send + Sync {
     /// Returns the socket, for its options.
     fn tcp(&self) -> &TcpStream;
