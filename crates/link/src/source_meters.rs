@@ -1,7 +1,7 @@
 //! Packets by their source: each source of cross traffic separately, and all other packets together.
 //!
-//! The packets of a source with few small ones do not wait as the queue does on average, above all where the queue
-//! serves flows in turn. So each source has delays of its own. A packet counts if it arrived within the measured
+//! The packets of a source that sends few and small ones have another delay than the average packet, above all if the
+//! queue serves flows in turn. So each source has delays of its own. A packet counts if it arrived within the measured
 //! interval, and its delay counts once it has been delivered.
 
 use crate::{DelayLine, Histogram};

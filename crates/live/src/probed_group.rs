@@ -18,7 +18,7 @@ pub struct ProbedGroup {
 }
 
 impl ProbedGroup {
-    /// Makes a pilot of `group`, whose path `prober` probes. Without a prober, a train that the sizer requests counts
+    /// Adds probing to `group`, whose path `prober` probes. Without a prober, a train that the sizer requests counts
     /// as lost.
     #[must_use]
     pub const fn new(group: SizedGroup, prober: Option<Prober>) -> Self {

@@ -25,8 +25,8 @@
 //! represents its mean, so flows of one class lose together; [`crate::sawtooth`] has a single flow's sawtooth. Windows
 //! below a few segments have timeouts instead.
 //!
-//! An average that would follow the queue within less than a step takes a step. For the windows it is then equal to the
-//! queue's length.
+//! If the average would follow the queue in less than a step, it takes one step. For the windows it is then equal to
+//! the queue's length.
 //!
 //! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four
 //! with a fixed step. The step is a part of the shortest round trip, because a full queue bends the solution sharply.

@@ -232,7 +232,7 @@ mod tests {
     }
 
     impl TestEchoer {
-        /// Makes a bench: the prober is at `from`, the echoer at `address`.
+        /// Makes both: the prober is at `from`, the echoer at `address`.
         fn new(from: Ipv4Addr, address: &str, set_up: impl FnOnce(Echoer) -> Echoer) -> Self {
             let key = ProbeKey::random().unwrap();
             let limits = TrainLimits::default();

@@ -100,7 +100,7 @@ pub struct Level {
     pub text: String,
     /// The place of the line, in the chart's unit.
     pub value: f64,
-    /// True if the model's own curve is there.
+    /// True if the chart has the model's own curve.
     pub model: bool,
     /// True if the level is above the chart, so that it is only named, with an arrow.
     pub off_scale: bool,

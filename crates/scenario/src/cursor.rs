@@ -1,5 +1,5 @@
-//! The cursor of the walk over the tree: [`ValueAt`] is a value with its path, [`Keys`] a table of known keys. Every reader
-//! returns `None` after it has noted a fault.
+//! The cursor of the walk over the tree: [`ValueAt`] is a value with its path, [`Keys`] a table of known keys. Every
+//! reader returns `None` after it has noted a fault.
 
 mod quantity;
 

@@ -23,9 +23,9 @@ use link::assist::CongestionHeader;
 use link::{LinkReport, LinkState, LossEpisodes, SourceReport};
 use units::Time;
 
-/// A carrier of packets between endpoints: one tight link, a network of links, or a wireless cell. It has slots of its
-/// own in the agenda. It knows no endpoint: the loop hands on the packets that arrived or were dropped. A further kind
-/// of medium is a file here, and a variant of [`Topology`](crate::Topology).
+/// A medium that carries packets between endpoints: one tight link, a network of links, or a wireless cell. It has
+/// slots of its own in the agenda. It knows no endpoint: the loop hands on the packets that arrived or were dropped. A
+/// further kind of medium is a file here, and a variant of [`Topology`](crate::Topology).
 pub(crate) trait Medium {
     /// True if acknowledgements may cross queues. Otherwise nothing is spent on it.
     const CARRIES_ACKNOWLEDGEMENTS: bool;

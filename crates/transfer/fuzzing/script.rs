@@ -1,4 +1,4 @@
-//! [`Script`]: a carrier of a channel without a connection, whose incoming bytes it contains. No read or write on it
+//! [`Script`]: the bytes of a channel without a connection, whose incoming bytes it contains. No read or write on it
 //! waits.
 
 use super::clock;

@@ -1,5 +1,5 @@
-//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`] moves
-//! its bytes: TLS over TCP (`channel/tls.rs`), or a script.
+//! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`]
+//! moves its bytes: TLS over TCP (`channel/tls.rs`), or a script.
 //!
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes every thread.
@@ -23,7 +23,7 @@ use units::{Rate, Span, Time};
 /// Bytes read from the kernel at once: sixteen full records.
 pub(crate) const RAW: usize = 256 << 10;
 
-/// The carrier of a connection's bytes.
+/// A two-way stream of a connection's bytes.
 pub(crate) trait ByteStream: Debug + Send + Sync {
     /// Returns the socket, for its options.
     fn tcp(&self) -> &TcpStream;

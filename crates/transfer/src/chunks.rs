@@ -41,8 +41,8 @@ impl Chunks {
         Self { size, log2 }
     }
 
-    /// Checks the division that the other side claims. Returns `None` if it is not the only one that this size can
-    /// have.
+    /// Checks the division that the other side claims. Returns `None` unless it is the division that a file of this
+    /// size must have.
     #[must_use]
     pub fn checked(size: u64, log2: Log2) -> Option<Self> {
         let chunks = Self::new(size);

@@ -5,8 +5,8 @@
 //! `control.rs` handles the answers. `stream.rs` (one thread per data connection) sends wanted bytes with their
 //! digests. Between them are `transfer.rs` (the shared state), `queue.rs` (the entries to be sent), `outgoing.rs` (one
 //! file) and `rate_limit.rs` (the rate). `meter.rs` reads the kernel's state of the data connections, raises their send
-//! buffers and requests more connections, which `data_connections.rs` opens. `echo.rs` answers the receiver's probes. `retry.rs`
-//! decides when a broken connection is made again. `listing.rs` lists the entries that would be sent.
+//! buffers and requests more connections, which `data_connections.rs` opens. `echo.rs` answers the receiver's probes.
+//! `retry.rs` decides when a broken connection is made again. `listing.rs` lists the entries that would be sent.
 
 mod connect;
 mod control;

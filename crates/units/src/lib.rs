@@ -2,7 +2,7 @@
 //!
 //! This room has integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second and [`Fraction`],
 //! with their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"). It also has named random streams
-//! ([`random::Stream`]), safe display of strangers' text ([`Foreign`]) and the parts of an error message
+//! ([`random::Stream`]), safe display of other people's text ([`Foreign`]) and the parts of an error message
 //! ([`Complaint`]). It has nothing that knows packets or networks.
 //!
 //! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (reading and printing them),

@@ -169,8 +169,8 @@ impl Bbr1 {
             && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt.least())
     }
 
-    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually another round has seen the
-    /// rate.
+    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually the rate was seen in an
+    /// earlier round.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         self.moved |= self.bandwidth.take(sample, &self.rounds);

@@ -128,7 +128,7 @@ fn a_paper_without_claims_is_said_to_be_unchecked() {
 fn claims_are_judged_for_the_engines_that_were_asked_and_the_others_are_counted() {
     let place = Place::new();
     let ended = place.run(&["figure", "sobas:fig5-6", "--engines", "model"]).well();
-    let tally = "claims: 1 held, 0 failed, 2 disagree; 3 judged (1 of them not by sim and live), 4 left out, as too few \
+    let tally = "claims: 1 held, 0 failed, 2 disagree; 3 judged (1 of them not by sim and live), 4 left out, because too few \
                  engines were asked (1 between model, sim and live, 2 of sim, 1 of sim and live)";
     assert!(ended.out.lines().any(|line| line == tally), "{}", ended.out);
     assert!(place.path().join("results/sobas-fig5-6.html").exists());

@@ -11,7 +11,7 @@ fn what_is_written_runs_and_is_not_overwritten() {
     place.run(&["run", "mine.toml", "-s", "duration=12s", "-o", "none"]).well();
     let text = fs::read_to_string(place.path().join("mine.toml")).unwrap();
     assert_eq!(place.run(&["new"]).well().out, text, "to standard output");
-    place.run(&["new", "quick", "-o", "mine.toml"]).failed(2, &["mine.toml: a file is there"]);
+    place.run(&["new", "quick", "-o", "mine.toml"]).failed(2, &["mine.toml: a file of this name exists"]);
     assert_eq!(fs::read_to_string(place.path().join("mine.toml")).unwrap(), text);
 }
 

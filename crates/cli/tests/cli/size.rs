@@ -130,7 +130,7 @@ fn each_option_says_what_it_takes() {
     refused(&rate(&["--max-loss", "2"]), &["--max-loss", "help: write 2%"]);
     refused(&rate(&["--packet", "1B"]), &["--packet: 1B", "accepted: 64B to"]);
     refused(&rate(&["--queue", "codle"]), &["unknown queue \"codle\"", "did you mean \"codel\"?"]);
-    refused(&rate(&["--set", "link.rate=1Mbit/s"]), &["--set link.rate=1Mbit/s", "there is no scenario"]);
+    refused(&rate(&["--set", "link.rate=1Mbit/s"]), &["--set link.rate=1Mbit/s", "no scenario is given"]);
     refused(&rate(&["--engine", "sim"]), &["cannot be used with"]);
     place
         .run(&["size", "--rate", "10Mbit/s", "--control", "vegas", "--engine", "live"])
@@ -260,7 +260,7 @@ fn what_cannot_be_asked_of_a_cell_is_said() {
     place
         .run(&["size", "cell.toml", "--engine", "live"])
         .failed(2, &["--engine live: a wireless cell", "accepted: --engine sim"]);
-    place.run(&["size", "cell.toml", "--quick"]).failed(2, &["no theory says", "simulation answers"]);
+    place.run(&["size", "cell.toml", "--quick"]).failed(2, &["no theory covers", "simulation answers"]);
     place.write("up.toml", CELL.replace("name = 'down'", "direction = 'up'\nname = 'down'"));
     place.run(&["size", "up.toml"]).failed(2, &["no greedy download"]);
     assert!(!place.path().join("results").exists());

@@ -273,7 +273,7 @@ fn an_interrupted_sweep_says_what_it_kept_and_the_next_what_it_reused() {
         err.contains("error: interrupted: stopped when ") && err.contains("of 40 runs were finished"),
         "{err}"
     );
-    assert!(err.contains("the same command goes on"), "{err}");
+    assert!(err.contains("the same command continues"), "{err}");
     let again = place.run(&["sweep", "slow.toml"]).well();
     assert!(again.err.contains(" of 40 points reused from earlier runs"), "{}", again.err);
 }

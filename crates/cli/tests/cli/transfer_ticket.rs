@@ -77,7 +77,7 @@ fn a_ticket_that_is_missing_wrong_or_given_twice_is_told() {
     sent(&place, &["send", "tl1xyz"], None).failed(2, &["the ticket was changed or cut"]);
     let mut alone = Command::new("setsid");
     alone.args(["--wait", env!("CARGO_BIN_EXE_tightlink"), "send", "small.toml"]);
-    end(place.here(alone)).failed(2, &["no terminal to ask for it", "--ticket-file FILE"]);
+    end(place.here(alone)).failed(2, &["no terminal is there to ask for it", "--ticket-file FILE"]);
 }
 
 #[test]

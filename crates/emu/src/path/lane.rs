@@ -175,7 +175,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Makes a lane over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
+    /// Makes the direction over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
     pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span) -> Self {
         Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt), in_flight: 0 }
     }
@@ -188,7 +188,7 @@ impl Lane {
         self.sources = sources;
     }
 
-    /// Returns true if cross traffic is still to come, so that the lane must be updated regularly.
+    /// Returns true if cross traffic is still to come, so that the direction must be updated regularly.
     pub(super) fn has_sources(&self) -> bool {
         self.next_cross() < Time::NEVER
     }

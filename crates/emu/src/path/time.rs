@@ -4,9 +4,8 @@
 //! acknowledgements were delivered together afterwards, senders would answer with one burst. No path of this rate could
 //! have caused that burst, and a queue of less than 10 ms would drop it. So the path counts as frozen instead: the
 //! packets that were due are delivered after the stall with the spacing they had. The price is a rate that is lower in
-//! real time by the share of stalls. If stalls are rare, the path regains the lost time by [running](REGAIN)
-//! slightly fast. If they are not, the run reports them. A program that measures in the path's time ([`PathLag`]) is not
-//! misled.
+//! real time by the share of stalls. If stalls are rare, the path regains the lost time by [running](REGAIN) slightly
+//! fast. If they are not, the run reports them. A program that measures in the path's time ([`PathLag`]) is not misled.
 
 use super::lag::PathLag;
 use host::Clock;
@@ -35,7 +34,8 @@ pub struct Stalls {
 pub(super) struct PathTime {
     /// The real time at the last reading.
     seen: Time,
-    /// The time by which the path is behind since the run began, and the part from before that is not regained.
+    /// The time by which the path is behind since the run began, and the part from before the run that is not regained
+    /// yet.
     lag: Span,
     before: Span,
     shared_lag: PathLag,

@@ -11,11 +11,12 @@
 //! ```
 //! A claim picks cases (by the sweep's values, or by the presence of loss), a quantity, engines, and one relation.
 //! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds` another
-//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow ([`ClaimQuantity`]),
-//! or any number of the summary by its key. Each engine that was asked is judged; `agree` and `within_factor` need two
-//! of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`, stands for any ending. Each
-//! flow, and each case, is judged. A claim that is known not to hold has one `[[claim.disagrees]]` or more. Each of
-//! these has the reason, the engines and cases that disagree, and the band in which their value lies instead.
+//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow
+//! ([`ClaimQuantity`]), or any number of the summary by its key. Each engine that was asked is judged; `agree` and
+//! `within_factor` need two of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`,
+//! stands for any ending. Each flow, and each case, is judged. A claim that is known not to hold has one
+//! `[[claim.disagrees]]` or more. Each of these has the reason, the engines and cases that disagree, and the band in
+//! which their value lies instead.
 
 mod check;
 mod confirm;

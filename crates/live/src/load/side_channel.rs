@@ -1,7 +1,7 @@
 //! [`SideChannel`]: messages between the two sides of a session in addition to the data, where both run in one process.
 //!
 //! A sender on another machine would send the same messages over a separate connection. Probes are real packets in both
-//! cases: the liaison only gives the echoer's address and key.
+//! cases: the side channel only gives the echoer's address and key.
 
 use crate::error::LiveError;
 use probe::{Echoer, ProbeKey, TrainLimits};
@@ -39,13 +39,13 @@ struct Echo {
 }
 
 impl SideChannel {
-    /// Makes a liaison for a session of `flows` flows, without an echoer.
+    /// Makes a side channel for a session of `flows` flows, without an echoer.
     #[must_use]
     pub fn new(flows: usize) -> Self {
         Self { flows: (0..flows).map(|_| Mutex::default()).collect(), echo: None }
     }
 
-    /// Makes a liaison with an echoer at `address` (port 0: any) in the calling thread's namespace, which is the
+    /// Makes a side channel with an echoer at `address` (port 0: any) in the calling thread's namespace, which is the
     /// sender's. The sending side of the session runs the echoer; the receiver's flows with sizers send it their
     /// probes.
     ///

@@ -119,7 +119,7 @@ pub(crate) fn change(cases: &[Case]) -> Vec<String> {
     vec![text + "."]
 }
 
-/// Returns the most real engine that answered every case without breaking its assumptions, and its numbers.
+/// Returns the engine nearest to reality that answered every case without breaking its assumptions, and its numbers.
 fn answered(cases: &[Case]) -> Option<(Engine, Vec<&Summary>)> {
     if cases.len() < 2 {
         return None;

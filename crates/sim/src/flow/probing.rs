@@ -72,7 +72,7 @@ impl Flow {
         }
     }
 
-    /// Meets the sizer's demands on the sender.
+    /// Fulfils the sizer's requests to the sender.
     fn meet<M: Medium>(&mut self, now: Time, demands: Demands, medium: &mut M) {
         if let Some(cap) = demands.pace {
             self.sender.cap_pace(cap);

@@ -28,7 +28,7 @@ pub struct CellPlan {
     /// The access point's functions and their queues, one per category that it sends in. Parameters may differ from
     /// the stations'.
     pub access_point: Vec<DownlinkPlan>,
-    /// The index of the access point's function that an outcome is about, which is that of the data.
+    /// The index of the access point's function whose numbers an outcome has, which is the one that sends the data.
     pub watched: usize,
     /// The stations.
     pub stations: Vec<StationPlan>,

@@ -43,7 +43,7 @@ const PART_OF_RTT: u64 = 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     first: u64,
-    /// One past the last.
+    /// The number after that of the last segment.
     end: u64,
     /// The times at which the first and the last were sent.
     sent: (Time, Time),

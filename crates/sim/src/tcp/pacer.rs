@@ -1,10 +1,10 @@
 //! Pacing: segments leave at a rate, not as acknowledgements come.
 //!
-//! The pacer is a leaky bucket (RFC 9002, section 7.7). The segments of a [quantum](cc::send_quantum), two at most
-//! rates, may leave together. If the window is the limit, segments that an acknowledgement frees leave with it, up to
-//! the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every segment. Segments
-//! leave one by one if a controller places departures, or a sizer caps the pace. They also do so if there is a window
-//! but no rate, or if the sender has a line of its own.
+//! The pacer is a leaky bucket (RFC 9002, section 7.7). The segments of a [quantum](cc::send_quantum), which is two
+//! segments at most rates, may leave together. If the window is the limit, segments that an acknowledgement frees leave
+//! with it, up to the quantum. If the pace is the limit, the sender is woken once for a whole quantum, not for every
+//! segment. Segments leave one by one if a controller places departures, or a sizer caps the pace. They also do so if
+//! there is a window but no rate, or if the sender has a line of its own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};

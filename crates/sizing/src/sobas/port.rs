@@ -89,7 +89,7 @@ impl Sobas {
         matches!(self.phase, Phase::Measure | Phase::Grow(_))
     }
 
-    /// Returns true if something else is on the path: the measurements before the transfer show it, or S does not have
+    /// Returns true if the path has other traffic: if the measurements before the transfer show it, or S does not have
     /// all of C'.
     pub(crate) fn shares_the_path(&self) -> bool {
         match self.phase {

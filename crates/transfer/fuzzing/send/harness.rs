@@ -71,7 +71,7 @@ fn run(tree: &mut Tree, streams: usize, segments: Vec<Segment>) {
     for script in scripts {
         check_data(&script.take_written(), &offered, tree);
     }
-    assert!(transfer.unsaid().len() <= offered.len());
+    assert!(transfer.unshown_lines().len() <= offered.len());
     let _ = transfer.not_shown();
     let _ = transfer.result(told, &mut earlier);
 }
@@ -98,7 +98,7 @@ fn play(
                     })?;
                     let Some((message, length)) = first else { break };
                     left.drain(..length);
-                    if control.hear(message)? {
+                    if control.handle_message(message)? {
                         return Ok(());
                     }
                 }

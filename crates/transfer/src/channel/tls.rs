@@ -1,4 +1,4 @@
-//! [`Tls`]: the carrier of a channel's bytes by TLS over TCP.
+//! [`Tls`]: a channel's bytes by TLS over TCP.
 
 use super::paced::Paced;
 use super::{ByteStream, ReadOutcome};

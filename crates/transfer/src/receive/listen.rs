@@ -1,8 +1,8 @@
 //! Listening, and the admission of senders.
 //!
-//! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`PendingConnections`] limits the number of such
-//! connections, and decides which of them are closed when there are more. Each rejected connection leaves one line, up
-//! to a number per second.
+//! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`PendingConnections`] limits the number of
+//! such connections, and decides which of them are closed when there are more. Each rejected connection leaves one
+//! line, up to a number per second.
 
 mod pending;
 mod socket;

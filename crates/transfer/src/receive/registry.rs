@@ -1,5 +1,5 @@
-//! [`Registry`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose turn
-//! it is, and the result. The state of a session belongs to its own thread (`session.rs`).
+//! [`Registry`]: the state that all threads of a receiver share: the connections that try to get in, the sender whose
+//! turn it is, and the result. The state of a session belongs to its own thread (`session.rs`).
 
 use super::Receiver;
 use super::consent::ConsentAmounts;
@@ -80,7 +80,7 @@ impl CurrentSender {
     }
 }
 
-/// The entries of the book.
+/// The state of the registry.
 #[derive(Debug)]
 pub(super) struct RegistryState {
     pub(super) sender: Option<CurrentSender>,
@@ -107,7 +107,7 @@ pub(super) struct Registry<'a> {
     entries: Mutex<RegistryState>,
     /// Signals that a sender or a data connection has left, or that the receiver is done.
     left: Condvar,
-    /// Wakes the listener to look at the book.
+    /// Wakes the listener to look at the registry.
     pub(super) wake: Waker,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Registry<'a> {
         self.limited(&format!("turned away {}: {reason}", host::plain(peer)));
     }
 
-    /// Reports an event that strangers can cause, up to a number of lines per second.
+    /// Reports an event that anyone on the network can cause, up to a number of lines per second.
     pub(super) fn limited(&self, line: &str) {
         let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
         let mut entries = self.open();

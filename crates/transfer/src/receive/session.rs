@@ -56,7 +56,7 @@ pub(super) enum Event {
     StreamBegan(Arc<Channel>),
     /// The end of a data connection.
     StreamEnded(Arc<Channel>, Result<(), ReceiveError>),
-    /// A chunk or a file has come, and no requested file is missing.
+    /// A chunk or a file has arrived, and no requested file is missing.
     ChunkDone,
     /// A file that cannot be received, and the reason.
     FileLost(Id, String),

@@ -163,7 +163,7 @@ impl<E: Into<TransferError>> From<E> for Failure {
 }
 
 /// A policy that tries again while the receiver closes connections before they have proved themselves. A receiver does
-/// so with some when strangers hold too many.
+/// so with some when unauthenticated peers hold too many.
 struct HandshakeRetry<'a> {
     clock: &'a Clock,
     observer: &'a dyn Observer,

@@ -226,7 +226,7 @@ impl<'a> Control<'a> {
         TransferError::Protocol { peer: self.transfer.control.peer(), reason: reason.into() }
     }
 
-    /// Does what an answer demands. An answer to an offer that is not open any more demands nothing.
+    /// Does what an answer demands. Answers to offers that are no longer open have no effect.
     ///
     /// # Errors
     /// Returns the way in which it violates the protocol.

@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// Reverses [`Host::bytes`]. Returns `None` for bytes that it never makes.
+    /// Reverses [`Host::bytes`]. Returns `None` for bytes that [`Host::bytes`] never makes.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let host = if let Ok(four) = <[u8; 4]>::try_from(bytes) {
             Self::Ip(four.into())

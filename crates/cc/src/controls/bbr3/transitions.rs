@@ -203,7 +203,7 @@ impl Bbr3 {
                 }
             }
             Some(EndedState::Up) if !self.state.probes_up() && !self.state.probes_rtt() => {
-                self.start_refill()
+                self.start_refill();
             }
             _ => {}
         }

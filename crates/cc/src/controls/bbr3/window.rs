@@ -17,7 +17,7 @@ pub(super) struct Window {
     segment: f64,
     least: f64,
     initial: f64,
-    /// The window, and the same as the transport gets it.
+    /// The window, and its value in the form that the transport gets.
     size: f64,
     whole: Bytes,
     /// The window before a recovery or a probe for the RTT.

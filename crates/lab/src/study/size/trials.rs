@@ -74,7 +74,7 @@ pub(super) trait Testbed {
     fn also_tried(&self, limits: &Limits<Self::Runs>, least: u64) -> Option<u64>;
 }
 
-/// A question, the bed that is simulated for it, and the simulated limits.
+/// A question, the testbed that is simulated for it, and the simulated limits.
 pub(super) struct Trials<'a, 'w, B: Testbed> {
     pub(super) question: &'a Question,
     pub(super) testbed: B,
@@ -134,7 +134,7 @@ impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
         choice(self.question, &self.testbed.chosen_by(&self.limits))
     }
 
-    /// Tries larger limits while the bed asks for them, then smaller ones and those between.
+    /// Tries larger limits while the testbed asks for them, then smaller ones and those between.
     fn widen(&mut self) -> Result<(), ExperimentError> {
         loop {
             let larger = self.testbed.larger(&self.limits);

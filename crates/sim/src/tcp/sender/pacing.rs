@@ -184,7 +184,7 @@ impl Sender {
     /// Returns the number of segments that the acknowledgement at hand reports as just arrived, without names; `newly`
     /// are acknowledged. A duplicate says that one has arrived, whichever it is. Segments that a later acknowledgement
     /// covers have then been counted, except for the hole it fills [Linux, `tcp_add_reno_sack()`,
-    /// `tcp_remove_reno_sacks()`]. A timeout does not make them news.
+    /// `tcp_remove_reno_sacks()`]. A timeout does not make them count again.
     #[cold]
     pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
         let pacing = &mut self.pacing;

@@ -182,7 +182,7 @@ impl Race<'_> {
 
     /// Returns the reason for which nobody won.
     fn failure(self) -> Failure {
-        // A receiver closes connections like this when strangers crowd it.
+        // A receiver closes connections like this when unauthenticated peers hold too many.
         let closed =
             |error: &TransferError| matches!(error, TransferError::PeerGone { reason } if reason == CLOSED);
         let early = self.failed.iter().any(|(_, error)| closed(error));

@@ -213,7 +213,7 @@ pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
     FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
 }
 
-/// Returns the seconds for which a flow is present in the measured interval; for a sized flow, at most.
+/// Returns the seconds for which a flow is present in the measured interval. For a sized flow that is an upper bound.
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
     (stop - of.start.max(Time::ZERO + resolved.warmup).as_secs_f64()).max(0.0)
