@@ -366,3 +366,7 @@ fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuErr
     }
     result
 }
+
+#[cfg(test)]
+#[path = "../tests/within/path.rs"]
+mod tests;

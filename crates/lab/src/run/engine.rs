@@ -7,6 +7,7 @@ mod phases;
 mod sim;
 mod synchronized;
 #[cfg(test)]
+#[path = "../../tests/within/engine.rs"]
 mod tests;
 
 pub(crate) use model::served_every;

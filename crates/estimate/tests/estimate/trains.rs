@@ -1,9 +1,9 @@
-//! Packet trains through a simulated link: how near their dispersion comes to its capacity, with and without others.
+//! Packet trains: through a simulated link, with and without other traffic, and of arrivals at given times.
 
 use link::queue::DROP_TAIL;
 use link::traffic::{Pattern, Source, TrafficConfig};
 use link::{Datagram, Limit, Link, LinkConfig};
-use tightlink_estimate::{Capacity, Estimator, TRAIN_PACKETS, Train, TrainPacket};
+use tightlink_estimate::{Capacity, Estimator, LONG_TRAIN_PACKETS, TRAIN_PACKETS, Train, TrainPacket};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -126,4 +126,93 @@ fn a_buffer_that_does_not_hold_the_train_gives_no_rate() {
     let (rate, access) = (Rate::from_bps(97_000_000), Rate::from_bps(1_000_000_000));
     assert_eq!(dispersed(rate, access, 10, None, 1), None);
     assert!(dispersed(rate, access, 50, None, 1).is_some());
+}
+
+fn train(arrivals_us: &[u64]) -> Train {
+    let mut train = Train::new(arrivals_us.len());
+    for (number, us) in arrivals_us.iter().enumerate() {
+        let at = Time::from_nanos(us * 1000);
+        train.observe(at, TrainPacket { number, at, length: Bytes::new(1500) });
+    }
+    train
+}
+
+#[test]
+fn even_gaps_give_the_rate_and_a_few_disturbed_ones_do_not_matter() {
+    // 12000 bits every 120 us: 100 Mb/s.
+    let mut arrivals: Vec<u64> = (0..50).map(|number| 1000 + number * 120).collect();
+    assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
+    // The head arrives faster, and one packet is read late, directly before its follower.
+    (0..5).for_each(|number| arrivals[number] = 1480 - (5 - number as u64) * 12);
+    arrivals[30] += 110;
+    assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
+}
+
+/// Makes a train that a host takes every 118 us, of packets that arrive every 12 us: nine or ten at once.
+fn in_lumps(packets: u64, offset: u64) -> Train {
+    train(&(0..packets).map(|number| (1000 + number * 12 + offset).div_ceil(118) * 118).collect::<Vec<_>>())
+}
+
+#[test]
+fn of_packets_that_come_in_lumps_the_last_of_each_counts() {
+    for offset in 0..118 {
+        let rate = in_lumps(LONG_TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
+        assert!((rate / 1e9 - 1.0).abs() < 0.04, "{rate} after {offset} us");
+    }
+    // A short train has two lumps, which show only that the path is fast.
+    for offset in 0..118 {
+        let rate = in_lumps(TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
+        assert!((0.6e9..1.7e9).contains(&rate), "{rate} after {offset} us");
+    }
+}
+
+#[test]
+fn of_five_trains_one_may_have_been_held_up() {
+    let mut capacity = Capacity::new();
+    for (mbps, spread) in [(970, 0.0), (971, 1.0 / 970.5), (600, 371.0 / 970.0), (968, 371.0 / 969.0)] {
+        capacity.observe(Time::ZERO, Some(Rate::from_bps(mbps * 1_000_000)));
+        assert!((capacity.spread().unwrap() - spread).abs() < 1e-9, "{mbps}: {:?}", capacity.spread());
+    }
+    capacity.observe(Time::ZERO, Some(Rate::from_bps(969_000_000)));
+    assert_eq!(capacity.spread(), Some(2.0 / 969.0), "the middle three of five");
+}
+
+#[test]
+fn what_a_full_buffer_left_of_a_train_still_has_the_links_gaps() {
+    // 16 packets fit; while they leave, 120 us each, three more find room.
+    let mut train = Train::new(50);
+    for (index, number) in (0..16).chain([24, 33, 42]).enumerate() {
+        let at = Time::from_nanos(1_000_000 + index as u64 * 120_000);
+        train.observe(at, TrainPacket { number, at, length: Bytes::new(1500) });
+    }
+    assert_eq!((train.dispersion(), train.remains()), (None, Some(Rate::from_bps(100_000_000))));
+    let mut capacity = Capacity::new();
+    capacity.observe_remains(Rate::from_bps(100_000_000));
+    assert_eq!((capacity.estimate(), capacity.lost()), (Some(Rate::from_bps(100_000_000)), 1));
+    capacity.observe(Time::ZERO, Some(Rate::from_bps(97_000_000)));
+    assert_eq!(capacity.estimate(), Some(Rate::from_bps(97_000_000)), "a whole train is better");
+}
+
+#[test]
+fn a_train_with_loss_or_out_of_order_says_nothing() {
+    let packet = |number| TrainPacket { number, at: Time::from_nanos(1), length: Bytes::new(1500) };
+    let mut missing = Train::new(10);
+    (0..9).for_each(|number| missing.observe(Time::ZERO, packet(number)));
+    assert_eq!((missing.is_whole(), missing.dispersion()), (false, None));
+    let mut swapped = Train::new(10);
+    [0, 1, 2, 4, 3, 5, 6, 7, 8, 9].iter().for_each(|number| swapped.observe(Time::ZERO, packet(*number)));
+    assert_eq!((swapped.is_whole(), swapped.dispersion()), (true, None));
+    assert_eq!(train(&[1, 2, 3]).dispersion(), None, "too short");
+    assert_eq!(train(&[5; 50]).dispersion(), None, "all at once: a clock too coarse");
+}
+
+#[test]
+fn capacity_is_the_median_of_the_whole_trains() {
+    let mut capacity = Capacity::new();
+    assert_eq!(capacity.estimate(), None);
+    for rate in [Some(97), None, Some(60), Some(99)] {
+        capacity.observe(Time::ZERO, rate.map(|mbps| Rate::from_bps(mbps * 1_000_000)));
+    }
+    assert_eq!(capacity.estimate(), Some(Rate::from_bps(97_000_000)));
+    assert_eq!((capacity.whole(), capacity.lost()), (3, 1));
 }

@@ -1,3 +1,5 @@
+//! Tests of the choice of a limit from a curve.
+
 use super::*;
 use crate::study::size::answer::Delay;
 use units::{Fraction, Rate, Span};
