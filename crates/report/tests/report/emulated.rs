@@ -1,7 +1,5 @@
 //! The page of a program behind an emulated link.
 
-#![cfg(feature = "kernel")]
-
 use lab::run::emulated::{Cross, Emulated, QueueSeries, Way};
 use lab::run::record::{HostSummary, Hosts};
 use tightlink_report::emulated::html;
