@@ -1,6 +1,6 @@
 //! Shared by the targets: the check that they were built for fuzzing, and the forms of their inputs.
 
-/// `checked()` of a crate's `fuzzing.rs`.
+/// `checked()` of a crate's module `fuzzing`.
 type Checked = fn() -> bool;
 
 /// Ends the process unless every crate under test panics on overflows and failed `debug_assert!`s. A target that lacks

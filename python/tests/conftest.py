@@ -23,7 +23,7 @@ FLAGS = [
 
 
 def pytest_runtest_logreport(report):
-    """Adds a test that is skipped to those that could not judge, which `make test` lists at its end (tests/unjudged)."""
+    """Adds a test that is skipped to those that could not judge, which `make test` lists at its end (tests/testkit)."""
     kept = os.environ.get("TIGHTLINK_SKIPPED")
     if report.skipped and kept:
         _, _, reason = report.longrepr

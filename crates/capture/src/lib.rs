@@ -9,7 +9,11 @@ mod csv;
 mod directions;
 mod error;
 #[cfg(fuzzing)]
-pub mod fuzzing;
+pub mod fuzzing {
+    //! Access for the fuzz targets (`--cfg fuzzing`).
+
+    units::fuzzing_checks!();
+}
 mod input;
 mod link_layer;
 mod order;

@@ -5,14 +5,9 @@
 
 mod common;
 
-use common::{error, parse};
+use common::{error, file, parse};
 use std::io::{self, Read, Write};
 use tightlink_capture::{MOST_PACKETS, PacketFilter, Recording, read};
-
-fn file(name: &str) -> Vec<u8> {
-    let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 fn taken(file: &[u8]) -> Recording {
     let wanted = PacketFilter { toward: Some("198.18.0.2".parse().unwrap()), from: None };

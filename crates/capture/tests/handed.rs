@@ -1,28 +1,26 @@
 //! Captures that other people's tools made, with the packets and bytes that capinfos and tshark say.
 //!
-//! `tests/data/trace-*` are of tcpdump 4.99.6 between two namespaces, Linux 6.18 (shared/cases/turn3/README-traces.md).
+//! `tests/cases/files/trace-*` are of tcpdump 4.99.6 between two namespaces, Linux 6.18 (shared/cases/turn3/README-traces.md).
 
-use tightlink_capture::{PacketFilter, Place, Recording, TraceError, read};
+mod common;
 
-fn file(name: &str) -> Vec<u8> {
-    let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use common::file_of_cases;
+use tightlink_capture::{Place, Recording, TraceError, Wanted, read};
 
-fn toward(address: &str) -> PacketFilter {
-    PacketFilter { toward: Some(address.parse().unwrap()), from: None }
+fn toward(address: &str) -> Wanted {
+    Wanted { toward: Some(address.parse().unwrap()), from: None }
 }
 
 fn from(address: &str) -> PacketFilter {
     PacketFilter { toward: None, from: Some(address.parse().unwrap()) }
 }
 
-fn taken(name: &str, wanted: &PacketFilter) -> Recording {
-    read(&*file(name), wanted).unwrap_or_else(|error| panic!("{name}{error}"))
+fn taken(name: &str, wanted: &Wanted) -> Recording {
+    read(&*file_of_cases(name), wanted).unwrap_or_else(|error| panic!("{name}{error}"))
 }
 
 fn refused(name: &str) -> TraceError {
-    read(&*file(name), &PacketFilter::default()).expect_err(name)
+    read(&*file_of_cases(name), &Wanted::default()).expect_err(name)
 }
 
 /// Packets, bytes, and milliseconds from the first to the last.
@@ -71,9 +69,12 @@ fn a_capture_of_both_directions_asks_for_one() {
     }
     let both = PacketFilter { toward: toward("198.18.0.0/15").toward, from: None };
     assert!(
-        read(&*file("trace-both-directions.pcap"), &both).unwrap_err().found.starts_with("both directions")
+        read(&*file_of_cases("trace-both-directions.pcap"), &both)
+            .unwrap_err()
+            .found
+            .starts_with("both directions")
     );
-    let none = read(&*file("trace-both-directions.pcap"), &toward("10.0.0.0/8")).unwrap_err();
+    let none = read(&*file_of_cases("trace-both-directions.pcap"), &toward("10.0.0.0/8")).unwrap_err();
     assert_eq!(none.found, "no packet fits toward = \"10.0.0.0/8\"");
     assert!(none.accepted.contains("198.18.0.2"), "{}", none.accepted);
 }

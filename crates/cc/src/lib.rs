@@ -30,11 +30,11 @@ pub mod growth;
 mod in_flight;
 mod loss_based;
 mod quantum;
+#[cfg(test)]
+#[path = "../tests/within/random_events.rs"]
+mod random_events;
 pub mod registry;
 pub mod slow_start;
-#[cfg(test)]
-#[path = "../tests/within/cc.rs"]
-mod tests;
 
 pub use control::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,

@@ -2,29 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The text of all source files below `folder`.
-fn sources(folder: &Path, text: &mut String) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, text);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&fs::read_to_string(&path).unwrap());
-        }
-    }
-}
+use testkit::{files, repository};
 
 #[test]
 fn every_sentence_about_attackers_has_a_test_that_exists() {
-    let page = fs::read_to_string(root().join("docs/concepts/attackers.md")).unwrap();
-    let mut code = String::new();
-    sources(&root().join("crates"), &mut code);
+    let page = fs::read_to_string(repository().join("docs/concepts/attackers.md")).unwrap();
+    let sources = files(&repository().join("crates"), "rs");
+    let code: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let quoted = page.split('`').skip(1).step_by(2);
     let names: BTreeSet<&str> = quoted
         .filter(|name| {

@@ -4,18 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::repository;
 
 use serde_json::Value;
 use toml::Table;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn deny() -> Table {
-    fs::read_to_string(root().join("deny.toml")).expect("deny.toml").parse().expect("TOML")
+    fs::read_to_string(repository().join("deny.toml")).expect("deny.toml").parse().expect("TOML")
 }
 
 /// The strings at `[table] key`.
@@ -31,7 +27,7 @@ fn packages() -> Vec<Value> {
         .arg("metadata")
         .args(options)
         .args(target)
-        .current_dir(root())
+        .current_dir(repository())
         .output()
         .expect("cargo runs");
     assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
@@ -118,7 +114,7 @@ fn without_the_feature_kernel_nothing_depends_on_a_room_that_needs_linux() {
         let tree = Command::new(env!("CARGO"))
             .args(["tree", "--package", package])
             .args(options)
-            .current_dir(root())
+            .current_dir(repository())
             .output()
             .expect("cargo runs");
         assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));

@@ -1,7 +1,9 @@
-//! The documents: files that they name exist, links lead somewhere, and sentences stay short.
+//! The documents: files that they name exist, links lead somewhere, lists are complete, and sentences stay short.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use testkit::{files, repository};
 
 /// A sentence has at most this many words.
 const MOST_WORDS: usize = 30;
@@ -26,20 +28,16 @@ const KINDS: [&str; 8] = ["rs", "toml", "md", "py", "js", "css", "csv", "tcl"];
 /// Files that a guide has its reader write.
 const TO_BE_WRITTEN: [&str; 1] = ["crates/cc/src/controls/sqrt.rs"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn read(path: &Path) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Files below a folder whose names end so.
 fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
+    for entry in fs::read_dir(repository().join(folder)).expect("the folder is there") {
         let path = folder.join(entry.expect("readable").file_name());
-        if root().join(&path).is_dir() {
+        if repository().join(&path).is_dir() {
             found.extend(files_below(&path, ending));
         } else if path.to_string_lossy().ends_with(ending) {
             found.push(path);
@@ -59,7 +57,7 @@ fn documents() -> Vec<PathBuf> {
 
 /// The folders of the rooms, by name.
 fn rooms() -> Vec<String> {
-    let rooms = fs::read_dir(root().join("crates")).expect("the rooms");
+    let rooms = fs::read_dir(repository().join("crates")).expect("the rooms");
     rooms.map(|room| room.expect("readable").file_name().to_string_lossy().into_owned()).collect()
 }
 
@@ -81,9 +79,9 @@ fn every_file_named_in_backticks_exists() {
                 continue;
             }
             let first = named.split('/').next().unwrap_or_default();
-            let of_a_room = |room: &String| root().join("crates").join(room).join(named).exists();
-            let here = root().join(named).exists()
-                || root().join("crates").join(named).exists()
+            let of_a_room = |room: &String| repository().join("crates").join(room).join(named).exists();
+            let here = repository().join(named).exists()
+                || repository().join("crates").join(named).exists()
                 || named.starts_with("tests/") && rooms.iter().any(of_a_room)
                 || TO_BE_WRITTEN.contains(&named);
             let known = FOLDERS.contains(&first)
@@ -120,7 +118,7 @@ fn every_relative_link_leads_to_a_file_and_its_heading() {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
             let folder = document.parent().unwrap_or(Path::new(""));
             let target = if path.is_empty() { document.clone() } else { folder.join(path) };
-            let leads = root().join(&target).exists()
+            let leads = repository().join(&target).exists()
                 && (anchor.is_empty() || anchors(&read(&target)).iter().any(|known| known == anchor));
             if !leads {
                 missing.push(format!("{}: {link}", document.display()));
@@ -185,7 +183,7 @@ fn long(paragraph: &str) -> Vec<String> {
 fn read_by_people() -> Vec<PathBuf> {
     let crates = rooms().into_iter().map(|room| Path::new("crates").join(room).join("src/lib.rs"));
     let mut all: Vec<PathBuf> = documents();
-    all.extend(crates.filter(|path| root().join(path).exists()));
+    all.extend(crates.filter(|path| repository().join(path).exists()));
     all.push("crates/cli/src/args.rs".into());
     all.extend(files_below(Path::new("crates/cli/src/args"), ".rs"));
     all
@@ -223,4 +221,42 @@ fn long_sentences_are_found_and_short_ones_are_not() {
         anchors("# Which engine to believe\n\n### `--set`: keys"),
         ["which-engine-to-believe", "--set-keys"]
     );
+}
+
+/// Rows of the table look like `` | `emu/src/tun.rs` | what for | ``.
+#[test]
+fn architecture_md_lists_the_files_with_unsafe_code() {
+    let text = fs::read_to_string(repository().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let section = text.split("\n## Unsafe code\n").nth(1).expect("the section");
+    let section = section.split("\n## ").next().expect("its text");
+    let listed: BTreeSet<PathBuf> = section
+        .lines()
+        .filter_map(|line| Some(PathBuf::from(line.strip_prefix("| `")?.split_once('`')?.0)))
+        .collect();
+    let crates = repository().join("crates");
+    let sources = rooms().into_iter().flat_map(|room| files(&crates.join(room).join("src"), "rs"));
+    let used: BTreeSet<PathBuf> = sources
+        .filter(|path| fs::read_to_string(path).expect("text").contains("(unsafe_code"))
+        .map(|path| path.strip_prefix(&crates).expect("below crates/").to_owned())
+        .collect();
+    assert_eq!(listed, used, "ARCHITECTURE.md, then the source files");
+}
+
+/// Paths of the table of tasks, below `crates/` or below the root.
+#[test]
+fn files_that_a_task_begins_with_exist() {
+    let text = fs::read_to_string(repository().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let (_, rest) = text.split_once("| you want to | open |").expect("the table of tasks");
+    let rows: Vec<&str> = rest.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 20, "{} tasks", rows.len());
+    let mut missing = Vec::new();
+    for row in rows {
+        let files = row.rsplit('|').nth(1).expect("a second column");
+        let mut named = files.split('`').skip(1).step_by(2).peekable();
+        assert!(named.peek().is_some(), "no file in {row}");
+        missing.extend(named.filter(|path| {
+            !repository().join("crates").join(path).exists() && !repository().join(path).exists()
+        }));
+    }
+    assert!(missing.is_empty(), "ARCHITECTURE.md names files that do not exist: {missing:?}");
 }

@@ -4,7 +4,8 @@
 
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use testkit::{files, repository};
 
 /// A room may have at most this many of each, and at least this share of verbs.
 #[derive(Clone, Copy)]
@@ -301,29 +302,12 @@ impl fmt::Display for Counts {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            sources(&path, into);
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
-            into.push(path);
-        }
-    }
-}
-
 /// Returns the counts of a room.
 fn counts(room: &str) -> Counts {
-    let (mut files, mut counts) = (Vec::new(), Counts::default());
-    sources(&root().join("crates").join(room).join("src"), &mut files);
-    files.sort();
-    for path in files {
+    let mut counts = Counts::default();
+    for path in files(&repository().join("crates").join(room).join("src"), "rs") {
         let source = fs::read_to_string(&path).expect("text");
-        let shown = path.strip_prefix(root()).unwrap_or(&path).to_owned();
+        let shown = path.strip_prefix(repository()).unwrap_or(&path).to_owned();
         comments(&source).iter().for_each(|comment| counts.add(&shown, comment));
     }
     counts
@@ -331,7 +315,7 @@ fn counts(room: &str) -> Counts {
 
 #[test]
 fn comments_of_each_room_keep_to_the_grammar() {
-    let mut rooms: Vec<String> = fs::read_dir(root().join("crates"))
+    let mut rooms: Vec<String> = fs::read_dir(repository().join("crates"))
         .expect("the rooms")
         .map(|room| room.expect("readable").file_name().to_string_lossy().into_owned())
         .collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use testkit::repository;
 use toml::{Table, Value};
 
 const STATUSES: [&str; 7] =
@@ -11,12 +11,8 @@ const STATUSES: [&str; 7] =
 const REASONED: [&str; 4] = ["untested", "agrees-in-words", "disagrees", "erratum"];
 const KEYS: [&str; 6] = ["id", "what", "status", "reason", "code", "tests"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn rows() -> Vec<Table> {
-    let text = fs::read_to_string(root().join("docs/papers/ledger.toml")).expect("the ledger is there");
+    let text = fs::read_to_string(repository().join("docs/papers/ledger.toml")).expect("the ledger is there");
     let ledger: Table = text.parse().unwrap_or_else(|error| panic!("docs/papers/ledger.toml: {error}"));
     let rows = ledger["row"].as_array().expect("[[row]]").iter();
     rows.map(|row| row.as_table().expect("a row is a table").clone()).collect()
@@ -77,7 +73,7 @@ fn what_exists_has_code_and_what_is_tested_has_tests() {
         let is_tested = !["planned", "untested"].contains(&status);
         assert_eq!(tests.is_empty(), !is_tested, "{id}: {status} with {} tests", tests.len());
         for path in &code {
-            assert!(root().join(path).is_file(), "{id}: {path} is not a file of the repository");
+            assert!(repository().join(path).is_file(), "{id}: {path} is not a file of the repository");
         }
     }
 }
@@ -88,8 +84,8 @@ fn every_test_that_a_row_names_is_a_test_of_that_file() {
         let id = text(&row, "id");
         for entry in paths(&row, "tests") {
             let (path, test) = entry.split_once("::").unwrap_or((&entry, ""));
-            let file =
-                fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{id}: {path}: {error}"));
+            let file = fs::read_to_string(repository().join(path))
+                .unwrap_or_else(|error| panic!("{id}: {path}: {error}"));
             if path.starts_with("tests/claims/") {
                 assert!(has_claims(&file, &row), "{id}: no claim of {path} is about a scenario of its code");
             } else {
@@ -107,7 +103,7 @@ fn has_claims(file: &str, row: &Table) -> bool {
         .collect();
     paths(row, "code").iter().filter(|path| path.starts_with("scenarios/")).any(|path| {
         let scenario: Table =
-            fs::read_to_string(root().join(path)).expect("a scenario").parse().expect("TOML");
+            fs::read_to_string(repository().join(path)).expect("a scenario").parse().expect("TOML");
         figures.contains(&text(&scenario, "source"))
     })
 }

@@ -47,6 +47,7 @@ mod ecn;
 mod error;
 mod flow;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
 pub mod fuzzing;
 mod interface;
 mod namespace;

@@ -366,3 +366,7 @@ fn guarded(driver: Driver, failed: &OnceLock<String>) -> Result<PathReport, EmuE
     }
     result
 }
+
+#[cfg(test)]
+#[path = "../tests/within/path.rs"]
+mod tests;

@@ -5,7 +5,6 @@ mod tokens;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::fs;
-use std::path::{Path, PathBuf};
 use tokens::without_comments;
 
 /// Returns the tokens as one text, without docs.
@@ -48,21 +47,9 @@ fn write(tokens: TokenStream, into: &mut String) {
     }
 }
 
-fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(&path, into);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            into.push(path);
-        }
-    }
-}
-
 #[test]
 fn no_token_of_our_sources_is_lost() {
-    let mut files = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
+    let files = testkit::files(&testkit::repository().join("crates"), "rs");
     assert!(files.len() > 500, "{} files", files.len());
     for file in files {
         let source = fs::read_to_string(&file).expect("a source file");

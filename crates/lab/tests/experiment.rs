@@ -7,6 +7,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 #[cfg(feature = "kernel")]
+use testkit::could_not_judge;
+#[cfg(feature = "kernel")]
 use tightlink_lab::run::engine::EngineError;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::parse_claims;
@@ -17,8 +19,6 @@ use tightlink_lab::study::search::{Bound, Target};
 use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
 #[cfg(feature = "kernel")]
 use units::{Span, Time};
-#[cfg(feature = "kernel")]
-use unjudged::could_not_judge;
 
 const SCENARIO: &str = "title = 't'
 duration = '2s'

@@ -1,5 +1,5 @@
 //! Simulated hosts beside the kernel's on drawn paths, each of one flow with `host = "linux"`. The kernel's results lie in
-//! tests/reference/linux-6.18 (docs/papers/kernel.md).
+//! tests/reference/linux-6.18 (docs/papers/notes/kernel.md).
 //!
 //! A path has a rate of 2 Mbit/s to 1 Gbit/s, an RTT of 5 to 300 ms and a queue of 0.1 to 10 BDP. On a path of the kind "file"
 //! the completion of a file is compared, on one of the kind "delay" the mean queueing delay of the first 15 s. The bands were
@@ -90,6 +90,6 @@ fn judged(list: &str) -> [(usize, usize); 2] {
 fn files_complete_and_packets_wait_as_on_the_kernel() {
     let [files, delays] = judged("test");
     assert_eq!((files.1, delays.1), (60, 40));
-    // As docs/papers/kernel.md has it.
+    // As docs/papers/notes/kernel.md has it.
     assert!(files.0 >= 56 && delays.0 >= 34, "{files:?} {delays:?}");
 }

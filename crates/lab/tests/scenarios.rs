@@ -2,7 +2,7 @@
 
 use scenario::Document;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::curves::engines;
 use tightlink_lab::study::figures::{claims, figures};
@@ -10,19 +10,8 @@ use tightlink_lab::study::figures::{claims, figures};
 use tightlink_lab::study::task::can_answer;
 use tightlink_lab::study::task::{check, hopeless, tasks};
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push(path);
-        }
-    }
-}
-
 fn documents() -> Vec<Document> {
-    let mut files = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"), &mut files);
+    let files = testkit::files(&testkit::repository().join("scenarios"), "toml");
     let parse =
         |path: &PathBuf| Document::parse(&path.display().to_string(), &fs::read_to_string(path).unwrap());
     files.iter().map(|path| parse(path).unwrap_or_else(|faults| panic!("{faults}"))).collect()

@@ -3,18 +3,21 @@
 use scenario::Document;
 use std::fs;
 use std::path::PathBuf;
+use tempfile::TempDir;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, Note, Record};
 use tightlink_lab::run::resolve::resolve_document;
 
 /// A folder of its own, removed at the end.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("tightlink-traces-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     /// A capture of packets at microseconds, of which nothing but the length was captured.
@@ -25,22 +28,16 @@ impl Folder {
             let (seconds, fraction) = (1_700_000_000 + at / 1_000_000, at % 1_000_000);
             bytes.extend([seconds as u32, fraction as u32, 0, length].map(u32::to_le_bytes).concat());
         }
-        fs::write(self.0.join(name), bytes).unwrap();
+        fs::write(self.file(name), bytes).unwrap();
     }
 
     fn document(&self, text: &str) -> Document {
-        Document::parse(&self.0.join("x.toml").display().to_string(), text).unwrap()
+        Document::parse(&self.file("x.toml").display().to_string(), text).unwrap()
     }
 
     fn run(&self, engine: Engine, text: &str) -> Record {
         let resolved = resolve_document(&self.document(text)).unwrap_or_else(|faults| panic!("{faults}"));
         engine::run(engine, &resolved, engine::UNWATCHED).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -50,7 +47,7 @@ fn notes(record: &Record) -> Vec<&str> {
 
 #[test]
 fn one_traffic_captured_three_ways_leaves_one_goodput() {
-    let folder = Folder::new("acks");
+    let folder = Folder::new();
     for (name, link_type, header) in [("eth", 1, 14), ("raw", 101, 0), ("sll2", 276, 20)] {
         let packets = (0..30_000u64).map(|at| (at * 1_000_000 / 15_000, 52 + header));
         folder.pcap(name, link_type, packets);
@@ -73,14 +70,14 @@ fn one_traffic_captured_three_ways_leaves_one_goodput() {
 
 #[test]
 fn super_packets_meet_the_queue_as_segments() {
-    let folder = Folder::new("super");
+    let folder = Folder::new();
     folder.pcap("super.pcap", 101, (0..100).map(|at| (at * 40_000, 64_240)));
     let mut table = "time_us,size\n".to_owned();
     for packet in 0..100 {
         let whole = (0..42).map(|segment| (segment, 1500)).chain([(42, 1240)]);
         table.extend(whole.map(|(segment, size)| format!("{},{size}\n", packet * 40_000 + segment)));
     }
-    fs::write(folder.0.join("split.csv"), table).unwrap();
+    fs::write(folder.file("split.csv"), table).unwrap();
     let run = |file: &str| {
         let text = format!(
             "title = 't'\nduration = '4s'\nwarmup = '1s'\n[link]\nrate = '30Mbit/s'\ndelay = '20ms'\n\
@@ -101,7 +98,7 @@ fn super_packets_meet_the_queue_as_segments() {
 
 #[test]
 fn a_trace_that_ends_before_the_run_is_said_to() {
-    let folder = Folder::new("short");
+    let folder = Folder::new();
     folder.pcap("four.pcap", 1, (0..4000).map(|at| (at * 1000, 1514)));
     let text = |more: &str| {
         format!(
@@ -129,9 +126,9 @@ fn a_trace_that_ends_before_the_run_is_said_to() {
 
 #[test]
 fn a_direction_is_chosen_by_a_key_that_counts_in_the_hash_if_it_is_there() {
-    let folder = Folder::new("directions");
-    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../capture/tests/data/trace-both-directions.pcap");
-    fs::copy(capture, folder.0.join("both.pcap")).unwrap();
+    let folder = Folder::new();
+    let capture = testkit::repository().join("tests/cases/files/trace-both-directions.pcap");
+    fs::copy(capture, folder.file("both.pcap")).unwrap();
     let text = |more: &str| {
         format!(
             "title = 't'\nduration = '4s'\n[link]\nrate = '30Mbit/s'\nqueue.limit = '100 packets'\n[[flow]]\n\

@@ -35,7 +35,11 @@ mod buckets;
 mod delay;
 mod fifo;
 #[cfg(fuzzing)]
-pub mod fuzzing;
+pub mod fuzzing {
+    //! Access for the fuzz targets (`--cfg fuzzing`).
+
+    units::fuzzing_checks!();
+}
 mod histogram;
 mod link;
 mod loss;

@@ -1,12 +1,9 @@
 //! TCP-Madison's equations: hand values, each inverse put back, limits, and what is said of arguments out of range.
 
 use proptest::prelude::*;
+use testkit::close;
 use tightlink_model::bottleneck::{self, calculus::*};
 use units::{Bytes, Complaint, Rate};
-
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs().max(1e-300), "{found}, not {expected}");
-}
 
 #[test]
 fn hand_values() {

@@ -1,15 +1,11 @@
 //! The fixed point against the published case, chains worked out by hand, limits, and what must hold for any flows.
 
 use proptest::prelude::*;
+use testkit::close;
 use tightlink_model::fixed_point::{Bottleneck, FixedPoint, Flow, NoFixedPoint, Queue, fixed_point};
 use tightlink_model::red::Red;
 use tightlink_model::response::Protocol;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
-
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs(), "{found} is not {expected}");
-}
 
 /// Ten flows with base RTTs evenly spaced from `least` to `largest` microseconds, and packets of 1 kB.
 fn ten(protocol: Protocol, least: u64, largest: u64) -> Vec<Flow> {
@@ -57,10 +53,10 @@ fn case_1_has_the_utilization_of_the_paper_on_router_buffers() {
 #[test]
 fn at_a_tenth_of_the_product_renos_point_is_nearly_highspeeds() {
     let [reno, highspeed] = [Protocol::Reno, Protocol::HighSpeed].map(|protocol| case_1(protocol, 1250));
-    assert_close(reno.utilization, 0.9925, 1e-4);
-    assert_close(highspeed.utilization, 0.9952, 1e-4);
+    close(reno.utilization, 0.9925, 1e-4);
+    close(highspeed.utilization, 0.9952, 1e-4);
     // RFC 3649 at 1500 segments: 1.2e-5.
-    assert_close(highspeed.loss, 1.2e-5, 0.05);
+    close(highspeed.loss, 1.2e-5, 0.05);
 }
 
 /// M/M/1/1: p = rho / (1 + rho), and nobody waits. 100 packets in 100 ms at 1000 packets/s: rho = 1.
@@ -69,9 +65,9 @@ fn a_system_of_one_packet_loses_rho_of_one_plus_rho() {
     for (count, rho) in [(100, 1.0), (25, 0.25), (400, 4.0)] {
         let flow = one_packet_each(count, Span::from_millis(100), 1000);
         let found = fixed_point(&drop_tail(8, 1), &[flow]).unwrap();
-        assert_close(found.load, rho, 1e-9);
-        assert_close(found.loss, rho / (1.0 + rho), 1e-9);
-        assert_close(found.utilization, rho / (1.0 + rho), 1e-9);
+        close(found.load, rho, 1e-9);
+        close(found.loss, rho / (1.0 + rho), 1e-9);
+        close(found.utilization, rho / (1.0 + rho), 1e-9);
         assert_eq!((found.waiting, found.queueing_delay), (0.0, Span::ZERO));
     }
 }
@@ -82,11 +78,11 @@ fn a_system_of_one_packet_loses_rho_of_one_plus_rho() {
 fn at_a_load_of_one_every_length_is_as_likely() {
     let flow = one_packet_each(100, Span::from_millis(98), 1000);
     let found = fixed_point(&drop_tail(8, 5), &[flow]).unwrap();
-    assert_close(found.load, 1.0, 1e-9);
-    assert_close(found.loss, 1.0 / 6.0, 1e-9);
-    assert_close(found.utilization, 5.0 / 6.0, 1e-9);
-    assert_close(found.waiting, 5.0 / 3.0, 1e-9);
-    assert_close(found.lengths.none_waits(), 2.0 / 6.0, 1e-9);
+    close(found.load, 1.0, 1e-9);
+    close(found.loss, 1.0 / 6.0, 1e-9);
+    close(found.utilization, 5.0 / 6.0, 1e-9);
+    close(found.waiting, 5.0 / 3.0, 1e-9);
+    close(found.lengths.none_waits(), 2.0 / 6.0, 1e-9);
     assert_eq!(found.queueing_delay, Span::from_millis(2));
     assert_eq!(found.flows[0].rtt, Span::from_millis(100));
     // 10 packets/s each, of which one in six is lost; to whole bits per second.
@@ -100,10 +96,10 @@ fn reds_chain_of_three_lengths_matches_a_hand_value() {
     for held in [2, 50] {
         let bottleneck = Bottleneck { queue: Queue::Red(red), ..drop_tail(8, held) };
         let found = fixed_point(&bottleneck, &[one_packet_each(100, Span::from_millis(697), 7000)]).unwrap();
-        assert_close(found.load, 1.0, 1e-9);
-        assert_close(found.loss, 1.0 / 2.75, 1e-9);
-        assert_close(found.utilization, 1.75 / 2.75, 1e-9);
-        assert_close(found.lengths.none_waits(), 2.0 / 2.75, 1e-9);
+        close(found.load, 1.0, 1e-9);
+        close(found.loss, 1.0 / 2.75, 1e-9);
+        close(found.utilization, 1.75 / 2.75, 1e-9);
+        close(found.lengths.none_waits(), 2.0 / 2.75, 1e-9);
         assert_eq!(found.queueing_delay, Span::from_millis(3));
     }
 }
@@ -117,9 +113,9 @@ fn red_with_thresholds_beyond_the_buffer_is_drop_tail() {
         let plain = drop_tail(1000, packets);
         let by_sum = fixed_point(&Bottleneck { queue: Queue::Red(red), ..plain }, &flows).unwrap();
         let closed = fixed_point(&plain, &flows).unwrap();
-        assert_close(by_sum.utilization, closed.utilization, 1e-9);
-        assert_close(by_sum.loss, closed.loss, 1e-6);
-        assert_close(by_sum.waiting, closed.waiting, 1e-6);
+        close(by_sum.utilization, closed.utilization, 1e-9);
+        close(by_sum.loss, closed.loss, 1e-6);
+        close(by_sum.waiting, closed.waiting, 1e-6);
     }
 }
 
@@ -144,8 +140,8 @@ fn the_mean_packet_is_that_of_those_sent() {
     let flows =
         [one_packet_each(1, Span::from_millis(100), 1500), one_packet_each(1, Span::from_millis(50), 500)];
     let found = fixed_point(&drop_tail(8, 1), &flows).unwrap();
-    assert_close(found.mean_packet, 25_000.0 / 30.0, 1e-9);
-    assert_close(found.load, 25_000.0 / 1e6, 1e-9);
+    close(found.mean_packet, 25_000.0 / 30.0, 1e-9);
+    close(found.load, 25_000.0 / 1e6, 1e-9);
 }
 
 #[test]
@@ -153,8 +149,8 @@ fn two_alike_are_one_with_a_count_of_two() {
     let flow = ten(Protocol::Cubic, 20_000, 40_000)[3];
     let twice = fixed_point(&drop_tail(100, 50), &[flow, flow]).unwrap();
     let counted = fixed_point(&drop_tail(100, 50), &[Flow { count: 2, ..flow }]).unwrap();
-    assert_close(twice.load, counted.load, 1e-12);
-    assert_close(twice.loss, counted.loss, 1e-9);
+    close(twice.load, counted.load, 1e-12);
+    close(twice.loss, counted.loss, 1e-9);
 }
 
 /// What does not answer takes its part first: half of the link is a link of half the capacity, but for the packets' time on it.
@@ -164,7 +160,7 @@ fn unresponsive_traffic_is_a_part_of_the_load() {
     let half = Bottleneck { unresponsive: Rate::from_bps(50_000_000), ..drop_tail(100, 100) };
     let found = fixed_point(&half, &flows).unwrap();
     let carried: f64 = found.flows.iter().map(|flow| flow.throughput.as_bps_f64()).sum();
-    assert_close((carried + 50e6 * (1.0 - found.loss)) / 100e6, found.utilization, 1e-6);
+    close((carried + 50e6 * (1.0 - found.loss)) / 100e6, found.utilization, 1e-6);
     assert!(found.utilization > 0.9);
 }
 
@@ -179,9 +175,9 @@ fn loss_before_the_queue_counts_for_windows() {
     };
     let lossy = Bottleneck { loss: Fraction::new(0.01).unwrap(), ..drop_tail(1000, 1000) };
     let found = fixed_point(&lossy, &[flow]).unwrap();
-    assert_close(found.path_loss, 0.01, 1e-9);
-    assert_close(found.flows[0].throughput.as_bps_f64(), 12.0 * 12_000.0 / 0.04 * 0.99, 1e-3);
-    assert_close(found.utilization, 0.036 * 0.99, 1e-3);
+    close(found.path_loss, 0.01, 1e-9);
+    close(found.flows[0].throughput.as_bps_f64(), 12.0 * 12_000.0 / 0.04 * 0.99, 1e-3);
+    close(found.utilization, 0.036 * 0.99, 1e-3);
     assert!(found.loss < 1e-9);
 }
 
@@ -217,7 +213,7 @@ fn of_a_mix_each_flow_has_what_its_response_function_gives() {
     let found = fixed_point(&drop_tail(1000, 800), &[reno, highspeed, scalable, cubic]).unwrap();
     let loss = Fraction::new(found.path_loss).unwrap();
     for (flow, share) in [reno, highspeed, scalable, cubic].iter().zip(&found.flows) {
-        assert_close(share.window, flow.protocol.window(loss, share.rtt).unwrap(), 1e-6);
+        close(share.window, flow.protocol.window(loss, share.rtt).unwrap(), 1e-6);
     }
     // At a loss of about 4e-6 the order is that of the exponents.
     let of = |index: usize| found.flows[index].throughput;
@@ -238,7 +234,7 @@ fn a_million_packets_and_loads_on_both_sides_of_one_are_no_trouble() {
     for packets in [1, 20, 1000, 1_000_000] {
         let found = fixed_point(&drop_tail(10, packets), &[crowd]).unwrap();
         assert!(found.load > 1.0 && found.loss > 0.0 && found.loss < 1.0, "{found:?}");
-        assert_close(found.utilization, found.load * (1.0 - found.loss), 1e-6);
+        close(found.utilization, found.load * (1.0 - found.loss), 1e-6);
     }
 }
 

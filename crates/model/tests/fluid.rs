@@ -1,5 +1,6 @@
 //! The fluid model: its fixed points by hand, what is conserved, and that the step does not show.
 
+use testkit::close;
 use tightlink_model::fluid::{AveragedRed, Bottleneck, Class, Trajectory, trajectory};
 use tightlink_model::red::Red;
 use tightlink_model::response::{Protocol, cubic, highspeed};
@@ -27,10 +28,6 @@ fn settled(classes: &[Class]) -> (Trajectory, usize) {
     let (before, after) = (found.backlog[last - 40], found.backlog[last]);
     assert!((before / after - 1.0).abs() < 1e-4, "it has not settled: {before}, {after}");
     (found, last)
-}
-
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found / expected - 1.0).abs() < tolerance, "{found}, not {expected}");
 }
 
 /// Reductions per round trip where the window is `window` and the loss rate `loss`.

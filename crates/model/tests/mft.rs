@@ -1,6 +1,7 @@
 //! The four regimes of one transfer on one path, and P0's figures 1 to 6.
 
 use proptest::prelude::*;
+use testkit::close;
 use tightlink_model::mft::{
     CrossTraffic, Path, Regime, Target, available_bandwidth, lossless_window, maximum_feasible_throughput,
     prediction, saturating_window,
@@ -15,11 +16,6 @@ fn mbps(rate: Rate) -> f64 {
 
 fn millis(span: Span) -> f64 {
     span.as_millis_f64()
-}
-
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found / expected - 1.0).abs() < tolerance, "{found} is not {expected}");
 }
 
 /// P0's path of figures 1 to 4: C = 97, Te = 40 ms, A = 80. The buffer is not printed; 250 KB is ours.
@@ -54,7 +50,7 @@ fn figure_1_small_window_leaves_the_path_idle() {
     // 128 KB: printed 25.5 Mb/s. Whole segments explain the last digit: 88 of 1448 bytes.
     let found = prediction(&unresponsive(), &Target::reno(Bytes::new(128_000)));
     assert_eq!(found.regime, Regime::BufferLimited);
-    assert_close(mbps(found.goodput), 25.5, 0.001);
+    close(mbps(found.goodput), 25.5, 0.001);
     assert_eq!(found.rtt, BASE);
     assert_eq!(found.backlog, Bytes::ZERO);
 }
@@ -66,8 +62,8 @@ fn figure_2_available_bandwidth_times_rtt_saturates_without_a_queue() {
     assert_eq!(saturating_window(&path, &bare(1)), Bytes::new(400_000));
     let found = prediction(&path, &bare(400_000));
     assert_eq!(found.regime, Regime::Saturated);
-    assert_close(mbps(found.goodput), 79.6, 0.006);
-    assert_close(millis(found.rtt), 40.0, 1e-6);
+    close(mbps(found.goodput), 79.6, 0.006);
+    close(millis(found.rtt), 40.0, 1e-6);
     assert_eq!(found.backlog, Bytes::ZERO);
     // One byte less, and the link has gaps.
     assert_eq!(prediction(&path, &bare(399_999)).regime, Regime::BufferLimited);
@@ -78,23 +74,23 @@ fn figure_3_a_standing_queue_takes_from_buffer_limited_cross_traffic() {
     // 550 KB: printed 89.6 Mb/s at 49 ms.
     let found = prediction(&buffer_limited(), &bare(550_000));
     assert_eq!(found.regime, Regime::Saturated);
-    assert_close(millis(found.rtt), 49.0, 0.002);
-    assert_close(mbps(found.goodput), 89.6, 0.005);
+    close(millis(found.rtt), 49.0, 0.002);
+    close(mbps(found.goodput), 89.6, 0.005);
 }
 
 #[test]
 fn figure_3_cannot_come_from_unresponsive_nor_from_long_cross_traffic() {
     // Unresponsive: the queue takes it all, T = S/A = 55 ms, R = A.
     let found = prediction(&unresponsive(), &bare(550_000));
-    assert_close(millis(found.rtt), 55.0, 1e-9);
-    assert_close(mbps(found.goodput), 80.0, 1e-9);
+    close(millis(found.rtt), 55.0, 1e-9);
+    close(mbps(found.goodput), 80.0, 1e-9);
     // q = C (T - Te) = 97 Mb/s * 15 ms.
     assert_eq!(found.backlog, Bytes::new(181_875));
     // Windows of cross traffic with the target's own RTT: both share T = (S + Wx)/C = 52.4 ms.
     let alike = CrossTraffic::BufferLimited { window: Bytes::new(85_000), base_rtt: BASE };
     let found = prediction(&path(alike), &bare(550_000));
-    assert_close(millis(found.rtt), 635_000.0 * 8.0 / 97e3, 1e-6);
-    assert_close(mbps(found.goodput), 97.0 * 550.0 / 635.0, 1e-6);
+    close(millis(found.rtt), 635_000.0 * 8.0 / 97e3, 1e-6);
+    close(mbps(found.goodput), 97.0 * 550.0 / 635.0, 1e-6);
 }
 
 #[test]
@@ -112,9 +108,9 @@ fn figure_4_the_largest_window_overflows_the_buffer() {
 #[test]
 fn headers_cost_their_share_of_the_available_bandwidth() {
     let found = prediction(&unresponsive(), &Target::reno(Bytes::new(400_000)));
-    assert_close(mbps(found.goodput), 80.0 * 1448.0 / 1500.0, 1e-6);
+    close(mbps(found.goodput), 80.0 * 1448.0 / 1500.0, 1e-6);
     // 276 segments of 1500 bytes at 80 Mb/s.
-    assert_close(millis(found.rtt), 41.4, 1e-6);
+    close(millis(found.rtt), 41.4, 1e-6);
 }
 
 #[test]
@@ -125,14 +121,14 @@ fn the_buffer_limits_the_lossless_window_to_the_targets_share() {
     assert_eq!(window, Bytes::new(606_185));
     let full = prediction(&path, &bare(window.get()));
     assert_eq!(full.regime, Regime::Saturated);
-    assert_close(full.backlog.get() as f64, 250_000.0, 1e-5);
+    close(full.backlog.get() as f64, 250_000.0, 1e-5);
     assert_eq!(prediction(&path, &bare(window.get() + 2)).regime, Regime::SelfInducedLoss);
 }
 
 #[test]
 fn the_maximum_is_the_available_bandwidth_or_more_by_the_responsiveness() {
     let unresponsive = maximum_feasible_throughput(&unresponsive(), &bare(1));
-    assert_close(mbps(unresponsive.goodput), 80.0, 1e-5);
+    close(mbps(unresponsive.goodput), 80.0, 1e-5);
     let responsive = maximum_feasible_throughput(&buffer_limited(), &bare(1));
     assert!(mbps(responsive.goodput) > 90.0, "{responsive:?}");
 }
@@ -144,10 +140,10 @@ fn an_overflowing_window_saws_between_the_limits_of_the_buffer() {
         prediction(&path, &bare(10_000_000))
     };
     // No buffer: three quarters of A. B = C Te: all of A.
-    assert_close(mbps(sawed(0).goodput), 60.0, 1e-6);
+    close(mbps(sawed(0).goodput), 60.0, 1e-6);
     assert_eq!(sawed(0).rtt, BASE);
-    assert_close(mbps(sawed(485_000).goodput), 80.0, 1e-6);
-    assert_close(millis(sawed(485_000).rtt), 40.0 * 14.0 / 9.0, 1e-6);
+    close(mbps(sawed(485_000).goodput), 80.0, 1e-6);
+    close(millis(sawed(485_000).rtt), 40.0 * 14.0 / 9.0, 1e-6);
 }
 
 #[test]
@@ -159,10 +155,10 @@ fn buffer_limited_cross_traffic_that_vanishes_leaves_the_closed_form() {
         let (closed, summed) =
             (prediction(&alone, &target), prediction(&Path { cross: silent, ..alone }, &target));
         assert_eq!(closed.regime, Regime::SelfInducedLoss);
-        assert_close(summed.goodput.as_bps_f64(), closed.goodput.as_bps_f64(), 1e-5);
-        assert_close(summed.rtt.as_secs_f64(), closed.rtt.as_secs_f64(), 1e-5);
-        assert_close(summed.window.get() as f64, closed.window.get() as f64, 1e-4);
-        assert_close(summed.loss, closed.loss, 1e-5);
+        close(summed.goodput.as_bps_f64(), closed.goodput.as_bps_f64(), 1e-5);
+        close(summed.rtt.as_secs_f64(), closed.rtt.as_secs_f64(), 1e-5);
+        close(summed.window.get() as f64, closed.window.get() as f64, 1e-4);
+        close(summed.loss, closed.loss, 1e-5);
     }
 }
 
@@ -180,8 +176,8 @@ fn on_a_congested_path_the_largest_window_is_the_best() {
     let large = prediction(&path, &Target::reno(Bytes::MAX));
     assert_eq!((small.regime, large.regime), (Regime::Congested, Regime::Congested));
     // Equation 4's minimum would give S/T = 2.97 for the small window; the full formula knows that it saws.
-    assert_close(mbps(small.goodput), 2.4, 0.03);
-    assert_close(mbps(large.goodput), 3.1, 0.02);
+    close(mbps(small.goodput), 2.4, 0.03);
+    close(mbps(large.goodput), 3.1, 0.02);
     assert_eq!(maximum_feasible_throughput(&path, &Target::reno(Bytes::MAX)), large);
 }
 
@@ -194,8 +190,8 @@ fn vanishing_loss_leaves_the_lossless_goodput() {
             prediction(&unresponsive(), &target),
             prediction(&Path { loss: faint, ..unresponsive() }, &target),
         );
-        assert_close(lossy.goodput.as_bps_f64(), clean.goodput.as_bps_f64(), 1e-6);
-        assert_close(lossy.rtt.as_secs_f64(), clean.rtt.as_secs_f64(), 1e-6);
+        close(lossy.goodput.as_bps_f64(), clean.goodput.as_bps_f64(), 1e-6);
+        close(lossy.rtt.as_secs_f64(), clean.rtt.as_secs_f64(), 1e-6);
     }
 }
 

@@ -2,6 +2,7 @@
 //! A rate is whole bits per second, so a small one is only good to a few parts in 1e5.
 
 use proptest::prelude::*;
+use testkit::close;
 use tightlink_model::pftk::{LossyFlow, pftk, pftk_full};
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -21,22 +22,17 @@ fn packets_per_second(rate: Rate) -> f64 {
     rate.as_bps_f64() / 8000.0
 }
 
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found / expected - 1.0).abs() < tolerance, "{found} is not {expected}");
-}
-
 #[test]
 fn approximation_matches_hand_values() {
     // p = 0.015, b = 1: sqrt(2p/3) = 0.1, 3 sqrt(3p/8) = 0.225, 1 + 32 p^2 = 1.0072,
     // 1 / (0.01 + 0.4 * 0.225 * 0.015 * 1.0072) = 1 / 0.01135972.
-    assert_close(packets_per_second(pftk(&flow(0.015, 1, 1 << 30))), 88.0303, 1e-5);
+    close(packets_per_second(pftk(&flow(0.015, 1, 1 << 30))), 88.0303, 1e-5);
     // p = 1 %, b = 2: sqrt(4p/3) = 0.1154701, 3 sqrt(6p/8) = 0.2598076, 1 + 32 p^2 = 1.0032,
     // 1 / (0.01154701 + 0.4 * 0.2598076 * 0.01 * 1.0032) = 1 / 0.01258956.
-    assert_close(packets_per_second(pftk(&flow(0.01, 2, 1 << 30))), 79.4309, 1e-5);
+    close(packets_per_second(pftk(&flow(0.01, 2, 1 << 30))), 79.4309, 1e-5);
     // Where 3 sqrt(3bp/8) passes 1 every loss is a timeout: p = 0.3, b = 2.
     // sqrt(0.4) = 0.6324555, 1 + 32 * 0.09 = 3.88: 1 / (0.06324555 + 0.4 * 0.3 * 3.88) = 1 / 0.52884555.
-    assert_close(packets_per_second(pftk(&flow(0.3, 2, 1 << 30))), 1.890911, 5e-5);
+    close(packets_per_second(pftk(&flow(0.3, 2, 1 << 30))), 1.890911, 5e-5);
 }
 
 #[test]
@@ -44,7 +40,7 @@ fn full_model_matches_a_hand_value() {
     // p = 0.5, b = 1, no limit: E = 1 + sqrt(8/3 + 1) = 2.914854 (below 3, so every loss is a timeout),
     // F = 1 + .5 + .5 + .5 + .5 + .5 + .5 = 4;
     // (1 + 2.914854 + 2) / (0.1 (1.457427 + 1) + 0.4 * 4 * 2) = 5.914854 / 3.4457427.
-    assert_close(packets_per_second(pftk_full(&flow(0.5, 1, 1 << 30))), 1.716569, 5e-5);
+    close(packets_per_second(pftk_full(&flow(0.5, 1, 1 << 30))), 1.716569, 5e-5);
 }
 
 #[test]
@@ -58,8 +54,8 @@ fn without_loss_only_the_window_limits() {
 fn under_rare_loss_the_square_root_law_remains() {
     let p = 1e-6;
     let law = 10.0 * (3.0f64 / (4.0 * p)).sqrt();
-    assert_close(packets_per_second(pftk(&flow(p, 2, 1 << 30))), law, 1e-3);
-    assert_close(packets_per_second(pftk_full(&flow(p, 2, 1 << 30))), law, 2e-3);
+    close(packets_per_second(pftk(&flow(p, 2, 1 << 30))), law, 1e-3);
+    close(packets_per_second(pftk_full(&flow(p, 2, 1 << 30))), law, 2e-3);
 }
 
 #[test]
@@ -67,7 +63,7 @@ fn the_formulas_agree_up_to_five_percent_loss() {
     for p in [1e-5, 1e-4, 1e-3, 1e-2, 5e-2] {
         for b in [1, 2] {
             let (short, full) = (pftk(&flow(p, b, 1 << 30)), pftk_full(&flow(p, b, 1 << 30)));
-            assert_close(short.as_bps_f64(), full.as_bps_f64(), 0.04);
+            close(short.as_bps_f64(), full.as_bps_f64(), 0.04);
         }
     }
 }
@@ -84,9 +80,9 @@ fn full_model_explains_both_congested_transfers_of_p0_with_one_loss_rate() {
         delayed_ack: 2,
         max_window,
     };
-    assert_close(pftk_full(&path(Bytes::new(20 * 1448))).as_bps_f64(), 2.4e6, 0.03);
-    assert_close(pftk_full(&path(Bytes::MAX)).as_bps_f64(), 3.1e6, 0.03);
-    assert_close(pftk(&path(Bytes::new(20 * 1448))).as_bps_f64(), 2.97e6, 0.01);
+    close(pftk_full(&path(Bytes::new(20 * 1448))).as_bps_f64(), 2.4e6, 0.03);
+    close(pftk_full(&path(Bytes::MAX)).as_bps_f64(), 3.1e6, 0.03);
+    close(pftk(&path(Bytes::new(20 * 1448))).as_bps_f64(), 2.97e6, 0.01);
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! One Reno flow and its buffer, against the limits and against the cycle stepped round by round.
 
 use proptest::prelude::*;
+use testkit::close;
 use tightlink_model::sawtooth::{Sawtooth, buffer_in_bdps, sawtooth, utilization};
 use units::{Bytes, Rate, Span};
 
@@ -14,11 +15,6 @@ fn cycle(beta: f64, delayed_ack: u32) -> Sawtooth {
     sawtooth(RATE, BASE, Bytes::new((BDP * beta) as u64), SEGMENT, delayed_ack).unwrap()
 }
 
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found / expected - 1.0).abs() < tolerance, "{found} is not {expected}");
-}
-
 #[test]
 fn without_a_buffer_three_quarters_of_the_link_is_used() {
     let cycle = cycle(0.0, 1);
@@ -30,26 +26,26 @@ fn without_a_buffer_three_quarters_of_the_link_is_used() {
 
 #[test]
 fn one_bandwidth_delay_product_fills_the_link() {
-    assert_close(cycle(1.0, 1).utilization, 1.0, 1e-12);
+    close(cycle(1.0, 1).utilization, 1.0, 1e-12);
     assert_eq!(cycle(3.0, 1).utilization, 1.0);
     // 14/9 and 28/9 of the base RTT.
-    assert_close(cycle(1.0, 1).rtt.as_secs_f64(), 0.1 * 14.0 / 9.0, 1e-8);
-    assert_close(cycle(3.0, 1).rtt.as_secs_f64(), 0.1 * 28.0 / 9.0, 1e-8);
+    close(cycle(1.0, 1).rtt.as_secs_f64(), 0.1 * 14.0 / 9.0, 1e-8);
+    close(cycle(3.0, 1).rtt.as_secs_f64(), 0.1 * 28.0 / 9.0, 1e-8);
 }
 
 #[test]
 fn a_tenth_of_the_bandwidth_delay_product_uses_four_fifths() {
     // (3/4) 1.21 / 1.11
-    assert_close(utilization(0.1).unwrap(), 0.817_567_567, 1e-8);
+    close(utilization(0.1).unwrap(), 0.817_567_567, 1e-8);
 }
 
 #[test]
 fn loss_is_the_square_root_law_at_the_mean_window() {
     // Without a buffer Wmax = 1000 packets: N = 3/8 b 1000^2.
-    assert_close(cycle(0.0, 1).packets_per_cycle, 375_000.0, 1e-12);
-    assert_close(cycle(0.0, 2).packets_per_cycle, 750_000.0, 1e-12);
+    close(cycle(0.0, 1).packets_per_cycle, 375_000.0, 1e-12);
+    close(cycle(0.0, 2).packets_per_cycle, 750_000.0, 1e-12);
     // The square-root law at that loss and RTT gives the same packets per round: sqrt(3 N / (2b)) = 750.
-    assert_close((1.5 * 375_000.0f64).sqrt(), 750.0, 1e-12);
+    close((1.5 * 375_000.0f64).sqrt(), 750.0, 1e-12);
 }
 
 #[test]
@@ -78,9 +74,9 @@ fn closed_form_agrees_with_the_cycle_stepped_round_by_round() {
     for beta in [0.0, 0.05, 0.3, 0.7, 1.0, 1.5, 4.0] {
         let (used, rtt, period) = stepped(beta);
         let cycle = cycle(beta, 1);
-        assert_close(cycle.utilization, used, 2e-3);
-        assert_close(cycle.rtt.as_secs_f64(), rtt, 2e-3);
-        assert_close(cycle.period.as_secs_f64(), period, 3e-3);
+        close(cycle.utilization, used, 2e-3);
+        close(cycle.rtt.as_secs_f64(), rtt, 2e-3);
+        close(cycle.period.as_secs_f64(), period, 3e-3);
     }
 }
 

@@ -50,6 +50,7 @@ mod echoer;
 mod echoes;
 mod error;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
 pub mod fuzzing;
 mod key;
 mod prober;

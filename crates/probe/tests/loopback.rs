@@ -5,10 +5,10 @@ use host::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
+use testkit::could_not_judge;
+use testkit::tries::{in_one_of_five, in_time};
 use tightlink_probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use units::{Bytes, Span, Time};
-use unjudged::could_not_judge;
-use unjudged::tries::{in_one_of_five, in_time};
 
 const SESSION: u64 = 7;
 const PACKETS: u16 = TRAIN_PACKETS as u16;

@@ -50,6 +50,7 @@ mod draft;
 mod fault;
 mod figure;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
 pub mod fuzzing;
 mod hash;
 mod host;

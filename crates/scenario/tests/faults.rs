@@ -433,26 +433,3 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
         &["x.toml:8:12: flow[0].recovery", "with selective acknowledgements", "write sack = false"],
     );
 }
-
-#[test]
-fn what_a_host_does_lies_within_what_hosts_do() {
-    let near = "did you mean \"linux\"?";
-    says(&in_flow("host = 'linus'"), &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", near]);
-    for (key, first) in [("bbr_variant", "draft"), ("cubic_variant", "rfc"), ("window_variant", "rfc")] {
-        let place = format!("flow[0].{key}");
-        says(&in_flow(&format!("{key} = 'linus'")), &[&place, &format!("\"{first}\", \"linux\""), near]);
-    }
-    for key in ["tso", "quick_growth"] {
-        says(&in_flow(&format!("{key} = 'on'")), &[&format!("flow[0].{key}"), "true or false"]);
-    }
-    for key in ["gro", "sack_compression", "pause", "wake_up"] {
-        says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
-        says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);
-    }
-    says(&in_flow("quick_ack = -1"), &["flow[0].quick_ack", "a whole number from 0 to 1000000"]);
-    says(
-        &in_flow("pause_interval = '0s'"),
-        &["flow[0].pause_interval: no time between two pauses", "above zero"],
-    );
-    says(&in_flow("access_rate = '0Mbit/s'"), &["flow[0].access_rate: a line of zero", "above zero"]);
-}

@@ -1,5 +1,8 @@
 //! What `host` sets, and what it leaves to the keys of the flow.
 
+mod common;
+
+use common::{LINK, TOP, fault, says};
 use tightlink_scenario::{
     BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SendBuffer, SocketBuffer,
     WindowVariant,
@@ -72,4 +75,28 @@ fn a_default_of_a_host_is_what_its_flows_have() {
     assert_eq!(Host::Linux.default_of("send_jitter", "reno"), Some(linux.send_jitter));
     assert_eq!(Host::Linux.default_of("slow_start", "cubic"), Some("hystart".to_owned()));
     assert_eq!(Host::Linux.default_of::<u64>("name", "reno"), None);
+}
+
+#[test]
+fn what_a_host_does_lies_within_what_hosts_do() {
+    let in_flow = |keys: &str| fault(&format!("{TOP}{LINK}delay = '10ms'\n[[flow]]\n{keys}\n"));
+    let near = "did you mean \"linux\"?";
+    says(&in_flow("host = 'linus'"), &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", near]);
+    for (key, first) in [("bbr_variant", "draft"), ("cubic_variant", "rfc"), ("window_variant", "rfc")] {
+        let place = format!("flow[0].{key}");
+        says(&in_flow(&format!("{key} = 'linus'")), &[&place, &format!("\"{first}\", \"linux\""), near]);
+    }
+    for key in ["tso", "quick_growth"] {
+        says(&in_flow(&format!("{key} = 'on'")), &[&format!("flow[0].{key}"), "true or false"]);
+    }
+    for key in ["gro", "sack_compression", "pause", "wake_up"] {
+        says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
+        says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);
+    }
+    says(&in_flow("quick_ack = -1"), &["flow[0].quick_ack", "a whole number from 0 to 1000000"]);
+    says(
+        &in_flow("pause_interval = '0s'"),
+        &["flow[0].pause_interval: no time between two pauses", "above zero"],
+    );
+    says(&in_flow("access_rate = '0Mbit/s'"), &["flow[0].access_rate: a line of zero", "above zero"]);
 }

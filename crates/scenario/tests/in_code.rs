@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use std::fs;
-use std::path::{Path, PathBuf};
 use tightlink_scenario::reference::rows;
 use tightlink_scenario::{
     Column, Complaints, Document, Flow, Limit, Link, Queue, Scenario, SocketBuffer, Spread,
@@ -221,21 +220,9 @@ fn every_value_of_every_key_comes_back_from_its_text() {
     assert_eq!(unchanged, Vec::<String>::new());
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_scenario_of_the_project_comes_back_from_its_text() {
-    let mut found = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"), &mut found);
+    let found = testkit::files(&testkit::repository().join("scenarios"), "toml");
     assert!(found.len() > 60, "{} files", found.len());
     for file in found {
         let name = file.display().to_string();

@@ -8,6 +8,7 @@ use air::config::AfterCollision;
 use air::frame::Sizes;
 use air::phy::IEEE_80211G;
 use link::{Limit, LinkConfig};
+use testkit::cpu_seconds;
 use tightlink_sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, NoRecorder, Plan, QueuePlan,
     Simulation, StationPlan, Topology, UplinkPlan, UplinkSource,
@@ -81,13 +82,6 @@ fn plan(seconds: u64) -> Plan {
         warmup: Time::ZERO,
         seed: 1,
     }
-}
-
-/// CPU seconds this process has used.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    let nanos: f64 = stat.split_whitespace().next().expect("a number").parse().expect("a number");
-    nanos * 1e-9
 }
 
 fn main() {

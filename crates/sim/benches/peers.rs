@@ -11,6 +11,7 @@
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
+use testkit::cpu_seconds;
 use tightlink_sim::{ControlPlan, FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Topology};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -81,13 +82,6 @@ fn brings_a_pace(control: &str) -> bool {
         round: 1,
     });
     at_once || has_one(&*control)
-}
-
-/// CPU seconds this process has used.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    let nanos: f64 = stat.split_whitespace().next().expect("a number").parse().expect("a number");
-    nanos * 1e-9
 }
 
 /// The largest resident memory of this process so far, MB.

@@ -32,3 +32,7 @@ pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use coalescing::Batch;
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Features, Full, Paced, Plain, Sender, SenderConfig};
+
+#[cfg(test)]
+#[path = "../tests/within/tcp.rs"]
+mod tests;

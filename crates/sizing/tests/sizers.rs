@@ -1,8 +1,11 @@
-//! Sizers: what each must answer, and what all of them promise.
+//! Sizers: what each must answer, what all of them promise, and how the driver keeps their actions.
 
 use proptest::prelude::*;
 use tightlink_sizing::registry::{SIZERS, build, build_with, has};
-use tightlink_sizing::{Action, BufferSizer, Drs, Fixed, INITIAL_WINDOW, Input, SenderReport, SizerConfig};
+use tightlink_sizing::{
+    Action, BufferSizer, Demands, Driver, Drs, Fixed, INITIAL_WINDOW, Input, SenderReport, SizerConfig,
+    SizerState,
+};
 use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);
@@ -171,4 +174,69 @@ proptest! {
             prop_assert!(window > Bytes::ZERO, "{}: a window to begin with", entry.name);
         }
     }
+}
+
+/// A sizer that returns the actions it was made with, and enters a new phase with each input.
+#[derive(Debug)]
+struct Script(Vec<Action>, u64);
+
+impl BufferSizer for Script {
+    fn handle(&mut self, _now: Time, input: Input) {
+        if let Input::OutOfOrder(count) = input {
+            self.1 = count;
+        }
+    }
+
+    fn poll(&mut self, _now: Time) -> Option<Action> {
+        self.0.pop()
+    }
+
+    fn state(&self) -> SizerState {
+        SizerState { phase: if self.1 < 2 { "few" } else { "many" }, reason: self.1.to_string() }
+    }
+}
+
+fn driver(actions: &[Action]) -> Driver {
+    Driver::new(Box::new(Script(actions.iter().rev().copied().collect(), 0)), Time::ZERO)
+}
+
+#[test]
+fn the_last_window_and_the_last_pace_count_and_every_train() {
+    let (window, pace) = (Bytes::new(7), Some(Rate::from_bps(8)));
+    let actions = [Action::Train(20), Action::Window(Bytes::new(9)), Action::Pace(pace), Action::Train(20)];
+    let mut driver = driver(&[&actions[..], &[Action::Pace(None), Action::Window(window)]].concat());
+    assert_eq!(driver.window(), Some(window));
+    assert!(driver.has_demands());
+    assert_eq!(driver.take_demands(), Demands { trains: 2, packets: 20, pace: Some(None) });
+    assert!(!driver.has_demands(), "each is given once");
+    assert!(!driver.tell(Time::ZERO, Input::OutOfOrder(1)), "no window is asked for");
+}
+
+#[test]
+fn a_phase_is_kept_once_and_a_reason_where_it_is_asked_for() {
+    let [mut by_phase, mut by_reason] = [driver(&[]), driver(&[])];
+    for tick in 0..=3 {
+        let now = Time::ZERO + Span::from_secs(tick);
+        by_phase.tell(now, Input::OutOfOrder(tick));
+        by_phase.note_phase(now);
+        by_phase.note_phase(now);
+        by_reason.tell(now, Input::OutOfOrder(tick));
+        by_reason.note_state(now, Bytes::new(1));
+        by_reason.note_state(now, Bytes::new(1));
+    }
+    let reasons = |driver: &Driver| -> Vec<String> {
+        driver.changes().iter().map(|change| change.state.reason.clone()).collect()
+    };
+    assert_eq!(reasons(&by_phase), ["0", "2"]);
+    assert_eq!(reasons(&by_reason), ["0", "1", "2", "3"]);
+}
+
+#[test]
+fn a_sizer_that_never_rests_does_not_take_the_memory() {
+    let mut driver = driver(&[]);
+    for count in 0..3000 {
+        driver.tell(Time::ZERO, Input::OutOfOrder(count));
+        driver.note_state(Time::ZERO, Bytes::new(1));
+    }
+    assert_eq!(driver.changes().len(), 1000);
 }

@@ -22,6 +22,7 @@ mod complaint;
 mod foreign;
 mod fraction;
 #[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
 pub mod fuzzing;
 pub mod random;
 mod rate;

@@ -1,7 +1,10 @@
-//! The text forms people type, and the errors they meet.
+//! The text forms that people type, the errors that they meet, and how foreign text shows.
 
 use proptest::prelude::*;
-use tightlink_units::{Bytes, Fraction, Rate, Span};
+use tightlink_units::{Bytes, Foreign, Fraction, Rate, Span, is_visible, one_line};
+
+/// The longest foreign text that is shown, characters.
+const LONGEST: usize = 200;
 
 #[test]
 fn the_usual_forms_are_read_exactly() {
@@ -107,4 +110,53 @@ fn messages_for_people_have_three_digits() {
     let sizes = [273_896u64, 2_147_483_648, 999_999].map(|bytes| Bytes::new(bytes).rounded());
     assert_eq!(sizes, ["274 kB", "2.15 GB", "1 MB"]);
     assert_eq!(Rate::from_bps(20_320_000).rounded(), "20.3 Mbit/s");
+}
+
+#[test]
+fn ordinary_text_shows_as_it_is() {
+    for text in ["a file", "naïve Straße", "日本語", "", "it's"] {
+        assert_eq!(Foreign::new(text).to_string(), text);
+    }
+    assert_eq!(format!("{:#}", Foreign::new("say \"yes\"")), r#""say \"yes\"""#);
+}
+
+#[test]
+fn what_moves_a_terminal_is_escaped() {
+    let text = "\x1b]0;owned\x07\r\nreceived: all verified\u{9b}2J\u{202e}\u{200b}\u{2028}\\";
+    let shown = Foreign::new(text).to_string();
+    assert_eq!(shown, r"\u{1b}]0;owned\u{7}\r\nreceived: all verified\u{9b}2J\u{202e}\u{200b}\u{2028}\\");
+    assert_eq!(Foreign::new(b"a\xff\n").to_string(), r"a\xff\n");
+}
+
+#[test]
+fn a_text_of_several_lines_is_shown_on_one() {
+    assert_eq!(one_line("a title"), "a title");
+    assert_eq!(one_line("two\n  lines\r\n\r\n and more \n"), "two lines and more");
+    assert_eq!(one_line("a\tb\u{2028}c\x1b[2K\u{202e}"), r"a\tb c\u{1b}[2K\u{202e}");
+    assert_eq!(one_line("a  b"), "a  b");
+}
+
+#[test]
+fn long_text_is_cut() {
+    let shown = Foreign::new(&"ä".repeat(5000)).to_string();
+    assert_eq!(shown.chars().count(), LONGEST + 1);
+    assert!(shown.ends_with('…'));
+    assert!(format!("{:#}", Foreign::new(&[0xff; 5000])).ends_with("…\""));
+}
+
+proptest! {
+    #[test]
+    fn one_line_is_one_line(text in ".{0,40}[\\n\\r\\t ]{0,4}.{0,40}") {
+        let line = one_line(&text);
+        prop_assert!(line.chars().all(is_visible), "{}", line.escape_debug());
+    }
+
+    #[test]
+    fn no_bytes_reach_the_terminal_as_controls(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        for shown in [Foreign::new(&bytes).to_string(), format!("{:#}", Foreign::new(&bytes))] {
+            let plain = shown.chars().all(is_visible);
+            prop_assert!(plain, "{}", shown.escape_debug());
+            prop_assert!(shown.chars().count() <= LONGEST * 10 + 3);
+        }
+    }
 }

@@ -178,9 +178,14 @@ fn packets(out: &Path) -> io::Result<()> {
         seeds.add(file)?;
     }
     // The first bytes of each file of the tests that other tools have made, and those that are compressed as they are.
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/capture/tests/data");
-    for file in fs::read_dir(data)? {
-        let path = file?.path();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let [data, cases] = ["crates/capture/tests/data", "tests/cases/files"].map(|folder| root.join(folder));
+    let is_trace = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trace-"));
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(&data)?.chain(fs::read_dir(cases)?) {
+        files.push(entry?.path());
+    }
+    for path in files.into_iter().filter(|path| path.starts_with(&data) || is_trace(path)) {
         let bytes = fs::read(&path)?;
         let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst" || end == "lz4");
         let length = if packed { bytes.len() } else { bytes.len().min(590) };

@@ -8,6 +8,18 @@ pub const NANO: u32 = 0xa1b2_3c4d;
 pub const ETHERNET: u16 = 1;
 pub const RAW: u16 = 101;
 
+/// Returns a file of the right answers, `tests/cases/files`.
+pub fn file_of_cases(name: &str) -> Vec<u8> {
+    let path = testkit::repository().join("tests/cases/files").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Returns a file of `tests/data`.
+pub fn file(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
 /// A packet of a capture: seconds, fraction, what was captured, how long it was.
 pub type Record = (u32, u32, Vec<u8>, u32);
 

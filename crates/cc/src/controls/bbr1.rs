@@ -415,7 +415,7 @@ impl CongestionControl for Bbr1 {
 #[cfg(test)]
 mod tests {
     use super::Bbr1;
-    use crate::tests::random_events::{compare_with_fast_path, start};
+    use crate::random_events::{compare_with_fast_path, start};
 
     #[test]
     fn what_the_fast_path_leaves_alone_would_not_have_changed() {

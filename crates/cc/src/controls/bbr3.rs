@@ -374,7 +374,7 @@ impl CongestionControl for Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::Bbr3;
-    use crate::tests::random_events::{compare_with_fast_path, start};
+    use crate::random_events::{compare_with_fast_path, start};
 
     #[test]
     fn what_the_fast_path_leaves_alone_would_not_have_changed() {

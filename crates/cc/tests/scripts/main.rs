@@ -5,6 +5,7 @@ mod bbr;
 mod bic;
 mod driver;
 mod fast;
+mod hystart;
 mod low_priority;
 mod rfc3465;
 mod rfc3649;

@@ -47,7 +47,7 @@ fn trial(file: &Path, quiet: bool) -> Trial {
 
 fn judge(name: &str, case: &Case, folder: &Path) -> Result<(), Failed> {
     if let Some(missing) = case.missing() {
-        unjudged::could_not_judge(format_args!("case {name} needs {missing}"));
+        testkit::could_not_judge(format_args!("case {name} needs {missing}"));
         return Ok(());
     }
     let judged = ask::judge(case, folder)?;

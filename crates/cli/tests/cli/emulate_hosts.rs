@@ -2,7 +2,7 @@
 
 use crate::place::{Ended, Place, alone, root};
 use serde_json::Value;
-use unjudged::tries::{in_one_of_five, in_time};
+use testkit::tries::{in_one_of_five, in_time};
 
 /// Runs `emulate --json` with `link` before a line of Python at the near end, and perhaps one at the far end.
 fn python(link: &[&str], server: Option<&str>, program: &str) -> (Ended, Value) {

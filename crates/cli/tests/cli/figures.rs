@@ -3,7 +3,7 @@
 use crate::place::{Place, SMALL, alone, root};
 use std::fs;
 use std::path::{Path, PathBuf};
-use unjudged::could_not_judge;
+use testkit::could_not_judge;
 
 #[test]
 fn figure_list_names_every_published_result() {

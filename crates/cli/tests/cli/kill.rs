@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
-use unjudged::tries::{in_one_of_five, in_time};
+use testkit::tries::{in_one_of_five, in_time};
 
 const LIVE: &str = r#"title = "killed"
 duration = "20s"

@@ -127,7 +127,7 @@ fn links_of_other_users_on_the_way_are_not_followed() {
         end(program)
     };
     if run().code.is_none_or(|code| code >= 126) {
-        unjudged::could_not_judge(format_args!("nobody may not run the program"));
+        testkit::could_not_judge(format_args!("nobody may not run the program"));
         return;
     }
     // Root's own link is followed, and so is one's own.

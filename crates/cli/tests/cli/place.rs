@@ -1,5 +1,7 @@
 //! A folder to work in, the program, and what became of it.
 
+pub use testkit::{needs, now, within};
+
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Two seconds of one transfer and some Poisson traffic: milliseconds in the simulator.
@@ -182,31 +184,5 @@ pub fn root() -> bool {
     needs(root && tun, "root and /dev/net/tun")
 }
 
-/// Whether `what` is `there`. If not, the test could not judge.
-#[track_caller]
-pub fn needs(there: bool, what: &str) -> bool {
-    if !there {
-        unjudged::could_not_judge(format_args!("needs {what}"));
-    }
-    there
-}
-
 /// What is not there by then will not come: a stalling machine takes many times as long as a quiet one.
 pub const SOON: Duration = Duration::from_secs(20);
-
-/// Waits until `condition` holds, at most `limit`; whether it does.
-pub fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    let started = now();
-    while started.elapsed() < limit {
-        if condition() {
-            return true;
-        }
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
-    condition()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test with deadlines")]
-pub fn now() -> Instant {
-    Instant::now()
-}

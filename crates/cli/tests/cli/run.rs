@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
-use unjudged::could_not_judge;
+use testkit::could_not_judge;
 
 /// The keys of `summary.json`: the metrics, and what is none.
 fn summary_keys() -> BTreeSet<&'static str> {

@@ -159,7 +159,7 @@ const READ: [&str; 2] = ["", "Specified qdisc kind is unknown"];
 fn the_lines_for_linux_are_read_by_tc_and_hold_the_packets_that_they_promise() {
     let tools = ["unshare -n true", "tc -V", "ip -V"];
     if !tools.iter().all(|tool| sh(tool).is_some_and(|out| out.status.success())) {
-        unjudged::could_not_judge("no root, tc or ip");
+        testkit::could_not_judge("no root, tc or ip");
         return;
     }
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What the common cases of every command print, and their exit codes, as files in `snapshots/`.
+//! What the common cases of every command print, and their exit codes, as one file in `snapshots/` for each command.
 //!
 //! `INSTA_UPDATE=always cargo test -p tightlink --test cli snapshots` writes them; look at the difference before a commit.
 
@@ -8,65 +8,86 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A case: its file, and the line for the shell, in which `tightlink` is the program.
-const CASES: &[(&str, &str)] = &[
-    ("no-command", "tightlink"),
-    ("help", "tightlink --help"),
-    ("unknown-command", "tightlink rum small.toml"),
-    ("run", "tightlink run small.toml"),
-    ("run-help", "tightlink run --help"),
-    ("run-model", "tightlink run small.toml --engine model --out none"),
-    ("run-sweep", "tightlink run small.toml --set link.queue.limit=2bdp --repeat 2 --out none"),
-    ("run-two-flows", "tightlink run two.toml --out none"),
-    ("run-no-file", "tightlink run missing.toml"),
-    ("run-wrong-key", "tightlink run small.toml --set link.rat=5Mbit/s"),
-    ("run-wrong-unit", "tightlink run small.toml --set link.rate=5MB/s"),
-    ("run-wrong-seed", "tightlink run small.toml --seed -1"),
-    ("run-control-of-the-kernel", "tightlink run small.toml --set flow.target.control=cubik"),
-    ("compare", "tightlink compare small.toml --engines model,sim"),
-    ("compare-claims", "tightlink compare small.toml --engines sim --claims missing.toml"),
-    ("sweep", "tightlink sweep sweep.toml"),
-    ("sweep-target", "tightlink sweep small.toml --target 'utilization>=20%' --over link.queue.limit"),
-    ("sweep-wrong-target", "tightlink sweep small.toml --target 'utilisation>=90%' --over link.queue.limit"),
-    ("sweep-without-over", "tightlink sweep small.toml --target 'utilization>=90%'"),
-    ("size-quick", "tightlink size --rate 100Mbit/s --flows 10 --quick"),
-    ("size-wrong-control", "tightlink size --rate 100Mbit/s --control cubik --quick"),
-    ("figure-unknown", "tightlink figure fig1-4"),
-    ("check-unknown", "tightlink check nobody"),
-    ("new", "tightlink new"),
-    ("new-list", "tightlink new list"),
-    ("new-unknown", "tightlink new quik"),
-    ("list-queues", "tightlink list queues"),
-    ("list-sizers", "tightlink list sizers"),
-    ("keys-one", "tightlink keys flow.rtt"),
-    ("keys-part", "tightlink keys _ack"),
-    ("keys-unknown", "tightlink keys delayed_akc"),
-    ("tune-nothing", "tightlink tune"),
-    ("tune-wrong-window", "tightlink tune --window large -- true"),
-    ("emulate-without-rate", "tightlink emulate -- true"),
-    ("emulate-wrong-queue", "tightlink emulate --rate 5Mbit/s --queue coddle -- true"),
-    ("emulate-help", "tightlink emulate --help"),
-    ("receive-wrong-window", "tightlink receive inbox --window large"),
-    ("send-wrong-ticket", "tightlink send small.toml tl10nonsense"),
-    ("send-no-file", "tightlink send missing.txt --dry-run"),
-    ("send-dry-run", "tightlink send folder --dry-run"),
+/// The cases by the file of their snapshot: lines for the shell, in which `tightlink` is the program.
+const CASES: &[(&str, &[&str])] = &[
+    ("program", &["tightlink", "tightlink --help", "tightlink rum small.toml"]),
+    (
+        "run",
+        &[
+            "tightlink run small.toml",
+            "tightlink run --help",
+            "tightlink run small.toml --engine model --out none",
+            "tightlink run small.toml --set link.queue.limit=2bdp --repeat 2 --out none",
+            "tightlink run two.toml --out none",
+            "tightlink run missing.toml",
+            "tightlink run small.toml --set link.rat=5Mbit/s",
+            "tightlink run small.toml --set link.rate=5MB/s",
+            "tightlink run small.toml --seed -1",
+            "tightlink run small.toml --set flow.target.control=cubik",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "tightlink compare small.toml --engines model,sim",
+            "tightlink compare small.toml --engines sim --claims missing.toml",
+        ],
+    ),
+    (
+        "sweep",
+        &[
+            "tightlink sweep sweep.toml",
+            "tightlink sweep small.toml --target 'utilization>=20%' --over link.queue.limit",
+            "tightlink sweep small.toml --target 'utilisation>=90%' --over link.queue.limit",
+            "tightlink sweep small.toml --target 'utilization>=90%'",
+        ],
+    ),
+    (
+        "size",
+        &[
+            "tightlink size --rate 100Mbit/s --flows 10 --quick",
+            "tightlink size --rate 100Mbit/s --control cubik --quick",
+        ],
+    ),
+    ("figure", &["tightlink figure fig1-4"]),
+    ("check", &["tightlink check nobody"]),
+    ("new", &["tightlink new", "tightlink new list", "tightlink new quik"]),
+    ("list", &["tightlink list queues", "tightlink list sizers"]),
+    ("keys", &["tightlink keys flow.rtt", "tightlink keys _ack", "tightlink keys delayed_akc"]),
+    ("tune", &["tightlink tune", "tightlink tune --window large -- true"]),
+    (
+        "emulate",
+        &[
+            "tightlink emulate -- true",
+            "tightlink emulate --rate 5Mbit/s --queue coddle -- true",
+            "tightlink emulate --help",
+        ],
+    ),
+    ("receive", &["tightlink receive inbox --window large"]),
+    (
+        "send",
+        &[
+            "tightlink send small.toml tl10nonsense",
+            "tightlink send missing.txt --dry-run",
+            "tightlink send folder --dry-run",
+        ],
+    ),
     (
         "transfer",
-        "tightlink receive inbox --listen 127.0.0.1:0 --yes --ticket-file ticket > received 2>&1 & \
+        &["tightlink receive inbox --listen 127.0.0.1:0 --yes --ticket-file ticket > received 2>&1 & \
          while ! test -s ticket; do sleep 0.05; done; \
-         tightlink send folder --ticket-file ticket; wait; cat received",
+         tightlink send folder --ticket-file ticket; wait; cat received"],
     ),
     (
         "verify",
-        "b3='af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262  empty'; echo \"$b3\" > sums; \
+        &[
+            "b3='af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262  empty'; echo \"$b3\" > sums; \
       touch empty; tightlink verify sums --verbose",
-    ),
-    (
-        "verify-wrong",
-        "b3='af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262  small.toml'; echo \"$b3\" > sums; \
+            "b3='af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262  small.toml'; echo \"$b3\" > sums; \
       tightlink verify sums",
+        ],
     ),
-    ("completions-unknown", "tightlink completions tcsh"),
+    ("completions", &["tightlink completions tcsh"]),
 ];
 
 /// Two flows, for rows of their own.
@@ -123,6 +144,19 @@ fn shown(line: &str, ended: &Ended) -> String {
     )
 }
 
+/// Runs a line in a folder of its own, and returns what it printed and its exit code.
+fn run(line: &str) -> String {
+    let place = Place::small();
+    let small = fs::read_to_string(place.path().join("small.toml")).unwrap();
+    place.write("sweep.toml", format!("{small}{}", crate::place::SWEEP));
+    place.write("two.toml", format!("{small}{TWO}"));
+    fs::create_dir(place.path().join("folder")).unwrap();
+    place.write("folder/a.txt", "hello");
+    let mut shell = place.shell(&format!("tightlink() {{ \"$TIGHTLINK\" \"$@\"; }}; {line}"));
+    shell.env("COLUMNS", "100").env("RAYON_NUM_THREADS", "2").env_remove("TIGHTLINK_TICKET");
+    shown(line, &end(shell))
+}
+
 #[test]
 fn snapshots_are_what_the_commands_print() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/snapshots");
@@ -131,17 +165,9 @@ fn snapshots_are_what_the_commands_print() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let mut wrong = Vec::new();
-    for (name, line) in CASES {
-        let place = Place::small();
-        let small = fs::read_to_string(place.path().join("small.toml")).unwrap();
-        place.write("sweep.toml", format!("{small}{}", crate::place::SWEEP));
-        place.write("two.toml", format!("{small}{TWO}"));
-        fs::create_dir(place.path().join("folder")).unwrap();
-        place.write("folder/a.txt", "hello");
-        let mut shell = place.shell(&format!("tightlink() {{ \"$TIGHTLINK\" \"$@\"; }}; {line}"));
-        shell.env("COLUMNS", "100").env("RAYON_NUM_THREADS", "2").env_remove("TIGHTLINK_TICKET");
-        let text = shown(line, &end(shell));
-        // All cases are compared before the test ends.
+    for (name, lines) in CASES {
+        let text: String = lines.iter().map(|line| run(line)).collect::<Vec<_>>().join("\n");
+        // All files are compared before the test ends.
         let compare = || settings.bind(|| insta::assert_snapshot!(*name, text));
         let compared = catch_unwind(AssertUnwindSafe(compare));
         if compared.is_err() {

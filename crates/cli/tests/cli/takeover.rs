@@ -9,6 +9,7 @@ use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::wait_until;
 use units::{Bytes, Rate, Span, Time};
 
 /// A path, and who sends over it.
@@ -34,12 +35,6 @@ struct Outcome {
 const BEFORE: Duration = Duration::from_secs(2);
 const SETTLING: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(20);
-
-fn wait_until(when: Instant) {
-    while let Some(rest) = when.checked_duration_since(now()).filter(|rest| !rest.is_zero()) {
-        std::thread::park_timeout(rest);
-    }
-}
 
 impl Cell {
     fn bdp(self) -> Bytes {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use unjudged::tries::{in_one_of_five, in_time};
+use testkit::tries::{in_one_of_five, in_time};
 
 /// A receiver under way, and its ticket.
 pub struct Receiving {

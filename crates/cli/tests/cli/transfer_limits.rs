@@ -4,7 +4,7 @@
 use crate::place::{Ended, Place, alone, end, root};
 use crate::transfer::Receiving;
 use std::process::Command;
-use unjudged::tries::{in_one_of_five, in_time};
+use testkit::tries::{in_one_of_five, in_time};
 
 /// A disk on which each reading and each writing of a part of a file takes 20 ms, for the program it is loaded into.
 const SLOW_DISK: &str = r#"

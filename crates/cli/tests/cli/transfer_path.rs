@@ -3,7 +3,7 @@
 use crate::place::{Ended, Place, alone, end, root};
 use serde_json::Value;
 use std::fs;
-use unjudged::tries::{Late, in_one_of_five, in_time};
+use testkit::tries::{Late, in_one_of_five, in_time};
 
 /// Sends `file` over `link` with `--json --report page.html` and `more`; the receiver has `options`.
 fn over(place: &Place, link: &str, options: &str, more: &str) -> Ended {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use testkit::could_not_judge;
+use testkit::tries::{in_one_of_five, in_time};
 use units::Bytes;
-use unjudged::could_not_judge;
-use unjudged::tries::{in_one_of_five, in_time};
 
 /// A connection of this process over loopback through which data flows until it is dropped.
 pub struct Stream {

@@ -1,4 +1,4 @@
-//! Simulator and kernel on the same drawn scenarios, once each: docs/papers/kernel.md has what was found.
+//! Simulator and kernel on the same drawn scenarios, once each: docs/papers/notes/kernel.md has what was found.
 
 use crate::draw::{Reach, drawn};
 use crate::resolved;

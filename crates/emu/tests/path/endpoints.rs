@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testkit::{could_not_judge, now, wait_until};
 use tightlink_emu::{Path, PathConfig, PathReport, privilege, run_ahead};
 use units::Span;
-use unjudged::could_not_judge;
 
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -155,15 +155,4 @@ pub fn echo_from(path: &Path, port: u16, count: u32) -> Vec<f64> {
     answering.join().expect("the server ends when it hears nothing");
     assert_eq!(rtts.len(), count as usize, "every packet comes back");
     rtts
-}
-
-pub fn wait_until(deadline: Instant) {
-    while now() < deadline {
-        std::thread::park_timeout(deadline.saturating_duration_since(now()));
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test of the real clock")]
-pub fn now() -> Instant {
-    Instant::now()
 }

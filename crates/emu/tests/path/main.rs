@@ -2,7 +2,7 @@
 
 mod endpoints;
 
-use endpoints::{alone, bulk, echo, echo_from, now, settled, wait_until};
+use endpoints::{alone, bulk, echo, echo_from, settled};
 use link::traffic::{Pattern, Source, TrafficConfig};
 use link::{Conservation, Limit};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -11,9 +11,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
-use tightlink_emu::{EmuError, Path, PathConfig, PathReport, RateVerdict};
+use testkit::{could_not_judge, now, wait_until};
+use tightlink_emu::{EmuError, Judged, Path, PathConfig, PathReport};
 use units::{Bytes, Fraction, Rate, Span, Time};
-use unjudged::could_not_judge;
 
 const RATE: Rate = Rate::from_bps(97_000_000);
 const ONE_WAY: Span = Span::from_millis(10);

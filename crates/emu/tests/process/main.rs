@@ -11,7 +11,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testkit::{now, within};
 use tightlink_emu::shell::{self, Shell};
 use tightlink_emu::{Namespace, Path, PathConfig, prepare, privilege};
 use units::{Rate, Span};
@@ -39,7 +40,7 @@ fn main() {
         _ => {}
     }
     if !privilege::check().is_ok_and(|privilege| !privilege.user_namespace) {
-        return unjudged::could_not_judge("these tests start as root");
+        return testkit::could_not_judge("these tests start as root");
     }
     let wanted: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     for (name, case) in CASES {
@@ -339,20 +340,4 @@ impl Lines {
 /// Whether the process is there and not just waiting to be collected.
 fn running(process: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
-}
-
-fn within(limit: Duration, condition: impl Fn() -> bool) -> bool {
-    let deadline = now() + limit;
-    while now() < deadline {
-        if condition() {
-            return true;
-        }
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
-    condition()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test with deadlines")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -7,6 +7,7 @@ mod sim;
 mod sizer_notes;
 mod synchronized;
 #[cfg(test)]
+#[path = "../../tests/within/engine.rs"]
 mod tests;
 
 pub(crate) use model::served_every;

@@ -151,49 +151,5 @@ fn parent(id: u32) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
-    fn own() -> Process {
-        Process::open(std::process::id()).expect("this process runs")
-    }
-
-    #[test]
-    fn a_child_is_family_until_it_ends() {
-        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
-        let id = child.id();
-        assert!(own().family().iter().any(|member| member.id() == id));
-        child.kill().expect("it runs");
-        // The process has ended, but is not collected: /proc still names its parent.
-        let handle = Process::open(id).expect("it is not collected");
-        while handle.is_alive() {
-            std::thread::yield_now();
-        }
-        assert_eq!(parent(id), Some(own().id()));
-        assert!(own().child(id).is_none(), "it has ended");
-        child.wait().expect("it was killed");
-        assert!(own().child(id).is_none());
-    }
-
-    #[test]
-    fn a_process_that_has_another_parent_by_the_time_it_is_opened_is_not_family() {
-        // The shell ends at once, and its child gets another parent.
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "sleep 60 > /dev/null & echo $!"]).stdout(Stdio::piped());
-        let mut shell = shell.spawn().expect("sh");
-        let mut line = String::new();
-        BufReader::new(shell.stdout.take().expect("piped")).read_line(&mut line).expect("text");
-        let former = Process::open(shell.id()).expect("it is not collected");
-        while former.is_alive() {
-            std::thread::yield_now();
-        }
-        let orphan = line.trim().parse().expect("a number");
-        let opened = Process::open(orphan).expect("it sleeps");
-        assert!(opened.is_alive() && former.child(orphan).is_none() && own().child(orphan).is_none());
-        let killed = Command::new("kill").arg(line.trim()).status();
-        assert!(killed.expect("kill runs").success());
-        shell.wait().expect("it has ended");
-    }
-}
+#[path = "../../tests/within/process.rs"]
+mod tests;

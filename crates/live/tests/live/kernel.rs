@@ -5,9 +5,9 @@ use host::{BufferGrant, Stack, TcpInfo, options};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
+use testkit::tries::{in_one_of_five, in_time};
 use tightlink_live::{Window, WindowControl};
 use units::{Bytes, Rate, Span};
-use unjudged::tries::{in_one_of_five, in_time};
 
 /// A connected pair: who connected, who accepted. Segments as on Ethernet: with loopback's 64 kB a window below one
 /// segment would wait for the persist timer.

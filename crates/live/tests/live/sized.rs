@@ -9,12 +9,12 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use testkit::tries::{Late, in_one_of_five, in_time};
 use tightlink_live::{
     FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, SideChannel, SizedGroup,
     SizerChoice, receive_with, send_with,
 };
 use units::{Bytes, Rate, Span, Time};
-use unjudged::tries::{Late, in_one_of_five, in_time};
 
 /// A sizer of the tests may ask for so much.
 const MAXIMUM: Bytes = Bytes::new(8_000_000);

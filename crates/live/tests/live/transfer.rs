@@ -5,11 +5,11 @@ use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use testkit::tries::{in_one_of_five, in_time};
 use tightlink_live::{
     FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
 };
 use units::{Bytes, Rate, Span, Time};
-use unjudged::tries::{in_one_of_five, in_time};
 
 const MB: u64 = 1_000_000;
 

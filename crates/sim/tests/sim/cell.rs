@@ -1,5 +1,6 @@
 //! The wireless cell from outside: against hand calculations, and what must hold in any cell.
 
+use crate::common::seconds;
 use air::access::{Access, Category, Countdown};
 use air::config::AfterCollision;
 use air::frame::{ExchangeTime, Sizes};
@@ -15,10 +16,6 @@ pub const DATA: Category = Category::BestEffort;
 pub const ACKNOWLEDGEMENTS: Category = Category::Voice;
 const RATE: Rate = Rate::from_bps(54_000_000);
 const CONTROL: Rate = Rate::from_bps(6_000_000);
-
-fn seconds(seconds: u64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
-}
 
 /// Data: AIFSN 6, windows of 31 to 1023. Acknowledgements: AIFSN 2, windows of 3 to 7. Eleven attempts.
 pub fn data() -> Access {

@@ -2,7 +2,7 @@
 
 use cc::Start;
 use link::{Limit, LinkConfig};
-use tightlink_sim::{ControlPlan, LinkPlan, Plan, Topology};
+use tightlink_sim::{ControlPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
@@ -49,4 +49,14 @@ pub fn two_segments(segment: Bytes) -> Start {
 pub fn congestion_avoidance(segment: Bytes, segments: u64) -> ControlPlan {
     let window = segment * segments.max(2);
     ControlPlan { start: Start { segment, window, threshold: window }, ..ControlPlan::new("reno", segment) }
+}
+
+/// Runs a plan, and records no series.
+pub fn run(plan: Plan) -> Outcome<NoRecorder> {
+    Simulation::new(plan, NoRecorder).run()
+}
+
+/// Returns the time after `seconds`.
+pub fn seconds(seconds: u64) -> Time {
+    Time::ZERO + Span::from_secs(seconds)
 }

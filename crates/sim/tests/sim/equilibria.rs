@@ -1,7 +1,7 @@
 //! Controllers that go by delay and rate, at their equilibria.
 
-use crate::common::plan;
-use tightlink_sim::{FlowPlan, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation};
+use crate::common::{plan, run};
+use tightlink_sim::{FlowPlan, LossDetection, NoRecorder, Outcome, Plan, Recovery};
 use units::{Span, Time};
 
 const MBPS: u64 = 1_000_000;
@@ -16,10 +16,6 @@ fn alike(control: &str, flows: usize, rtt: u64, mbps: u64, limit: u64, warmup: u
     plan.warmup = Time::ZERO + Span::from_secs(warmup);
     plan.end = Some(Time::ZERO + Span::from_secs(seconds));
     plan
-}
-
-fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
 }
 
 /// Packets waiting or being sent, on average.

@@ -1,22 +1,14 @@
 //! Connections that begin with a handshake; and sums over flows, whatever the plan.
 
-use crate::common::{link, plan};
+use crate::common::{link, plan, run, seconds};
 use link::traffic::{Pattern, TrafficConfig};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, FlowReport, NoRecorder, Outcome, Plan, Simulation, Topology, TrafficPlan};
+use tightlink_sim::{FlowPlan, FlowReport, Plan, Topology, TrafficPlan};
 use units::{Bytes, Fraction, Rate, Span, Time};
-
-fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
-}
 
 /// A connection that is to be set up.
 fn connecting(name: &str, control: &str, rtt: Span) -> FlowPlan {
     FlowPlan { handshake: true, ..FlowPlan::greedy(name, control, rtt) }
-}
-
-fn seconds(seconds: u64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
 }
 
 #[test]

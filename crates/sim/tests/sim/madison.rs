@@ -1,17 +1,13 @@
 //! TCP-Madison against what its paper claims [madison]. Where the simulation disagrees, the bound here is the
 //! simulation's and the comment has the paper's; see docs/papers/madison.md.
 
-use crate::common::plan;
+use crate::common::{plan, run, seconds};
 use link::traffic::{Pattern, TrafficConfig};
 use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Plan, Recorder, Simulation, TrafficPlan};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// Of the links, packets.
 const BUFFER: u64 = 1000;
-
-fn seconds(seconds: u64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
-}
 
 /// `mbps` Mbit/s with flows of `control` over `rtts` ms, 5 s apart, and Poisson cross traffic of `cross` percent.
 fn sharing(control: &str, mbps: u64, rtts: &[u64], cross: u64, (warmup, end): (u64, u64)) -> Plan {
@@ -38,10 +34,6 @@ fn sharing(control: &str, mbps: u64, rtts: &[u64], cross: u64, (warmup, end): (u
 /// The same at 100 Mbit/s.
 fn shared(control: &str, rtts: &[u64], cross: u64, measured: (u64, u64)) -> Plan {
     sharing(control, 100, rtts, cross, measured)
-}
-
-fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
 }
 
 fn rates(outcome: &Outcome<NoRecorder>) -> Vec<f64> {

@@ -1,6 +1,7 @@
 //! Several links: in sequence, in a parking lot, with queues on the way back.
 
 use crate::common::{link, plan};
+use testkit::close;
 use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology};
 use units::{Bytes, Span, Time};
 
@@ -32,11 +33,6 @@ fn windowed(name: &str, segments: u64, rtt_ms: u64, route: &[usize]) -> FlowPlan
 
 fn goodput(outcome: &Outcome<NoRecorder>, index: usize) -> f64 {
     outcome.flows[index].goodput().as_bps_f64()
-}
-
-#[track_caller]
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found / expected - 1.0).abs() < tolerance, "{found}, not {expected}");
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! What a flow may turn on, from outside: every combination carries every transfer to its end.
 
-use crate::common::plan;
+use crate::common::{plan, run};
 use proptest::prelude::*;
-use tightlink_sim::{
-    FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation, Transport,
-};
+use tightlink_sim::{FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Recovery, Transport};
 use units::{Bytes, Fraction, Span, Time};
 
 /// Flows alike with one combination of options.
@@ -20,10 +18,6 @@ fn combined(flow: FlowPlan, options: (bool, bool, bool, bool, bool, bool)) -> Fl
         ..flow.transport
     };
     FlowPlan { transport, ..flow }
-}
-
-fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
 }
 
 proptest! {

@@ -1,12 +1,10 @@
 //! Acknowledgements through queues, and traffic both ways.
 
-use crate::common::{link, plan};
+use crate::common::{link, plan, run};
 use link::Limit;
 use link::traffic::{Pattern, TrafficConfig};
 use proptest::prelude::*;
-use tightlink_sim::{
-    FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology, TrafficPlan, Transport,
-};
+use tightlink_sim::{FlowPlan, LinkPlan, Plan, Topology, TrafficPlan, Transport};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 fn minute(links: Vec<LinkPlan>) -> Plan {
@@ -25,10 +23,6 @@ fn there_and_back(name: &str, control: &str, rtt_ms: u64) -> FlowPlan {
         return_route: vec![1],
         ..FlowPlan::greedy(name, control, Span::from_millis(rtt_ms))
     }
-}
-
-fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
 }
 
 /// A link that carries `kbps`.

@@ -155,7 +155,7 @@ fn the_default_listener_takes_ipv4_in_whatever_the_system_says() {
     let said =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     if !output.status.success() && !said.contains("running 1 test") {
-        unjudged::could_not_judge(format_args!("no namespace can be made here: {said}"));
+        testkit::could_not_judge(format_args!("no namespace can be made here: {said}"));
         return;
     }
     assert!(output.status.success(), "{said}");

@@ -4,9 +4,11 @@
 
 mod addresses;
 mod bench;
+mod chunks;
 mod consent;
 mod digests;
 mod existing;
+mod names;
 mod planted;
 mod proxy;
 mod reconnect;

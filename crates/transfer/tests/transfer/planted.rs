@@ -122,7 +122,7 @@ fn state_that_others_may_use_is_refused() {
 #[test]
 fn state_of_another_user_is_refused_and_its_owner_named() {
     if !rustix::process::geteuid().is_root() {
-        return unjudged::could_not_judge("only root can make another user's folder");
+        return testkit::could_not_judge("only root can make another user's folder");
     }
     let bench = TestTransfer::new();
     let own = with_own(&bench);

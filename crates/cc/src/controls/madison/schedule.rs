@@ -41,7 +41,7 @@ pub(super) struct Schedule {
     /// The mean time between probes, seconds.
     spacing: f64,
     next_probe: Time,
-    replies: Replies,
+    pub(super) replies: Replies,
     stream: Stream,
 }
 
@@ -190,76 +190,5 @@ impl Schedule {
     /// Takes an acknowledgement, see [`Replies::on_ack`].
     pub(super) fn on_ack(&mut self, now: Time, sent: Time, segments: f64) -> (bool, Option<Span>) {
         self.replies.on_ack(now, sent, segments)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    #[test]
-    fn start_up_is_a_pair_and_four_probes_and_the_same_again_15_ms_apart() {
-        let mut schedule = Schedule::new(1.0);
-        let mut now = Time::ZERO;
-        let mut left = Vec::new();
-        while !schedule.is_held() {
-            left.push(now.since(Time::ZERO).as_nanos() / 1_000_000);
-            let gap = schedule.left(now);
-            now = if gap == Span::MAX { now } else { now + gap };
-        }
-        assert_eq!(left, [0, 0, 15, 30, 45, 60, 75, 75, 90, 105, 120, 135]);
-        let probes: Vec<u64> = [0, 15, 30, 45, 60, 75, 90, 105, 120, 135]
-            .into_iter()
-            .filter(|sent| schedule.on_ack(ms(500 + sent), ms(*sent), 1.0).0)
-            .collect();
-        assert_eq!(probes, [15, 30, 45, 60, 90, 105, 120, 135]);
-    }
-
-    /// Returns the times at which packets left within `seconds`, and those of the probes among them.
-    fn departures(randomness: f64, gap: f64, spacing: f64, seconds: u64) -> (Vec<Time>, Vec<Time>) {
-        let mut schedule = Schedule::new(randomness);
-        schedule.begin(Time::ZERO, spacing);
-        schedule.set_gap(gap);
-        let (mut all, mut probes, mut now) = (Vec::new(), Vec::new(), Time::ZERO);
-        while now < ms(1000 * seconds) {
-            all.push(now);
-            now += schedule.left(now);
-            let probe = schedule.replies.last_probe();
-            if probe.is_some() && probe.as_ref() != probes.last() {
-                probes.extend(probe);
-            }
-        }
-        (all, probes)
-    }
-
-    /// Returns the mean of the gaps, and the square of their coefficient of variation.
-    fn spread(times: &[Time]) -> (f64, f64) {
-        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        (mean, squares / mean.powi(2))
-    }
-
-    #[test]
-    fn probes_are_exponentially_spaced_among_even_packets_whose_rate_they_do_not_change() {
-        let (all, probes) = departures(0.0, 0.001, 0.02, 200);
-        let (mean, _) = spread(&all);
-        assert!((mean / 0.001 - 1.0).abs() < 0.01, "{mean}");
-        let (mean, variation) = spread(&probes);
-        // A probe takes a place of the pace, so the next one is up to a gap later than drawn.
-        assert!((mean / 0.02 - 1.0).abs() < 0.06, "{mean}");
-        assert!((variation - 1.0).abs() < 0.1, "{variation}");
-    }
-
-    #[test]
-    fn with_random_spacing_all_packets_are_a_poisson_process() {
-        let (all, _) = departures(1.0, 0.001, 0.02, 200);
-        let (mean, variation) = spread(&all);
-        assert!((mean / 0.001 - 1.0).abs() < 0.01, "{mean}");
-        assert!((variation - 1.0).abs() < 0.05, "{variation}");
     }
 }

@@ -24,7 +24,7 @@
 //! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in
 //!    [`OF_CELLS`]. The place decides ties only.
 //! 4. Tests: the answer where the theory fits, by a hand value; each departure, by a scenario that has it alone.
-//!    `tests/theories.rs` holds every theory to finite numbers on random scenarios.
+//!    `tests/answers/theories.rs` holds every theory to finite numbers on random scenarios.
 
 mod answer;
 mod departure;

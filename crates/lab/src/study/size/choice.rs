@@ -237,4 +237,5 @@ pub(super) fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/within/choice.rs"]
 mod tests;

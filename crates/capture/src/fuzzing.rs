@@ -1,3 +1,0 @@
-//! For the fuzz targets only (`--cfg fuzzing`).
-
-units::fuzzing_checks!();

@@ -1,3 +1,0 @@
-//! Helpers that the tests of several controllers share.
-
-pub(crate) mod random_events;

@@ -1,0 +1,82 @@
+//! Tests of the lines of configuration for a limit.
+
+use super::*;
+use units::{Bytes, Rate};
+
+fn of(lines: &[Line], system: &str) -> String {
+    lines
+        .iter()
+        .find(|line| line.system == system)
+        .unwrap_or_else(|| panic!("{system}: {lines:?}"))
+        .line
+        .clone()
+}
+
+#[test]
+fn every_line_has_the_limit_in_its_own_unit() {
+    let question = Question::of(Rate::from_bps(10_000_000));
+    let lines = lines(&question, &Point::at(&question, 20), &Beside::default());
+    // Each of the 20 packets has 1500 bytes, and 14 of Ethernet.
+    assert_eq!(of(&lines, "Linux"), "tc qdisc replace dev DEV root bfifo limit 30280");
+    assert_eq!(
+        of(&lines, "Linux, shaped"),
+        "tc qdisc replace dev DEV root tbf rate 10000000bit burst 5000 limit 30280"
+    );
+    // Each of the 20 packets takes 1.2 ms.
+    assert_eq!(of(&lines, "Junos"), "set class-of-service schedulers SCHEDULER buffer-size temporal 24000");
+    assert!(of(&lines, "IOS").ends_with("queue-limit 20 packets"));
+}
+
+#[test]
+fn limits_in_bytes_hold_as_many_packets_with_their_headers() {
+    for packet in [64, 576, 1500, 9000] {
+        for packets in [1, 2, 10, 129, 40_000] {
+            for rate in [64_000, 500_000, 10_000_000, 10_000_000_000] {
+                let question = Question { packet: Bytes::new(packet), ..Question::of(Rate::from_bps(rate)) };
+                let lines = lines(&question, &Point::at(&question, packets), &Beside::default());
+                let last = |line: String, key: &str| -> u64 {
+                    let after = line.split(&format!("{key} ")).nth(1).unwrap();
+                    after.split(' ').next().unwrap().parse().unwrap()
+                };
+                let whole = packets * (packet + 14);
+                assert_eq!(last(of(&lines, "Linux"), "limit"), whole);
+                let shaped = of(&lines, "Linux, shaped");
+                assert_eq!(last(shaped.clone(), "limit"), whole);
+                let burst = last(shaped, "burst");
+                assert!(burst >= 2 * (packet + 14) && burst >= rate / 8 / 250, "{burst}");
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_that_keep_the_queue_short_have_a_shaper_and_a_limit_that_does_not_decide() {
+    let mut question = Question::of(Rate::from_bps(20_000_000));
+    question.queue = "fq-codel".into();
+    let lines = lines(&question, &Point::at(&question, 26), &Beside::default());
+    let shaped = of(&lines, "Linux, FQ-CoDel behind a shaper");
+    assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000 quantum 1514\n"), "{shaped}");
+    assert!(shaped.ends_with("parent 1:1 fq_codel limit 10240 target 5ms interval 100ms noecn"), "{shaped}");
+    assert_eq!(of(&lines, "Linux, CAKE"), "tc qdisc replace dev DEV root cake bandwidth 20000000bit");
+    // On a fast link the default limit would decide.
+    let question =
+        Question { queue: "codel".into(), ecn: true, ..Question::of(Rate::from_bps(10_000_000_000)) };
+    let lines = super::lines(&question, &Point::at(&question, 26), &Beside::default());
+    assert!(
+        of(&lines, "Linux, CoDel").ends_with("codel limit 41667 target 5ms interval 100ms ecn"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn packets_that_are_not_all_full_have_both_lines() {
+    let question = Question { mean: Some(Bytes::new(188)), ..Question::of(Rate::from_bps(10_000_000)) };
+    let point = Point { utilization: 0.996, ..Point::at(&question, 300) };
+    let other = Point { utilization: 0.998, ..point };
+    let beside = Beside { in_bytes: Some(other), ..Beside::default() };
+    let lines = lines(&question, &point, &beside);
+    assert_eq!(of(&lines, "Linux, in packets"), "tc qdisc replace dev DEV root pfifo limit 300");
+    assert_eq!(of(&lines, "Linux"), format!("tc qdisc replace dev DEV root bfifo limit {}", 300 * 202));
+    let says = |system: &str| lines.iter().find(|line| line.system == system).unwrap().says.clone();
+    assert!(says("Linux, in packets").contains("99.6 %") && says("Linux").contains("99.8 %"), "{lines:?}");
+}

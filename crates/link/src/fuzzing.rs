@@ -1,3 +1,0 @@
-//! Checks for the fuzz targets only (`--cfg fuzzing`).
-
-units::fuzzing_checks!();

@@ -1,0 +1,12 @@
+//! Pages and the sentences on them.
+
+#[cfg(feature = "kernel")]
+mod emulated;
+mod heat;
+mod many_flows;
+mod numbers;
+mod page;
+mod sample;
+mod sentences;
+mod size;
+mod study;
