@@ -5,22 +5,22 @@
 mod common;
 
 use common::file_of_cases;
-use tightlink_capture::{Place, Recording, TraceError, Wanted, read};
+use tightlink_capture::{PacketFilter, Place, Recording, TraceError, read};
 
-fn toward(address: &str) -> Wanted {
-    Wanted { toward: Some(address.parse().unwrap()), from: None }
+fn toward(address: &str) -> PacketFilter {
+    PacketFilter { toward: Some(address.parse().unwrap()), from: None }
 }
 
 fn from(address: &str) -> PacketFilter {
     PacketFilter { toward: None, from: Some(address.parse().unwrap()) }
 }
 
-fn taken(name: &str, wanted: &Wanted) -> Recording {
+fn taken(name: &str, wanted: &PacketFilter) -> Recording {
     read(&*file_of_cases(name), wanted).unwrap_or_else(|error| panic!("{name}{error}"))
 }
 
 fn refused(name: &str) -> TraceError {
-    read(&*file_of_cases(name), &Wanted::default()).expect_err(name)
+    read(&*file_of_cases(name), &PacketFilter::default()).expect_err(name)
 }
 
 /// Packets, bytes, and milliseconds from the first to the last.

@@ -40,7 +40,7 @@ fn waits_at_most(t: f64, rho: f64) -> f64 {
     let term = |k: u32| {
         factorial *= f64::from(k.max(1));
         let x = rho * (f64::from(k) - t);
-        x.powi(k as i32) / factorial * (-x).exp()
+        x.powi(k as i32) / factorial * libm::exp(-x)
     };
     (1.0 - rho) * (0..=t.floor() as u32).map(term).sum::<f64>()
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn plain_lines_come_every_ten_seconds_and_say_what_is_left() {
     let seconds = Duration::from_secs;
-    let mut plain = Plain::default();
+    let mut plain = PlainLines::default();
     assert_eq!(plain.line(seconds(1), 30.0, 90, "points"), None, "30 were on disk");
     assert_eq!(plain.line(seconds(9), 33.0, 90, "points"), None);
     let line = plain.line(seconds(11), 37.0, 90, "points");
@@ -18,7 +18,7 @@ fn plain_lines_come_every_ten_seconds_and_say_what_is_left() {
 #[test]
 fn a_run_of_the_kernel_is_not_over_before_its_own_time() {
     let seconds = Duration::from_secs;
-    let mut plain = Plain::default();
+    let mut plain = PlainLines::default();
     // A simulation took no time, and the kernel's run is at 10 of 35 s.
     assert_eq!(plain.line(seconds(0), 0.0, 2, "runs"), None);
     plain.rest = 25.0;
@@ -32,9 +32,9 @@ fn a_run_says_how_far_it_is_in_its_own_time() {
     assert_eq!(doing("limit = 1 bdp", Engine::Live, 0.0, None), "live: limit = 1 bdp, 0.0 s");
     let mut progress = Progress::new();
     progress.finished(1, 4);
-    progress.tell("", Engine::Sim, 30.0, Some(60.0));
+    progress.show("", Engine::Sim, 30.0, Some(60.0));
     assert_eq!(progress.bar.position(), 375);
-    progress.tell("", Engine::Sim, 70.0, Some(60.0));
+    progress.show("", Engine::Sim, 70.0, Some(60.0));
     assert_eq!((progress.bar.position(), progress.bar.message().as_str()), (500, "sim: 70.0 of 60 s"));
 }
 

@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::{could_not_judge, now, wait_until};
-use tightlink_emu::{EmuError, Judged, Path, PathConfig, PathReport};
+use tightlink_emu::{EmuError, Path, PathConfig, PathReport, RateVerdict};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 const RATE: Rate = Rate::from_bps(97_000_000);

@@ -15,12 +15,12 @@ mod config {
 
     #[test]
     fn a_rate_out_of_reach_is_refused_with_the_range_and_a_way_out() {
-        let told = |path: PathConfig| path.check().expect_err("too fast").complaint();
-        let complaint = told(path("40Gbit/s"));
+        let failed = |path: PathConfig| path.check().expect_err("too fast").complaint();
+        let complaint = failed(path("40Gbit/s"));
         assert_eq!((&*complaint.place, &*complaint.found), ("rate", "40Gbit/s"));
         assert_eq!(complaint.accepted, "1bit/s to 7Gbit/s");
         assert_eq!(complaint.help.as_deref(), Some("simulate this rate instead: tightlink run --engine sim"));
-        let complaint = told(PathConfig { offload: false, ..path("5Gbit/s") });
+        let complaint = failed(PathConfig { offload: false, ..path("5Gbit/s") });
         assert_eq!(complaint.accepted, "1bit/s to 1.32Gbit/s");
         let help = "turn segmentation offload on, or simulate it: tightlink run --engine sim";
         assert_eq!(complaint.help.as_deref(), Some(help));
@@ -61,8 +61,8 @@ mod config {
 
 mod time {
     use super::super::time::*;
-    use host::Behind as _;
     use host::Clock;
+    use host::PathLag as _;
     use units::{Span, Time};
 
     fn ms(ms: u64) -> Time {
@@ -81,7 +81,7 @@ mod time {
         assert_eq!(time.woken(ms(420), Some(ms(410))), ms(410), "late by 10 ms");
         assert_eq!(time.stalls().count, 1);
         assert_eq!(time.stalls().longest, Span::from_millis(10));
-        assert_eq!(time.behind().now(), Span::from_millis(10));
+        assert_eq!(time.lag().now(), Span::from_millis(10));
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod time {
             before = now;
         }
         assert_eq!(before, ms(2_200), "10 ms are regained within 2 s");
-        assert_eq!(time.behind().now(), Span::ZERO);
+        assert_eq!(time.lag().now(), Span::ZERO);
     }
 
     #[test]
@@ -115,9 +115,9 @@ mod time {
         time.at_work(ms(50));
         let now = time.at_work(ms(50));
         assert_eq!(time.begin(now), ms(50), "on the real clock");
-        assert_eq!(time.behind().now(), Span::ZERO);
+        assert_eq!(time.lag().now(), Span::ZERO);
         time.at_work(ms(57));
-        assert_eq!(time.behind().now(), Span::from_millis(7));
+        assert_eq!(time.lag().now(), Span::from_millis(7));
     }
 }
 
@@ -166,27 +166,31 @@ mod report {
         }
     }
 
-    fn judged(share: f64, measured: u64, elapsed: u64, stalled: u64) -> Judged {
+    fn judged(share: f64, measured: u64, elapsed: u64, stalled: u64) -> RateVerdict {
         report(share, measured, elapsed, stalled).real_rate(RATE, 0.005)
     }
 
     #[test]
     fn a_rate_on_the_machines_clock_is_held_missed_or_not_judged() {
-        assert_eq!(judged(1.0, 4000, 4000, 0), Judged::Held);
-        assert_eq!(judged(1.0, 3985, 4000, 15), Judged::Held, "a stall within the tolerance");
+        assert_eq!(judged(1.0, 4000, 4000, 0), RateVerdict::Held);
+        assert_eq!(judged(1.0, 3985, 4000, 15), RateVerdict::Held, "a stall within the tolerance");
         assert_eq!(
             judged(1.0, 3900, 4000, 110),
-            Judged::NotJudged("the host stalled 110 ms of 4.00 s".into()),
+            RateVerdict::NotJudged("the host stalled 110 ms of 4.00 s".into()),
             "10 ms were regained"
         );
-        assert_eq!(judged(0.99, 4000, 4000, 0), Judged::Missed, "wrong by both clocks");
-        assert_eq!(judged(0.99, 3900, 4000, 100), Judged::Missed, "stalls do not excuse the path's own time");
-        assert_eq!(judged(1.0, 3900, 4000, 0), Judged::Missed, "time was lost and nothing stalled");
-        assert_eq!(judged(1.0, 3800, 4000, 100), Judged::Missed, "more was lost than stalled");
-        assert_eq!(judged(1.0, 4100, 4000, 100), Judged::Missed, "too fast");
+        assert_eq!(judged(0.99, 4000, 4000, 0), RateVerdict::Missed, "wrong by both clocks");
+        assert_eq!(
+            judged(0.99, 3900, 4000, 100),
+            RateVerdict::Missed,
+            "stalls do not excuse the path's own time"
+        );
+        assert_eq!(judged(1.0, 3900, 4000, 0), RateVerdict::Missed, "time was lost and nothing stalled");
+        assert_eq!(judged(1.0, 3800, 4000, 100), RateVerdict::Missed, "more was lost than stalled");
+        assert_eq!(judged(1.0, 4100, 4000, 100), RateVerdict::Missed, "too fast");
         assert_eq!(
             judged(1.0001, 4020, 4000, 0),
-            Judged::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
+            RateVerdict::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
         );
     }
 
@@ -203,10 +207,10 @@ mod report {
         let report = report(1.0, 3800, 4000, 200);
         assert!((report.forwarded_bps() / 100e6 - 1.0).abs() < 1e-6);
         assert!((report.real_bps() / 95e6 - 1.0).abs() < 1e-6);
-        let told = report.stalled().expect("5 %");
+        let failed = report.stalled().expect("5 %");
         assert!(
-            told.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
-            "{told}"
+            failed.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
+            "{failed}"
         );
     }
 }

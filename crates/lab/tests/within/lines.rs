@@ -15,7 +15,7 @@ fn of(lines: &[Line], system: &str) -> String {
 #[test]
 fn every_line_has_the_limit_in_its_own_unit() {
     let question = Question::of(Rate::from_bps(10_000_000));
-    let lines = lines(&question, &Point::at(&question, 20), &Beside::default());
+    let lines = lines(&question, &Point::at(&question, 20), &AlsoSimulated::default());
     // Each of the 20 packets has 1500 bytes, and 14 of Ethernet.
     assert_eq!(of(&lines, "Linux"), "tc qdisc replace dev DEV root bfifo limit 30280");
     assert_eq!(
@@ -33,7 +33,7 @@ fn limits_in_bytes_hold_as_many_packets_with_their_headers() {
         for packets in [1, 2, 10, 129, 40_000] {
             for rate in [64_000, 500_000, 10_000_000, 10_000_000_000] {
                 let question = Question { packet: Bytes::new(packet), ..Question::of(Rate::from_bps(rate)) };
-                let lines = lines(&question, &Point::at(&question, packets), &Beside::default());
+                let lines = lines(&question, &Point::at(&question, packets), &AlsoSimulated::default());
                 let last = |line: String, key: &str| -> u64 {
                     let after = line.split(&format!("{key} ")).nth(1).unwrap();
                     after.split(' ').next().unwrap().parse().unwrap()
@@ -53,7 +53,7 @@ fn limits_in_bytes_hold_as_many_packets_with_their_headers() {
 fn policies_that_keep_the_queue_short_have_a_shaper_and_a_limit_that_does_not_decide() {
     let mut question = Question::of(Rate::from_bps(20_000_000));
     question.queue = "fq-codel".into();
-    let lines = lines(&question, &Point::at(&question, 26), &Beside::default());
+    let lines = lines(&question, &Point::at(&question, 26), &AlsoSimulated::default());
     let shaped = of(&lines, "Linux, FQ-CoDel behind a shaper");
     assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000 quantum 1514\n"), "{shaped}");
     assert!(shaped.ends_with("parent 1:1 fq_codel limit 10240 target 5ms interval 100ms noecn"), "{shaped}");
@@ -61,7 +61,7 @@ fn policies_that_keep_the_queue_short_have_a_shaper_and_a_limit_that_does_not_de
     // On a fast link the default limit would decide.
     let question =
         Question { queue: "codel".into(), ecn: true, ..Question::of(Rate::from_bps(10_000_000_000)) };
-    let lines = super::lines(&question, &Point::at(&question, 26), &Beside::default());
+    let lines = super::lines(&question, &Point::at(&question, 26), &AlsoSimulated::default());
     assert!(
         of(&lines, "Linux, CoDel").ends_with("codel limit 41667 target 5ms interval 100ms ecn"),
         "{lines:?}"
@@ -73,8 +73,8 @@ fn packets_that_are_not_all_full_have_both_lines() {
     let question = Question { mean: Some(Bytes::new(188)), ..Question::of(Rate::from_bps(10_000_000)) };
     let point = Point { utilization: 0.996, ..Point::at(&question, 300) };
     let other = Point { utilization: 0.998, ..point };
-    let beside = Beside { in_bytes: Some(other), ..Beside::default() };
-    let lines = lines(&question, &point, &beside);
+    let also_simulated = AlsoSimulated { in_bytes: Some(other), ..AlsoSimulated::default() };
+    let lines = lines(&question, &point, &also_simulated);
     assert_eq!(of(&lines, "Linux, in packets"), "tc qdisc replace dev DEV root pfifo limit 300");
     assert_eq!(of(&lines, "Linux"), format!("tc qdisc replace dev DEV root bfifo limit {}", 300 * 202));
     let says = |system: &str| lines.iter().find(|line| line.system == system).unwrap().says.clone();

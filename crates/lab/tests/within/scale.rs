@@ -48,9 +48,9 @@ fn packets_are_told_apart_one_by_one() {
     let scale = Scale::of(&document("50 packets"), "link.queue.limit").unwrap();
     assert!(scale.has_between(4000.0, 4002.0) && !scale.has_between(4000.0, 4001.0));
     assert_eq!(scale.middle(4000.0, 4002.0), 4001.0);
-    assert_eq!(scale.beyond(2.0, Sought::Smallest).collect::<Vec<_>>(), [1.0]);
-    assert_eq!(scale.beyond(2.0, Sought::Largest).collect::<Vec<_>>(), [3.0, 4.0, 5.0]);
-    let within = |value| [Sought::Smallest, Sought::Largest].map(|sought| scale.within(value, sought));
+    assert_eq!(scale.beyond(2.0, Goal::Smallest).collect::<Vec<_>>(), [1.0]);
+    assert_eq!(scale.beyond(2.0, Goal::Largest).collect::<Vec<_>>(), [3.0, 4.0, 5.0]);
+    let within = |value| [Goal::Smallest, Goal::Largest].map(|sought| scale.within(value, sought));
     assert_eq!(within(10.0), [vec![11.0, 12.0], vec![9.0, 8.0]]);
     assert_eq!(within(200.0), [vec![201.0, 210.0], vec![199.0, 190.0]]);
 }

@@ -59,7 +59,8 @@ fn without_a_buffer_the_mean_is_that_of_the_window() {
     assert!((mean_utilization(WindowCycle::CUBIC_FRIENDLY, 0.0).unwrap() - 0.85).abs() < 1e-12);
     assert!((mean_utilization(WindowCycle::CUBIC, 0.0).unwrap() - 0.925).abs() < 1e-12);
     assert!(
-        (mean_utilization(WindowCycle::SCALABLE, 0.0).unwrap() - 0.125 / libm::log(8.0f64 / 7.0)).abs() < 1e-12
+        (mean_utilization(WindowCycle::SCALABLE, 0.0).unwrap() - 0.125 / libm::log(8.0f64 / 7.0)).abs()
+            < 1e-12
     );
     assert_eq!(bbr_mean_utilization(0.0).unwrap(), 31.0 / 32.0);
 }

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 const SESSION: u64 = 3;
 
 /// An echoer, and a prober that has the key but keeps no rules.
-struct Bench {
+struct TestEchoer {
     echoer: Echoer,
     key: ProbeKey,
     clock: Clock,
@@ -15,7 +15,7 @@ struct Bench {
     cookie: u64,
 }
 
-impl Bench {
+impl TestEchoer {
     /// Makes a bench: the prober is at `from`, the echoer at `address`.
     fn new(from: Ipv4Addr, address: &str, set_up: impl FnOnce(Echoer) -> Echoer) -> Self {
         let key = ProbeKey::random().unwrap();
@@ -57,8 +57,8 @@ impl Bench {
     }
 }
 
-fn here() -> Bench {
-    Bench::new(Ipv4Addr::LOCALHOST, "127.0.0.1:0", |echoer| echoer)
+fn here() -> TestEchoer {
+    TestEchoer::new(Ipv4Addr::LOCALHOST, "127.0.0.1:0", |echoer| echoer)
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn only_the_address_that_is_heard_gets_an_answer() {
     let stranger = Ipv4Addr::new(127, 0, 0, 2);
     // The second echoer sees IPv4 addresses in their IPv6 form.
     for address in ["127.0.0.1:0", "[::]:0"] {
-        let mut heard = Bench::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
+        let mut heard = TestEchoer::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
         assert!(heard.probe() && heard.train(PACKETS, 1472), "{address}");
-        let mut other = Bench::new(stranger, address, |echoer| echoer.only_from(localhost));
+        let mut other = TestEchoer::new(stranger, address, |echoer| echoer.only_from(localhost));
         assert!(!other.probe(), "{address}");
         let counts = other.echoer.counts();
         assert_eq!(counts, EchoCounts { ignored: 1, ..EchoCounts::default() }, "{address}");

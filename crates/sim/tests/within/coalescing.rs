@@ -14,10 +14,10 @@ fn receiver(host: Host) -> Receiver {
 fn takes(receiver: &mut Receiver, now: u64, segment: u64) -> Option<(u64, Option<u64>, Vec<Block>)> {
     let sent = Time::ZERO + us(now).since(us(10_000));
     let batch = receiver.gather(us(now), segment, sent, false)?;
-    receiver.on_batch(us(now), batch).map(said)
+    receiver.on_batch(us(now), batch).map(reported)
 }
 
-fn said((ack, blocks): (Acknowledgement, SackBlocks)) -> (u64, Option<u64>, Vec<Block>) {
+fn reported((ack, blocks): (Acknowledgement, SackBlocks)) -> (u64, Option<u64>, Vec<Block>) {
     (ack.cumulative, ack.sacked, blocks.as_slice().to_vec())
 }
 
@@ -63,7 +63,7 @@ fn a_gap_or_a_full_super_packet_is_handed_over_at_once() {
     assert_eq!(takes(&mut receiver, 102, 3), Some((2, None, vec![])));
     assert_eq!(takes(&mut receiver, 103, 4), None);
     let batch = receiver.gathered(us(150)).expect("3 and 4");
-    assert_eq!(receiver.on_batch(us(150), batch).map(said), Some((2, Some(4), vec![(3, 5)])));
+    assert_eq!(receiver.on_batch(us(150), batch).map(reported), Some((2, Some(4), vec![(3, 5)])));
     // 65 536 bytes are 45 segments.
     let full = (5..=50).find_map(|segment| takes(&mut receiver, 200, segment));
     assert_eq!(full, Some((2, Some(49), vec![(5, 50)])));
@@ -101,8 +101,8 @@ fn one_acknowledgement_speaks_for_all_that_a_pause_kept() {
 #[test]
 fn a_young_connection_acknowledges_every_segment() {
     let mut receiver = receiver(Host { quick_ack: 3, ..Host::default() });
-    let said: Vec<bool> = (0..6).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
-    assert_eq!(said, [true, true, true, false, true, false]);
+    let reported: Vec<bool> = (0..6).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(reported, [true, true, true, false, true, false]);
 }
 
 /// The window begins with 64 kB, 45 segments. Up to 50 it grows with the first three segments.
@@ -110,8 +110,8 @@ fn a_young_connection_acknowledges_every_segment() {
 fn while_the_window_grows_every_segment_is_acknowledged() {
     let host = Host { quick_growth: true, ..Host::default() };
     let mut receiver = receiver(host).advertising(50, None, Bytes::new(1448), true);
-    let said: Vec<bool> = (0..7).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
-    assert_eq!(said, [true, true, true, false, true, false, true]);
+    let reported: Vec<bool> = (0..7).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(reported, [true, true, true, false, true, false, true]);
 }
 
 /// The window grows from 45 to 50 segments with the first three. Each makes the number of acknowledgements left odd, so
@@ -120,18 +120,18 @@ fn while_the_window_grows_every_segment_is_acknowledged() {
 fn acknowledgements_of_a_growing_window_are_besides_those_of_a_young_connection() {
     let host = Host { quick_ack: 2, quick_growth: true, ..Host::default() };
     let mut receiver = receiver(host).advertising(50, None, Bytes::new(1448), true);
-    let said: Vec<bool> = (0..8).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
-    assert_eq!(said, [true, true, true, true, true, false, true, false]);
+    let reported: Vec<bool> = (0..8).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(reported, [true, true, true, true, true, false, true, false]);
 }
 
 #[test]
 fn a_segment_that_had_arrived_makes_the_connection_young_again() {
     let mut receiver = receiver(Host { quick_ack: 2, ..Host::default() });
-    let said: Vec<bool> = (0..4).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
-    assert_eq!(said, [true, true, false, true]);
+    let reported: Vec<bool> = (0..4).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(reported, [true, true, false, true]);
     // One of the two quick acknowledgements that it asks for reports the repeat.
-    let said: Vec<bool> = [1, 4, 5, 6].map(|segment| takes(&mut receiver, 200, segment).is_some()).into();
-    assert_eq!(said, [true, true, false, true]);
+    let reported: Vec<bool> = [1, 4, 5, 6].map(|segment| takes(&mut receiver, 200, segment).is_some()).into();
+    assert_eq!(reported, [true, true, false, true]);
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     }
     assert_eq!(receiver.deadline(), us(1350));
     let batch = receiver.gathered(us(1350)).expect("two segments");
-    assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, None, vec![])));
+    assert_eq!(receiver.on_batch(us(1350), batch).map(reported), Some((2, None, vec![])));
     let batch = receiver.gathered(us(1350)).expect("the one beyond the hole");
-    assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, Some(3), vec![(3, 4)])));
+    assert_eq!(receiver.on_batch(us(1350), batch).map(reported), Some((2, Some(3), vec![(3, 4)])));
     // Once awake, it waits for nothing.
     assert_eq!(takes(&mut receiver, 1549, 2), Some((4, None, vec![])));
     assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");

@@ -5,7 +5,7 @@ use crate::name::Name;
 use crate::wire::control::Stamp;
 
 fn consent(accept: Accept) -> Consent {
-    Consent::new(accept, "192.0.2.7:5".parse().unwrap(), Spent::default())
+    Consent::new(accept, "192.0.2.7:5".parse().unwrap(), ConsentAmounts::default())
 }
 
 fn counted(entries: u64, bytes: u64, complete: bool) -> Counted {

@@ -19,9 +19,9 @@ fn one() -> Stored {
     Stored { version: [1; 16], there: FileStamp { size: 3, modified, inode: 9 }, other: None }
 }
 
-fn finish() -> Finish {
+fn finish() -> FolderAttributes {
     let origin = Origin::of(File::open("/").unwrap()).unwrap();
-    Finish { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
+    FolderAttributes { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
 }
 
 fn filled(path: &Path) {

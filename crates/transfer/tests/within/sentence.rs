@@ -28,7 +28,7 @@ fn measured() -> Measured {
     }
 }
 
-fn said(limits: LimitTimes, measured: Measured) -> String {
+fn sentence_of(limits: LimitTimes, measured: Measured) -> String {
     Limits::new(Span::from_secs(40), &times(limits), measured).to_string()
 }
 
@@ -53,14 +53,14 @@ fn a_moment_says_nothing() {
 #[test]
 fn slow_start_is_not_the_path() {
     let ten = Measured { bytes: units::Bytes::new(10_000_000), ..measured() };
-    let text = said(LimitTimes { slow_start: 30 * SECOND, ..LimitTimes::default() }, ten);
+    let text = sentence_of(LimitTimes { slow_start: 30 * SECOND, ..LimitTimes::default() }, ten);
     assert!(text.contains("by slow start, not by the path: 75 %"), "{text}");
     assert!(text.contains("10 MB need 10 round trips of 150 ms"), "{text}");
 }
 
 #[test]
 fn a_full_send_buffer_comes_with_streams_and_a_setting() {
-    let text = said(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
+    let text = sentence_of(LimitTimes { buffer: 30 * SECOND, ..LimitTimes::default() }, measured());
     for words in [
         "--streams 8 would have up to 960 Mbit/s",
         "net.ipv4.tcp_wmem=\"4096 16384 67108864\"",
@@ -74,15 +74,15 @@ fn a_full_send_buffer_comes_with_streams_and_a_setting() {
 fn losses_do_not_reduce_a_rate_based_control_and_reduce_others() {
     let path = LimitTimes { congestion: 30 * SECOND, ..LimitTimes::default() };
     let lossy = Measured { retransmits: 3, ..measured() };
-    let bbr = said(path, Measured { rate_based: true, ..lossy });
+    let bbr = sentence_of(path, Measured { rate_based: true, ..lossy });
     assert!(
         bbr.contains("3 segments were sent again, which does not reduce") && !bbr.contains("--control"),
         "{bbr}"
     );
-    let random = said(path, lossy);
+    let random = sentence_of(path, lossy);
     assert!(random.contains("losses reduce") && random.contains("--control bbr"), "{random}");
-    let full = said(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
+    let full = sentence_of(path, Measured { mean_rtt: Span::from_millis(190), ..lossy });
     assert!(full.contains("by the path") && full.contains("3 segments") && full.contains("190 ms"), "{full}");
-    let idle = said(path, measured());
+    let idle = sentence_of(path, measured());
     assert!(idle.contains("the path had room") && !idle.contains("by the path"), "{idle}");
 }

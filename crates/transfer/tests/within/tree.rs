@@ -45,7 +45,7 @@ fn a_deep_tree_is_found_whole_with_few_folders_open() {
     let mut tree = Tree::new(&source);
     let (mut found, mut most) = (BTreeSet::new(), 0);
     while let Some(one) = tree.next() {
-        let Walked::Entry(name, ..) = one else { panic!("{one:?}") };
+        let WalkedEntry::Entry(name, ..) = one else { panic!("{one:?}") };
         assert!(found.insert(name.bytes().to_vec()), "{name} again");
         most = most.max(open(&tree));
     }
@@ -67,7 +67,7 @@ fn a_folder_that_another_one_replaced_is_not_gone_on_with() {
     }
     let source = source(&top);
     let mut tree = Tree::new(&source);
-    let is_file = |one: &Walked| matches!(one, Walked::Entry(_, there, _) if there.is_file());
+    let is_file = |one: &WalkedEntry| matches!(one, WalkedEntry::Entry(_, there, _) if there.is_file());
     let mut before = 0;
     while tree.closed < 2 {
         before += usize::from(is_file(&tree.next().unwrap()));
@@ -75,11 +75,11 @@ fn a_folder_that_another_one_replaced_is_not_gone_on_with() {
     // Now the folder with files is closed; its files may have been found by then.
     fs::rename(top.join("inner"), bench.path().join("aside")).unwrap();
     fs::create_dir(top.join("inner")).unwrap();
-    let rest: Vec<Walked> = tree.collect();
+    let rest: Vec<WalkedEntry> = tree.collect();
     assert_eq!(rest.iter().filter(|one| is_file(one)).count(), 0, "{rest:?}");
-    let told = |one: &Walked| match one {
-        Walked::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
+    let reports = |one: &WalkedEntry| match one {
+        WalkedEntry::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
         _ => false,
     };
-    assert_eq!(rest.iter().any(told), before < 2, "{rest:?}");
+    assert_eq!(rest.iter().any(reports), before < 2, "{rest:?}");
 }

@@ -5,15 +5,19 @@ use std::io::Write;
 use std::net::TcpListener;
 
 /// A set of connections to a listener, with made-up addresses.
-struct Bench {
+struct TestListener {
     listener: TcpListener,
-    unproved: Unproved,
+    pending: PendingConnections,
     next: u64,
 }
 
-impl Bench {
+impl TestListener {
     fn new() -> Self {
-        Self { listener: TcpListener::bind("127.0.0.1:0").unwrap(), unproved: Unproved::default(), next: 0 }
+        Self {
+            listener: TcpListener::bind("127.0.0.1:0").unwrap(),
+            pending: PendingConnections::default(),
+            next: 0,
+        }
     }
 
     /// Opens one more connection, as if from `from`. Returns it with the address of the connection closed for it.
@@ -21,19 +25,19 @@ impl Bench {
         let mut near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
         let (far, _) = self.listener.accept().unwrap();
         near.write_all(says).unwrap();
-        while heard(&far) == Heard::Nothing && !says.is_empty() {
+        while greeting_progress(&far) == GreetingProgress::Nothing && !says.is_empty() {
             std::thread::park_timeout(std::time::Duration::from_millis(1));
         }
         self.next += 1;
         let peer = SocketAddr::new(from.parse().unwrap(), self.next as u16);
-        let closed = self.unproved.admit(self.next, Arc::new(far), peer, Time::from_nanos(self.next));
+        let closed = self.pending.admit(self.next, Arc::new(far), peer, Time::from_nanos(self.next));
         (near, closed)
     }
 }
 
 #[test]
 fn the_oldest_silent_connection_of_the_newcomers_address_gives_way() {
-    let mut bench = Bench::new();
+    let mut bench = TestListener::new();
     let mut open = vec![bench.connect("192.0.2.1", b"first"), bench.connect("192.0.2.9", b"")];
     open.extend((1..SHARE).map(|_| bench.connect("192.0.2.1", b"")));
     assert!(open.iter().all(|(_, closed)| closed.is_none()));
@@ -42,35 +46,35 @@ fn the_oldest_silent_connection_of_the_newcomers_address_gives_way() {
         let closed = open.last().unwrap().1.unwrap();
         assert_eq!((closed.ip().to_string(), closed.port()), ("192.0.2.1".into(), number));
     }
-    assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), 1, "the first is there");
+    assert_eq!(bench.pending.changes(Time::ZERO).speaking.len(), 1, "the first is there");
 }
 
 #[test]
 fn when_the_room_is_full_the_address_with_the_most_gives_way() {
-    let mut bench = Bench::new();
+    let mut bench = TestListener::new();
     let mut open = vec![bench.connect("192.0.2.77", b"")];
     for address in 0..ROOM / SHARE {
         let most = if address == 2 { SHARE } else { SHARE - 1 };
         open.extend((0..most).map(|_| bench.connect(&format!("192.0.2.{address}"), b"x")));
     }
-    while bench.unproved.0.len() < ROOM {
+    while bench.pending.0.len() < ROOM {
         let other = format!("198.51.100.{}", bench.next);
         open.push(bench.connect(&other, b""));
     }
     let closed = bench.connect("203.0.113.1", b"").1.unwrap();
     assert_eq!(closed.ip().to_string(), "192.0.2.2", "although others were silent for longer");
-    assert_eq!(bench.unproved.0.len(), ROOM);
+    assert_eq!(bench.pending.0.len(), ROOM);
 }
 
 #[test]
 fn a_random_one_gives_way_when_all_have_sent_something() {
-    let mut bench = Bench::new();
+    let mut bench = TestListener::new();
     let mut open: Vec<_> = (0..SHARE).map(|_| bench.connect("192.0.2.1", b"x")).collect();
-    assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), SHARE);
+    assert_eq!(bench.pending.changes(Time::ZERO).speaking.len(), SHARE);
     let mut ports = std::collections::HashSet::new();
     for _ in 0..20 {
         open.push(bench.connect("192.0.2.1", b"x"));
-        bench.unproved.changes(Time::ZERO);
+        bench.pending.changes(Time::ZERO);
         ports.insert(open.last().unwrap().1.unwrap().port());
     }
     let first_come: std::collections::HashSet<u16> = (1..=20).collect();
@@ -88,14 +92,14 @@ fn addresses_of_one_ipv6_network_count_together_and_mapped_ones_as_ipv4() {
 
 #[test]
 fn who_says_nothing_is_closed_after_three_seconds() {
-    let mut bench = Bench::new();
+    let mut bench = TestListener::new();
     let (near, _) = bench.connect("192.0.2.1", b"");
-    assert!(bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE - Span::from_nanos(2)).closed.is_empty());
-    let changes = bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE);
+    assert!(bench.pending.changes(Time::from_nanos(1) + FIRST_BYTE - Span::from_nanos(2)).closed.is_empty());
+    let changes = bench.pending.changes(Time::from_nanos(1) + FIRST_BYTE);
     assert_eq!(changes.closed[0].1, "it said nothing");
-    assert_eq!(heard(&near), Heard::End);
+    assert_eq!(greeting_progress(&near), GreetingProgress::End);
     let (near, _) = bench.connect("192.0.2.1", b"");
     drop(near);
-    while bench.unproved.changes(Time::ZERO).closed.is_empty() {}
-    assert!(bench.unproved.silent().is_empty());
+    while bench.pending.changes(Time::ZERO).closed.is_empty() {}
+    assert!(bench.pending.silent().is_empty());
 }
