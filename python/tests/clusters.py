@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
+import distributed
+
 # The scheduler has no package, so that a test notices a message which it could not read.
 SCHEDULER = "import sys; sys.modules['tightlink'] = None; from distributed.cli.dask_scheduler import main; main()"
 WORKER = "from distributed.cli.dask_worker import main; main()"
@@ -88,8 +90,17 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 class Cluster:
     """A scheduler and its workers. All end with the `with` block."""
 
-    def __init__(self, folder: Path, workers: int = 1, preload: str = "", allowed_failures: int = 3, **env: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workers: int = 1,
+        preload: str = "",
+        allowed_failures: int = 3,
+        scheduler_python: Path | None = None,
+        **env: str,
+    ) -> None:
         self.folder = folder
+        self.scheduler_python = scheduler_python or Path(sys.executable)
         self.workers: list[subprocess.Popen[bytes]] = []
         self.address = ""
         self.scheduler: subprocess.Popen[bytes]
@@ -102,7 +113,7 @@ class Cluster:
         about = self.folder / f"scheduler-{time.monotonic_ns()}.json"
         env = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
         command = [*"--host 127.0.0.1 --port 0 --no-dashboard --scheduler-file".split(), str(about)]
-        self.scheduler = self.process("scheduler", SCHEDULER, command, env)
+        self.scheduler = self.process("scheduler", self.scheduler_python, SCHEDULER, command, env)
         until(lambda: about.exists() and about.stat().st_size > 0)
         self.address = json.loads(about.read_text())["address"]
 
@@ -110,13 +121,20 @@ class Cluster:
         """Starts a worker, which loads `preload` first."""
         command = [self.address, "--nthreads", str(threads), "--no-dashboard", "--local-directory", str(self.folder)]
         command += ["--death-timeout", "60", *(["--preload", preload] if preload else [])]
-        worker = self.process("worker", WORKER, command, env)
+        worker = self.process("worker", Path(sys.executable), WORKER, command, env)
         self.workers.append(worker)
         return worker
 
-    def process(self, name: str, program: str, arguments: list[str], env: dict[str, str]) -> subprocess.Popen[bytes]:
+    def wait_for_workers(self) -> None:
+        """Waits until the scheduler knows all workers."""
+        with distributed.Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(len(self.workers), timeout=60)
+
+    def process(
+        self, name: str, python: Path, program: str, arguments: list[str], env: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
         with open(self.folder / f"{name}.log", "ab") as log:
-            command = [sys.executable, "-c", program, *arguments]
+            command = [str(python), "-c", program, *arguments]
             return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **env})
 
     def kill_working(self) -> int:
