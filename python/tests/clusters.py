@@ -138,7 +138,7 @@ class Cluster:
             return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **env})
 
     def kill_working(self) -> int:
-        """Kills the processes that compute by -9. Their nannies, which are the workers that we started, start others."""
+        """Kills the processes that compute by -9. Their nannies, which we started, start others in their place."""
         killed = 0
         for worker in self.workers:
             for child in children(worker.pid):
@@ -150,8 +150,9 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # The scheduler first: its workers then end by themselves, with their children.
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for process in [*self.workers, self.scheduler]:
             process.terminate()
         for process in [*self.workers, self.scheduler]:

@@ -150,8 +150,9 @@ def test_ctrl_c_cancels_what_is_under_way(two: Cluster, tmp_path: Path) -> None:
     command = [PROGRAM, "sweep", "small.toml", "--on", two.address]
     env = {**os.environ, "TIGHTLINK_PYTHON": sys.executable}
     with distributed.Client(two.address, set_as_default=False) as client:
-        # The terminal sends the signal to all processes of the command.
-        run = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        # A terminal sends the signal to all processes of the command.
+        how: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        run = subprocess.Popen(command, cwd=tmp_path, env=env, **how)
         until(lambda: len(kept_files(tmp_path / "results")) >= 2)
         os.killpg(run.pid, signal.SIGINT)
         _, said = run.communicate(timeout=30)

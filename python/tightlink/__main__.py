@@ -1,7 +1,7 @@
 """`python3 -m tightlink`: the part of `tightlink sweep --on` that talks to a cluster. People use the package itself.
 
-`--version` prints the build. `fill` reads a line of JSON from standard input: the scenario (`text`, `name`, `settings`),
-`engine`, `out` and `on`. It fills the store in the folder `out`, and answers with a line of JSON: `failed`, a list of
+`--version` prints the build. `fill` reads a line of JSON from standard input: the scenario (`text`, `name`,
+`settings`), `engine`, `out` and `on`. It fills the store in the folder `out`, and answers with a line of JSON: `failed`, a list of
 point numbers and reasons, or `error` and the exit `code` for it. If standard input ends before, so does this program.
 """
 

@@ -1,10 +1,10 @@
 """Sweeps on a Dask cluster: workers compute the points that a store lacks, and the ordinary sweep then makes the table.
 
-A worker gets the scenario's text, its settings and some points, and returns these points as a store keeps them. Only the
-client writes, so the workers need the package and no common file system, and the scheduler needs nothing.
+A worker gets the scenario's text, its settings and some points, and returns these points as a store keeps them. Only
+the client writes, so the workers need the package and no common file system, and the scheduler needs nothing.
 
-`fill` is the only call. Its steps: `_connected` and `_workers` make sure of the cluster, `_Filling` sends chunks of points
-and keeps what returns, and `_chunk` is the part that runs on the workers.
+`fill` is the only call. Its steps: `_connected` and `_workers` make sure of the cluster, `_Filling` sends chunks of
+points and keeps what returns, and `_chunk` is the part that runs on the workers.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def fill(
         return filling.run()
 
 
-# What runs on the workers. These functions are sent by value, because the scheduler unpickles them, too, and has no package.
+# What runs on the workers. These functions are sent by value, because the scheduler unpickles them, too, and may have
+# no package.
 
 
 def _telling() -> tuple[str, str]:
@@ -326,7 +327,7 @@ class _Filling:
             self.submit(self.suspects.pop())
 
     def size(self) -> int:
-        """Returns the number of points for the next chunk. The last chunks are smaller, so that all threads end together."""
+        """Returns the number of points for the next chunk. The last are smaller, so that all threads end together."""
         if self.point_s is None:
             return 1
         share = len(self.waiting) / (2 * max(self.threads, 1))
@@ -355,11 +356,11 @@ class _Filling:
                 return
             self.keep(numbers, *result)
             return
-        error = future.exception() if future.status == "error" else None
-        if type(error).__name__ == "KilledWorker":
+        failure = future.exception() if future.status == "error" else None
+        if type(failure).__name__ == "KilledWorker":
             self.give_up(numbers)
-        elif error is not None:
-            found = f"a worker failed: {type(error).__name__}: {_first_line(error)}; {self.kept()}"
+        elif failure is not None:
+            found = f"a worker failed: {type(failure).__name__}: {_first_line(failure)}; {self.kept()}"
             raise machine(_address(self.client), found, "the worker's log says more")
         else:
             with suppress(Exception):
