@@ -15,15 +15,15 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod columns;
-mod field;
+mod sheets;
 
 use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, free_space, put, read_own};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
 pub use columns::write_table;
-pub use field::{Column, Field};
 use serde::Serialize;
+pub use sheets::series;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufWriter, Write};
