@@ -274,14 +274,16 @@ class _Filling:
         self.client = client
         self.scenario = scenario.__reduce__()[1]
         self.tasks = tasks
+        self.hashes = tasks.hashes
         self.store = store
         self.threads = threads
         self.progress = progress
         self.say = say
-        # Points with the same content have the same hash, and one of them is enough.
-        self.same: dict[str, list[int]] = {}
-        for number in missing:
-            self.same.setdefault(tasks.hashes[number], []).append(number)
+        # Points with the same content have the same hash; the first of them is enough, and the others share its fate.
+        self.same: dict[str, list[int]] = {self.hashes[number]: [] for number in missing}
+        for number, hash in enumerate(self.hashes):
+            if hash in self.same:
+                self.same[hash].append(number)
         self.waiting = deque(numbers[0] for numbers in self.same.values())
         self.under_way: dict[str, tuple[Any, list[int]]] = {}
         self.ended: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -290,7 +292,7 @@ class _Filling:
         self.died: dict[int, int] = {}
         self.failed: dict[int, str] = {}
         self.point_s: float | None = None
-        self.done = len(tasks) - len(missing)
+        self.done = len(tasks) - sum(map(len, self.same.values()))
         self.begun = self.told = self.looked = time.monotonic()
         self.first = self.done
         self.stem = _stem(scenario.name)
@@ -372,7 +374,7 @@ class _Filling:
         if kind != "done":
             raise _unfit(worker, kind, results)
         for number, result in zip(numbers, results, strict=False):
-            same = self.same[self.tasks.hashes[number]]
+            same = self.same[self.hashes[number]]
             if isinstance(result, str):
                 self.failed.update(dict.fromkeys(same, result))
             else:
@@ -409,7 +411,7 @@ class _Filling:
             self.suspects.append(numbers)
             return
         reason = "its process died each time, also when it ran alone"
-        same = self.same[self.tasks.hashes[number]]
+        same = self.same[self.hashes[number]]
         self.failed.update(dict.fromkeys(same, reason))
         self.done += len(same)
         self.say(f"{self.tasks.label(number) or 'the point'}: {reason}")

@@ -9,7 +9,7 @@ use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::Quantity;
 #[cfg(feature = "parquet")]
 use crate::study::store::write_table;
-use crate::study::sweep::PointResult;
+use crate::study::sweep::{FailedPoint, PointResult};
 use crate::study::table::{Column, Field, Table};
 use crate::study::task::Answer;
 use scenario::key_words;
@@ -52,6 +52,35 @@ pub fn tabulate_answers(answers: &[Answer]) -> Table {
     let mut table = tabulate(&results);
     table.fields.insert(0, Field::new("engine", "", "engine", Column::Text(engines)));
     table
+}
+
+/// Adds the rows of points that failed, each at its place among all points, and a column `failed` with the reasons.
+/// Without a failed point the table stays as it is.
+#[must_use]
+pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
+    let Some(first) = failed.first() else { return table };
+    let empty = || Column::Text(vec![String::new(); table.rows()]);
+    let mut fields = Vec::new();
+    // Only a table of no results lacks a swept key.
+    for (key, _) in first.point.iter().filter(|(key, _)| table.field(key).is_none()) {
+        fields.push(Field::new(key, "", key_words(key), empty()));
+    }
+    let reasons = Field::new("failed", "", "reason of the failure", empty());
+    fields.append(&mut table.fields);
+    fields.push(reasons);
+    for point in failed {
+        for field in &mut fields {
+            let reason = (field.name == "failed").then_some(point.reason.as_str());
+            let text =
+                point.point.iter().find(|(key, _)| *key == field.name).map(|(_, value)| value.as_str());
+            field.column.insert(
+                point.number,
+                reason.or(text).unwrap_or_default(),
+                point.quantity(&field.name),
+            );
+        }
+    }
+    Table { fields }
 }
 
 /// Makes the table of a sweep's results, a row per point.

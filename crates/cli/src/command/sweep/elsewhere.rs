@@ -10,6 +10,7 @@ use lab::run::record::Engine;
 use scenario::Document;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -20,19 +21,22 @@ use units::Complaint;
 /// The variable that names the Python with the package, and the Python without it.
 const PYTHON: (&str, &str) = ("TIGHTLINK_PYTHON", "python3");
 
-/// The points that failed, by their numbers, each with the reason.
-pub(crate) type Failed = Vec<(usize, String)>;
-
 /// The answer of the package.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Answer {
-    Filled { failed: Failed },
+    Filled { failed: Vec<(usize, String)> },
     Ended { error: String, code: u8 },
 }
 
-/// Has the cluster `on` compute the points that the folder `out` lacks.
-pub(crate) fn fill(document: &Document, engine: Engine, out: &Path, on: &str) -> Result<Failed, Problem> {
+/// Has the cluster `on` compute the points that the folder `out` lacks. Returns those that failed, by their numbers,
+/// each with the reason.
+pub(crate) fn fill(
+    document: &Document,
+    engine: Engine,
+    out: &Path,
+    on: &str,
+) -> Result<BTreeMap<usize, String>, Problem> {
     let python = env::var_os(PYTHON.0).filter(|name| !name.is_empty()).unwrap_or_else(|| PYTHON.1.into());
     same_build(&python)?;
     let broken = |error: io::Error| Problem::environment(Complaint::new(shown(&python), error.to_string()));
@@ -52,7 +56,7 @@ pub(crate) fn fill(document: &Document, engine: Engine, out: &Path, on: &str) ->
     let status = child.wait().map_err(broken)?;
     drop(interrupt);
     match serde_json::from_str(&answer) {
-        Ok(Answer::Filled { failed }) => Ok(failed),
+        Ok(Answer::Filled { failed }) => Ok(failed.into_iter().collect()),
         Ok(Answer::Ended { error, code }) => Err(Problem { message: error, code }),
         Err(_) => {
             let found = format!("it gave no answer and ended with {status}");
