@@ -59,17 +59,15 @@ pub fn tabulate_answers(answers: &[Answer]) -> Table {
 #[must_use]
 pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
     let Some(first) = failed.first() else { return table };
-    let empty = || Column::Text(vec![String::new(); table.rows()]);
-    let mut fields = Vec::new();
-    // Only a table of no results lacks a swept key.
-    for (key, _) in first.point.iter().filter(|(key, _)| table.field(key).is_none()) {
-        fields.push(Field::new(key, "", key_words(key), empty()));
+    if table.rows() == 0 {
+        // A table of no results does not have the swept keys.
+        let text = |key: &String| Field::new(key, "", key_words(key), Column::Text(Vec::new()));
+        table.fields = first.point.iter().map(|(key, _)| text(key)).collect();
     }
-    let reasons = Field::new("failed", "", "reason of the failure", empty());
-    fields.append(&mut table.fields);
-    fields.push(reasons);
+    let empty = Column::Text(vec![String::new(); table.rows()]);
+    table.fields.push(Field::new("failed", "", "reason of the failure", empty));
     for point in failed {
-        for field in &mut fields {
+        for field in &mut table.fields {
             let reason = (field.name == "failed").then_some(point.reason.as_str());
             let text =
                 point.point.iter().find(|(key, _)| *key == field.name).map(|(_, value)| value.as_str());
@@ -80,7 +78,7 @@ pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
             );
         }
     }
-    Table { fields }
+    table
 }
 
 /// Makes the table of a sweep's results, a row per point.
