@@ -171,9 +171,29 @@ fn a_sweep_goes_on_after_a_point_that_failed_if_asked() {
     let swept = experiment.sweep_on(Engine::Sim, &mut Unwatched).unwrap();
     let failed: Vec<&str> = swept.failed.iter().map(|failed| failed.label.as_str()).collect();
     assert_eq!(failed, ["size = 10kB", "size = 20kB"]);
-    assert!(swept.failed[0].source.to_string().contains("nothing was measured"));
+    assert!(swept.failed[0].reason.contains("nothing was measured"), "{}", swept.failed[0].reason);
     assert_eq!(swept.results.len(), 1);
     assert_eq!(swept.results[0].point[0].1, "3MB");
     let csv = fs::read_to_string(&swept.files[0]).unwrap();
-    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    let rows: Vec<&str> = csv.lines().collect();
+    assert!(rows[0].starts_with("flow.size,flow.size_bytes,seed,") && rows[0].ends_with(",failed"), "{csv}");
+    for (row, start) in [(1, "10kB,10000,,"), (2, "3MB,3000000,1,"), (3, "20kB,20000,,")] {
+        assert!(rows[row].starts_with(start), "{csv}");
+        assert_eq!(rows[row].contains("nothing was measured"), row != 2, "{csv}");
+    }
+}
+
+#[test]
+fn a_point_that_failed_elsewhere_is_not_run() {
+    let text = "title = 't'\nduration = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.limit = '1 bdp'\n\
+                [[flow]]\n[sweep]\nseed = [1, 2]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut experiment = Experiment::new(&document(text), folder.path()).unwrap();
+    experiment.failed = [(0, "its process died".to_owned()), (1, "so did this".to_owned())].into();
+    let swept = experiment.sweep_on(Engine::Sim, &mut Unwatched).unwrap();
+    assert!(swept.results.is_empty());
+    assert_eq!(fs::read_dir(folder.path().join("points/sim")).unwrap().count(), 0, "it was run");
+    let csv = fs::read_to_string(&swept.files[0]).unwrap();
+    assert_eq!(csv, "seed,failed\n1,its process died\n2,so did this\n");
 }

@@ -33,7 +33,7 @@ create_exception!(
 );
 
 /// One thing that is wrong.
-#[pyclass(frozen, module = "tightlink", eq, hash, get_all, skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink", eq, hash, get_all)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fault {
     /// The path of the key, such as `flow[0].rtt`; otherwise the argument or the file.

@@ -11,10 +11,11 @@ use cli::units::Complaint;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A table: columns of equal length with their units.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 #[derive(Clone)]
 pub(crate) struct Frame(pub(crate) Arc<Table>);
 
@@ -211,7 +212,8 @@ fn schema(table: &Table) -> Schema {
         };
         let metadata = [("unit", field.unit), ("words", &field.words)];
         let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
-        let metadata = metadata.map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+        let metadata: HashMap<String, String> =
+            metadata.map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
         ArrowField::new(&field.name, kind, nullable).with_metadata(metadata)
     };
     Schema::new(table.fields.iter().map(field).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 
 use crate::errors::raised;
 use cli::metric::all;
-use lab::study::figures;
+use lab::study::figures as carried;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,16 +27,16 @@ pub(crate) fn metrics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// Lists the scenarios to start from.
 #[pyfunction]
 pub(crate) fn presets(py: Python<'_>) -> PyResult<Vec<String>> {
-    names(py, figures::presets())
+    names(py, carried::presets())
 }
 
 /// Lists the published figures.
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>) -> PyResult<Vec<String>> {
-    names(py, figures::figures())
+    names(py, carried::figures())
 }
 
-fn names(py: Python<'_>, all: Result<Vec<figures::Figure>, cli::Faults>) -> PyResult<Vec<String>> {
+fn names(py: Python<'_>, all: Result<Vec<carried::Figure>, cli::Faults>) -> PyResult<Vec<String>> {
     let all = all.map_err(|faults| raised(py, faults.into()))?;
     Ok(all.into_iter().map(|figure| figure.id).collect())
 }

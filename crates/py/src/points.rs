@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 
 /// The points of a sweep, by their numbers.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 pub(crate) struct Tasks {
     pub(crate) tasks: Vec<Task>,
     pub(crate) engine: Engine,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One run of a scenario on an engine.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 #[derive(Clone)]
 pub(crate) struct Run {
     task: Task,
@@ -242,7 +242,7 @@ pub(crate) fn frame_of(runs: Vec<Py<Run>>, engine: bool) -> Frame {
 }
 
 /// The answers of several engines.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 pub(crate) struct Comparison {
     experiment: Experiment,
     compared: Arc<Compared>,

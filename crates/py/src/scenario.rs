@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, OnceLock};
 
 /// A description of a path and of what flows over it. It never changes, and `set` returns another one.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 #[derive(Clone)]
 pub(crate) struct Scenario {
     pub(crate) document: Arc<Document>,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The answer about a buffer: a mapping with the keys of `tightlink size --json`.
-#[pyclass(frozen, module = "tightlink._native", skip_from_py_object)]
+#[pyclass(frozen, module = "tightlink._native")]
 pub(crate) struct Sizing {
     sizing: cli::Sizing,
     data: Py<PyDict>,

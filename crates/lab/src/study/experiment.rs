@@ -31,6 +31,7 @@ use crate::run::engine;
 use crate::run::record::Engine;
 use headline::headline;
 use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Complaint, Span, is_visible};
 
@@ -52,6 +53,9 @@ pub struct Experiment {
     pub seeds: u64,
     /// The number of threads for simulations.
     pub jobs: usize,
+    /// The points that failed elsewhere, by their numbers, each with the reason: [`Experiment::sweep_on`] does not run
+    /// them.
+    pub failed: BTreeMap<usize, String>,
     /// The folder in which results are kept, and from which finished points are reused; `None`: none is kept.
     pub folder: Option<PathBuf>,
     /// The page that will be written at the end. Before anything runs, the experiment checks that it can be written.
@@ -117,6 +121,7 @@ impl Experiment {
             repeat: None,
             seeds: 1,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            failed: BTreeMap::new(),
             folder: None,
             page: None,
             command: String::new(),

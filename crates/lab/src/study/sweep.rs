@@ -17,6 +17,7 @@ use kept::Asked;
 pub(crate) use kept::Kept;
 pub use points::{KeptPoints, PutError, kept};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,8 +93,9 @@ pub fn sweep(
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
 }
 
-/// Runs every task as [`sweep`] does, but goes on after a point that failed. Returns the points that finished and those
-/// that failed, both in the order of the tasks.
+/// Runs every task as [`sweep`] does, but goes on after a point that failed. A task of `elsewhere`, which has numbers and
+/// reasons, failed elsewhere and is not run. Returns the points that finished and those that failed, both in the order
+/// of the tasks.
 ///
 /// # Errors
 /// [`SweepError`] if a point cannot be kept, or the watch stopped the sweep; points that finished before are kept.
@@ -101,17 +103,27 @@ pub fn sweep_on(
     tasks: &[Task],
     engine: Engine,
     runner: &Runner<'_, '_>,
+    elsewhere: &BTreeMap<usize, String>,
 ) -> Result<(Vec<PointResult>, Vec<FailedPoint>), SweepError> {
     let kept = kept_points(runner.folder, engine)?;
-    let one = |task: &Task| match result(task, engine, kept.as_ref(), runner.watched) {
-        Err(SweepError::Point { label, source }) if !matches!(*source, EngineError::Stopped) => {
-            runner.watched.finish(1);
-            Ok(Err(FailedPoint { point: task.point.clone(), label, source }))
-        }
-        Err(error) => Err(error),
-        Ok(result) => Ok(Ok(result)),
+    let fail = |number: usize, task: &Task, reason: String| {
+        runner.watched.finish(1);
+        Ok(Err(FailedPoint::of(number, task, reason)))
     };
-    let all: Vec<_> = pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect::<Result<_, _>>())?;
+    let one = |(number, task): (usize, &Task)| {
+        if let Some(reason) = elsewhere.get(&number) {
+            return fail(number, task, reason.clone());
+        }
+        match result(task, engine, kept.as_ref(), runner.watched) {
+            Err(SweepError::Point { source, .. }) if !matches!(*source, EngineError::Stopped) => {
+                fail(number, task, source.to_string())
+            }
+            Err(error) => Err(error),
+            Ok(result) => Ok(Ok(result)),
+        }
+    };
+    let all: Vec<Result<_, _>> = pool(runner.jobs)?
+        .install(|| tasks.par_iter().enumerate().map(one).collect::<Result<_, SweepError>>())?;
     let (mut finished, mut failed) = (Vec::new(), Vec::new());
     for one in all {
         match one {
@@ -123,14 +135,39 @@ pub fn sweep_on(
 }
 
 /// A point whose run failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FailedPoint {
+    /// Its place among all points of the sweep.
+    pub number: usize,
     /// The keys that the sweep sets and their values.
     pub point: Vec<(String, String)>,
-    /// The same in the words of labels.
+    /// These values in numbers, as far as they are numbers.
+    pub quantities: Vec<Vec<Quantity>>,
+    /// The keys and values in the words of labels.
     pub label: String,
     /// The reason.
-    pub source: Box<EngineError>,
+    pub reason: String,
+}
+
+impl FailedPoint {
+    fn of(number: usize, task: &Task, reason: String) -> Self {
+        let quantities = point_quantities(task);
+        Self { number, point: task.point.clone(), quantities, label: task.label(), reason }
+    }
+
+    /// Returns the number of a column of swept values, such as `link.queue.limit_bdp`.
+    pub(crate) fn quantity(&self, column: &str) -> Option<f64> {
+        let of = |((key, _), quantities): (&(String, String), &Vec<Quantity>)| {
+            let suffix = column.strip_prefix(key.as_str())?;
+            quantities.iter().find(|one| one.suffix == suffix).map(|one| one.value)
+        };
+        self.point.iter().zip(&self.quantities).find_map(of)
+    }
+}
+
+fn point_quantities(task: &Task) -> Vec<Vec<Quantity>> {
+    task.point.iter().map(|(key, typed)| quantities(&task.resolved, key, typed)).collect()
 }
 
 /// Returns the result of one point, from disk or run now, and counts it as finished.
@@ -149,10 +186,9 @@ impl PointResult {
     /// Creates the result of a task from its record, without the series.
     #[must_use]
     pub fn of(task: &Task, record: Record) -> Self {
-        let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         Self {
             point: task.point.clone(),
-            quantities: task.point.iter().map(numbers).collect(),
+            quantities: point_quantities(task),
             summary: record.summary,
             ratios: Ratios::new(),
             notes: record.notes,

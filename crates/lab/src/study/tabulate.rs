@@ -9,7 +9,7 @@ use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::Quantity;
 #[cfg(feature = "parquet")]
 use crate::study::store::write_table;
-use crate::study::sweep::PointResult;
+use crate::study::sweep::{FailedPoint, PointResult};
 use crate::study::table::{Column, Field, Table};
 use crate::study::task::Answer;
 use scenario::key_words;
@@ -51,6 +51,33 @@ pub fn tabulate_answers(answers: &[Answer]) -> Table {
     let engines = results.iter().map(|result| result.summary.engine.to_string()).collect();
     let mut table = tabulate(&results);
     table.fields.insert(0, Field::new("engine", "", "engine", Column::Text(engines)));
+    table
+}
+
+/// Adds the rows of points that failed, each at its place among all points, and a column `failed` with the reasons.
+/// Without a failed point the table stays as it is.
+#[must_use]
+pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
+    let Some(first) = failed.first() else { return table };
+    if table.rows() == 0 {
+        // A table of no results does not have the swept keys.
+        let text = |key: &String| Field::new(key, "", key_words(key), Column::Text(Vec::new()));
+        table.fields = first.point.iter().map(|(key, _)| text(key)).collect();
+    }
+    let empty = Column::Text(vec![String::new(); table.rows()]);
+    table.fields.push(Field::new("failed", "", "reason of the failure", empty));
+    for point in failed {
+        for field in &mut table.fields {
+            let reason = (field.name == "failed").then_some(point.reason.as_str());
+            let text =
+                point.point.iter().find(|(key, _)| *key == field.name).map(|(_, value)| value.as_str());
+            field.column.insert(
+                point.number,
+                reason.or(text).unwrap_or_default(),
+                point.quantity(&field.name),
+            );
+        }
+    }
     table
 }
 

@@ -4,7 +4,7 @@ use super::{Experiment, ExperimentError};
 use crate::run::record::Engine;
 use crate::study::ratio::{RatioGroup, compare_with_baseline};
 use crate::study::sweep::{FailedPoint, PointResult, Runner, sweep, sweep_on};
-use crate::study::tabulate::{tabulate, write_tables};
+use crate::study::tabulate::{tabulate, with_failed, write_tables};
 use crate::study::task;
 use crate::study::watch::{Watch, Work};
 use std::path::PathBuf;
@@ -32,7 +32,8 @@ impl Experiment {
         self.swept(engine, false, watch)
     }
 
-    /// Sweeps as [`Self::sweep`] does, but goes on after a point that failed. The tables then lack these points.
+    /// Sweeps as [`Self::sweep`] does, but goes on after a point that failed. The rows of these
+    /// points in the tables have the reason in the column `failed`.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished points are kept.
@@ -51,13 +52,13 @@ impl Experiment {
             let runner = self.runner(watched);
             let runner = Runner { jobs: runner.jobs.min(most), ..runner };
             let (mut results, failed) = if goes_on {
-                sweep_on(&self.tasks, engine, &runner)?
+                sweep_on(&self.tasks, engine, &runner, &self.failed)?
             } else {
                 (sweep(&self.tasks, engine, &runner)?, Vec::new())
             };
             let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
             let files = match &self.folder {
-                Some(folder) => write_tables(folder, &self.stem(), &tabulate(&results))
+                Some(folder) => write_tables(folder, &self.stem(), &with_failed(tabulate(&results), &failed))
                     .map_err(|error| ExperimentError::table(folder, &error))?,
                 None => Vec::new(),
             };
