@@ -16,10 +16,10 @@ def complain(place: str, found: str, accepted: str = "", help: str | None = None
     return _with(ScenarioError(text), Fault(place, None, None, None, found, accepted, help))
 
 
-def machine(place: str, found: str, help: str | None = None) -> MachineError:
+def machine(place: str, found: str, help: str | None = None, accepted: str = "") -> MachineError:
     """Returns the error of something that the machine lacks."""
-    text = f"{place}: {found}" if place else found
-    return _with(MachineError(text), Fault(place, None, None, None, found, "", help))
+    text = (f"{place}: {found}" if place else found) + (f"\n  accepted: {accepted}" if accepted else "")
+    return _with(MachineError(text), Fault(place, None, None, None, found, accepted, help))
 
 
 def of_program(code: int, message: str) -> CannotAnswer | MachineError:

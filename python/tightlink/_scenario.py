@@ -160,8 +160,8 @@ class Scenario:
                 with TemporaryDirectory(prefix="tightlink-") as folder:
                     store = folder if store is None else store
                     tasks = self._native.tasks(axes, **asked)
-                    filled = cluster.fill(tasks, _native.Store(store, tasks), on=on, progress=call)
-                    return Frame(self._native.sweep(axes, jobs=jobs, store=store, failed=filled.failed, **asked))
+                    failed = cluster.fill(self._native, tasks, store, on=on, progress=call)
+                    return Frame(self._native.sweep(axes, jobs=jobs, store=store, failed=failed, **asked))
             except _native.SweepFailed as error:
                 error.frame = Frame(error.frame)
                 raise

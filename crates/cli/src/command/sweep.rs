@@ -1,4 +1,7 @@
 //! `tightlink sweep`: many points on all cores, or the smallest or largest value that meets a target.
+//! `sweep/elsewhere.rs` has the points computed by a cluster.
+
+mod elsewhere;
 
 use crate::args::{EngineName, SweepOptions};
 use crate::folder::Folder;
