@@ -4,6 +4,7 @@
 //! prints anything: each reports its progress to a [`Watch`], which may stop it.
 //!
 //! `experiment/kernel.rs` estimates the time of the kernel's runs, and `experiment/error.rs` has the errors.
+//! `experiment/swept.rs` is a sweep.
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
 //! that is drawn with it.
 
@@ -12,17 +13,17 @@ mod error;
 mod headline;
 mod kernel;
 mod reference;
+mod swept;
 
 pub use error::ExperimentError;
 pub use kernel::{UNASKED, shortened};
+pub use swept::Swept;
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
-use super::ratio::{RatioGroup, compare_with_baseline};
 use super::search::{Target, search};
 use super::store::Store;
-use super::sweep::{PointResult, Runner, sweep};
-use super::tabulate::tabulate;
+use super::sweep::Runner;
 use super::task::{self, Answer, Found, Task, hopeless, tasks};
 use super::watch::{Watch, Watched, Work};
 use crate::files::{replace, try_replace};
@@ -92,18 +93,6 @@ pub struct Checked {
     pub tried: Option<(u64, u64)>,
     /// The number of cases that the kernel ran three times, because one run contradicted a claim.
     pub confirmed: usize,
-}
-
-/// A finished sweep.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Swept {
-    /// The points' results, in the order of the tasks.
-    pub results: Vec<PointResult>,
-    /// The tables of all points; empty without a folder.
-    pub files: Vec<PathBuf>,
-    /// Quantiles of the ratios to the sweep's baseline; empty without one.
-    pub ratios: Vec<RatioGroup>,
 }
 
 impl Experiment {
@@ -212,7 +201,7 @@ impl Experiment {
     /// [`ExperimentError`]; finished runs are kept.
     pub fn run(&self, watch: &mut dyn Watch) -> Result<Vec<Answer>, ExperimentError> {
         for engine in &self.engines {
-            task::can_answer(&self.tasks, &[*engine])?;
+            task::can_answer(&self.tasks, &[*engine]).map_err(ExperimentError::Misfit)?;
         }
         let store = self.ready(&self.engines)?;
         let answers = self.watched(watch, |watched| self.answers(&self.tasks, store.as_ref(), watched))?;
@@ -265,30 +254,6 @@ impl Experiment {
         kernel_runs(self.document(), claims, &self.engines, self.repeat)
     }
 
-    /// Runs every point on `engine` and writes tables of the results. The summary of each point is kept, and reused.
-    ///
-    /// # Errors
-    /// [`ExperimentError`]; finished points are kept.
-    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<Swept, ExperimentError> {
-        task::check(&self.tasks, &[engine])?;
-        self.ready(&[engine])?;
-        self.watched(watch, |watched| {
-            watched.begin(Work::Points);
-            watched.need(self.tasks.len());
-            // Runs of the kernel would disturb each other.
-            let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
-            let runner = self.runner(watched);
-            let mut results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
-            let files = match &self.folder {
-                Some(folder) => tabulate(folder, &self.stem(), &results)
-                    .map_err(|error| ExperimentError::table(folder, &error))?,
-                None => Vec::new(),
-            };
-            Ok(Swept { results, files, ratios })
-        })
-    }
-
     /// Searches at every point for the smallest value of the key `over` at which simulations meet `target`, or for the
     /// largest.
     ///
@@ -300,7 +265,7 @@ impl Experiment {
         target: &Target,
         watch: &mut dyn Watch,
     ) -> Result<Vec<(Task, Found)>, ExperimentError> {
-        task::check(&self.tasks, &[Engine::Sim])?;
+        task::check(&self.tasks, &[Engine::Sim]).map_err(ExperimentError::Misfit)?;
         if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
             return Err(ExperimentError::Varied(
@@ -334,7 +299,7 @@ impl Experiment {
         let reference =
             spec.as_ref().map(|spec| reference::read(self.document(), spec)).transpose()?.flatten();
         if spec.is_some() {
-            task::check(&self.tasks, &engines)?;
+            task::check(&self.tasks, &engines).map_err(ExperimentError::Misfit)?;
         } else if let Some(reasons) = hopeless(&self.tasks, &engines) {
             return Err(ExperimentError::Unanswerable(reasons));
         }

@@ -1,10 +1,12 @@
 //! Sweeps: many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
 //! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share their common points.
-//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused.
+//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused. `sweep/points.rs` keeps points
+//! that were computed elsewhere.
 
 mod kept;
+mod points;
 
-use crate::files::{Place, clear};
+use crate::files::Place;
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
@@ -13,6 +15,7 @@ use crate::study::task::Task;
 use crate::study::watch::{Event, Watched};
 use kept::Asked;
 pub(crate) use kept::Kept;
+pub use points::{KeptPoints, PutError, kept};
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
@@ -85,14 +88,76 @@ pub fn sweep(
     runner: &Runner<'_, '_>,
 ) -> Result<Vec<PointResult>, SweepError> {
     let kept = kept_points(runner.folder, engine)?;
-    let one = |task: &Task| {
-        let Kept { summary, notes } = point(task, engine, kept.as_ref(), runner.watched)?;
-        runner.watched.finish(1);
-        let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
-        let quantities = task.point.iter().map(numbers).collect();
-        Ok(PointResult { point: task.point.clone(), quantities, summary, ratios: Ratios::new(), notes })
-    };
+    let one = |task: &Task| result(task, engine, kept.as_ref(), runner.watched);
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
+}
+
+/// Runs every task as [`sweep`] does, but goes on after a point that failed. Returns the points that finished and those
+/// that failed, both in the order of the tasks.
+///
+/// # Errors
+/// [`SweepError`] if a point cannot be kept, or the watch stopped the sweep; points that finished before are kept.
+pub fn sweep_on(
+    tasks: &[Task],
+    engine: Engine,
+    runner: &Runner<'_, '_>,
+) -> Result<(Vec<PointResult>, Vec<FailedPoint>), SweepError> {
+    let kept = kept_points(runner.folder, engine)?;
+    let one = |task: &Task| match result(task, engine, kept.as_ref(), runner.watched) {
+        Err(SweepError::Point { label, source }) if !matches!(*source, EngineError::Stopped) => {
+            runner.watched.finish(1);
+            Ok(Err(FailedPoint { point: task.point.clone(), label, source }))
+        }
+        Err(error) => Err(error),
+        Ok(result) => Ok(Ok(result)),
+    };
+    let all: Vec<_> = pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect::<Result<_, _>>())?;
+    let (mut finished, mut failed) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(result) => finished.push(result),
+            Err(point) => failed.push(point),
+        }
+    }
+    Ok((finished, failed))
+}
+
+/// A point whose run failed.
+#[derive(Debug)]
+pub struct FailedPoint {
+    /// The keys that the sweep sets and their values.
+    pub point: Vec<(String, String)>,
+    /// The same in the words of labels.
+    pub label: String,
+    /// The reason.
+    pub source: Box<EngineError>,
+}
+
+/// Returns the result of one point, from disk or run now, and counts it as finished.
+fn result(
+    task: &Task,
+    engine: Engine,
+    kept: Option<&Place>,
+    watched: &Watched<'_>,
+) -> Result<PointResult, SweepError> {
+    let Kept { summary, notes } = point(task, engine, kept, watched)?;
+    watched.finish(1);
+    Ok(PointResult::of(task, Record { summary, series: Series::default(), notes }))
+}
+
+impl PointResult {
+    /// Creates the result of a task from its record, without the series.
+    #[must_use]
+    pub(crate) fn of(task: &Task, record: Record) -> Self {
+        let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
+        Self {
+            point: task.point.clone(),
+            quantities: task.point.iter().map(numbers).collect(),
+            summary: record.summary,
+            ratios: Ratios::new(),
+            notes: record.notes,
+        }
+    }
 }
 
 impl From<PointResult> for Record {
@@ -103,14 +168,7 @@ impl From<PointResult> for Record {
 
 /// Returns the folder in which finished points of `engine` are kept, made if need be; `None` without a results folder.
 pub(crate) fn kept_points(folder: Option<&Path>, engine: Engine) -> Result<Option<Place>, SweepError> {
-    let Some(folder) = folder else { return Ok(None) };
-    let kept = Place::of(folder).within("points").within(engine.to_string());
-    let cleared = kept.make(|folder| {
-        clear(folder);
-        Ok(())
-    });
-    cleared.map_err(|error| not_kept(&kept.path(), &error))?;
-    Ok(Some(kept))
+    folder.map(|folder| points::place(folder, engine)).transpose()
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> SweepError {
@@ -131,9 +189,8 @@ pub(crate) fn point(
     kept: Option<&Place>,
     watched: &Watched<'_>,
 ) -> Result<Kept, SweepError> {
-    let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
     if watched.is_stopped() {
-        return Err(failed(EngineError::Stopped));
+        return Err(failed(task, EngineError::Stopped));
     }
     let asked = Asked::of(task, engine);
     // The parts that a program has added may have other code by now.
@@ -143,14 +200,23 @@ pub(crate) fn point(
         let _ = watched.tell(Event::Reused);
         return Ok(point);
     }
-    let mut bare = task.clone();
-    // A sweep keeps numbers, not series.
-    Arc::make_mut(&mut bare.resolved).columns.clear();
-    let record = record(&bare, engine, watched).map_err(failed)?;
-    let result = Kept { summary: record.summary, notes: record.notes };
+    let result = run(task, engine, watched)?;
     if let Some(kept) = kept {
-        kept.enter(|folder| result.write(folder, &asked))
+        kept.enter(|folder| kept::write(folder, &asked, &result.to_bytes(&asked)?))
             .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;
     }
     Ok(result)
+}
+
+/// Runs one point.
+fn run(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Kept, SweepError> {
+    let mut bare = task.clone();
+    // A sweep keeps numbers, not series.
+    Arc::make_mut(&mut bare.resolved).columns.clear();
+    let record = record(&bare, engine, watched).map_err(|source| failed(task, source))?;
+    Ok(Kept { summary: record.summary, notes: record.notes })
+}
+
+fn failed(task: &Task, source: EngineError) -> SweepError {
+    SweepError::Point { label: task.label(), source: Box::new(source) }
 }
