@@ -88,7 +88,9 @@ fn read_column(reader: ColumnReader, rows: usize) -> Result<Column, ParquetError
             };
             Column::Text(texts.map(text).collect::<Result<_, ParquetError>>()?)
         }
-        _ => return Err(ParquetError::General("a column has a type that this program does not write".into())),
+        _ => {
+            return Err(ParquetError::General("a column has a type that this program does not write".into()));
+        }
     })
 }
 
