@@ -148,7 +148,7 @@ fn result(
 impl PointResult {
     /// Creates the result of a task from its record, without the series.
     #[must_use]
-    pub(crate) fn of(task: &Task, record: Record) -> Self {
+    pub fn of(task: &Task, record: Record) -> Self {
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         Self {
             point: task.point.clone(),
