@@ -18,6 +18,7 @@ import pytest
 from package import ROOT, tl
 
 FIRST = """
+title = "One flow"
 duration = "20s"
 warmup = "2s"
 
@@ -59,7 +60,7 @@ def test_every_line_of_the_example_answers(tmp_path, monkeypatch):
     assert c.frame["engine"] == ["model", "sim"] and c.verdicts == [] and c.absent == []
     assert c.report().startswith("<!doctype html>") or c.report().startswith("<!DOCTYPE html>")
     f = s.sweep({"link.queue.limit": ["0.1 bdp", "1 bdp"], "seed": range(8)}, store="results")
-    assert len(f) == 16 and f["seed"] == list(range(8)) * 2
+    assert len(f) == 16 and f["seed"] == [str(seed) for seed in range(8)] * 2
     assert len(list(Path("results/points/sim").glob("*.json"))) == 16
     (table,) = Path("results").glob("*.csv")
     assert table.read_text() == f.to_csv()
@@ -101,6 +102,7 @@ def test_the_numbers_are_those_of_the_command(first, tmp_path):
 def test_scenarios_are_equal_by_content(first):
     otherwise = tl.Scenario.from_dict(
         {
+            "title": "One flow",
             "flow": [{"rtt": "0.04s", "control": "reno", "name": "target"}],
             "link": {"queue": {"limit": "0.5bdp"}, "delay": "10000us", "rate": "20000kbit/s"},
             "warmup": "2s",
@@ -200,7 +202,7 @@ def test_an_error_of_a_file_has_line_and_column_and_the_commands_text(tmp_path):
     with pytest.raises(tl.ScenarioError) as caught:
         tl.Scenario.read(file)
     found = fault(caught)
-    assert (found.key, found.line, found.column) == ("link.rate", 6, 8) and found.file == str(file)
+    assert (found.key, found.line, found.column) == ("link.rate", 7, 8) and found.file == str(file)
     program = os.environ["TIGHTLINK_PROGRAM"]
     ended = subprocess.run([program, "run", file], capture_output=True, text=True)
     told = str(caught.value).splitlines() + [f"  {note}" for note in caught.value.__notes__]
@@ -211,7 +213,7 @@ def test_an_error_of_a_file_has_line_and_column_and_the_commands_text(tmp_path):
     "ask",
     [
         lambda s: s.set({"link.queue.limt": "1 bdp"}),
-        lambda s: tl.Scenario.from_dict({"link": {"rate": "1Mbit/s", "queue": {"limt": "1 bdp"}}}),
+        lambda s: tl.Scenario.from_dict({"title": "t", "link": {"rate": "1Mbit/s", "delay": "1ms", "queue": {"limt": "1 bdp"}}}),
         lambda s: s.sweep({"link.queue.limt": ["1 bdp"]}),
     ],
 )

@@ -80,7 +80,9 @@ class Scenario:
                 claims: str | None = None, jobs: int | None = None, progress: Progress | None = None) -> Comparison: ...
         # claims: the text of a file of claims; None: a figure() has its own
     def sweep(self, keys: Mapping[str, Iterable[Value]] | None = None, *, engine: str = "sim", repeat: int = 1,
-              jobs: int | None = None, store: Path | None = None, progress: Progress | None = None) -> Frame: ...
+              jobs: int | None = None, store: Path | None = None, failed: Mapping[int, str] | None = None,
+              progress: Progress | None = None) -> Frame: ...
+        # failed: points that failed elsewhere, by their numbers, with the reason: they are not run
         # repeat=n: n consecutive seeds as a further swept key. store: finished points are kept and reused, and
         # NAME.csv and NAME.parquet are written there, as `tightlink sweep --out` does
     def search(self, over: str, target: str, *, jobs: int | None = None, store: Path | None = None,

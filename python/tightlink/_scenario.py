@@ -42,7 +42,7 @@ class Scenario:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any], name: str = "scenario.toml") -> Scenario:
-        """Makes a scenario of the keys of a file: `{"link": {"rate": "20Mbit/s"}, "flow": [{"rtt": "40ms"}]}`."""
+        """Makes a scenario of the keys of a file: `{"title": "One flow", "link": {"rate": "20Mbit/s"}}`."""
         return Scenario(_native.Scenario.from_dict(data, name))
 
     @staticmethod
@@ -204,7 +204,8 @@ class Scenario:
         """Returns the scenario with further keys in its [sweep]; `repeat` is one of them, as of other engines."""
         if repeat > 1:
             raise complain("repeat", "a sweep on the kernel", 'repeat=1', 'sweep the seed: {"seed": range(1, 6)}')
-        return self._native.set({f"sweep.{json.dumps(key)}": values for key, values in axes.items()})
+        # The last one that is set is the outermost.
+        return self._native.set({f"sweep.{json.dumps(key)}": axes[key] for key in reversed(axes)})
 
     def _one_point(self, question: str) -> None:
         if keys := self._native.keys:
@@ -212,7 +213,7 @@ class Scenario:
                 question,
                 f"the scenario has a [sweep] over {', '.join(keys)}",
                 "a scenario without [sweep]",
-                "leave [sweep] out, and give its keys to s.sweep, or one value to s.set",
+                f"give {keys[0]} one value: s.set({{{keys[0]!r}: ...}})",
             )
 
     def __eq__(self, other: object) -> bool:

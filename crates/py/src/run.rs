@@ -73,7 +73,9 @@ impl Run {
         self.number(py, key)?.ok_or_else(|| {
             let complaint = Complaint::new(key, "no number of this run has this name");
             let known = self.known();
-            no_such_key(py, nearest(complaint, key, known.iter().map(String::as_str)))
+            let near = nearest(complaint, key, known.iter().map(String::as_str));
+            let help = near.help.clone().unwrap_or_else(|| "keys() lists the names".to_owned());
+            no_such_key(py, near.help(help))
         })
     }
 

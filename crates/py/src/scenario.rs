@@ -398,21 +398,24 @@ impl Scenario {
             }
             document.set(&format!("sweep.\"{key}\""), values).map_err(|faults| self.raises(py, faults.into()))
         };
-        let mut seeds = None;
+        let mut axes = Vec::new();
         for item in keys.map(|keys| keys.items()).transpose()?.iter().flatten() {
             let (key, values): (String, Bound<'_, PyAny>) = item.extract()?;
             let values = axis(&values, &key).map_err(|complaint| wrong(py, complaint))?;
-            seeds = seeds.or_else(|| (key == "seed").then(|| values.clone()));
-            sweep(&key, &values)?;
+            axes.push((key, values));
         }
         if at_least_one(py, "repeat", repeat)? > 1 {
-            if seeds.is_some() {
+            if axes.iter().any(|(key, _)| key == "seed") {
                 let complaint = Complaint::new("repeat", "\"seed\" is among the keys");
                 return Err(wrong(py, complaint.accepted("one of the two")));
             }
             let first = self.first.resolved.seed;
             let seeds: Vec<u64> = (0..repeat).filter_map(|more| first.checked_add(more)).collect();
-            sweep("seed", &cli::Written::written(&seeds))?;
+            axes.push(("seed".to_owned(), cli::Written::written(&seeds)));
+        }
+        // The last one that is set is the outermost.
+        for (key, values) in axes.iter().rev() {
+            sweep(key, values)?;
         }
         let experiment = Experiment::in_memory(&document).map_err(|faults| self.raises(py, faults.into()))?;
         Ok(experiment.engines([engine]))
