@@ -4,6 +4,12 @@
 //! Reading order: `errors.rs`, `value.rs`, `watch.rs`, `frame.rs`, `scenario.rs`, `run.rs`, `points.rs`, `sizing.rs`,
 //! `lists.rs`. `python/tightlink/` has the public classes around these, and the tests.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "Python's arguments become values of their own, and each keyword is an argument"
+)]
+
 mod errors;
 mod frame;
 mod lists;

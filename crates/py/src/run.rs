@@ -235,7 +235,7 @@ pub(crate) fn run_of(
 #[pyfunction]
 #[pyo3(signature = (runs, *, engine=true))]
 pub(crate) fn frame_of(runs: Vec<Py<Run>>, engine: bool) -> Frame {
-    let runs = runs.iter().map(|run| run.get());
+    let runs = runs.iter().map(Py::get);
     if engine {
         let answers: Vec<Answer> = runs.map(|run| Answer::of(run.task.clone(), vec![run.record()])).collect();
         return tabulate_answers(&answers).into();

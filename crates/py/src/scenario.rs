@@ -100,7 +100,7 @@ impl Scenario {
         more: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut document = Document::clone(&self.document);
-        let more = more.map(|more| more.as_mapping());
+        let more = more.map(PyDictMethods::as_mapping);
         for mapping in changes.into_iter().chain(more) {
             for item in mapping.items()?.iter() {
                 let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
@@ -399,7 +399,7 @@ impl Scenario {
             document.set(&format!("sweep.\"{key}\""), values).map_err(|faults| self.raises(py, faults.into()))
         };
         let mut axes = Vec::new();
-        for item in keys.map(|keys| keys.items()).transpose()?.iter().flatten() {
+        for item in keys.map(PyMappingMethods::items).transpose()?.iter().flatten() {
             let (key, values): (String, Bound<'_, PyAny>) = item.extract()?;
             let values = axis(&values, &key).map_err(|complaint| wrong(py, complaint))?;
             axes.push((key, values));
