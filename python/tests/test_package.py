@@ -214,7 +214,7 @@ def test_an_error_of_a_file_has_line_and_column_and_the_commands_text(tmp_path):
     "ask",
     [
         lambda s: s.set({"link.queue.limt": "1 bdp"}),
-        lambda s: tl.Scenario.from_dict({**DATA, "limt": 1, "record": {"limt": 1}}),
+        lambda s: tl.Scenario.from_dict({**DATA, "link": {**DATA["link"], "queue": {"limit": "1 bdp", "limt": "1 bdp"}}}),
         lambda s: s.sweep({"link.queue.limt": ["1 bdp"]}),
     ],
 )
@@ -253,9 +253,12 @@ def test_one_value_is_not_a_list_of_values(first):
 
 
 def test_an_engine_that_cannot_answer_says_why(first):
-    with pytest.raises(tl.CannotAnswer) as caught:
-        first.set({"link.queue.kind": "codel"}).run("model").summary
-    assert fault(caught, tl.CannotAnswer)
+    two_way = tl.Scenario.preset("two-way").set({"flow.socket_buffer": {"sizer": "sobas"}})
+    for ask in (lambda: two_way.run("sim"), lambda: two_way.sweep({"seed": [1, 2]})):
+        with pytest.raises(tl.CannotAnswer) as caught:
+            ask()
+        found = fault(caught, tl.CannotAnswer)
+        assert found.key.endswith("socket_buffer") and found.accepted and found.help
     with pytest.raises(tl.ScenarioError) as caught:
         first.run("simulation")
     assert "sim" in fault(caught).accepted
@@ -461,7 +464,8 @@ def test_progress_is_a_bar_of_tqdm_only_if_it_is_installed(first, monkeypatch, c
 
 def test_files_beside_a_scenario_are_found_from_anywhere(tmp_path, monkeypatch):
     (tmp_path / "far").mkdir()
-    (tmp_path / "far/packets.csv").write_text("".join(f"{at / 100},1000\n" for at in range(100)))
+    rows = "".join(f"{at / 10},1000\n" for at in range(100))
+    (tmp_path / "far/packets.csv").write_text("time_s,size_bytes\n" + rows)
     traffic = '\n[[traffic]]\nname = "recorded"\nkind = "replay"\nfile = "packets.csv"\n'
     (tmp_path / "far/traced.toml").write_text(FIRST + traffic)
     monkeypatch.chdir(ROOT)
