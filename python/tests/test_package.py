@@ -311,7 +311,9 @@ except tl.MachineError as error:
     ended = subprocess.run(["unshare", "-m", sys.executable, "-c", child], capture_output=True, text=True)
     if ended.returncode == 77 or "unshare" in ended.stderr:
         pytest.skip("no right to mount a small file system")
-    assert "No space left" in ended.stdout and "free some" in ended.stdout, ended.stderr
+    # A build with the kernel's part looks for room before the first run.
+    said = [words in ended.stdout for words in ("No space left", "too little room")]
+    assert any(said) and "free some" in ended.stdout, ended.stderr
     assert str(tmp_path) in ended.stdout
 
 

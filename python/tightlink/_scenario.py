@@ -204,8 +204,7 @@ class Scenario:
         """Returns the scenario with further keys in its [sweep]; `repeat` is one of them, as of other engines."""
         if repeat > 1:
             raise complain("repeat", "a sweep on the kernel", 'repeat=1', 'sweep the seed: {"seed": range(1, 6)}')
-        # The last one that is set is the outermost.
-        return self._native.set({f"sweep.{json.dumps(key)}": axes[key] for key in reversed(axes)})
+        return self._native.set({f"sweep.{json.dumps(key)}": values for key, values in axes.items()})
 
     def _one_point(self, question: str) -> None:
         if keys := self._native.keys:

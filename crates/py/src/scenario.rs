@@ -413,8 +413,7 @@ impl Scenario {
             let seeds: Vec<u64> = (0..repeat).filter_map(|more| first.checked_add(more)).collect();
             axes.push(("seed".to_owned(), cli::Written::written(&seeds)));
         }
-        // The last one that is set is the outermost.
-        for (key, values) in axes.iter().rev() {
+        for (key, values) in &axes {
             sweep(key, values)?;
         }
         let experiment = Experiment::in_memory(&document).map_err(|faults| self.raises(py, faults.into()))?;
