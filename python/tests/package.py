@@ -29,7 +29,7 @@ def assemble() -> None:
     for file in SOURCE.iterdir():
         if file.is_file():
             (package / file.name).symlink_to(file)
-    shutil.copy(TARGET / "debug/libtightlink_py.so", package / "_native.abi3.so")
+    shutil.copy(TARGET / "debug/lib_native.so", package / "_native.abi3.so")
 
 
 if not os.environ.get("TIGHTLINK_INSTALLED"):

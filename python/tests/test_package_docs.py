@@ -104,7 +104,7 @@ def reference() -> str:
             parts.append(f"## `{item.__name__}`{base}\n\n{described(item)}")
             parts += members(item)
         else:
-            parts.append(f"## `{item.__name__}{signature(item)}`\n\n{described(item)}")
+            parts.append(f"## `{item.__name__}`\n\n{signature(item.__name__, item)}\n{described(item)}")
     return "\n".join(parts)
 
 
@@ -119,14 +119,47 @@ def members(item: type) -> list[str]:
             attributes.append(f"- `{name}`: {described(member).strip()}")
         else:
             called = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
-            found.append(f"### `{item.__name__}.{name}{signature(called)}`\n\n{described(member)}")
+            name = f"{item.__name__}.{name}"
+            found.append(f"### `{name}`\n\n{signature(name, called)}\n{described(member)}")
     return (["\n".join(attributes) + "\n"] if attributes else []) + found
 
 
-def signature(call: object) -> str:
-    signature = inspect.signature(call)
-    kept = [one for one in signature.parameters.values() if one.name != "self"]
-    return str(signature.replace(parameters=kept)).replace("'", "")
+class Bare(str):
+    """An annotation, which is shown without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Quoted(str):
+    """A default, which is shown in double quotes as in the source."""
+
+    def __repr__(self) -> str:
+        return f'"{self}"'
+
+
+def signature(name: str, call: object) -> str:
+    """A block with the signature: on one line, or with a line for each parameter."""
+
+    def plain(one: inspect.Parameter) -> inspect.Parameter:
+        default = one.default
+        if isinstance(default, str):
+            default = Quoted(default)
+        elif isinstance(default, tuple):
+            default = tuple(Quoted(value) for value in default)
+        return one.replace(annotation=Bare(one.annotation), default=default)
+
+    found = inspect.signature(call)
+    kept = [plain(one) for one in found.parameters.values() if one.name != "self"]
+    returns = Bare(found.return_annotation)
+    line = f"{name}{found.replace(parameters=kept, return_annotation=returns)}"
+    if len(line) > 100:
+        head, inside = line.split("(", 1)
+        # A comma inside of brackets or quotes separates no parameters.
+        inside, end = inside.rsplit(") -> ", 1)
+        parts = re.findall(r"(?:[^,\[(\"]|\[[^]]*\]|\([^)]*\)|\"[^\"]*\")+", inside)
+        line = f"{head}(\n" + "".join(f"    {part.strip()},\n" for part in parts) + f") -> {end}"
+    return f"```python\n{line}\n```\n"
 
 
 def described(item: object) -> str:

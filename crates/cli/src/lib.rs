@@ -13,7 +13,8 @@
 //! }
 //! ```
 //!
-//! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`].
+//! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`]. [`read`] reads a
+//!   file, to which settings can be added.
 //! - [`Run`] has the questions: one run, a comparison of engines, a sweep over a key, the size of a buffer. They write
 //!   nothing to disk.
 //! - An [`Experiment`] has the rest: several keys, repetitions, claims, a results folder, and a [`Watch`] that sees the
@@ -30,6 +31,7 @@
 //! for runs on the Linux kernel.
 
 mod ask;
+mod read;
 
 pub use ask::Run;
 /// Controllers: their trait, their parts, and the registry of their names.
@@ -50,9 +52,12 @@ pub use lab::study::tabulate::{tabulate, tabulate_answers};
 pub use lab::study::task::{Answer, Task};
 pub use lab::study::watch::{Event, Unwatched, Watch, Watched};
 pub use lab::{Error, ErrorKind};
+pub use read::{read, read_text};
 /// The description of a scenario in full.
 pub use scenario::spec;
-pub use scenario::{Complaints, Document, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written};
+pub use scenario::{
+    Complaints, Document, Fault, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written, did_you_mean,
+};
 /// Sizers of the receive window: their trait and the registry of their names.
 pub use sizing;
 /// Exact quantities: time, bytes, rates, and the texts for them.

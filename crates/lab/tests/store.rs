@@ -10,8 +10,8 @@ use tightlink_lab::files::{replace, try_replace};
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
 use tightlink_lab::study::experiment::Experiment;
-use tightlink_lab::study::store::{Store, series};
-use tightlink_lab::study::table::Column;
+use tightlink_lab::study::store::{Store, read_series, series};
+use tightlink_lab::study::table::{Column, Table};
 use tightlink_lab::study::task::{Task, tasks};
 use tightlink_lab::study::watch::Unwatched;
 
@@ -60,6 +60,12 @@ fn the_tables_of_series_have_the_columns_and_values_of_the_files() {
     let record = simulated(&task);
     let kept = Store::open(folder.path()).unwrap().keep(&task, "tightlink run", &record).unwrap();
     let tables = series(&record.series);
+    let without_words = |(name, mut table): (_, Table)| {
+        table.fields.iter_mut().for_each(|field| field.words.clear());
+        (name, table)
+    };
+    let as_read: Vec<(&str, Table)> = tables.iter().cloned().map(without_words).collect();
+    assert_eq!(read_series(&kept).unwrap(), as_read);
     let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["flows", "spread", "link", "queue", "fairness"]);
     for (name, data) in tables {

@@ -15,6 +15,8 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod columns;
+#[cfg(feature = "parquet")]
+mod read;
 mod sheets;
 
 use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, free_space, put, read_own};
@@ -22,6 +24,8 @@ use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
 pub use columns::write_table;
+#[cfg(feature = "parquet")]
+pub use read::read_series;
 use serde::Serialize;
 pub use sheets::series;
 use std::collections::BTreeMap;

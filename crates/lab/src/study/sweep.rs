@@ -185,7 +185,7 @@ fn result(
 impl PointResult {
     /// Creates the result of a task from its record, without the series.
     #[must_use]
-    pub(crate) fn of(task: &Task, record: Record) -> Self {
+    pub fn of(task: &Task, record: Record) -> Self {
         Self {
             point: task.point.clone(),
             quantities: point_quantities(task),
