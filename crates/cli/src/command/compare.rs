@@ -85,7 +85,8 @@ pub(super) fn helped(error: ExperimentError) -> Problem {
         ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
             let complaint = error.complaint();
             let leave = "leave the kernel out: --engines model,sim";
-            let help = complaint.help.as_ref().map_or_else(|| leave.into(), |help| format!("{help}; or {leave}"));
+            let help =
+                complaint.help.as_ref().map_or_else(|| leave.into(), |help| format!("{help}; or {leave}"));
             Problem::environment(complaint.help(help))
         }
         other => other.into(),
