@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
-.PHONY: demo test check bench figures soak power-cut fuzz install install-files dist setup setup-rust setup-test clean help
+.PHONY: demo test check bench figures soak power-cut fuzz install install-files dist wheel setup setup-rust setup-test clean help
 .DEFAULT_GOAL := help
 
 TIGHTLINK := target/release/tightlink
@@ -42,6 +42,7 @@ test: setup-test ## run everything that must pass: lints, unit and property test
 	$(TIGHTLINK) compare scenarios/presets/utilization-against-delay.toml --out target/test-results --report target/test-results/against.html
 	$(TIGHTLINK) compare scenarios/presets/who-wins.toml --out target/test-results --report target/test-results/heat.html
 	$(TIGHTLINK) check $(JUDGED) --engines model,sim --out target/test-results
+	$(PYTHON) -m mypy --strict python/tightlink
 	$(PYTHON) -m pytest python/tests
 	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests/test_report.py
 
@@ -91,6 +92,9 @@ install-files:
 
 dist: setup-rust ## make a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
 	scripts/dist
+
+wheel: setup-test ## the Python package as a wheel, in target/wheel/ (tried by scripts/try-wheel)
+	scripts/wheel
 
 setup: setup-rust setup-test ## install what is missing, and build
 

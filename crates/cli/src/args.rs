@@ -175,6 +175,10 @@ pub(crate) struct SweepOptions {
     /// The key to search over, e.g. link.queue.limit
     #[arg(long, value_name = "KEY", requires = "target")]
     pub(crate) over: Option<String>,
+    /// Compute the points on a Dask cluster, e.g. --on tcp://host:8786. Its workers and this machine need the Python
+    /// package tightlink of this build
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "target")]
+    pub(crate) on: Option<String>,
     /// Print one JSON object per point
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,11 +13,14 @@
 //! }
 //! ```
 //!
-//! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`].
+//! - A [`Scenario`] is plain data. It is made in code as here, or read by [`Scenario::from_toml`]. [`read`] reads a
+//!   file, to which settings can be added.
 //! - [`Run`] has the questions: one run, a comparison of engines, a sweep over a key, the size of a buffer. They write
 //!   nothing to disk.
 //! - An [`Experiment`] has the rest: several keys, repetitions, claims, a results folder, and a [`Watch`] that sees the
 //!   progress and can stop the work.
+//! - [`tabulate`] makes a [`Table`](table::Table) of results, and [`series`] the tables of a record's series.
+//! - [`kept`] computes one point of a sweep anywhere, and [`KeptPoints`] keeps it where a sweep finds it.
 //! - A [`Record`] has a run's numbers and series. [`metric`] lists the numbers with their units and words.
 //! - An [`Error`] has a kind, and complaints with the paths of keys, such as `flow[2].control`.
 //! - A program can add its own controller or sizer to [`cc::registry`] or [`sizing::registry`]; scenarios can then name
@@ -28,22 +31,33 @@
 //! for runs on the Linux kernel.
 
 mod ask;
+mod read;
 
 pub use ask::Run;
 /// Controllers: their trait, their parts, and the registry of their names.
 pub use cc;
+/// The version and the hash of the engines' sources, which kept points have.
+pub use lab::run::BUILD;
 pub use lab::run::metric;
 pub use lab::run::record::{Engine, Record, Series, Summary};
 pub use lab::run::resolve::{Files, Folder, InMemory};
 pub use lab::study::experiment::{Comparison, Experiment, ExperimentError, SweepResult};
 pub use lab::study::size::{Sizing, Study};
-pub use lab::study::sweep::PointResult;
-pub use lab::study::task::Answer;
-pub use lab::study::watch::{Event, Unwatched, Watch};
+/// The series of a record as tables.
+pub use lab::study::store::series;
+pub use lab::study::sweep::{FailedPoint, KeptPoints, PointResult, PutError, SweepError, kept};
+/// Tables as data: columns with names, units and words.
+pub use lab::study::table;
+pub use lab::study::tabulate::{tabulate, tabulate_answers};
+pub use lab::study::task::{Answer, Task};
+pub use lab::study::watch::{Event, Unwatched, Watch, Watched};
 pub use lab::{Error, ErrorKind};
+pub use read::{read, read_text};
 /// The description of a scenario in full.
 pub use scenario::spec;
-pub use scenario::{Complaints, Document, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written};
+pub use scenario::{
+    Complaints, Document, Fault, Faults, Flow, Link, Queue, Scenario, ScenarioDraft, Written, did_you_mean,
+};
 /// Sizers of the receive window: their trait and the registry of their names.
 pub use sizing;
 /// Exact quantities: time, bytes, rates, and the texts for them.

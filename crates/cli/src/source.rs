@@ -4,26 +4,19 @@ use crate::args::Changes;
 use crate::problem::Problem;
 use scenario::Document;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
-use units::{Complaint, Rate};
-
-/// The largest size of a scenario in bytes: a sweep of 100 000 values fits many times.
-const LARGEST: u64 = 16 << 20;
+use tightlink::{read, read_text};
+use units::Complaint;
 
 /// Reads the scenario `file` and applies `changes`.
 pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Problem> {
-    let (name, text) = if file == Path::new("-") {
-        let name = "standard input".to_owned();
-        let text = text(&name, io::stdin())?;
-        (name, text)
+    let mut document = if file == Path::new("-") {
+        let name = "standard input";
+        Document::parse(name, &read_text(name, io::stdin())?)?
     } else {
-        let name = file.display().to_string();
-        let opened = File::open(file).map_err(|error| unreadable(&name, &error))?;
-        let text = text(&name, opened)?;
-        (name, text)
+        read(file)?
     };
-    let mut document = Document::parse(&name, &text)?;
     change(&mut document, changes)?;
     Ok(document)
 }
@@ -54,41 +47,7 @@ pub(crate) fn claims(file: &Path) -> Result<String, Problem> {
                 .help("give the path of a file of claims, such as those in tests/claims"),
         )
     })?;
-    text(&name, opened)
-}
-
-/// Reads the text of a scenario; refuses files that are too large or not UTF-8.
-fn text(name: &str, from: impl Read) -> Result<String, Problem> {
-    let mut bytes = Vec::new();
-    from.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
-    if bytes.len() as u64 > LARGEST {
-        let (most, help) = (LARGEST >> 20, "give the path of a scenario file");
-        return Err(Problem::usage(
-            Complaint::new(name, "too large for a scenario").accepted(format!("up to {most} MB")).help(help),
-        ));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
-            + 1;
-        let help = "give the path of a scenario file, or save it as UTF-8";
-        Problem::usage(
-            Complaint::new(format!("{name}:{line}"), "not valid UTF-8").accepted("TOML in UTF-8").help(help),
-        )
-    })
-}
-
-fn unreadable(name: &str, error: &io::Error) -> Problem {
-    let help = match name.parse::<Rate>() {
-        // The user typed a rate in place of the file.
-        Ok(rate) => format!(
-            "`size` and `emulate` take a rate with --rate {rate}, other commands a scenario with --set link.rate={rate}"
-        ),
-        Err(_) => "give the path of a scenario file; `tightlink figure list` names published ones".to_owned(),
-    };
-    Problem::usage(Complaint::new(name, error.to_string()).help(help))
+    Ok(read_text(&name, opened)?)
 }
 
 /// Returns the command line, for the record.

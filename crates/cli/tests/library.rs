@@ -43,6 +43,11 @@ fn errors_have_kinds_and_keys() {
     // An engine that is not made for it.
     let network = scenario().with("link.reverse", "{ queue.limit = '9 packets' }").expect("a scenario");
     assert_eq!(network.run(Engine::Live).expect_err("no kernel has it").kind, ErrorKind::Engine);
+    let document = Document::parse("x.toml", &network.to_toml()).expect("TOML");
+    let experiment = Experiment::in_memory(&document).expect("a scenario").engines([Engine::Live]);
+    let error = tightlink::Error::from(experiment.run(&mut Unwatched).expect_err("no kernel has it"));
+    assert_eq!(error.kind, ErrorKind::Engine);
+    assert!(error.faults.is_some(), "it came from text");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::study::curves::CurvesError;
 use crate::study::experiment::ExperimentError;
 use crate::study::search::SearchError;
 use crate::study::store::StoreError;
-use crate::study::sweep::SweepError;
+use crate::study::sweep::{PutError, SweepError};
 use scenario::{Complaints, Faults};
 use std::fmt;
 use units::Complaint;
@@ -135,6 +135,18 @@ impl From<SweepError> for Error {
     }
 }
 
+impl From<PutError> for Error {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Damaged(complaint) | PutError::OtherBuild(complaint) => {
+                Self::new(ErrorKind::Environment, complaint)
+            }
+            PutError::Unknown(complaint) => complaint.into(),
+            PutError::Keep(error) => error.into(),
+        }
+    }
+}
+
 impl From<ClaimError> for Error {
     fn from(error: ClaimError) -> Self {
         Self::words(ErrorKind::Usage, error)
@@ -167,6 +179,7 @@ impl From<ExperimentError> for Error {
     fn from(error: ExperimentError) -> Self {
         match error {
             ExperimentError::Faults(faults) => faults.into(),
+            ExperimentError::Misfit(faults) => Self { kind: ErrorKind::Engine, ..faults.into() },
             ExperimentError::Engine(error) => error.into(),
             ExperimentError::Store(error) => error.into(),
             ExperimentError::Sweep(error) => error.into(),

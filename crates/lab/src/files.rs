@@ -2,7 +2,10 @@
 //!
 //! The maker of an unfinished file holds a lock on it as long as it works. An unfinished folder is locked by the file
 //! of the same name. The kernel releases the locks of a killed program, so that anybody who finds an unlocked one may
-//! remove it. Process numbers would not do: programs in other containers or on other machines have the same ones.
+//! remove it. Process numbers would not do: programs in other containers have the same ones.
+//!
+//! A folder that several machines share may not pass on their locks. So a temporary name has the machine in front of an
+//! `@`, and a file of another machine stays, unless nothing has changed it for a day.
 //!
 //! `files/place.rs` opens the folders; `files/portable.rs` is its stand-in for systems other than Linux.
 
@@ -12,15 +15,19 @@ mod place;
 pub(crate) use place::{Place, free_space};
 
 use place::{is_named, is_ours, open_plain};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
 /// The mark in the names of unfinished files and folders; the next run removes those that a killed run left.
 pub(crate) const UNDER_WAY: &str = ".under-way-";
 /// The number of letters of a file's name in the temporary name; the rest leaves room for the other parts.
 const SHOWN: usize = 40;
+/// The age from which an unlocked file of another machine is a leftover. Writing takes seconds.
+const LEFT: Duration = Duration::from_secs(24 * 3600);
 /// The suffixes to a lock's name: the unfinished folder, and the folder that it replaces.
 const FOLDERS: [&str; 2] = [".new", ".old"];
 
@@ -90,7 +97,8 @@ pub(crate) fn put(
 fn create_temporary(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
     let name = name.to_string_lossy();
     let shown: String = name.chars().take(SHOWN).collect();
-    Builder::new().prefix(&format!("{UNDER_WAY}{shown}-")).rand_bytes(10).make_in(folder, |path| {
+    let machine = machine().map_or_else(String::new, |machine| format!("{machine}@"));
+    Builder::new().prefix(&format!("{UNDER_WAY}{machine}{shown}-")).rand_bytes(10).make_in(folder, |path| {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         match file.try_lock() {
             // The process that removes leftovers was faster, so another name is tried.
@@ -171,7 +179,8 @@ fn remove(path: &Path) {
 pub(crate) fn clear(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with(UNDER_WAY) {
+        let may_be_left = || !is_of_another(&name) || entry.metadata().is_ok_and(|about| is_old(&about));
+        if !name.starts_with(UNDER_WAY) || !may_be_left() {
             continue;
         }
         let lock = FOLDERS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -188,6 +197,27 @@ pub(crate) fn clear(folder: &Path) {
             _ => remove(&entry.path()),
         }
     }
+}
+
+/// Returns the identity of this machine since it was started, which its containers share; `None` if it has none.
+fn machine() -> Option<&'static str> {
+    static MACHINE: LazyLock<Option<String>> = LazyLock::new(|| {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.chars().filter(char::is_ascii_hexdigit).take(12).collect())
+            .filter(|id: &String| id.len() == 12)
+    });
+    MACHINE.as_deref()
+}
+
+/// Returns true if the temporary name is of another machine. Versions up to 0.3 left no machine in it.
+fn is_of_another(name: &str) -> bool {
+    let maker = name.strip_prefix(UNDER_WAY).and_then(|name| name.split_once('@'));
+    maker.is_some_and(|(maker, _)| Some(maker) != machine())
+}
+
+/// Returns true if the file has not been changed for [`LEFT`].
+fn is_old(about: &Metadata) -> bool {
+    about.modified().is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > LEFT))
 }
 
 /// Reads back a file of ours in an open folder. Returns `None` for anything else: another user's file, a link, a

@@ -1,6 +1,6 @@
 //! Studies: many runs that answer one question, are kept and are judged.
 //!
-//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `ratio.rs`,
+//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `table.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `ratio.rs`,
 //! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together, and
 //! `size.rs`, which finds the buffer that a link needs.
 
@@ -16,6 +16,7 @@ pub mod search;
 pub mod size;
 pub mod store;
 pub mod sweep;
+pub mod table;
 pub mod tabulate;
 pub mod task;
 pub mod watch;

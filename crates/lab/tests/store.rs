@@ -10,7 +10,8 @@ use tightlink_lab::files::{replace, try_replace};
 use tightlink_lab::run::engine;
 use tightlink_lab::run::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
 use tightlink_lab::study::experiment::Experiment;
-use tightlink_lab::study::store::Store;
+use tightlink_lab::study::store::{Store, read_series, series};
+use tightlink_lab::study::table::{Column, Table};
 use tightlink_lab::study::task::{Task, tasks};
 use tightlink_lab::study::watch::Unwatched;
 
@@ -47,6 +48,44 @@ fn name(row: &Row) -> String {
     match row.get_column_iter().nth(1).unwrap().1 {
         Field::Str(text) => text.clone(),
         other => panic!("{other} is no text"),
+    }
+}
+
+#[test]
+fn the_tables_of_series_have_the_columns_and_values_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = SCENARIO.replace("name = 'two'", "name = 'two'\ncount = 40");
+    let document = Document::parse("x.toml", &(scenario + "[record]\nfairness = '200ms'\n")).unwrap();
+    let task = tasks(&document).unwrap().remove(0);
+    let record = simulated(&task);
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "tightlink run", &record).unwrap();
+    let tables = series(&record.series);
+    let without_words = |(name, mut table): (_, Table)| {
+        table.fields.iter_mut().for_each(|field| field.words.clear());
+        (name, table)
+    };
+    let as_read: Vec<(&str, Table)> = tables.iter().cloned().map(without_words).collect();
+    assert_eq!(read_series(&kept).unwrap(), as_read);
+    let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["flows", "spread", "link", "queue", "fairness"]);
+    for (name, data) in tables {
+        let (columns, rows) = table(&kept.join(format!("{name}.parquet")));
+        assert_eq!(data.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>(), columns);
+        assert_eq!(data.rows(), rows.len(), "{name}");
+        for (at, field) in data.fields.iter().enumerate() {
+            for (number, row) in rows.iter().enumerate() {
+                let in_file = row.get_column_iter().nth(at).unwrap().1;
+                let same = match (&field.column, in_file) {
+                    (Column::Required(values), Field::Double(value)) => values[number] == *value,
+                    (Column::Number(values), Field::Double(value)) => values[number] == Some(*value),
+                    (Column::Number(values), Field::Null) => values[number].is_none(),
+                    (Column::Whole(values), Field::ULong(value)) => values[number] == Some(*value),
+                    (Column::Text(values), Field::Str(value)) => values[number] == *value,
+                    _ => false,
+                };
+                assert!(same, "{name}.{} in row {number}: {in_file}", field.name);
+            }
+        }
     }
 }
 

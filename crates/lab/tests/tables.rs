@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::experiment::Experiment;
 use tightlink_lab::study::sweep::{Runner, sweep};
-use tightlink_lab::study::tabulate::tabulate;
+use tightlink_lab::study::table::Column;
+use tightlink_lab::study::tabulate::{tabulate, tabulate_answers, write_tables};
 use tightlink_lab::study::task::tasks;
 use tightlink_lab::study::watch::{SharedWatch, Unwatched};
 
@@ -27,7 +28,7 @@ fn tables(text: &str) -> Tables {
     let tasks = tasks(&document).unwrap();
     let runner = Runner { jobs: 1, folder: Some(folder.path()), watched: &SharedWatch::by_nobody() };
     let results = sweep(&tasks, Engine::Sim, &runner).unwrap();
-    let written = tabulate(folder.path(), "t", &results).unwrap();
+    let written = write_tables(folder.path(), "t", &tabulate(&results)).unwrap();
     let [csv, parquet] = &written[..] else { panic!("{written:?}") };
     let csv = fs::read_to_string(csv).unwrap();
     let csv = csv.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
@@ -245,4 +246,38 @@ fn texts_of_a_scenario_are_one_cell_each_and_no_formula() {
         assert!(row.contains(&format!("],{name}")) || row.contains(&format!("]\",{name}")), "{name} {row}");
         assert!(row.contains(",\"'=1+2,\"\"x\"\"\","), "the tight link: {row}");
     }
+}
+
+#[test]
+fn a_table_as_data_has_words_units_and_nulls() {
+    let text = "title = 't'\nduration = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.limit = '1 bdp'\n\
+                [[flow]]\n[sweep]\n'link.queue.limit' = ['1 bdp', '9 packets']\n";
+    let document = Document::parse("t.toml", text).unwrap();
+    let experiment = Experiment::in_memory(&document).unwrap();
+    let table = tabulate(&experiment.sweep(Engine::Sim, &mut Unwatched).unwrap().results);
+    assert_eq!(table.rows(), 2);
+    let field = |name: &str| table.field(name).unwrap_or_else(|| panic!("no {name}"));
+    let limit = field("link.queue.limit");
+    assert_eq!(limit.column, Column::Text(vec!["1 bdp".into(), "9 packets".into()]));
+    assert_eq!((limit.unit, limit.words.as_str()), ("", "buffer"));
+    let packets = field("link.queue.limit_packets");
+    assert!(
+        matches!(&packets.column, Column::Number(values) if values[1] == Some(9.0))
+            && packets.unit == "packets"
+    );
+    let goodput = field("flows.flow.goodput_bps");
+    assert_eq!((goodput.unit, goodput.words.as_str()), ("bit/s", "goodput"));
+    assert_eq!(field("seed").column, Column::Whole(vec![Some(1), Some(1)]));
+    assert_eq!(field("flows.flow.completion_s").column, Column::Number(vec![None, None]), "it has no size");
+}
+
+#[test]
+fn a_comparison_is_a_table_with_a_row_per_engine() {
+    let text = "title = 't'\nduration = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.limit = '1 bdp'\n[[flow]]\n";
+    let document = Document::parse("t.toml", text).unwrap();
+    let experiment = Experiment::in_memory(&document).unwrap().engines([Engine::Model, Engine::Sim]);
+    let table = tabulate_answers(&experiment.compare(&[], &mut Unwatched).unwrap().answers);
+    assert_eq!(table.fields[0].name, "engine");
+    assert_eq!(table.fields[0].column, Column::Text(vec!["model".into(), "sim".into()]));
+    assert!(table.field("goodput_bps").is_some());
 }

@@ -1,4 +1,7 @@
 //! `tightlink sweep`: many points on all cores, or the smallest or largest value that meets a target.
+//! `sweep/elsewhere.rs` has the points computed by a cluster.
+
+mod elsewhere;
 
 use crate::args::{EngineName, SweepOptions};
 use crate::folder::Folder;
@@ -6,11 +9,11 @@ use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
-use lab::study::experiment::{Experiment, SweepResult};
-use lab::study::lines::ResultLine;
+use lab::study::experiment::{Experiment, ExperimentError, Swept};
+use lab::study::lines::{FailedLine, ResultLine};
 use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{Answer, Goal, SearchResult, Task};
+use lab::study::task::{self, Answer, Found, Sought, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -36,30 +39,55 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
     }
     match (&options.target, &options.over) {
         (Some(target), Some(over)) => search(options, &experiment, target, over),
-        _ => every_point(options, &experiment, folder.keeps()),
+        _ => {
+            if let Some(on) = &options.on {
+                let engine = options.engine.into();
+                task::check(experiment.tasks(), &[engine]).map_err(ExperimentError::Misfit)?;
+                experiment.failed = elsewhere::fill(&document, engine, folder.path(), on)?;
+            }
+            every_point(options, &experiment, folder.keeps())
+        }
     }
 }
 
 fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> Result<ExitCode, Problem> {
     let engine = Engine::from(options.engine);
-    let SweepResult { results, files, ratios, .. } =
-        Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
-    let points = results.len();
+    let swept = Bars::default().watch(|watch| match &options.on {
+        Some(_) => experiment.sweep_on(engine, watch),
+        None => experiment.sweep(engine, watch),
+    })?;
+    let Swept { results, failed, files, ratios, .. } = swept;
+    let points = counted(experiment.tasks().len());
     if options.json {
         let mut lines = results.iter().map(ResultLine::swept);
         lines.try_for_each(|line| print::json(&line))?;
+        let mut lines = failed.iter().map(|point| FailedLine::new(point, engine));
+        lines.try_for_each(|line| print::json(&line))?;
     } else {
-        let answer = |(task, result): (&Task, PointResult)| Answer::of(task.clone(), vec![result.into()]);
-        let answers: Vec<Answer> = experiment.tasks().iter().zip(results).map(answer).collect();
+        let is_failed = |number: usize| failed.iter().any(|point| point.number == number);
+        let finished = experiment.tasks().iter().enumerate().filter(|(number, _)| !is_failed(*number));
+        let answer = |((_, task), result): ((usize, &Task), PointResult)| {
+            Answer::of(task.clone(), vec![result.into()])
+        };
+        let answers: Vec<Answer> = finished.zip(results).map(answer).collect();
         table::print_answers(&answers)?;
+        for point in &failed {
+            print::data(format_args!("{}: failed: {}", point.label, point.reason))?;
+        }
         let baseline = experiment.document().sweep()?;
         table::print_ratios(baseline.baseline(), &ratios)?;
     }
-    let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
     for file in files.iter().filter(|_| keeps) {
         print::talk(format_args!("{points}: {}", file.display()));
     }
-    Ok(ExitCode::SUCCESS)
+    match failed.len() {
+        0 => Ok(ExitCode::SUCCESS),
+        some => Err(Problem::environment(format_args!("{some} of {points} failed; the others are finished"))),
+    }
+}
+
+fn counted(points: usize) -> String {
+    if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
 }
 
 fn search(

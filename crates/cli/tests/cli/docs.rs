@@ -109,39 +109,6 @@ fn what_readme_and_guide_print_is_what_is_printed() {
 }
 
 #[test]
-fn the_python_page_reads_what_is_written() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/guide/python.md")).unwrap();
-    let blocks = |kind: &str| -> Vec<String> {
-        page.split(kind).skip(1).filter_map(|rest| rest.split("```").next()).map(str::to_owned).collect()
-    };
-    let place = Place::new();
-    let mut written = String::new();
-    for command in blocks("```sh\n").iter().flat_map(|block| block.lines()) {
-        // The kernel's results have the names of a simulation's.
-        let command = command.replace("sim,live", "sim");
-        let (command, _) = command.split_once(" > ").unwrap_or((&command, ""));
-        let words = words(command);
-        written += &place.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).well().out;
-    }
-    let ended = place.run(&["run", "two.toml"]).well();
-    let folder = ended.err.lines().chain(ended.out.lines()).find_map(|line| line.strip_prefix("results: "));
-    let folder = place.path().join(folder.expect("the run's folder"));
-    for file in ["flows.parquet", "link.parquet"] {
-        written += &String::from_utf8_lossy(&fs::read(folder.join(file)).expect("a file of series"));
-    }
-    let table = fs::read_to_string(place.path().join("results/delay.csv")).expect("the sweep's table");
-    let columns: Vec<&str> = table.lines().next().expect("a head").split(',').collect();
-    let python = blocks("```python\n").concat();
-    let names: Vec<&str> =
-        python.split('"').skip(1).step_by(2).filter(|name| !name.contains("results")).collect();
-    assert!(names.len() > 10, "{names:?}");
-    for name in names.iter().filter(|name| !name.ends_with(".jsonl")) {
-        assert!(columns.contains(name) || written.contains(*name) || table.contains(*name), "{name}");
-    }
-}
-
-#[test]
 fn references_are_made_from_the_options_and_every_default_has_a_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (what, page) in [("cli", "docs/reference/cli.md"), ("defaults", "docs/reference/defaults.md")] {

@@ -4,6 +4,7 @@
 //! prints anything: each reports its progress to a [`Watch`], which may stop it.
 //!
 //! `experiment/kernel.rs` estimates the time of the kernel's runs, and `experiment/error.rs` has the errors.
+//! `experiment/swept.rs` is a sweep.
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
 //! that is drawn with it.
 
@@ -12,26 +13,27 @@ mod error;
 mod headline;
 mod kernel;
 mod reference;
+mod swept;
 
 pub use error::ExperimentError;
 pub use kernel::{UNASKED, shortened};
+pub use swept::Swept;
 
 use super::claims::{
     Claim, ClaimSettings, Evidence, Verdict, check, confirmed, evidence, judged_by, kernel_runs,
 };
 use super::curves::{self, Curves, draw};
-use super::ratio::{RatioGroup, compare_with_baseline};
 use super::search::{Target, search};
 use super::store::Store;
-use super::sweep::{PointResult, Runner, sweep};
-use super::tabulate::tabulate;
-use super::task::{self, Answer, SearchResult, Task, hopeless, tasks};
-use super::watch::{SharedWatch, Watch, Work};
+use super::sweep::Runner;
+use super::task::{self, Answer, Found, Task, hopeless, tasks};
+use super::watch::{Watch, Watched, Work};
 use crate::files::{replace, try_replace};
 use crate::run::engine;
 use crate::run::record::Engine;
 use headline::headline;
-use scenario::{Document, Faults, FigureNumbers, FigureSpec};
+use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Complaint, Span, is_visible};
 
@@ -53,6 +55,9 @@ pub struct Experiment {
     pub seeds: u64,
     /// The number of threads for simulations.
     pub jobs: usize,
+    /// The points that failed elsewhere, by their numbers, each with the reason: [`Experiment::sweep_on`] does not run
+    /// them.
+    pub failed: BTreeMap<usize, String>,
     /// The folder in which results are kept, and from which finished points are reused; `None`: none is kept.
     pub folder: Option<PathBuf>,
     /// The page that will be written at the end. Before anything runs, the experiment checks that it can be written.
@@ -96,18 +101,6 @@ pub struct CheckedClaims {
     pub confirmed: usize,
 }
 
-/// A finished sweep.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SweepResult {
-    /// The points' results, in the order of the tasks.
-    pub results: Vec<PointResult>,
-    /// The tables of all points; empty without a folder.
-    pub files: Vec<PathBuf>,
-    /// Quantiles of the ratios to the sweep's baseline; empty without one.
-    pub ratios: Vec<RatioGroup>,
-}
-
 impl Experiment {
     /// Creates an experiment with the document's points, each run once by every engine, on all cores, with results in
     /// `folder`.
@@ -130,6 +123,7 @@ impl Experiment {
             repeat: None,
             seeds: 1,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            failed: BTreeMap::new(),
             folder: None,
             page: None,
             command: String::new(),
@@ -214,7 +208,7 @@ impl Experiment {
     /// [`ExperimentError`]; finished runs are kept.
     pub fn run(&self, watch: &mut dyn Watch) -> Result<Vec<Answer>, ExperimentError> {
         for engine in &self.engines {
-            task::can_answer(&self.tasks, &[*engine])?;
+            task::can_answer(&self.tasks, &[*engine]).map_err(ExperimentError::Misfit)?;
         }
         let store = self.ready(&self.engines)?;
         let answers = self.watched(watch, |watched| self.answers(&self.tasks, store.as_ref(), watched))?;
@@ -267,30 +261,6 @@ impl Experiment {
         kernel_runs(self.document(), claims, &self.engines, self.repeat)
     }
 
-    /// Runs every point on `engine` and writes tables of the results. The summary of each point is kept, and reused.
-    ///
-    /// # Errors
-    /// [`ExperimentError`]; finished points are kept.
-    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<SweepResult, ExperimentError> {
-        task::check(&self.tasks, &[engine])?;
-        self.ready(&[engine])?;
-        self.watched(watch, |watched| {
-            watched.begin(Work::Points);
-            watched.need(self.tasks.len());
-            // Runs of the kernel would disturb each other.
-            let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
-            let runner = self.runner(watched);
-            let mut results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let ratios = compare_with_baseline(&self.document().sweep()?, &mut results);
-            let files = match &self.folder {
-                Some(folder) => tabulate(folder, &self.stem(), &results)
-                    .map_err(|error| ExperimentError::table(folder, &error))?,
-                None => Vec::new(),
-            };
-            Ok(SweepResult { results, files, ratios })
-        })
-    }
-
     /// Searches at every point for the smallest value of the key `over` at which simulations meet `target`, or for the
     /// largest.
     ///
@@ -301,8 +271,8 @@ impl Experiment {
         over: &str,
         target: &Target,
         watch: &mut dyn Watch,
-    ) -> Result<Vec<(Task, SearchResult)>, ExperimentError> {
-        task::check(&self.tasks, &[Engine::Sim])?;
+    ) -> Result<Vec<(Task, Found)>, ExperimentError> {
+        task::check(&self.tasks, &[Engine::Sim]).map_err(ExperimentError::Misfit)?;
         if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
             return Err(ExperimentError::Varied(
@@ -336,7 +306,7 @@ impl Experiment {
         let reference =
             spec.as_ref().map(|spec| reference::read(self.document(), spec)).transpose()?.flatten();
         if spec.is_some() {
-            task::check(&self.tasks, &engines)?;
+            task::check(&self.tasks, &engines).map_err(ExperimentError::Misfit)?;
         } else if let Some(reasons) = hopeless(&self.tasks, &engines) {
             return Err(ExperimentError::Unanswerable(reasons));
         }

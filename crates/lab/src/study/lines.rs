@@ -1,12 +1,12 @@
 //! The JSON output of commands: one object per line, whose keys say its kind. A result has the same shape from every
-//! command, `{"point": {…}, "engine": "sim", "summary": {…}}`. A drawn or judged result has one key: `chart`, `map` or
+//! command, `{"point": {…}, "engine": "sim", "summary": {…}}`. One without a result has `failed` with the reason. A drawn or judged result has one key: `chart`, `map` or
 //! `verdict`.
 
 use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
 use crate::study::curves::{CurveChart, Curves, HeatMap};
-use crate::study::sweep::PointResult;
-use crate::study::task::{Answer, SearchResult};
+use crate::study::sweep::{FailedPoint, PointResult};
+use crate::study::task::{Answer, Found};
 use scenario::Point;
 use serde::{Serialize, Serializer};
 
@@ -26,6 +26,26 @@ pub struct ResultLine<'a> {
     /// The result of a search at the point, if there was one; the summary is of a run there.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'a SearchResult>,
+}
+
+/// A point without a result.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FailedLine<'a> {
+    /// The swept keys and their values as written.
+    #[serde(serialize_with = "as_object")]
+    point: &'a [(String, String)],
+    /// The engine.
+    engine: Engine,
+    /// The reason.
+    failed: &'a str,
+}
+
+impl<'a> FailedLine<'a> {
+    /// Creates the line of a point that failed on `engine`.
+    #[must_use]
+    pub fn new(point: &'a FailedPoint, engine: Engine) -> Self {
+        Self { point: &point.point, engine, failed: &point.reason }
+    }
 }
 
 /// A line that is not a result.

@@ -15,15 +15,19 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod columns;
-mod field;
+#[cfg(feature = "parquet")]
+mod read;
+mod sheets;
 
 use crate::files::{FolderUnderWay, Place, UNDER_WAY, clear, create, free_space, put, read_own};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
 pub use columns::write_table;
-pub use field::{Column, Field};
+#[cfg(feature = "parquet")]
+pub use read::read_series;
 use serde::Serialize;
+pub use sheets::series;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufWriter, Write};

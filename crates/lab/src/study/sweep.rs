@@ -1,19 +1,23 @@
 //! Sweeps: many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
 //! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share their common points.
-//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused.
+//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused. `sweep/points.rs` keeps points
+//! that were computed elsewhere.
 
 mod kept;
+mod points;
 
-use crate::files::{Place, clear};
+use crate::files::Place;
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{SweptQuantity, quantities};
 use crate::study::repeat::record;
 use crate::study::task::Task;
-use crate::study::watch::{Event, SharedWatch};
-pub(crate) use kept::KeptPoint;
-use kept::PointIdentity;
+use crate::study::watch::{Event, Watched};
+use kept::Asked;
+pub(crate) use kept::Kept;
+pub use points::{KeptPoints, PutError, kept};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -85,14 +89,111 @@ pub fn sweep(
     runner: &Runner<'_, '_>,
 ) -> Result<Vec<PointResult>, SweepError> {
     let kept = kept_points(runner.folder, engine)?;
-    let one = |task: &Task| {
-        let KeptPoint { summary, notes } = point(task, engine, kept.as_ref(), runner.watched)?;
-        runner.watched.finish(1);
-        let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
-        let quantities = task.point.iter().map(numbers).collect();
-        Ok(PointResult { point: task.point.clone(), quantities, summary, ratios: Ratios::new(), notes })
-    };
+    let one = |task: &Task| result(task, engine, kept.as_ref(), runner.watched);
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
+}
+
+/// Runs every task as [`sweep`] does, but goes on after a point that failed. A task of `elsewhere`, which has numbers and
+/// reasons, failed elsewhere and is not run. Returns the points that finished and those that failed, both in the order
+/// of the tasks.
+///
+/// # Errors
+/// [`SweepError`] if a point cannot be kept, or the watch stopped the sweep; points that finished before are kept.
+pub fn sweep_on(
+    tasks: &[Task],
+    engine: Engine,
+    runner: &Runner<'_, '_>,
+    elsewhere: &BTreeMap<usize, String>,
+) -> Result<(Vec<PointResult>, Vec<FailedPoint>), SweepError> {
+    let kept = kept_points(runner.folder, engine)?;
+    let fail = |number: usize, task: &Task, reason: String| {
+        runner.watched.finish(1);
+        Ok(Err(FailedPoint::of(number, task, reason)))
+    };
+    let one = |(number, task): (usize, &Task)| {
+        if let Some(reason) = elsewhere.get(&number) {
+            return fail(number, task, reason.clone());
+        }
+        match result(task, engine, kept.as_ref(), runner.watched) {
+            Err(SweepError::Point { source, .. }) if !matches!(*source, EngineError::Stopped) => {
+                fail(number, task, source.to_string())
+            }
+            Err(error) => Err(error),
+            Ok(result) => Ok(Ok(result)),
+        }
+    };
+    let all: Vec<Result<_, _>> = pool(runner.jobs)?
+        .install(|| tasks.par_iter().enumerate().map(one).collect::<Result<_, SweepError>>())?;
+    let (mut finished, mut failed) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(result) => finished.push(result),
+            Err(point) => failed.push(point),
+        }
+    }
+    Ok((finished, failed))
+}
+
+/// A point whose run failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FailedPoint {
+    /// Its place among all points of the sweep.
+    pub number: usize,
+    /// The keys that the sweep sets and their values.
+    pub point: Vec<(String, String)>,
+    /// These values in numbers, as far as they are numbers.
+    pub quantities: Vec<Vec<Quantity>>,
+    /// The keys and values in the words of labels.
+    pub label: String,
+    /// The reason.
+    pub reason: String,
+}
+
+impl FailedPoint {
+    fn of(number: usize, task: &Task, reason: String) -> Self {
+        let quantities = point_quantities(task);
+        Self { number, point: task.point.clone(), quantities, label: task.label(), reason }
+    }
+
+    /// Returns the number of a column of swept values, such as `link.queue.limit_bdp`.
+    pub(crate) fn quantity(&self, column: &str) -> Option<f64> {
+        let of = |((key, _), quantities): (&(String, String), &Vec<Quantity>)| {
+            let suffix = column.strip_prefix(key.as_str())?;
+            quantities.iter().find(|one| one.suffix == suffix).map(|one| one.value)
+        };
+        self.point.iter().zip(&self.quantities).find_map(of)
+    }
+}
+
+fn point_quantities(task: &Task) -> Vec<Vec<Quantity>> {
+    task.point.iter().map(|(key, typed)| quantities(&task.resolved, key, typed)).collect()
+}
+
+/// Returns the result of one point, from disk or run now, and counts it as finished.
+fn result(
+    task: &Task,
+    engine: Engine,
+    kept: Option<&Place>,
+    watched: &Watched<'_>,
+) -> Result<PointResult, SweepError> {
+    let Kept { summary, notes } = point(task, engine, kept, watched)?;
+    watched.finish(1);
+    Ok(PointResult::of(task, Record { summary, series: Series::default(), notes }))
+}
+
+impl PointResult {
+    /// Creates the result of a task from its record, without the series.
+    #[must_use]
+    pub fn of(task: &Task, record: Record) -> Self {
+        Self {
+            point: task.point.clone(),
+            quantities: point_quantities(task),
+            summary: record.summary,
+            ratios: Ratios::new(),
+            notes: record.notes,
+        }
+    }
 }
 
 impl From<PointResult> for Record {
@@ -103,14 +204,7 @@ impl From<PointResult> for Record {
 
 /// Returns the folder in which finished points of `engine` are kept, made if need be; `None` without a results folder.
 pub(crate) fn kept_points(folder: Option<&Path>, engine: Engine) -> Result<Option<Place>, SweepError> {
-    let Some(folder) = folder else { return Ok(None) };
-    let kept = Place::of(folder).within("points").within(engine.to_string());
-    let cleared = kept.make(|folder| {
-        clear(folder);
-        Ok(())
-    });
-    cleared.map_err(|error| not_kept(&kept.path(), &error))?;
-    Ok(Some(kept))
+    folder.map(|folder| points::place(folder, engine)).transpose()
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> SweepError {
@@ -129,11 +223,10 @@ pub(crate) fn point(
     task: &Task,
     engine: Engine,
     kept: Option<&Place>,
-    watched: &SharedWatch<'_>,
-) -> Result<KeptPoint, SweepError> {
-    let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
+    watched: &Watched<'_>,
+) -> Result<Kept, SweepError> {
     if watched.is_stopped() {
-        return Err(failed(EngineError::Stopped));
+        return Err(failed(task, EngineError::Stopped));
     }
     let asked = PointIdentity::of(task, engine);
     // The parts that a program has added may have other code by now.
@@ -143,14 +236,23 @@ pub(crate) fn point(
         let _ = watched.on_event(Event::Reused);
         return Ok(point);
     }
-    let mut bare = task.clone();
-    // A sweep keeps numbers, not series.
-    Arc::make_mut(&mut bare.resolved).columns.clear();
-    let record = record(&bare, engine, watched).map_err(failed)?;
-    let result = KeptPoint { summary: record.summary, notes: record.notes };
+    let result = run(task, engine, watched)?;
     if let Some(kept) = kept {
-        kept.enter(|folder| result.write(folder, &asked))
+        kept.enter(|folder| kept::write(folder, &asked, &result.to_bytes(&asked)?))
             .map_err(|error| not_kept(&kept.path().join(asked.name()), &error))?;
     }
     Ok(result)
+}
+
+/// Runs one point.
+fn run(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Kept, SweepError> {
+    let mut bare = task.clone();
+    // A sweep keeps numbers, not series.
+    Arc::make_mut(&mut bare.resolved).columns.clear();
+    let record = record(&bare, engine, watched).map_err(|source| failed(task, source))?;
+    Ok(Kept { summary: record.summary, notes: record.notes })
+}
+
+fn failed(task: &Task, source: EngineError) -> SweepError {
+    SweepError::Point { label: task.label(), source: Box::new(source) }
 }

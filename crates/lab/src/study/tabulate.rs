@@ -4,17 +4,18 @@
 use crate::files::replace;
 #[cfg(feature = "parquet")]
 use crate::files::replace_by;
-use crate::run::metric::{FLOW, LINK, MetricReader, RUN, STATION, TRAFFIC, USERS};
+use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, TRAFFIC, USERS, described};
 use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::SweptQuantity;
 #[cfg(feature = "parquet")]
 use crate::study::store::write_table;
-use crate::study::store::{Column, Field};
-use crate::study::sweep::PointResult;
+use crate::study::sweep::{FailedPoint, PointResult};
+use crate::study::table::{Column, Field, Table};
+use crate::study::task::Answer;
+use scenario::key_words;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use units::one_line;
 
 /// The most flows and populations that have columns of their own: the first that any point has.
 const MOST: usize = 32;
@@ -24,37 +25,81 @@ const MOST: usize = 32;
 ///
 /// # Errors
 /// If the file system refuses; a file of an earlier sweep that could not be replaced is then unchanged.
-pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<Vec<PathBuf>> {
+pub fn write_tables(folder: &Path, name: &str, table: &Table) -> io::Result<Vec<PathBuf>> {
     let file = |kind| folder.join(format!("{name}.{kind}"));
     let csv = file("csv");
-    let fields = fields(results);
-    replace(&csv, csv_text(&fields, results.len()).as_bytes())?;
+    replace(&csv, table.to_csv().as_bytes())?;
     #[cfg(feature = "parquet")]
     {
         let parquet = file("parquet");
-        replace_by(&parquet, |file| write_table(file, &fields))?;
+        replace_by(&parquet, |file| write_table(file, table))?;
         Ok(vec![csv, parquet])
     }
     #[cfg(not(feature = "parquet"))]
     Ok(vec![csv])
 }
 
-fn fields(results: &[PointResult]) -> Vec<Field> {
-    let texts = |name: &str, of: &dyn Fn(&PointResult) -> String| {
-        Field::new(name, "", Column::Text(results.iter().map(of).collect()))
+/// Makes the table of answers, a row per engine and point. The first column has the engine; the others are those of
+/// [`tabulate`].
+#[must_use]
+pub fn tabulate_answers(answers: &[Answer]) -> Table {
+    let results = |answer: &Answer| {
+        let records = answer.records.iter();
+        records.map(|record| PointResult::of(&answer.task, record.clone())).collect::<Vec<_>>()
+    };
+    let results: Vec<PointResult> = answers.iter().flat_map(results).collect();
+    let engines = results.iter().map(|result| result.summary.engine.to_string()).collect();
+    let mut table = tabulate(&results);
+    table.fields.insert(0, Field::new("engine", "", "engine", Column::Text(engines)));
+    table
+}
+
+/// Adds the rows of points that failed, each at its place among all points, and a column `failed` with the reasons.
+/// Without a failed point the table stays as it is.
+#[must_use]
+pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
+    let Some(first) = failed.first() else { return table };
+    if table.rows() == 0 {
+        // A table of no results does not have the swept keys.
+        let text = |key: &String| Field::new(key, "", key_words(key), Column::Text(Vec::new()));
+        table.fields = first.point.iter().map(|(key, _)| text(key)).collect();
+    }
+    let empty = Column::Text(vec![String::new(); table.rows()]);
+    table.fields.push(Field::new("failed", "", "reason of the failure", empty));
+    for point in failed {
+        for field in &mut table.fields {
+            let reason = (field.name == "failed").then_some(point.reason.as_str());
+            let text =
+                point.point.iter().find(|(key, _)| *key == field.name).map(|(_, value)| value.as_str());
+            field.column.insert(
+                point.number,
+                reason.or(text).unwrap_or_default(),
+                point.quantity(&field.name),
+            );
+        }
+    }
+    table
+}
+
+/// Makes the table of a sweep's results, a row per point.
+#[must_use]
+pub fn tabulate(results: &[PointResult]) -> Table {
+    let texts = |name: &str, words: &str, of: &dyn Fn(&PointResult) -> String| {
+        Field::new(name, "", words, Column::Text(results.iter().map(of).collect()))
     };
     let summaries = || results.iter().map(|result| &result.summary);
     let mut fields = Vec::new();
     for (index, (key, _)) in results.first().into_iter().flat_map(|first| first.point.iter().enumerate()) {
-        fields.push(texts(key, &|result| result.point[index].1.clone()));
-        fields.extend(numbers(
-            key,
-            &results.iter().map(|result| &result.quantities[index][..]).collect::<Vec<_>>(),
-        ));
+        fields.push(texts(key, &key_words(key), &|result| {
+            result.point.get(index).map_or_else(String::new, |(_, value)| value.clone())
+        }));
+        let quantities = results.iter().map(|result| result.quantities.get(index).map_or(&[][..], |of| of));
+        fields.extend(numbers(key, &quantities.collect::<Vec<_>>()));
     }
     fields.push(Field::new(
         "seed",
         "1",
+        "seed",
         Column::Whole(summaries().map(|summary| Some(summary.seed)).collect()),
     ));
     fields.extend(metrics("", RUN, &summaries().map(Some).collect::<Vec<_>>()));
@@ -74,7 +119,7 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
         |users| users.name.clone(),
     ));
     if summaries().any(|summary| !summary.links.is_empty()) {
-        fields.push(texts("tight_link", &|result| {
+        fields.push(texts("tight_link", "tight link", &|result| {
             let tight = result.summary.links.iter().find(|link| link.tight);
             tight.map_or_else(String::new, LinkSummary::key)
         }));
@@ -88,11 +133,12 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
         StationSummary::key,
     ));
     fields.extend(ratios(results));
-    fields.push(texts("scenario_hash", &|result| result.summary.scenario_hash.clone()));
+    fields
+        .push(texts("scenario_hash", "hash of the scenario", &|result| result.summary.scenario_hash.clone()));
     // Each column stands once: a swept key, which comes first, has its values as written.
     let mut names = HashSet::new();
     fields.retain(|field| names.insert(field.name.clone()));
-    fields
+    Table { fields }
 }
 
 /// Returns a column `ratio.KEY` for each number that any point has a ratio of.
@@ -106,7 +152,9 @@ fn ratios(results: &[PointResult]) -> Vec<Field> {
     let column = |key: &str| {
         let of =
             |result: &PointResult| result.ratios.iter().find(|(one, _)| one == key).map(|(_, ratio)| *ratio);
-        Field::new(format!("ratio.{key}"), "1", Column::Number(results.iter().map(of).collect()))
+        let words = described(key).map_or("", |(metric, _)| metric.words);
+        let words = format!("{words}, ratio to the baseline");
+        Field::new(format!("ratio.{key}"), "1", words, Column::Number(results.iter().map(of).collect()))
     };
     keys.into_iter().map(column).collect()
 }
@@ -119,10 +167,10 @@ fn numbers(key: &str, rows: &[&[SweptQuantity]]) -> Vec<Field> {
             units.push(*quantity);
         }
     }
-    let column = |unit: &SweptQuantity| {
-        let of =
-            |row: &&[SweptQuantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
-        Field::new(format!("{key}{}", unit.suffix), unit.unit, Column::Number(rows.iter().map(of).collect()))
+    let column = |unit: &Quantity| {
+        let of = |row: &&[Quantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
+        let name = format!("{key}{}", unit.suffix);
+        Field::new(name, unit.unit, key_words(key), Column::Number(rows.iter().map(of).collect()))
     };
     units.iter().map(column).collect()
 }
@@ -137,7 +185,7 @@ fn metrics<T>(place: &str, list: &[MetricReader<T>], rows: &[Option<&T>]) -> Vec
         } else {
             Column::Number(values.collect())
         };
-        Field::new(format!("{place}{name}"), known.metric.unit.in_files(), column)
+        Field::new(format!("{place}{name}"), known.metric.unit.in_files(), known.metric.words, column)
     };
     let older = list.iter().filter(|known| known.metric.column != known.metric.key);
     let keys = list.iter().map(|known| field(known, known.metric.key));
@@ -164,35 +212,4 @@ fn named<T>(
         metrics(&format!("{place}.{wanted}."), list, &rows)
     };
     names.iter().flat_map(of).collect()
-}
-
-/// Writes the table by RFC 4180, with quotes where a value needs them and an empty cell where a number is missing.
-fn csv_text(fields: &[Field], rows: usize) -> String {
-    let head: Vec<String> = fields.iter().map(|field| quoted(&field.name)).collect();
-    let mut text = head.join(",");
-    text.push('\n');
-    for row in 0..rows {
-        let cells: Vec<String> = fields.iter().map(|field| cell(&field.column, row)).collect();
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
-}
-
-fn cell(column: &Column, row: usize) -> String {
-    match column {
-        Column::Required(values) => values[row].to_string(),
-        Column::Number(values) => values[row].map_or_else(String::new, |value| value.to_string()),
-        Column::Whole(values) => values[row].map_or_else(String::new, |value| value.to_string()),
-        Column::Text(values) => quoted(&values[row]),
-    }
-}
-
-/// Returns the text on one line. A text that a spreadsheet would take for a formula gets an apostrophe, which marks it
-/// as text; a number with a sign does not.
-fn quoted(value: &str) -> String {
-    let line = one_line(value);
-    let is_formula = line.starts_with(['=', '+', '-', '@']) && line.parse::<f64>().is_err();
-    let text = if is_formula { format!("'{line}") } else { line.into_owned() };
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

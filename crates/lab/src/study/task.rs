@@ -31,6 +31,14 @@ impl Task {
         Ok(Self { document: Arc::clone(document), point, resolved })
     }
 
+    /// Returns the names of the files that the scenario reads, such as traces.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let scenario = self.document.at(&self.point).and_then(|document| document.scenario());
+        scenario
+            .map_or_else(|_| Vec::new(), |read| read.replays.into_iter().map(|replay| replay.file).collect())
+    }
+
     /// Returns a misfit of an engine as a fault of the scenario's text.
     fn fault(&self, misfit: Misfit) -> Faults {
         match self.document.at(&self.point) {

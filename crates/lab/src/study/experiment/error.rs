@@ -17,6 +17,9 @@ pub enum ExperimentError {
     /// The scenario has faults.
     #[error(transparent)]
     Faults(#[from] Faults),
+    /// An engine that has to answer has no answer to the scenario.
+    #[error(transparent)]
+    Misfit(Faults),
     /// A run failed.
     #[error(transparent)]
     Engine(#[from] EngineError),

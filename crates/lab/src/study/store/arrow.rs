@@ -6,7 +6,7 @@
 //! back: an object is written after the one that points at it. The crates that could do it would be most of the code
 //! that this room has to compile.
 
-use super::columns::Kind;
+use super::sheets::Kind;
 
 /// The key under which readers look for the schema.
 pub(super) const KEY: &str = "ARROW:schema";

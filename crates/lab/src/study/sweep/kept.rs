@@ -24,12 +24,12 @@ pub(crate) struct KeptPoint {
 }
 
 /// The identity of a kept point.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PointIdentity {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Asked {
     /// The build of the program: a later one may compute the point otherwise.
-    build: String,
-    engine: String,
-    scenario_hash: String,
+    pub(super) build: String,
+    pub(super) engine: String,
+    pub(super) scenario_hash: String,
     seed: u64,
 }
 
@@ -59,23 +59,21 @@ impl PointIdentity {
     }
 }
 
-impl KeptPoint {
-    /// Writes the point into an open folder.
-    pub(super) fn write(&self, folder: &Path, asked: &PointIdentity) -> io::Result<()> {
+impl Kept {
+    /// Returns the point as it is kept.
+    pub(super) fn to_bytes(&self, asked: &Asked) -> io::Result<Vec<u8>> {
         let result = serde_json::to_vec(self)?;
         let head = Head { asked: asked.clone(), digest: blake3::hash(&result).to_hex().to_string() };
         let mut content = serde_json::to_vec(&head)?;
         content.push(b'\n');
         content.extend(result);
-        put(folder, asked.name(), |mut file| file.write_all(&content))
+        Ok(content)
     }
 
     /// Reads the point back from an open folder, if it has one that can be believed.
     pub(super) fn read(folder: &Path, asked: &PointIdentity) -> Option<Self> {
         let content = read_own(folder, &asked.name(), LARGEST)?;
-        let end = content.iter().position(|byte| *byte == b'\n')?;
-        let (head, result) = (&content[..end], &content[end + 1..]);
-        let head: Head = serde_json::from_slice(head).ok()?;
+        let (head, result) = split(&content)?;
         if head.asked != *asked || head.digest != blake3::hash(result).to_hex().as_str() {
             return None;
         }
@@ -83,4 +81,20 @@ impl KeptPoint {
         let says = &point.summary;
         (says.scenario_hash == asked.scenario_hash && says.seed == asked.seed).then_some(point)
     }
+}
+
+/// Writes a point that is given as it is kept into an open folder.
+pub(super) fn write(folder: &Path, asked: &Asked, content: &[u8]) -> io::Result<()> {
+    put(folder, asked.name(), |mut file| file.write_all(content))
+}
+
+/// Returns the identity of a point that is given as it is kept; `None` if the bytes are damaged, or not a point.
+pub(super) fn identity(content: &[u8]) -> Option<Asked> {
+    let (head, result) = split(content)?;
+    (head.digest == blake3::hash(result).to_hex().as_str()).then_some(head.asked)
+}
+
+fn split(content: &[u8]) -> Option<(Head, &[u8])> {
+    let end = content.iter().position(|byte| *byte == b'\n')?;
+    Some((serde_json::from_slice(&content[..end]).ok()?, &content[end + 1..]))
 }
