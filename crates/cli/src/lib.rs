@@ -50,7 +50,7 @@ pub use lab::study::sweep::{FailedPoint, KeptPoints, PointResult, PutError, Swee
 pub use lab::study::table;
 pub use lab::study::tabulate::{tabulate, tabulate_answers};
 pub use lab::study::task::{Answer, Task};
-pub use lab::study::watch::{Event, Unwatched, Watch, Watched};
+pub use lab::study::watch::{Event, SharedWatch, Unwatched, Watch};
 pub use lab::{Error, ErrorKind};
 pub use read::{read, read_text};
 /// The description of a scenario in full.

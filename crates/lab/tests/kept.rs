@@ -11,7 +11,7 @@ use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::experiment::Experiment;
 use tightlink_lab::study::sweep::{KeptPoints, PutError, kept};
 use tightlink_lab::study::task::{Task, tasks};
-use tightlink_lab::study::watch::{Unwatched, Watched};
+use tightlink_lab::study::watch::{SharedWatch, Unwatched};
 
 const SWEEP: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.limit = '1 bdp'\n\
                      [[flow]]\n[sweep]\nseed = [1, 2, 3]\n'link.rate' = ['10Mbit/s', '10000kbit/s']\n";
@@ -27,7 +27,7 @@ fn swept(folder: &Path) -> Vec<Vec<u8>> {
 }
 
 fn computed(task: &Task) -> Vec<u8> {
-    kept(task, Engine::Sim, &Watched::by_nobody()).unwrap()
+    kept(task, Engine::Sim, &SharedWatch::by_nobody()).unwrap()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn bytes_that_are_not_of_this_sweep_are_refused_and_nothing_is_written() {
         matches!(&error, PutError::Unknown(why) if why.found.contains(&stranger[0].resolved.hash)),
         "{error}"
     );
-    let of_model = kept(&task[0], Engine::Model, &Watched::by_nobody()).unwrap();
+    let of_model = kept(&task[0], Engine::Model, &SharedWatch::by_nobody()).unwrap();
     assert!(matches!(points.put(&of_model), Err(PutError::Unknown(_))), "of another engine");
 
     let mut flipped = good.clone();

@@ -6,7 +6,8 @@ use crate::scenario::{Scenario, known_engine, loaded};
 use cli::metric::{described, value};
 use cli::units::Complaint;
 use cli::{
-    Compared, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate, tabulate_answers,
+    Comparison as CliComparison, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate,
+    tabulate_answers,
 };
 use lab::study::lines::OtherLine;
 use lab::study::store::read_series;
@@ -247,12 +248,12 @@ pub(crate) fn frame_of(runs: Vec<Py<Run>>, engine: bool) -> Frame {
 #[pyclass(frozen, module = "tightlink._native")]
 pub(crate) struct Comparison {
     experiment: Experiment,
-    compared: Arc<Compared>,
+    compared: Arc<CliComparison>,
     in_code: bool,
 }
 
 impl Comparison {
-    pub(crate) fn new(experiment: Experiment, compared: Compared, in_code: bool) -> Self {
+    pub(crate) fn new(experiment: Experiment, compared: CliComparison, in_code: bool) -> Self {
         Self { experiment, compared: Arc::new(compared), in_code }
     }
 }

@@ -8,7 +8,7 @@ use crate::sizing::{Sizing, Wishes};
 use crate::value::{axis, text_of, typed};
 use crate::watch::attend;
 use cli::units::Complaint;
-use cli::{Document, Engine, Error, Experiment, Task, Watched, kept, read, tabulate};
+use cli::{Document, Engine, Error, Experiment, SharedWatch, Task, kept, read, tabulate};
 use lab::study::claims::{Claim, parse_claims};
 use lab::study::figures;
 use lab::study::lines::ResultLine;
@@ -334,7 +334,7 @@ impl Scenario {
         let engine = known_engine(py, engine)?;
         let task = Task::at(&self.document, point).map_err(|faults| self.raises(py, faults.into()))?;
         lab::run::engine::check(engine, &task.resolved).map_err(|misfit| self.raises(py, misfit.into()))?;
-        let bytes = self.ask(py, progress, |watch| kept(&task, engine, &Watched::new(watch)))?;
+        let bytes = self.ask(py, progress, |watch| kept(&task, engine, &SharedWatch::new(watch)))?;
         Ok(PyBytes::new(py, &bytes))
     }
 }

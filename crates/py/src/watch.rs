@@ -36,7 +36,7 @@ impl Shared {
 struct Told<'a>(&'a Shared);
 
 impl Watch for Told<'_> {
-    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+    fn on_event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         let mut state = self.0.state();
         if let Event::Finished { done, all } = event {
             (state.done, state.all) = (done, all);

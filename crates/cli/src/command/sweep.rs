@@ -9,11 +9,11 @@ use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
-use lab::study::experiment::{Experiment, ExperimentError, Swept};
+use lab::study::experiment::{Experiment, ExperimentError, SweepResult};
 use lab::study::lines::{FailedLine, ResultLine};
 use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{self, Answer, Found, Sought, Task};
+use lab::study::task::{self, Answer, Goal, SearchResult, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -56,7 +56,7 @@ fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> 
         Some(_) => experiment.sweep_on(engine, watch),
         None => experiment.sweep(engine, watch),
     })?;
-    let Swept { results, failed, files, ratios, .. } = swept;
+    let SweepResult { results, failed, files, ratios, .. } = swept;
     let points = counted(experiment.tasks().len());
     if options.json {
         let mut lines = results.iter().map(ResultLine::swept);

@@ -17,7 +17,7 @@ mod swept;
 
 pub use error::ExperimentError;
 pub use kernel::{UNASKED, shortened};
-pub use swept::Swept;
+pub use swept::SweepResult;
 
 use super::claims::{
     Claim, ClaimSettings, Evidence, Verdict, check, confirmed, evidence, judged_by, kernel_runs,
@@ -26,13 +26,13 @@ use super::curves::{self, Curves, draw};
 use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::Runner;
-use super::task::{self, Answer, Found, Task, hopeless, tasks};
-use super::watch::{Watch, Watched, Work};
+use super::task::{self, Answer, SearchResult, Task, hopeless, tasks};
+use super::watch::{SharedWatch, Watch, Work};
 use crate::files::{replace, try_replace};
 use crate::run::engine;
 use crate::run::record::Engine;
 use headline::headline;
-use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
+use scenario::{Document, Faults, FigureNumbers, FigureSpec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Complaint, Span, is_visible};
@@ -271,7 +271,7 @@ impl Experiment {
         over: &str,
         target: &Target,
         watch: &mut dyn Watch,
-    ) -> Result<Vec<(Task, Found)>, ExperimentError> {
+    ) -> Result<Vec<(Task, SearchResult)>, ExperimentError> {
         task::check(&self.tasks, &[Engine::Sim]).map_err(ExperimentError::Misfit)?;
         if self.document().sweep()?.keys().any(|key| key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");

@@ -6,7 +6,7 @@ use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
 use crate::study::curves::{CurveChart, Curves, HeatMap};
 use crate::study::sweep::{FailedPoint, PointResult};
-use crate::study::task::{Answer, Found};
+use crate::study::task::{Answer, SearchResult};
 use scenario::Point;
 use serde::{Serialize, Serializer};
 

@@ -12,9 +12,9 @@ use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{SweptQuantity, quantities};
 use crate::study::repeat::record;
 use crate::study::task::Task;
-use crate::study::watch::{Event, Watched};
-use kept::Asked;
-pub(crate) use kept::Kept;
+use crate::study::watch::{Event, SharedWatch};
+pub(crate) use kept::KeptPoint;
+use kept::PointIdentity;
 pub use points::{KeptPoints, PutError, kept};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ pub struct FailedPoint {
     /// The keys that the sweep sets and their values.
     pub point: Vec<(String, String)>,
     /// These values in numbers, as far as they are numbers.
-    pub quantities: Vec<Vec<Quantity>>,
+    pub quantities: Vec<Vec<SweptQuantity>>,
     /// The keys and values in the words of labels.
     pub label: String,
     /// The reason.
@@ -158,7 +158,7 @@ impl FailedPoint {
 
     /// Returns the number of a column of swept values, such as `link.queue.limit_bdp`.
     pub(crate) fn quantity(&self, column: &str) -> Option<f64> {
-        let of = |((key, _), quantities): (&(String, String), &Vec<Quantity>)| {
+        let of = |((key, _), quantities): (&(String, String), &Vec<SweptQuantity>)| {
             let suffix = column.strip_prefix(key.as_str())?;
             quantities.iter().find(|one| one.suffix == suffix).map(|one| one.value)
         };
@@ -166,7 +166,7 @@ impl FailedPoint {
     }
 }
 
-fn point_quantities(task: &Task) -> Vec<Vec<Quantity>> {
+fn point_quantities(task: &Task) -> Vec<Vec<SweptQuantity>> {
     task.point.iter().map(|(key, typed)| quantities(&task.resolved, key, typed)).collect()
 }
 
@@ -175,9 +175,9 @@ fn result(
     task: &Task,
     engine: Engine,
     kept: Option<&Place>,
-    watched: &Watched<'_>,
+    watched: &SharedWatch<'_>,
 ) -> Result<PointResult, SweepError> {
-    let Kept { summary, notes } = point(task, engine, kept, watched)?;
+    let KeptPoint { summary, notes } = point(task, engine, kept, watched)?;
     watched.finish(1);
     Ok(PointResult::of(task, Record { summary, series: Series::default(), notes }))
 }
@@ -223,8 +223,8 @@ pub(crate) fn point(
     task: &Task,
     engine: Engine,
     kept: Option<&Place>,
-    watched: &Watched<'_>,
-) -> Result<Kept, SweepError> {
+    watched: &SharedWatch<'_>,
+) -> Result<KeptPoint, SweepError> {
     if watched.is_stopped() {
         return Err(failed(task, EngineError::Stopped));
     }
@@ -245,12 +245,12 @@ pub(crate) fn point(
 }
 
 /// Runs one point.
-fn run(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Kept, SweepError> {
+fn run(task: &Task, engine: Engine, watched: &SharedWatch<'_>) -> Result<KeptPoint, SweepError> {
     let mut bare = task.clone();
     // A sweep keeps numbers, not series.
     Arc::make_mut(&mut bare.resolved).columns.clear();
     let record = record(&bare, engine, watched).map_err(|source| failed(task, source))?;
-    Ok(Kept { summary: record.summary, notes: record.notes })
+    Ok(KeptPoint { summary: record.summary, notes: record.notes })
 }
 
 fn failed(task: &Task, source: EngineError) -> SweepError {

@@ -4,7 +4,7 @@
 use crate::files::replace;
 #[cfg(feature = "parquet")]
 use crate::files::replace_by;
-use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, TRAFFIC, USERS, described};
+use crate::run::metric::{FLOW, LINK, MetricReader, RUN, STATION, TRAFFIC, USERS, described};
 use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::SweptQuantity;
 #[cfg(feature = "parquet")]
@@ -167,8 +167,9 @@ fn numbers(key: &str, rows: &[&[SweptQuantity]]) -> Vec<Field> {
             units.push(*quantity);
         }
     }
-    let column = |unit: &Quantity| {
-        let of = |row: &&[Quantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
+    let column = |unit: &SweptQuantity| {
+        let of =
+            |row: &&[SweptQuantity]| row.iter().find(|one| one.suffix == unit.suffix).map(|one| one.value);
         let name = format!("{key}{}", unit.suffix);
         Field::new(name, unit.unit, key_words(key), Column::Number(rows.iter().map(of).collect()))
     };

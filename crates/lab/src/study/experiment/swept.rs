@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// A finished sweep.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Swept {
+pub struct SweepResult {
     /// The points' results, in the order of the tasks.
     pub results: Vec<PointResult>,
     /// The points that failed; empty from [`Experiment::sweep`], which stops at the first of them.
@@ -28,7 +28,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`]; finished points are kept.
-    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<Swept, ExperimentError> {
+    pub fn sweep(&self, engine: Engine, watch: &mut dyn Watch) -> Result<SweepResult, ExperimentError> {
         self.swept(engine, false, watch)
     }
 
@@ -37,11 +37,16 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`]; finished points are kept.
-    pub fn sweep_on(&self, engine: Engine, watch: &mut dyn Watch) -> Result<Swept, ExperimentError> {
+    pub fn sweep_on(&self, engine: Engine, watch: &mut dyn Watch) -> Result<SweepResult, ExperimentError> {
         self.swept(engine, true, watch)
     }
 
-    fn swept(&self, engine: Engine, goes_on: bool, watch: &mut dyn Watch) -> Result<Swept, ExperimentError> {
+    fn swept(
+        &self,
+        engine: Engine,
+        goes_on: bool,
+        watch: &mut dyn Watch,
+    ) -> Result<SweepResult, ExperimentError> {
         task::check(&self.tasks, &[engine]).map_err(ExperimentError::Misfit)?;
         self.ready(&[engine])?;
         self.watched(watch, |watched| {
@@ -62,7 +67,7 @@ impl Experiment {
                     .map_err(|error| ExperimentError::table(folder, &error))?,
                 None => Vec::new(),
             };
-            Ok(Swept { results, failed, files, ratios })
+            Ok(SweepResult { results, failed, files, ratios })
         })
     }
 }

@@ -2,7 +2,7 @@
 //! JSON), and in that of its field (`arrow.rs`).
 
 use super::arrow;
-use super::sheets::{self, Kind, Piece, Sheet};
+use super::sheets::{self, Kind, RowRange, Sheet};
 use crate::files::create;
 use crate::run::record::Series;
 use crate::study::table::Table;
@@ -111,7 +111,7 @@ fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &RowRange<'_>) -> Resul
         (RowRange::Each(value, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
             put_each(writer, *rows, value)?;
         }
-        (Piece::Whole(value, rows), ColumnWriter::Int64ColumnWriter(writer), _) => {
+        (RowRange::Whole(value, rows), ColumnWriter::Int64ColumnWriter(writer), _) => {
             // By the logical type the bits are those of an unsigned number.
             put_each(writer, *rows, |row| value(row).map(u64::cast_signed))?;
         }

@@ -38,7 +38,7 @@ pub(super) struct Sheet<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) unit: &'static str,
     pub(super) kind: Kind,
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) pieces: Vec<RowRange<'a>>,
 }
 
 /// The kind of a column's values.
@@ -51,7 +51,7 @@ pub(super) enum Kind {
 }
 
 /// Some rows of a column.
-pub(super) enum Piece<'a> {
+pub(super) enum RowRange<'a> {
     /// These values, in as many rows. Values that are not finite are null, and so are rows beyond the values.
     Numbers(Cow<'a, [f64]>, usize),
     /// The value of each of so many rows.
@@ -64,7 +64,7 @@ pub(super) enum Piece<'a> {
 
 impl<'a> Sheet<'a> {
     /// Creates a column whose name has its unit at its end.
-    fn of_name(name: impl Into<Cow<'a, str>>, kind: Kind, pieces: Vec<Piece<'a>>) -> Self {
+    fn of_name(name: impl Into<Cow<'a, str>>, kind: Kind, pieces: Vec<RowRange<'a>>) -> Self {
         let name = name.into();
         Self { unit: Unit::of_name(&name).1.in_files(), name, kind, pieces }
     }
@@ -72,7 +72,7 @@ impl<'a> Sheet<'a> {
     /// Creates the column of packets that were counted in each of `rows` rows.
     fn of_counts(name: &'static str, counts: &'a [u64], rows: usize) -> Self {
         let count = |row: usize| counts.get(row).map(|count| *count as f64);
-        let pieces = vec![Piece::Each(Box::new(count), rows)];
+        let pieces = vec![RowRange::Each(Box::new(count), rows)];
         Self { name: name.into(), unit: "packets", kind: Kind::Number, pieces }
     }
 
@@ -81,29 +81,29 @@ impl<'a> Sheet<'a> {
     pub(super) fn of(field: &'a Field) -> Self {
         let rows = field.column.len();
         let (kind, pieces) = match &field.column {
-            Column::Required(values) => (Kind::Required, vec![Piece::Numbers(values.into(), rows)]),
-            Column::Number(values) => (Kind::Number, vec![Piece::Each(Box::new(|row| values[row]), rows)]),
-            Column::Whole(values) => (Kind::Whole, vec![Piece::Whole(Box::new(|row| values[row]), rows)]),
-            Column::Text(texts) => (Kind::Text, texts.iter().map(|text| Piece::Text(text, 1)).collect()),
+            Column::Required(values) => (Kind::Required, vec![RowRange::Numbers(values.into(), rows)]),
+            Column::Number(values) => (Kind::Number, vec![RowRange::Each(Box::new(|row| values[row]), rows)]),
+            Column::Whole(values) => (Kind::Whole, vec![RowRange::Whole(Box::new(|row| values[row]), rows)]),
+            Column::Text(texts) => (Kind::Text, texts.iter().map(|text| RowRange::Text(text, 1)).collect()),
         };
         Self { name: field.name.as_str().into(), unit: field.unit, kind, pieces }
     }
 
     /// Copies the values into a column of a table.
     fn to_field(&self) -> Field {
-        let numbers = || self.pieces.iter().flat_map(Piece::numbers);
+        let numbers = || self.pieces.iter().flat_map(RowRange::numbers);
         let column = match self.kind {
             Kind::Required => Column::Required(numbers().map(|value| value.unwrap_or(f64::NAN)).collect()),
             Kind::Number => Column::Number(numbers().collect()),
-            Kind::Whole => Column::Whole(self.pieces.iter().flat_map(Piece::wholes).collect()),
-            Kind::Text => Column::Text(self.pieces.iter().flat_map(Piece::texts).collect()),
+            Kind::Whole => Column::Whole(self.pieces.iter().flat_map(RowRange::wholes).collect()),
+            Kind::Text => Column::Text(self.pieces.iter().flat_map(RowRange::texts).collect()),
         };
         let words = Unit::of_name(&self.name).0.replace('_', " ");
         Field::new(&*self.name, self.unit, words, column)
     }
 }
 
-impl Piece<'_> {
+impl RowRange<'_> {
     fn numbers(&self) -> Vec<Option<f64>> {
         match self {
             Self::Numbers(values, rows) => {
@@ -139,11 +139,11 @@ fn flows(flows: &[FlowSeries]) -> Vec<Sheet<'_>> {
         name: &'a str,
         of: impl Fn(&'a FlowSeries) -> &'a [f64],
     ) -> Sheet<'a> {
-        let pieces = flows.iter().map(|flow| Piece::Numbers(of(flow).into(), flow.t_s.len()));
+        let pieces = flows.iter().map(|flow| RowRange::Numbers(of(flow).into(), flow.t_s.len()));
         Sheet::of_name(name, Kind::Number, pieces.collect())
     }
-    let times = flows.iter().map(|flow| Piece::Numbers((&*flow.t_s).into(), flow.t_s.len()));
-    let names = flows.iter().map(|flow| Piece::Text(&flow.name, flow.t_s.len()));
+    let times = flows.iter().map(|flow| RowRange::Numbers((&*flow.t_s).into(), flow.t_s.len()));
+    let names = flows.iter().map(|flow| RowRange::Text(&flow.name, flow.t_s.len()));
     let mut sheets = vec![
         Sheet::of_name("t_s", Kind::Required, times.collect()),
         Sheet { name: "flow".into(), unit: "", kind: Kind::Text, pieces: names.collect() },
@@ -162,9 +162,13 @@ fn flows(flows: &[FlowSeries]) -> Vec<Sheet<'_>> {
 
 /// Returns `t_s, flows`, and for each recorded column the mean and the percentiles over all flows: one row per sample.
 fn spread(series: &SpreadSeries) -> Vec<Sheet<'_>> {
-    let flows = Piece::Whole(Box::new(|row| Some(series.flows[row])), series.flows.len());
+    let flows = RowRange::Whole(Box::new(|row| Some(series.flows[row])), series.flows.len());
     let mut sheets = vec![
-        Sheet::of_name("t_s", Kind::Required, vec![Piece::Numbers((&series.t_s).into(), series.t_s.len())]),
+        Sheet::of_name(
+            "t_s",
+            Kind::Required,
+            vec![RowRange::Numbers((&series.t_s).into(), series.t_s.len())],
+        ),
         Sheet::of_name("flows", Kind::Whole, vec![flows]),
     ];
     let quantities = [
@@ -176,7 +180,7 @@ fn spread(series: &SpreadSeries) -> Vec<Sheet<'_>> {
     for (name, unit, spreads) in quantities.into_iter().filter(|(_, _, spreads)| !spreads.is_empty()) {
         let mut column = |which: &str, of: Box<dyn Fn(&Spread) -> f64>| {
             let value = move |row: usize| Some(of(&spreads[row])).filter(|value| value.is_finite());
-            let pieces = vec![Piece::Each(Box::new(value), spreads.len())];
+            let pieces = vec![RowRange::Each(Box::new(value), spreads.len())];
             sheets.push(Sheet::of_name(format!("{name}_{which}_{unit}"), Kind::Number, pieces));
         };
         column("mean", Box::new(|spread| spread.mean));
@@ -191,7 +195,7 @@ fn spread(series: &SpreadSeries) -> Vec<Sheet<'_>> {
 /// wireless cell, `busy_share`.
 fn link<'a>(link: &'a LinkSeries) -> Vec<Sheet<'a>> {
     let samples = link.t_s.len();
-    let numbers = |values: &'a [f64]| vec![Piece::Numbers(values.into(), samples)];
+    let numbers = |values: &'a [f64]| vec![RowRange::Numbers(values.into(), samples)];
     let mut sheets = vec![
         Sheet::of_name("t_s", Kind::Required, numbers(&link.t_s)),
         Sheet::of_name("backlog_bytes", Kind::Number, numbers(&link.backlog_bytes)),
@@ -210,11 +214,11 @@ fn link<'a>(link: &'a LinkSeries) -> Vec<Sheet<'a>> {
 fn fairness(fairness: &FairnessSeries) -> Vec<Sheet<'_>> {
     let intervals = fairness.t_s.len();
     vec![
-        Sheet::of_name("t_s", Kind::Required, vec![Piece::Numbers((&fairness.t_s).into(), intervals)]),
+        Sheet::of_name("t_s", Kind::Required, vec![RowRange::Numbers((&fairness.t_s).into(), intervals)]),
         Sheet::of_name(
             "jain_index",
             Kind::Number,
-            vec![Piece::Numbers((&fairness.jain_index).into(), intervals)],
+            vec![RowRange::Numbers((&fairness.jain_index).into(), intervals)],
         ),
     ]
 }
@@ -233,7 +237,7 @@ fn queue<'a>(shares: &'a [f64]) -> Vec<Sheet<'a>> {
         .collect();
     at_least.reverse();
     let packets: Vec<f64> = (0..shares.len()).map(|packets| packets as f64).collect();
-    let numbers = |values: Cow<'a, [f64]>| vec![Piece::Numbers(values, shares.len())];
+    let numbers = |values: Cow<'a, [f64]>| vec![RowRange::Numbers(values, shares.len())];
     vec![
         Sheet {
             name: "packets".into(),

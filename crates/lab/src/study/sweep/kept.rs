@@ -25,7 +25,7 @@ pub(crate) struct KeptPoint {
 
 /// The identity of a kept point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PointIdentity {
     /// The build of the program: a later one may compute the point otherwise.
     pub(super) build: String,
     pub(super) engine: String,
@@ -59,9 +59,9 @@ impl PointIdentity {
     }
 }
 
-impl Kept {
+impl KeptPoint {
     /// Returns the point as it is kept.
-    pub(super) fn to_bytes(&self, asked: &Asked) -> io::Result<Vec<u8>> {
+    pub(super) fn to_bytes(&self, asked: &PointIdentity) -> io::Result<Vec<u8>> {
         let result = serde_json::to_vec(self)?;
         let head = Head { asked: asked.clone(), digest: blake3::hash(&result).to_hex().to_string() };
         let mut content = serde_json::to_vec(&head)?;
@@ -84,12 +84,12 @@ impl Kept {
 }
 
 /// Writes a point that is given as it is kept into an open folder.
-pub(super) fn write(folder: &Path, asked: &Asked, content: &[u8]) -> io::Result<()> {
+pub(super) fn write(folder: &Path, asked: &PointIdentity, content: &[u8]) -> io::Result<()> {
     put(folder, asked.name(), |mut file| file.write_all(content))
 }
 
 /// Returns the identity of a point that is given as it is kept; `None` if the bytes are damaged, or not a point.
-pub(super) fn identity(content: &[u8]) -> Option<Asked> {
+pub(super) fn identity(content: &[u8]) -> Option<PointIdentity> {
     let (head, result) = split(content)?;
     (head.digest == blake3::hash(result).to_hex().as_str()).then_some(head.asked)
 }

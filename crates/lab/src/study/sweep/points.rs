@@ -3,13 +3,13 @@
 //! Another machine computes a point with [`kept`] and returns its bytes; [`KeptPoints::put`] keeps them here. An ordinary
 //! sweep over the folder then finds its points, so that its table is the same to the byte.
 
-use super::kept::{self, Asked, Kept};
+use super::kept::{self, KeptPoint, PointIdentity};
 use super::{SweepError, not_kept, run};
 use crate::files::{Place, clear};
 use crate::run::BUILD;
 use crate::run::record::Engine;
 use crate::study::task::Task;
-use crate::study::watch::Watched;
+use crate::study::watch::SharedWatch;
 use std::collections::HashMap;
 use std::path::Path;
 use units::Complaint;
@@ -18,14 +18,14 @@ use units::Complaint;
 ///
 /// # Errors
 /// [`SweepError`] if the run fails, or uses a part that this program added, because no other program has it.
-pub fn kept(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Vec<u8>, SweepError> {
+pub fn kept(task: &Task, engine: Engine, watched: &SharedWatch<'_>) -> Result<Vec<u8>, SweepError> {
     if task.resolved.has_added_parts() {
         let complaint = Complaint::new("", "the scenario has a controller or sizer that this program added");
         return Err(SweepError::Keep(
             complaint.help("run the point here, because no other program has that part"),
         ));
     }
-    let asked = Asked::of(task, engine);
+    let asked = PointIdentity::of(task, engine);
     let failed = |error| not_kept(Path::new(&asked.name()), &error);
     run(task, engine, watched)?.to_bytes(&asked).map_err(failed)
 }
@@ -46,7 +46,7 @@ pub(super) fn place(folder: &Path, engine: Engine) -> Result<Place, SweepError> 
 pub struct KeptPoints {
     place: Place,
     /// The identities of the points, and the places of their tasks; of equal tasks the first.
-    known: Vec<(Asked, usize)>,
+    known: Vec<(PointIdentity, usize)>,
     by_hash: HashMap<String, usize>,
     /// The files that the scenario reads.
     files: Vec<String>,
@@ -79,7 +79,7 @@ impl KeptPoints {
         let place = place(folder, engine)?;
         let (mut known, mut by_hash) = (Vec::new(), HashMap::new());
         for (number, task) in tasks.iter().enumerate() {
-            let asked = Asked::of(task, engine);
+            let asked = PointIdentity::of(task, engine);
             by_hash.entry(asked.scenario_hash.clone()).or_insert_with(|| {
                 known.push((asked, number));
                 known.len() - 1
@@ -93,7 +93,7 @@ impl KeptPoints {
     /// tasks it has the first.
     #[must_use]
     pub fn missing(&self) -> Vec<usize> {
-        let is_kept = |folder: &Path, asked: &Asked| Kept::read(folder, asked).is_some();
+        let is_kept = |folder: &Path, asked: &PointIdentity| KeptPoint::read(folder, asked).is_some();
         let missing = |folder: &Path| {
             let missing = self.known.iter().filter(|(asked, _)| !is_kept(folder, asked));
             Ok(missing.map(|(_, number)| *number).collect())
@@ -127,7 +127,7 @@ impl KeptPoints {
         Ok(*number)
     }
 
-    fn unknown(&self, asked: &Asked) -> Complaint {
+    fn unknown(&self, asked: &PointIdentity) -> Complaint {
         let (hash, engine) = (&asked.scenario_hash, &asked.engine);
         let complaint =
             Complaint::new("", format!("a point of {engine} that this sweep does not have, {hash}"));
