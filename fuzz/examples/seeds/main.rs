@@ -180,7 +180,8 @@ fn packets(out: &Path) -> io::Result<()> {
     // The first bytes of each file of the tests that other tools have made, and those that are compressed as they are.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let [data, cases] = ["crates/capture/tests/data", "tests/cases/files"].map(|folder| root.join(folder));
-    let is_trace = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trace-"));
+    let is_trace =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trace-"));
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(&data)?.chain(fs::read_dir(cases)?) {
         files.push(entry?.path());
