@@ -9,6 +9,7 @@ import _thread
 import json
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from . import _native, cluster
@@ -43,7 +44,9 @@ def main(arguments: list[str]) -> int:
             raise
         notes = [f"  {note}" for note in getattr(error, "__notes__", [])]
         answer = {"error": "\n".join([str(error), *notes]), "code": USAGE if usage else ENVIRONMENT}
-    print(json.dumps(answer), flush=True)
+    # The program may have ended.
+    with suppress(BrokenPipeError):
+        print(json.dumps(answer), flush=True)
     return int(answer.get("code", 0))
 
 

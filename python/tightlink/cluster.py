@@ -376,7 +376,9 @@ class _Filling:
         for number, result in zip(numbers, results, strict=False):
             same = self.same[self.hashes[number]]
             if isinstance(result, str):
-                self.failed.update(dict.fromkeys(same, result))
+                # The error of a run begins with the point, which the table has in columns of its own.
+                reason = result.removeprefix(f"{self.tasks.label(number)}: ")
+                self.failed.update(dict.fromkeys(same, reason))
             else:
                 try:
                     self.store.put(result)

@@ -9,11 +9,11 @@ use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
-use lab::study::experiment::{Experiment, Swept};
+use lab::study::experiment::{Experiment, ExperimentError, Swept};
 use lab::study::lines::{FailedLine, ResultLine};
 use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{Answer, Found, Sought, Task};
+use lab::study::task::{self, Answer, Found, Sought, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -42,6 +42,7 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
         _ => {
             if let Some(on) = &options.on {
                 let engine = options.engine.into();
+                task::check(experiment.tasks(), &[engine]).map_err(ExperimentError::Misfit)?;
                 experiment.failed = elsewhere::fill(&document, engine, folder.path(), on)?;
             }
             every_point(options, &experiment, folder.keeps())

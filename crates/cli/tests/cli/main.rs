@@ -8,6 +8,7 @@ mod claims;
 mod compare;
 mod counting;
 mod docs;
+mod elsewhere;
 mod emulate;
 mod emulate_hosts;
 mod environment;
