@@ -1,7 +1,8 @@
 //! [`Sizing`]: the buffer that a link needs.
 
+use crate::arguments::{known_engine, loaded};
 use crate::errors::wrong;
-use crate::scenario::{Scenario, known_engine, loaded};
+use crate::scenario::Scenario;
 use crate::watch::attend;
 use cli::units::{Bytes, Complaint, Fraction, Rate, TextError};
 use cli::{Engine, Error, Study};
@@ -153,35 +154,12 @@ fn answer(
 }
 
 /// Reads an argument as the command reads its option; a number counts as its text.
-fn read<T: FromStr<Err: Reason>>(
-    py: Python<'_>,
-    place: &str,
-    value: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<T>> {
+fn read<T: FromStr>(py: Python<'_>, place: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<T>>
+where
+    T::Err: Display,
+{
     let Some(value) = value else { return Ok(None) };
     let text = value.str()?.to_string();
-    let read = text.parse().map_err(|error: T::Err| {
-        let complaint = Complaint { place: place.to_owned(), ..error.complaint() };
-        wrong(py, complaint)
-    });
+    let read = text.parse().map_err(|error: T::Err| wrong(py, Complaint::new(place, error.to_string())));
     read.map(Some)
-}
-
-/// An error of a text, as a complaint.
-trait Reason {
-    /// Returns the complaint, whose place has no meaning here.
-    fn complaint(self) -> Complaint;
-}
-
-impl Reason for Complaint {
-    fn complaint(self) -> Complaint {
-        self
-    }
-}
-
-impl Reason for TextError {
-    fn complaint(self) -> Complaint {
-        let found = format!("{}: {:?}", self.found, self.text);
-        Complaint { place: String::new(), found, accepted: self.accepted, help: self.help }
-    }
 }
