@@ -21,7 +21,7 @@ pub(crate) struct Sizing {
 
 #[pymethods]
 impl Sizing {
-    /// The answer as a dict.
+    /// Returns the answer as a dict.
     #[getter]
     fn data(&self, py: Python<'_>) -> Py<PyDict> {
         self.data.clone_ref(py)
