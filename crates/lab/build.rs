@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();
         // No engine uses these crates.
-        if !["cli", "report", "transfer"].iter().any(|name| krate.ends_with(name)) {
+        if !["cli", "py", "report", "transfer"].iter().any(|name| krate.ends_with(name)) {
             let sources = krate.join(if krate.ends_with("lab") { "src/run" } else { "src" });
             println!("cargo::rerun-if-changed={}", sources.display());
             files(&sources, &mut read)?;

@@ -112,7 +112,9 @@ def members(item: type) -> list[str]:
     """The public attributes and methods of a class, in the order of its source."""
     found = []
     attributes = []
-    for name, member in vars(item).items():
+    # Classes of the native module have their attributes in any order.
+    own = vars(item).items() if item.__module__.startswith("tightlink._") else sorted(vars(item).items())
+    for name, member in own:
         if name.startswith("_"):
             continue
         if isinstance(member, property) or inspect.isdatadescriptor(member):

@@ -49,6 +49,10 @@ def test_the_kernel_gives_the_columns_of_a_simulation(user, tmp_path):
     shutil.copy(os.environ["TIGHTLINK_PROGRAM"], program)
     program.chmod(0o755)
     words = [sys.executable, "-c", CHILD, program, QUICK, str(user)]
+    if user:
+        # A device that everybody may open, as on most machines, in a namespace of its own.
+        device = 'mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200; exec "$@"'
+        words = ["unshare", "-m", "sh", "-c", device, "sh", *words]
     ended = subprocess.run(words, capture_output=True, text=True, cwd="/")
     if ended.returncode == 77:
         pytest.skip(ended.stdout)
@@ -66,7 +70,7 @@ def test_a_run_and_a_sweep_on_the_kernel(monkeypatch):
         run = path.run("live")
     except tl.MachineError as error:
         pytest.skip(str(error))
-    assert run.engine == "live" and run["flows.reno.goodput_bps"] > 1e6
+    assert run.engine == "live" and run["flows.flow.goodput_bps"] > 1e6
     assert run.series("link").columns[:2] == ["t_s", "backlog_bytes"]
     swept = path.sweep({"link.queue.limit": ["20 packets", "1 bdp"]}, engine="live")
     assert swept.columns == path.sweep({"link.queue.limit": ["20 packets", "1 bdp"]}).columns and len(swept) == 2

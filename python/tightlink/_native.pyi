@@ -80,7 +80,9 @@ class Scenario:
                 claims: str | None = None, jobs: int | None = None, progress: Progress | None = None) -> Comparison: ...
         # claims: the text of a file of claims; None: a figure() has its own
     def sweep(self, keys: Mapping[str, Iterable[Value]] | None = None, *, engine: str = "sim", repeat: int = 1,
-              jobs: int | None = None, store: Path | None = None, progress: Progress | None = None) -> Frame: ...
+              jobs: int | None = None, store: Path | None = None, failed: Mapping[int, str] | None = None,
+              progress: Progress | None = None) -> Frame: ...
+        # failed: points that failed elsewhere, by their numbers, with the reason: they are not run
         # repeat=n: n consecutive seeds as a further swept key. store: finished points are kept and reused, and
         # NAME.csv and NAME.parquet are written there, as `tightlink sweep --out` does
     def search(self, over: str, target: str, *, jobs: int | None = None, store: Path | None = None,
@@ -114,6 +116,8 @@ class Comparison:
     runs: list[Run]
     absent: list[str]                          # engines that could not answer, with the reason
     verdicts: list[dict[str, Any]]             # as --json has them
+    headline: str | None                       # of a published figure
+    def charts(self) -> list[dict[str, Any]]: ...          # of a published figure, as --json has them
     def report(self) -> str: ...               # the page, as HTML in one file
 
 @final
@@ -159,9 +163,9 @@ class Store:
     def put(self, data: bytes) -> int: ...                         # keeps one; returns its number
         # MachineError: of another build, damaged, or the disk is full; ScenarioError: of a hash that no task has
 
-def size(rate: Value, *, rtt: Value = "50ms", flows: Value = None, place: str = "edge", control: Value = "cubic",
-         packet: Value = "1500B", queue: str = "droptail", target_utilization: Value = "99%", max_delay: Value = None,
-         max_loss: Value = None, engine: str = "sim", seed: int = 1, store: Path | None = None,
+def size(rate: Value, *, rtt: Value = None, flows: Value = None, place: str = "edge", control: Value = None,
+         packet: Value = None, queue: str | None = None, target_utilization: Value = None, max_delay: Value = None,
+         max_loss: Value = None, engine: str = "sim", seed: int | None = None, store: Path | None = None,
          progress: Progress | None = None) -> Sizing: ...
 def metrics() -> list[dict[str, Any]]: ...     # key, words, unit, shown (unit for readers), scale, digits, whole, better
 def presets() -> list[str]: ...

@@ -42,7 +42,7 @@ class Scenario:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any], name: str = "scenario.toml") -> Scenario:
-        """Makes a scenario of the keys of a file: `{"link": {"rate": "20Mbit/s"}, "flow": [{"rtt": "40ms"}]}`."""
+        """Makes a scenario of the keys of a file: `{"title": "One flow", "link": {"rate": "20Mbit/s"}}`."""
         return Scenario(_native.Scenario.from_dict(data, name))
 
     @staticmethod
@@ -212,7 +212,7 @@ class Scenario:
                 question,
                 f"the scenario has a [sweep] over {', '.join(keys)}",
                 "a scenario without [sweep]",
-                "leave [sweep] out, and give its keys to s.sweep, or one value to s.set",
+                f"give {keys[0]} one value: s.set({{{keys[0]!r}: ...}})",
             )
 
     def __eq__(self, other: object) -> bool:

@@ -42,23 +42,23 @@ class Sizing(Mapping[str, Any]):
 def size(
     rate: Any,
     *,
-    rtt: Any = "50ms",
+    rtt: Any = None,
     flows: Any = None,
     place: str = "edge",
-    control: str = "cubic",
-    packet: Any = "1500B",
-    queue: str = "droptail",
-    target_utilization: Any = "99%",
+    control: str | None = None,
+    packet: Any = None,
+    queue: str | None = None,
+    target_utilization: Any = None,
     max_delay: Any = None,
     max_loss: Any = None,
     engine: str = "sim",
-    seed: int = 1,
+    seed: int | None = None,
     store: str | PathLike[str] | None = None,
     progress: Progress = None,
 ) -> Sizing:
     """Finds the limits of a queue that keep a link busy, by theory and simulation.
 
-    The arguments are the options of `tightlink size`. `engine="model"` asks theory alone, as `--quick` does. With
+    The arguments are the options of `tightlink size`, with their defaults. `engine="model"` asks theory alone, as `--quick` does. With
     `store`, finished simulations are kept there, and reused.
     """
     with reported(progress) as call:

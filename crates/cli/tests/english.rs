@@ -26,7 +26,7 @@ const fn limits(verbs: usize, questions: usize, clauses: usize, phrases: usize, 
 }
 
 /// The limits of each room. A number changes only for the better.
-const ROOMS: [(&str, Limits); 19] = [
+const ROOMS: [(&str, Limits); 20] = [
     ("air", limits(98, 0, 0, 0, 0)),
     ("capture", limits(95, 0, 0, 0, 0)),
     ("cc", limits(96, 0, 1, 0, 0)),
@@ -39,6 +39,7 @@ const ROOMS: [(&str, Limits); 19] = [
     ("live", limits(98, 0, 1, 1, 0)),
     ("model", limits(100, 0, 0, 0, 0)),
     ("probe", limits(93, 0, 0, 0, 0)),
+    ("py", limits(100, 0, 0, 0, 0)),
     ("report", limits(100, 0, 0, 0, 0)),
     ("scenario", limits(95, 0, 3, 5, 0)),
     ("sim", limits(98, 0, 0, 3, 2)),

@@ -1,13 +1,17 @@
 //! [`Run`]: one run's numbers and series, and [`Comparison`]: those of several engines.
 
+use crate::arguments::{known_engine, loaded};
 use crate::errors::{nearest, no_such_key, raised};
 use crate::frame::Frame;
-use crate::scenario::{Scenario, known_engine, loaded};
+use crate::scenario::Scenario;
 use cli::metric::{described, value};
 use cli::units::Complaint;
 use cli::{
-    Compared, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate, tabulate_answers,
+    Compared, Document, Error, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate,
+    tabulate_answers,
 };
+use lab::study::claims::{Claim, parse_claims};
+use lab::study::figures;
 use lab::study::lines::OtherLine;
 use lab::study::store::read_series;
 use lab::study::task::Answer;
@@ -73,7 +77,9 @@ impl Run {
         self.number(py, key)?.ok_or_else(|| {
             let complaint = Complaint::new(key, "no number of this run has this name");
             let known = self.known();
-            no_such_key(py, nearest(complaint, key, known.iter().map(String::as_str)))
+            let near = nearest(complaint, key, known.iter().map(String::as_str));
+            let help = near.help.clone().unwrap_or_else(|| "keys() lists the names".to_owned());
+            no_such_key(py, near.help(help))
         })
     }
 
@@ -216,7 +222,7 @@ pub(crate) fn run_of(
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         let complaint =
             Complaint::new(path.display().to_string(), format!("cannot read the results: {error}"));
-        raised(py, cli::Error::new(cli::ErrorKind::Environment, complaint))
+        raised(py, Error::new(cli::ErrorKind::Environment, complaint))
     };
     let text = |name: &str| {
         let path = place.join(name);
@@ -233,12 +239,32 @@ pub(crate) fn run_of(
 #[pyfunction]
 #[pyo3(signature = (runs, *, engine=true))]
 pub(crate) fn frame_of(runs: Vec<Py<Run>>, engine: bool) -> Frame {
-    let runs = runs.iter().map(|run| run.get());
+    let runs = runs.iter().map(Py::get);
     if engine {
         let answers: Vec<Answer> = runs.map(|run| Answer::of(run.task.clone(), vec![run.record()])).collect();
         return tabulate_answers(&answers).into();
     }
     tabulate(&runs.map(Run::result).collect::<Vec<_>>()).into()
+}
+
+/// Returns the claims of a text about `source`, or without a text those of a published scenario that is unchanged.
+pub(crate) fn claims_of(
+    document: &Document,
+    source: Option<&str>,
+    text: Option<&str>,
+) -> Result<Vec<Claim>, Error> {
+    let source = source.unwrap_or_default();
+    if let Some(text) = text {
+        let mut claims = parse_claims("claims", text)?;
+        claims.retain(|claim| claim.figure.is_empty() || claim.figure == source);
+        return Ok(claims);
+    }
+    let own = Path::new(document.name()).file_name().and_then(|name| name.to_str());
+    let published = own.is_some_and(|own| figures::beside(document, own).is_some());
+    match published && document.overrides().is_empty() {
+        true => Ok(figures::claims(source)?),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// The answers of several engines.

@@ -1,14 +1,14 @@
 //! [`Sizing`]: the buffer that a link needs.
 
+use crate::arguments::{known_engine, loaded};
 use crate::errors::wrong;
-use crate::scenario::{Scenario, known_engine, loaded};
+use crate::scenario::Scenario;
 use crate::watch::attend;
-use cli::units::{Bytes, Complaint, Fraction, Rate};
+use cli::units::{Bytes, Complaint, Fraction, Rate, TextError};
 use cli::{Engine, Error, Study};
 use lab::study::size::{PLACES, Question, from_theory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -369,12 +369,16 @@ impl Document {
     }
 }
 
-/// Returns the lists of a sweep with their key paths, in the order of the file.
+/// Returns the lists of a sweep with their key paths, in the order of the file, then in that of the overrides.
 fn lists(table: &Table) -> Vec<(String, &Entry)> {
     let mut entries = Vec::new();
     flatten("", table, &|_| false, &mut entries);
     entries.retain(|(key, _)| !RESERVED.iter().any(|reserved| key.split('.').next() == Some(*reserved)));
-    entries.sort_by_key(|(_, entry)| entry.origin.rank());
+    entries.sort_by_key(|(_, entry)| {
+        // Every override begins at the same place, and ends where its key does.
+        let (is_override, start, _) = entry.origin.rank();
+        (is_override, start)
+    });
     entries
 }
 

@@ -30,6 +30,21 @@ fn the_first_axis_varies_slowest() {
 }
 
 #[test]
+fn axes_that_are_set_keep_their_order_after_those_of_the_file() {
+    let mut document = document("\"flow.target.rtt\" = [\"20ms\", \"30ms\"]");
+    for (key, values) in [
+        ("sweep.\"link.queue.limit\"", "['1 bdp']"),
+        ("sweep.seed", "[1]"),
+        ("sweep.\"link.delay\"", "['5ms']"),
+    ] {
+        document.set(key, values).unwrap();
+    }
+    let sweep = document.sweep().unwrap();
+    let keys: Vec<&str> = sweep.axes().iter().map(|axis| axis.key.as_str()).collect();
+    assert_eq!(keys, ["flow.target.rtt", "link.queue.limit", "seed", "link.delay"]);
+}
+
+#[test]
 fn a_document_without_sweep_is_one_point() {
     let document = Document::parse("x.toml", SCENARIO).unwrap();
     let sweep = document.sweep().unwrap();

@@ -83,8 +83,11 @@ pub(super) fn experiment(
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
         ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
-            let help = "or leave the kernel out: --engines model,sim";
-            Problem::environment(Complaint::new("", error.to_string()).help(help))
+            let complaint = error.complaint();
+            let leave = "leave the kernel out: --engines model,sim";
+            let help =
+                complaint.help.as_ref().map_or_else(|| leave.into(), |help| format!("{help}; or {leave}"));
+            Problem::environment(complaint.help(help))
         }
         other => other.into(),
     }
