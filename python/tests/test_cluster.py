@@ -97,7 +97,7 @@ def test_a_point_that_fails_says_why_and_the_rest_finishes(two: Cluster, tmp_pat
 
 
 def test_workers_that_are_killed_cost_their_chunks_only(tmp_path: Path) -> None:
-    text = small(60, seconds=2000)
+    text = small(60, seconds=300)
     _native.Scenario.parse(text, "small.toml").sweep(store=tmp_path / "here")
     with Cluster(tmp_path, workers=2) as killed:
         threading.Thread(target=kill_in_the_middle, args=(killed, tmp_path / "there")).start()
@@ -115,7 +115,7 @@ def kill_in_the_middle(cluster: Cluster, store: Path) -> None:
 
 
 def test_after_the_schedulers_death_the_same_call_goes_on(tmp_path: Path) -> None:
-    text, store = small(60, seconds=2000), tmp_path / "store"
+    text, store = small(60, seconds=300), tmp_path / "store"
     with Cluster(tmp_path, workers=2) as killed:
 
         def kill() -> None:
@@ -146,7 +146,7 @@ def test_a_point_that_kills_its_process_is_named(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_cancels_what_is_under_way(two: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "small.toml").write_text(small(200, seconds=5000))
+    (tmp_path / "small.toml").write_text(small(200, seconds=2000))
     command = [PROGRAM, "sweep", "small.toml", "--on", two.address]
     env = {**os.environ, "TIGHTLINK_PYTHON": sys.executable}
     with distributed.Client(two.address, set_as_default=False) as client:
