@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 import distributed
+import package  # noqa: F401  It puts the package where workers import it, too.
 
 # The scheduler has no package, so that a test notices a message which it could not read.
 SCHEDULER = "import sys; sys.modules['tightlink'] = None; from distributed.cli.dask_scheduler import main; main()"
@@ -41,8 +42,6 @@ class Scenario:
 native.Scenario = Scenario
 """
 
-
-ROOT = Path(__file__).resolve().parents[2]
 
 SMALL = """title = "small"
 duration = "SECONDSs"
