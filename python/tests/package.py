@@ -1,4 +1,4 @@
-"""The package `tightlink` as the tests import it: the files of python/tightlink beside the native module that cargo built.
+"""The package `tightlink` as the tests import it: python/tightlink beside the native module that cargo built.
 
 With TIGHTLINK_INSTALLED=1 the tests take the installed package instead.
 """

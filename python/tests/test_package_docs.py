@@ -1,4 +1,4 @@
-"""The documents about the package: their lines of Python run and print what stands below them, and the reference is made from
+"""The documents about the package: their lines of Python print what stands below them, and the reference is made from
 the docstrings. TIGHTLINK_WRITE=1 writes outputs and reference anew."""
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ sim = scenario.sweep()
 swept = [column for column in live.frame.columns if column != "engine"]
 print(swept == sim.columns, live.frame["engine"])
 for run in live.runs:
-    print(run.engine, run.series_names, run.series("flows").columns, len(run.series("flows")) > 10, run["utilization"] > 0.1)
+    flows = run.series("flows")
+    print(run.engine, run.series_names, flows.columns, len(flows) > 10, run["utilization"] > 0.1)
 print(len(live.report()) > 100_000)
 """
 
@@ -78,7 +79,8 @@ def test_a_run_and_a_sweep_on_the_kernel(monkeypatch):
 
 def test_a_program_that_lacks_the_right_is_a_machine_error(monkeypatch, tmp_path):
     # The program says so itself; here it is one that ends as it does without the right.
-    said = "error: cannot make a network namespace: Operation not permitted\n  help: run as root, or allow user namespaces"
+    said = "error: cannot make a network namespace: Operation not permitted"
+    said += "\n  help: run as root, or allow user namespaces"
     program = tmp_path / "tightlink"
     version = f'if [ "$1" = --version ]; then echo tightlink {tl.__version__}; exit; fi'
     program.write_text(f"#!/bin/sh\n{version}\ncat > /dev/null\nprintf '%s\\n' '{said}' >&2\nexit 3\n")

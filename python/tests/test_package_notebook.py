@@ -1,6 +1,6 @@
-"""The notebook of the guide: its cells run, and show what a notebook can show. TIGHTLINK_WRITE=1 writes its outputs anew.
+"""The notebook of the guide: its cells run, and show what a notebook can show.
 
-A cell is run as Jupyter does it, which needs no Jupyter: the value of a last expression is shown.
+TIGHTLINK_WRITE=1 writes its outputs anew. A cell is run as Jupyter does it: the value of a last expression is shown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def test_the_notebook_runs_and_shows_tables_and_pictures(tmp_path, monkeypatch):
         display = data(value)
         kinds += display
         if "output" not in cell["metadata"]:
-            cell["outputs"] = [{"data": display, "execution_count": None, "metadata": {}, "output_type": "execute_result"}]
+            about = {"execution_count": None, "metadata": {}, "output_type": "execute_result"}
+            cell["outputs"] = [{"data": display, **about}]
         assert cell["outputs"] or "output" in cell["metadata"]
     matplotlib.pyplot.close("all")
     if os.environ.get("TIGHTLINK_WRITE"):

@@ -6,7 +6,8 @@
 >>> round(r["utilization"], 3)
 1.0
 
-- A `Scenario` is read from a file, a text or a dictionary. `run`, `compare`, `sweep`, `search` and `size` are its questions.
+- A `Scenario` is read from a file, a text or a dictionary. Its questions are `run`, `compare`, `sweep`, `search` and
+  `size`.
 - A `Frame` is a table with units, for pandas, polars, duckdb and matplotlib.
 - `size` asks about a buffer without a scenario.
 - A wrong argument or scenario raises `ScenarioError`, an engine without an answer `CannotAnswer`. If the machine lacks

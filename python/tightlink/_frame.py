@@ -20,8 +20,8 @@ _ROWS, _COLUMNS = 20, 12
 class Frame:
     """A table with named columns, each of which has a unit.
 
-    polars, duckdb and other libraries that speak Arrow take a frame as it is, without a copy: `polars.DataFrame(frame)`.
-    A missing number is None there. Every Arrow field has its unit and its meaning as metadata `unit` and `words`.
+    polars, duckdb and other libraries that speak Arrow take a frame as it is: `polars.DataFrame(frame)`. A missing
+    number is null there. Every Arrow field has its unit and its meaning as metadata `unit` and `words`.
     """
 
     __slots__ = ("_native",)

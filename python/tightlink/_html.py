@@ -9,7 +9,7 @@ RIGHT = ' style="text-align:right"'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
-    """Returns a table whose first `texts` columns are aligned to the left, as texts are, and the others to the right."""
+    """Returns a table. Its first `texts` columns are aligned to the left, and the others to the right."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         aligned = enumerate(row)

@@ -1,9 +1,10 @@
-"""The native module `tightlink._native` (room `py`, crates/py). Helper `front` keeps this true; questions go to the end, as comments.
+"""The native module `tightlink._native`, the room `py`. The public classes are in the other files.
 
-Values (`Value`): bool, int of any size, finite float, str, list/tuple/range/numpy array, dict with str keys; numpy scalars, too.
-A `str` is what `--set KEY=VALUE` takes: "1 bdp", "20Mbit/s". (A text that would read as another TOML value, such as "12", stays a text.)
-`progress`: called on the calling thread, at most every 50 ms, and once at the end with done == all. Its exception comes out as
-itself; so does KeyboardInterrupt. Everything that computes releases the GIL. Functions with `store=None` write nothing.
+A `Value` is a bool, an int of any size, a finite float, a str, a list, tuple, range or array of values, or a dict with
+keys of type str. A str is what `--set KEY=VALUE` takes, such as "1 bdp"; a text such as "12" stays a text.
+
+`progress` is called on the caller's thread, at most every 50 ms, and once at the end. Its exception comes out as
+itself, and so does KeyboardInterrupt. All that computes releases the GIL. Without `store` nothing is written.
 """
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -51,7 +52,7 @@ class Scenario:
     @staticmethod
     def read(path: Path) -> Scenario: ...
     @staticmethod
-    def parse(text: str, name: str = "scenario.toml") -> Scenario: ...     # files that it names: relative to name's folder
+    def parse(text: str, name: str = "scenario.toml") -> Scenario: ...
     @staticmethod
     def from_dict(data: Mapping[str, Value], name: str = "scenario.toml") -> Scenario: ...
     @staticmethod
@@ -88,10 +89,12 @@ class Scenario:
     def search(self, over: str, target: str, *, jobs: int | None = None, store: Path | None = None,
                progress: Progress | None = None) -> list[dict[str, Any]]: ...
         # one for each point of [sweep]: what `tightlink sweep --target --json` prints
-    def size(self, *, engine: str = "sim", target_utilization: Value = None, max_delay: Value = None, max_loss: Value = None,
-             store: Path | None = None, progress: Progress | None = None) -> Sizing: ...
-    def tasks(self, keys: Mapping[str, Iterable[Value]] | None = None, *, engine: str = "sim", repeat: int = 1) -> Tasks: ...
-    def kept(self, point: Sequence[tuple[str, str]], *, engine: str = "sim", progress: Progress | None = None) -> bytes: ...
+    def size(self, *, engine: str = "sim", target_utilization: Value = None, max_delay: Value = None,
+             max_loss: Value = None, store: Path | None = None, progress: Progress | None = None) -> Sizing: ...
+    def tasks(self, keys: Mapping[str, Iterable[Value]] | None = None, *, engine: str = "sim",
+              repeat: int = 1) -> Tasks: ...
+    def kept(self, point: Sequence[tuple[str, str]], *, engine: str = "sim",
+             progress: Progress | None = None) -> bytes: ...
         # a worker: runs the scenario at one point, and returns the point as a store keeps it
 
 @final
@@ -102,17 +105,17 @@ class Run:
     notes: list[str]
     scenario: Scenario
     summary: dict[str, Any]                    # as summary.json
-    def __getitem__(self, key: str) -> float | int | None: ...   # None: the run does not know the number; KeyError: no such key
+    def __getitem__(self, key: str) -> float | int | None: ...
     def get(self, key: str, default: Any = None) -> Any: ...
     def keys(self) -> list[str]: ...           # every number that it knows
     # __contains__, __iter__, __len__
-    def series(self, name: str) -> Frame: ...  # "flows", "spread", "link", "queue", "fairness": the columns of the Parquet files
+    def series(self, name: str) -> Frame: ...
     series_names: list[str]                    # those that it has
     def to_frame(self) -> Frame: ...           # one row, the columns of a sweep
 
 @final
 class Comparison:
-    frame: Frame                               # a row for each point and engine; column "engine" first, then as of a sweep
+    frame: Frame                               # a row for each point and engine
     runs: list[Run]
     absent: list[str]                          # engines that could not answer, with the reason
     verdicts: list[dict[str, Any]]             # as --json has them
@@ -129,7 +132,7 @@ class Frame:
     def kind(self, name: str) -> Literal["float", "int", "str"]: ...   # "int" is unsigned with 64 bits
     def unit(self, name: str) -> str: ...      # "bit/s", "s", "1"; "" for texts
     def words(self, name: str) -> str: ...     # "goodput"; "" if there are none
-    def shown(self, name: str) -> tuple[str, float]: ...    # the unit for readers and the factor to it: ("Mbit/s", 1e-6), ("%", 100.0)
+    def shown(self, name: str) -> tuple[str, float]: ...    # ("Mbit/s", 1e-6)
     def to_csv(self) -> str: ...               # the bytes of NAME.csv
     def to_dict(self) -> dict[str, list[Any]]: ...
     def __arrow_c_schema__(self) -> Capsule: ...
@@ -159,7 +162,7 @@ class Tasks:
 class Store:
     """The kept points of `tasks` in a results folder (FOLDER/points/ENGINE). Files are written whole or not at all."""
     def __new__(cls, folder: Path, tasks: Tasks) -> Store: ...     # MachineError: it cannot be written
-    def missing(self) -> list[int]: ...                            # numbers of the points that are not kept (by this build)
+    def missing(self) -> list[int]: ...  # numbers of the points that are not kept
     def put(self, data: bytes) -> int: ...                         # keeps one; returns its number
         # MachineError: of another build, damaged, or the disk is full; ScenarioError: of a hash that no task has
 
@@ -167,7 +170,7 @@ def size(rate: Value, *, rtt: Value = None, flows: Value = None, place: str = "e
          packet: Value = None, queue: str | None = None, target_utilization: Value = None, max_delay: Value = None,
          max_loss: Value = None, engine: str = "sim", seed: int | None = None, store: Path | None = None,
          progress: Progress | None = None) -> Sizing: ...
-def metrics() -> list[dict[str, Any]]: ...     # key, words, unit, shown (unit for readers), scale, digits, whole, better
+def metrics() -> list[dict[str, Any]]: ...
 def presets() -> list[str]: ...
 def figures() -> list[str]: ...
 

@@ -18,7 +18,12 @@ _SIZE = (4.8, 3.2)
 
 
 def plot(
-    frame: _native.Frame, x: str, y: str | Sequence[str], by: str | Sequence[str], ax: Axes | None, style: dict[str, Any]
+    frame: _native.Frame,
+    x: str,
+    y: str | Sequence[str],
+    by: str | Sequence[str],
+    ax: Axes | None,
+    style: dict[str, Any],
 ) -> Axes:
     """Draws the columns `y` against the column `x`, with a line for each value of the columns `by`."""
     several = [y] if isinstance(y, str) else list(y)

@@ -235,9 +235,8 @@ class Scenario:
 def _restored(build: str, native: _native.Scenario) -> Scenario:
     """Makes the scenario of a pickle. Another build could read it in another way."""
     if build != _native.BUILD:
-        raise complain(
-            "pickle", f"a scenario of build {build}", f"build {_native.BUILD}", "install the same wheel on both machines"
-        )
+        found, accepted = f"a scenario of build {build}", f"build {_native.BUILD}"
+        raise complain("pickle", found, accepted, "install the same wheel on both machines")
     return Scenario(native)
 
 
@@ -245,7 +244,8 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
     """Returns the values of a swept key; a generator is read once."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         found = f"one value ({values!r:.40})"
-        raise complain(key, found, "a list of values", f"to give the key this value, use s.set({{{key!r}: {values!r:.40}}})")
+        help = f"to give the key this value, use s.set({{{key!r}: {values!r:.40}}})"
+        raise complain(key, found, "a list of values", help)
     return list(values)
 
 

@@ -58,8 +58,8 @@ def size(
 ) -> Sizing:
     """Finds the limits of a queue that keep a link busy, by theory and simulation.
 
-    The arguments are the options of `tightlink size`, with their defaults. `engine="model"` asks theory alone, as `--quick` does. With
-    `store`, finished simulations are kept there, and reused.
+    The arguments are the options of `tightlink size`, with their defaults. `engine="model"` asks theory alone, as
+    `--quick` does. With `store`, finished simulations are kept there, and reused.
     """
     with reported(progress) as call:
         return Sizing(

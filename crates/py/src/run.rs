@@ -36,38 +36,38 @@ type Restored = (Scenario, Vec<(String, String)>, String, Vec<String>, Vec<(Stri
 
 #[pymethods]
 impl Run {
-    /// The engine that made the run.
+    /// Returns the engine that made the run.
     #[getter]
     fn engine(&self) -> String {
         self.summary.engine.to_string()
     }
 
-    /// The hash of the scenario that was run.
+    /// Returns the hash of the scenario that was run.
     #[getter]
     fn hash(&self) -> &str {
         &self.summary.scenario_hash
     }
 
-    /// Remarks on the run.
+    /// Returns the remarks on the run.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// The scenario that was run.
+    /// Returns the scenario that was run.
     #[getter]
     fn scenario(&self, py: Python<'_>) -> PyResult<Scenario> {
         let document = self.task.document.at(&self.task.point).map_err(|faults| raised(py, faults.into()))?;
         Scenario::new(py, document, self.in_code)
     }
 
-    /// The swept keys and their values, if the run is a point of a sweep.
+    /// Returns the swept keys and their values, if the run is a point of a sweep.
     #[getter]
     fn point(&self) -> Vec<(String, String)> {
         self.task.point.clone()
     }
 
-    /// All numbers, as summary.json has them.
+    /// Returns all numbers, as summary.json has them.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         loaded(py, &serde_json::to_string(&self.summary))
@@ -83,7 +83,7 @@ impl Run {
         })
     }
 
-    /// Returns the number called `key`, or `default` if there is none.
+    /// Returns the number called `key`, or `default` if the run does not know it.
     #[pyo3(signature = (key, default=None))]
     fn get<'py>(
         &self,
@@ -113,7 +113,7 @@ impl Run {
         self.keys().len()
     }
 
-    /// The names of the series that the run has.
+    /// Returns the names of the series that the run has.
     #[getter]
     fn series_names(&self) -> Vec<&str> {
         self.series.iter().map(|(name, _)| name.as_str()).collect()
@@ -283,13 +283,13 @@ impl Comparison {
 
 #[pymethods]
 impl Comparison {
-    /// A frame with a row for each point and engine.
+    /// Returns a frame with a row for each point and engine.
     #[getter]
     fn frame(&self) -> Frame {
         tabulate_answers(&self.compared.answers).into()
     }
 
-    /// The runs; of several of one engine the one with the median goodput.
+    /// Returns the runs; of several of one engine the one with the median goodput.
     #[getter]
     fn runs(&self) -> Vec<Run> {
         let of = |answer: &Answer| {
@@ -299,7 +299,7 @@ impl Comparison {
         self.compared.answers.iter().flat_map(of).collect()
     }
 
-    /// The engines that could not answer, with the reasons.
+    /// Returns the engines that could not answer, with the reasons.
     #[getter]
     fn absent(&self) -> Vec<String> {
         let mut absent: Vec<String> = Vec::new();
@@ -311,14 +311,14 @@ impl Comparison {
         absent
     }
 
-    /// The verdicts on claims.
+    /// Returns the verdicts on claims.
     #[getter]
     fn verdicts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let verdicts = self.compared.verdicts.iter();
         verdicts.map(|verdict| loaded(py, &serde_json::to_string(verdict))).collect()
     }
 
-    /// The headline of a figure, if the scenario has one.
+    /// Returns the headline of a figure, if the scenario has one.
     #[getter]
     fn headline(&self) -> Option<&str> {
         self.compared.drawn.as_ref().map(|drawn| drawn.headline.as_str())

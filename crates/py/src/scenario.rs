@@ -124,43 +124,43 @@ impl Scenario {
         Ok(settings.collect::<String>() + self.document.text())
     }
 
-    /// The text as it was read.
+    /// Returns the text as it was read.
     #[getter]
     fn text(&self) -> &str {
         self.document.text()
     }
 
-    /// The file's name.
+    /// Returns the file's name.
     #[getter]
     fn name(&self) -> &str {
         self.document.name()
     }
 
-    /// The keys and values that were set, as `--set` has them.
+    /// Returns the keys and values that were set, as `--set` has them.
     #[getter]
     fn settings(&self) -> Vec<(String, String)> {
         self.document.overrides().to_vec()
     }
 
-    /// The title.
+    /// Returns the title.
     #[getter]
     fn title(&self) -> &str {
         &self.first.resolved.title
     }
 
-    /// The id of the published result, if it is one.
+    /// Returns the id of the published result, if it is one.
     #[getter]
     fn source(&self) -> Option<&str> {
         self.first.resolved.source.as_deref()
     }
 
-    /// A hash of the content, with that of the files that it names: 16 hex digits.
+    /// Returns a hash of the content, with that of the files that it names: 16 hex digits.
     #[getter]
     fn hash(&self) -> &str {
         self.identity()
     }
 
-    /// The keys that the scenario's own sweep varies.
+    /// Returns the keys that the scenario's own sweep varies.
     #[getter]
     fn keys(&self) -> Vec<&str> {
         self.first.point.iter().map(|(key, _)| key.as_str()).collect()

@@ -21,7 +21,7 @@ pub(crate) struct Sizing {
 
 #[pymethods]
 impl Sizing {
-    /// The answer as a dict.
+    /// Returns the answer as a dict.
     #[getter]
     fn data(&self, py: Python<'_>) -> Py<PyDict> {
         self.data.clone_ref(py)
@@ -154,12 +154,35 @@ fn answer(
 }
 
 /// Reads an argument as the command reads its option; a number counts as its text.
-fn read<T: FromStr>(py: Python<'_>, place: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<T>>
-where
-    T::Err: Display,
-{
+fn read<T: FromStr<Err: Reason>>(
+    py: Python<'_>,
+    place: &str,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<T>> {
     let Some(value) = value else { return Ok(None) };
     let text = value.str()?.to_string();
-    let read = text.parse().map_err(|error: T::Err| wrong(py, Complaint::new(place, error.to_string())));
+    let read = text.parse().map_err(|error: T::Err| {
+        let complaint = Complaint { place: place.to_owned(), ..error.complaint() };
+        wrong(py, complaint)
+    });
     read.map(Some)
+}
+
+/// An error of a text, as a complaint.
+trait Reason {
+    /// Returns the complaint, whose place has no meaning here.
+    fn complaint(self) -> Complaint;
+}
+
+impl Reason for Complaint {
+    fn complaint(self) -> Complaint {
+        self
+    }
+}
+
+impl Reason for TextError {
+    fn complaint(self) -> Complaint {
+        let found = format!("{}: {:?}", self.found, self.text);
+        Complaint { place: String::new(), found, accepted: self.accepted, help: self.help }
+    }
 }
