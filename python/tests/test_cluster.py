@@ -14,11 +14,12 @@ from typing import Any
 
 import distributed
 import pytest
-from clusters import CHANGED, ROOT, Cluster, kept_files, small, tables, until
+from clusters import CHANGED, Cluster, kept_files, small, tables, until
+from package import ROOT, TARGET, tl
 
 from tightlink import _native, cluster
 
-PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/tightlink"
+PROGRAM = TARGET / "release/tightlink"
 
 
 @pytest.fixture(scope="module")
@@ -89,15 +90,36 @@ def test_several_keys_a_cell_and_a_trace_give_the_same_bytes(two: Cluster, tmp_p
 
 
 def test_a_point_that_fails_says_why_and_the_rest_finishes(two: Cluster, tmp_path: Path) -> None:
-    text = small(1).replace('duration = "5s"\nwarmup = "500ms"', "").replace("[[traffic]]", "size = '1MB'\n#")
-    text = text.split("#")[0] + '[sweep]\nwarmup = ["0s", "100s", "100ms"]\n'
-    failed = fill(text, tmp_path, two.address, say=lambda _: None)
-    assert list(failed) == [1] and "nothing was measured" in failed[1], failed
+    text = small(1).split("[[traffic]]")[0].replace('duration = "5s"\nwarmup = "500ms"', "") + "size = '1MB'\n"
+    swept = text + '[sweep]\nwarmup = ["0s", "100s", "100ms"]\n'
+    failed = fill(swept, tmp_path, two.address, say=lambda _: None)
+    assert list(failed) == [1] and failed[1].startswith("every flow ended by "), failed
     assert len(kept_files(tmp_path)) == 2
+    with pytest.raises(tl.SweepFailed) as error:
+        tl.Scenario.parse(text).sweep({"warmup": ["0s", "100s", "100ms"]}, on=two.address, progress=False)
+    [(point, reason)] = error.value.points
+    assert point == {"warmup": "100s"} and reason.startswith("every flow ended by ")
+    assert error.value.frame["warmup"] == ["0s", "100ms"]
+
+
+def test_the_package_sweeps_on_a_client(two: Cluster) -> None:
+    scenario = tl.Scenario.parse(small(1).split("[sweep]")[0])
+    keys: dict[str, Any] = {"link.queue.limit": ["0.5 bdp", "1 bdp"], "seed": range(3)}
+    here = scenario.sweep(keys, progress=False)
+    with distributed.Client(two.address, set_as_default=False) as client:
+        there = scenario.sweep(keys, on=client, progress=False)
+
+        def stop(done: int, points: int) -> None:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            scenario.sweep(keys, on=client, progress=stop)
+        until(lambda: not any(client.processing().values()))
+    assert there.to_dict() == here.to_dict() and len(there) == 6
 
 
 def test_workers_that_are_killed_cost_their_chunks_only(tmp_path: Path) -> None:
-    text = small(60, seconds=2000)
+    text = small(60, seconds=300)
     _native.Scenario.parse(text, "small.toml").sweep(store=tmp_path / "here")
     with Cluster(tmp_path, workers=2) as killed:
         threading.Thread(target=kill_in_the_middle, args=(killed, tmp_path / "there")).start()
@@ -115,7 +137,7 @@ def kill_in_the_middle(cluster: Cluster, store: Path) -> None:
 
 
 def test_after_the_schedulers_death_the_same_call_goes_on(tmp_path: Path) -> None:
-    text, store = small(60, seconds=2000), tmp_path / "store"
+    text, store = small(60, seconds=300), tmp_path / "store"
     with Cluster(tmp_path, workers=2) as killed:
 
         def kill() -> None:
@@ -146,7 +168,7 @@ def test_a_point_that_kills_its_process_is_named(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_cancels_what_is_under_way(two: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "small.toml").write_text(small(200, seconds=5000))
+    (tmp_path / "small.toml").write_text(small(200, seconds=2000))
     command = [PROGRAM, "sweep", "small.toml", "--on", two.address]
     env = {**os.environ, "TIGHTLINK_PYTHON": sys.executable}
     with distributed.Client(two.address, set_as_default=False) as client:

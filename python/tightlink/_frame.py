@@ -65,13 +65,14 @@ class Frame:
         A missing number is NaN in a column of floats, and <NA> in a column of integers. `attrs["units"]` has the units.
         """
         pandas = _library("pandas", "to_pandas", "pip install pandas")
+        numpy = _library("numpy", "to_pandas", "pip install pandas")
 
         def column(name: str) -> Any:
-            values = self._native.column(name)
             kind = self._native.kind(name)
-            if kind == "int":
-                return pandas.array(values, dtype="UInt64") if None in values else pandas.array(values, dtype="uint64")
-            return pandas.array(values, dtype="float64" if kind == "float" else "str")
+            if kind == "float":
+                return numpy.frombuffer(self._native.buffer(name)).copy()
+            values = self._native.column(name)
+            return pandas.array(values, dtype="str" if kind == "str" else "UInt64" if None in values else "uint64")
 
         table = pandas.DataFrame({name: column(name) for name in self.columns})
         table.attrs["units"] = {name: unit for name in self.columns if (unit := self.unit(name))}

@@ -71,7 +71,6 @@ class Scenario:
     source: str | None
     hash: str                               # 16 hex digits
     keys: list[str]                         # the keys that [sweep] varies
-    values: dict[str, Any]                  # the tree with what was set, for a repr
     def __reduce__(self) -> Any: ...        # (restored, (text, absolute name, settings, in_code))
     # __eq__, __hash__, __repr__
 
@@ -104,6 +103,7 @@ class Run:
     hash: str
     notes: list[str]
     scenario: Scenario
+    point: list[tuple[str, str]]               # the swept keys and values, if it is a point of a sweep
     summary: dict[str, Any]                    # as summary.json
     def __getitem__(self, key: str) -> float | int | None: ...
     def get(self, key: str, default: Any = None) -> Any: ...
@@ -112,6 +112,8 @@ class Run:
     def series(self, name: str) -> Frame: ...
     series_names: list[str]                    # those that it has
     def to_frame(self) -> Frame: ...           # one row, the columns of a sweep
+    @staticmethod
+    def restored(scenario: Scenario, point: Any, summary: str, notes: Any, series: Any) -> Run: ...   # of a pickle
 
 @final
 class Comparison:
@@ -133,11 +135,14 @@ class Frame:
     def unit(self, name: str) -> str: ...      # "bit/s", "s", "1"; "" for texts
     def words(self, name: str) -> str: ...     # "goodput"; "" if there are none
     def shown(self, name: str) -> tuple[str, float]: ...    # ("Mbit/s", 1e-6)
+    def buffer(self, name: str) -> bytes: ...              # of 64-bit numbers; a missing one is NaN, or 0
     def to_csv(self) -> str: ...               # the bytes of NAME.csv
     def to_dict(self) -> dict[str, list[Any]]: ...
     def __arrow_c_schema__(self) -> Capsule: ...
     def __arrow_c_stream__(self, requested_schema: Capsule | None = None) -> Capsule: ...
     # each Arrow field has metadata "unit" and "words"
+    @staticmethod
+    def restored(columns: Any) -> Frame: ...               # of a pickle
 
 @final
 class Sizing:

@@ -87,7 +87,7 @@ def _chunk(
     """Runs points on a worker, as many as fit into `most_s` seconds and at least one.
 
     Returns "done", the worker's address, a list with the bytes of each point or the text of its error, and the seconds.
-    If the worker cannot work, the first is "none", "build" or "fault", and the third says more.
+    If the worker cannot work, the first is "none", "build", "fault" or "broken", and the third says more.
     """
     import time
 
@@ -118,6 +118,9 @@ def _chunk(
                 break
     except _native.ScenarioError as error:
         return "fault", address, str(error), 0.0
+    except Exception as error:
+        # Dask waits forever for an exception that it cannot pickle.
+        return "broken", address, f"{type(error).__name__}: {error}", 0.0
     return "done", address, results, time.monotonic() - begun
 
 
@@ -231,6 +234,8 @@ def _unfit(worker: str, kind: str, more: str) -> Exception:
     if kind == "build":
         found = f"it has another build of tightlink: {more}"
         return machine(place, found, install, f"{_native.BUILD}, as here")
+    if kind == "broken":
+        return machine(place, f"it failed: {more}", "the log of that worker may say more")
     help = "put the files that the scenario names where all workers read them under the same path"
     return machine(place, f"it cannot read the scenario: {more}", help, "the same files as here")
 

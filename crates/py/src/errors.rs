@@ -1,6 +1,6 @@
 //! Python's exceptions, with what is wrong as data.
 
-use cli::units::{Complaint, printable};
+use cli::units::Complaint;
 use cli::{Complaints, Error, ErrorKind, did_you_mean};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyOSError, PyValueError};
@@ -151,7 +151,8 @@ fn parts(error: &Error) -> (String, Vec<Fault>) {
         None => error.complaints.iter().map(Fault::from).collect(),
     };
     let helps = faults.iter().filter_map(|fault| fault.help.as_deref());
-    let without = |text: String, help| text.replace(&format!("\n  help: {}", printable(help)), "");
+    let line = |help: &str| Complaint::default().help(help).advice().to_string();
+    let without = |text: String, help| text.replace(&line(help), "");
     (helps.fold(error.to_string(), without), faults)
 }
 

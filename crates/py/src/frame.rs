@@ -33,7 +33,7 @@ impl From<Table> for Frame {
 
 #[pymethods]
 impl Frame {
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&str> {
         self.0.fields.iter().map(|field| field.name.as_str()).collect()

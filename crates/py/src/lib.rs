@@ -1,8 +1,8 @@
 //! The native module of the Python package `tightlink`. It turns Python's values into scenarios, and results into
 //! Python's values and Arrow streams. Nothing is computed here: each class holds a value of the library.
 //!
-//! Reading order: `errors.rs`, `value.rs`, `watch.rs`, `frame.rs`, `scenario.rs`, `run.rs`, `points.rs`, `sizing.rs`,
-//! `lists.rs`. `python/tightlink/` has the public classes around these, and the tests.
+//! Reading order: `errors.rs`, `value.rs`, `arguments.rs`, `watch.rs`, `frame.rs`, `scenario.rs`, `run.rs`, `points.rs`,
+//! `sizing.rs`, `lists.rs`. `python/tightlink/` has the public classes around these, and the tests.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -10,6 +10,7 @@
     reason = "Python's arguments become values of their own, and each keyword is an argument"
 )]
 
+mod arguments;
 mod errors;
 mod frame;
 mod lists;

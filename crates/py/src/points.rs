@@ -17,7 +17,7 @@ pub(crate) struct Tasks {
 
 #[pymethods]
 impl Tasks {
-    /// The engine that runs them.
+    /// Returns the engine that runs them.
     #[getter]
     fn engine(&self) -> String {
         self.engine.to_string()
@@ -37,13 +37,13 @@ impl Tasks {
         Ok(self.task(py, number)?.label())
     }
 
-    /// The hashes of the points' scenarios.
+    /// Returns the hashes of the points' scenarios.
     #[getter]
     fn hashes(&self) -> Vec<&str> {
         self.tasks.iter().map(|task| task.resolved.hash.as_str()).collect()
     }
 
-    /// The files that the scenario reads, such as traces.
+    /// Returns the files that the scenario reads, such as traces.
     #[getter]
     fn files(&self) -> Vec<String> {
         self.tasks.first().map(Task::files).unwrap_or_default()

@@ -1,14 +1,17 @@
 //! [`Run`]: one run's numbers and series, and [`Comparison`]: those of several engines.
 
+use crate::arguments::{known_engine, loaded};
 use crate::errors::{nearest, no_such_key, raised};
 use crate::frame::Frame;
-use crate::scenario::{Scenario, known_engine, loaded};
+use crate::scenario::Scenario;
 use cli::metric::{described, value};
 use cli::units::Complaint;
 use cli::{
-    Comparison as CliComparison, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate,
+    Comparison as CliComparison, Document, Error, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate,
     tabulate_answers,
 };
+use lab::study::claims::{Claim, parse_claims};
+use lab::study::figures;
 use lab::study::lines::OtherLine;
 use lab::study::store::read_series;
 use lab::study::task::Answer;
@@ -33,38 +36,38 @@ type Restored = (Scenario, Vec<(String, String)>, String, Vec<String>, Vec<(Stri
 
 #[pymethods]
 impl Run {
-    /// The engine that made the run.
+    /// Returns the engine that made the run.
     #[getter]
     fn engine(&self) -> String {
         self.summary.engine.to_string()
     }
 
-    /// The hash of the scenario that was run.
+    /// Returns the hash of the scenario that was run.
     #[getter]
     fn hash(&self) -> &str {
         &self.summary.scenario_hash
     }
 
-    /// Remarks on the run.
+    /// Returns the remarks on the run.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// The scenario that was run.
+    /// Returns the scenario that was run.
     #[getter]
     fn scenario(&self, py: Python<'_>) -> PyResult<Scenario> {
         let document = self.task.document.at(&self.task.point).map_err(|faults| raised(py, faults.into()))?;
         Scenario::new(py, document, self.in_code)
     }
 
-    /// The swept keys and their values, if the run is a point of a sweep.
+    /// Returns the swept keys and their values, if the run is a point of a sweep.
     #[getter]
     fn point(&self) -> Vec<(String, String)> {
         self.task.point.clone()
     }
 
-    /// All numbers, as summary.json has them.
+    /// Returns all numbers, as summary.json has them.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         loaded(py, &serde_json::to_string(&self.summary))
@@ -80,7 +83,7 @@ impl Run {
         })
     }
 
-    /// Returns the number called `key`, or `default` if there is none.
+    /// Returns the number called `key`, or `default` if the run does not know it.
     #[pyo3(signature = (key, default=None))]
     fn get<'py>(
         &self,
@@ -110,7 +113,7 @@ impl Run {
         self.keys().len()
     }
 
-    /// The names of the series that the run has.
+    /// Returns the names of the series that the run has.
     #[getter]
     fn series_names(&self) -> Vec<&str> {
         self.series.iter().map(|(name, _)| name.as_str()).collect()
@@ -219,7 +222,7 @@ pub(crate) fn run_of(
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         let complaint =
             Complaint::new(path.display().to_string(), format!("cannot read the results: {error}"));
-        raised(py, cli::Error::new(cli::ErrorKind::Environment, complaint))
+        raised(py, Error::new(cli::ErrorKind::Environment, complaint))
     };
     let text = |name: &str| {
         let path = place.join(name);
@@ -244,6 +247,26 @@ pub(crate) fn frame_of(runs: Vec<Py<Run>>, engine: bool) -> Frame {
     tabulate(&runs.map(Run::result).collect::<Vec<_>>()).into()
 }
 
+/// Returns the claims of a text about `source`, or without a text those of a published scenario that is unchanged.
+pub(crate) fn claims_of(
+    document: &Document,
+    source: Option<&str>,
+    text: Option<&str>,
+) -> Result<Vec<Claim>, Error> {
+    let source = source.unwrap_or_default();
+    if let Some(text) = text {
+        let mut claims = parse_claims("claims", text)?;
+        claims.retain(|claim| claim.figure.is_empty() || claim.figure == source);
+        return Ok(claims);
+    }
+    let own = Path::new(document.name()).file_name().and_then(|name| name.to_str());
+    let published = own.is_some_and(|own| figures::beside(document, own).is_some());
+    match published && document.overrides().is_empty() {
+        true => Ok(figures::claims(source)?),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// The answers of several engines.
 #[pyclass(frozen, module = "tightlink._native")]
 pub(crate) struct Comparison {
@@ -260,13 +283,13 @@ impl Comparison {
 
 #[pymethods]
 impl Comparison {
-    /// A frame with a row for each point and engine.
+    /// Returns a frame with a row for each point and engine.
     #[getter]
     fn frame(&self) -> Frame {
         tabulate_answers(&self.compared.answers).into()
     }
 
-    /// The runs; of several of one engine the one with the median goodput.
+    /// Returns the runs; of several of one engine the one with the median goodput.
     #[getter]
     fn runs(&self) -> Vec<Run> {
         let of = |answer: &Answer| {
@@ -276,7 +299,7 @@ impl Comparison {
         self.compared.answers.iter().flat_map(of).collect()
     }
 
-    /// The engines that could not answer, with the reasons.
+    /// Returns the engines that could not answer, with the reasons.
     #[getter]
     fn absent(&self) -> Vec<String> {
         let mut absent: Vec<String> = Vec::new();
@@ -288,14 +311,14 @@ impl Comparison {
         absent
     }
 
-    /// The verdicts on claims.
+    /// Returns the verdicts on claims.
     #[getter]
     fn verdicts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let verdicts = self.compared.verdicts.iter();
         verdicts.map(|verdict| loaded(py, &serde_json::to_string(verdict))).collect()
     }
 
-    /// The headline of a figure, if the scenario has one.
+    /// Returns the headline of a figure, if the scenario has one.
     #[getter]
     fn headline(&self) -> Option<&str> {
         self.compared.drawn.as_ref().map(|drawn| drawn.headline.as_str())

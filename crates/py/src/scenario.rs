@@ -1,18 +1,19 @@
 //! [`Scenario`]: a document that never changes, and the questions about it.
 
+use crate::arguments::{at_least_one, known_engine, loaded, threads};
 use crate::errors::{nearest, raised, raised_in_code, wrong};
 use crate::frame::Frame;
 use crate::points::{Tasks, failed as sweep_failed};
-use crate::run::{Comparison, Run};
-use crate::sizing::{Sizing, Wishes};
+use crate::run::{Comparison, Run, claims_of};
+use crate::sizing::{Sizing, Wishes, of_scenario};
 use crate::value::{axis, text_of, typed};
 use crate::watch::attend;
 use cli::units::Complaint;
-use cli::{Document, Engine, Error, Experiment, SharedWatch, Task, kept, read, tabulate};
-use lab::study::claims::{Claim, parse_claims};
+use cli::{Document, Engine, Error, Experiment, ExperimentError, Task, SharedWatch, kept, read, tabulate};
+use lab::run::engine;
 use lab::study::figures;
 use lab::study::lines::ResultLine;
-use lab::study::task::{Target, tasks};
+use lab::study::task::{Target, check, tasks};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping};
 use std::collections::BTreeMap;
@@ -123,43 +124,43 @@ impl Scenario {
         Ok(settings.collect::<String>() + self.document.text())
     }
 
-    /// The text as it was read.
+    /// Returns the text as it was read.
     #[getter]
     fn text(&self) -> &str {
         self.document.text()
     }
 
-    /// The file's name.
+    /// Returns the file's name.
     #[getter]
     fn name(&self) -> &str {
         self.document.name()
     }
 
-    /// The keys and values that were set, as `--set` has them.
+    /// Returns the keys and values that were set, as `--set` has them.
     #[getter]
     fn settings(&self) -> Vec<(String, String)> {
         self.document.overrides().to_vec()
     }
 
-    /// The title.
+    /// Returns the title.
     #[getter]
     fn title(&self) -> &str {
         &self.first.resolved.title
     }
 
-    /// The id of the published result, if it is one.
+    /// Returns the id of the published result, if it is one.
     #[getter]
     fn source(&self) -> Option<&str> {
         self.first.resolved.source.as_deref()
     }
 
-    /// A hash of the content, with that of the files that it names: 16 hex digits.
+    /// Returns a hash of the content, with that of the files that it names: 16 hex digits.
     #[getter]
     fn hash(&self) -> &str {
         self.identity()
     }
 
-    /// The keys that the scenario's own sweep varies.
+    /// Returns the keys that the scenario's own sweep varies.
     #[getter]
     fn keys(&self) -> Vec<&str> {
         self.first.point.iter().map(|(key, _)| key.as_str()).collect()
@@ -222,7 +223,8 @@ impl Scenario {
         let engines = engines.unwrap_or_else(|| vec!["model".into(), "sim".into()]);
         let asked: Vec<Engine> =
             engines.iter().map(|engine| known_engine(py, engine)).collect::<PyResult<_>>()?;
-        let claims = self.claims(claims).map_err(|error| self.raises(py, error))?;
+        let claims =
+            claims_of(&self.document, self.source(), claims).map_err(|error| self.raises(py, error))?;
         let mut experiment =
             Experiment::in_memory(&self.document).map_err(|faults| self.raises(py, faults.into()))?;
         experiment.engines = Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect();
@@ -302,7 +304,7 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Sizing> {
         let wishes = Wishes { target_utilization, max_delay, max_loss };
-        crate::sizing::of_scenario(py, self, engine, &wishes, store, progress)
+        of_scenario(py, self, engine, &wishes, store, progress)
     }
 
     /// Returns the points of a sweep, to be computed elsewhere.
@@ -316,9 +318,8 @@ impl Scenario {
     ) -> PyResult<Tasks> {
         let experiment = self.experiment(py, keys, engine, repeat)?;
         let engine = known_engine(py, engine)?;
-        lab::study::task::check(experiment.tasks(), &[engine]).map_err(|faults| {
-            self.raises(py, lab::study::experiment::ExperimentError::Misfit(faults).into())
-        })?;
+        check(experiment.tasks(), &[engine])
+            .map_err(|faults| self.raises(py, ExperimentError::Misfit(faults).into()))?;
         Ok(Tasks { tasks: experiment.tasks().to_vec(), engine })
     }
 
@@ -333,7 +334,7 @@ impl Scenario {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let engine = known_engine(py, engine)?;
         let task = Task::at(&self.document, point).map_err(|faults| self.raises(py, faults.into()))?;
-        lab::run::engine::check(engine, &task.resolved).map_err(|misfit| self.raises(py, misfit.into()))?;
+        engine::check(engine, &task.resolved).map_err(|misfit| self.raises(py, misfit.into()))?;
         let bytes = self.ask(py, progress, |watch| kept(&task, engine, &SharedWatch::new(watch)))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -420,22 +421,6 @@ impl Scenario {
         Ok(experiment.engines([engine]))
     }
 
-    /// Returns the claims of a text, or those of a published scenario that is unchanged.
-    fn claims(&self, text: Option<&str>) -> Result<Vec<Claim>, Error> {
-        let (document, source) = (&self.document, self.source().unwrap_or_default());
-        if let Some(text) = text {
-            let mut claims = parse_claims("claims", text)?;
-            claims.retain(|claim| claim.figure.is_empty() || claim.figure == source);
-            return Ok(claims);
-        }
-        let own = Path::new(document.name()).file_name().and_then(|name| name.to_str());
-        let published = own.is_some_and(|own| figures::beside(document, own).is_some());
-        match published && document.overrides().is_empty() {
-            true => Ok(figures::claims(source)?),
-            false => Ok(Vec::new()),
-        }
-    }
-
     /// Returns the hash of all points.
     fn identity(&self) -> &str {
         self.identity.get_or_init(|| {
@@ -457,29 +442,4 @@ fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
 
 fn raises(py: Python<'_>, error: Error, in_code: bool) -> PyErr {
     if in_code { raised_in_code(py, error) } else { raised(py, error) }
-}
-
-/// Returns the engine of this name.
-pub(crate) fn known_engine(py: Python<'_>, name: &str) -> PyResult<Engine> {
-    Engine::ALL.into_iter().find(|engine| engine.to_string() == name).ok_or_else(|| {
-        let complaint = Complaint::new("engine", format!("unknown engine \"{name}\""));
-        wrong(py, nearest(complaint, name, ["model", "sim", "live"]).accepted("\"model\", \"sim\", \"live\""))
-    })
-}
-
-fn at_least_one(py: Python<'_>, place: &str, number: u64) -> PyResult<u64> {
-    match number {
-        0 => Err(wrong(py, Complaint::new(place, "0: nothing would run").accepted("1 or more"))),
-        number => Ok(number),
-    }
-}
-
-fn threads(py: Python<'_>, jobs: Option<usize>) -> PyResult<Option<usize>> {
-    jobs.map(|jobs| at_least_one(py, "jobs", jobs as u64).map(|_| jobs)).transpose()
-}
-
-/// Returns JSON as Python's values.
-pub(crate) fn loaded<'py>(py: Python<'py>, json: &serde_json::Result<String>) -> PyResult<Bound<'py, PyAny>> {
-    let json = json.as_ref().map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
-    py.import("json")?.call_method1("loads", (json,))
 }

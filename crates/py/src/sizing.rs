@@ -1,7 +1,8 @@
 //! [`Sizing`]: the buffer that a link needs.
 
+use crate::arguments::{known_engine, loaded};
 use crate::errors::wrong;
-use crate::scenario::{Scenario, known_engine, loaded};
+use crate::scenario::Scenario;
 use crate::watch::attend;
 use cli::units::{Bytes, Complaint, Fraction, Rate, TextError};
 use cli::{Engine, Error, Study};
@@ -20,7 +21,7 @@ pub(crate) struct Sizing {
 
 #[pymethods]
 impl Sizing {
-    /// The answer as a dict.
+    /// Returns the answer as a dict.
     #[getter]
     fn data(&self, py: Python<'_>) -> Py<PyDict> {
         self.data.clone_ref(py)

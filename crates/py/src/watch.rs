@@ -83,7 +83,7 @@ fn waited<'s, T: Send + 's>(
         let state = shared.state();
         let waited = shared.ended.wait_timeout_while(state, PACE, |state| !state.has_ended);
         let state = *waited.unwrap_or_else(PoisonError::into_inner).0;
-        // Steps of work that has failed meanwhile are told, too: they were finished.
+        // Steps of work that has failed meanwhile are reported, too, because they were finished.
         if problem.is_none()
             && let Err(error) = Python::attach(|py| look(py, progress, state, &mut told))
         {
