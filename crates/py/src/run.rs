@@ -7,8 +7,8 @@ use crate::scenario::Scenario;
 use cli::metric::{described, value};
 use cli::units::Complaint;
 use cli::{
-    Comparison as CliComparison, Document, Error, Experiment, PointResult, Record, Series, Summary, Task, series, tabulate,
-    tabulate_answers,
+    Comparison as CliComparison, Document, Error, Experiment, PointResult, Record, Series, Summary, Task,
+    series, tabulate, tabulate_answers,
 };
 use lab::study::claims::{Claim, parse_claims};
 use lab::study::figures;

@@ -9,7 +9,7 @@ use crate::sizing::{Sizing, Wishes, of_scenario};
 use crate::value::{axis, text_of, typed};
 use crate::watch::attend;
 use cli::units::Complaint;
-use cli::{Document, Engine, Error, Experiment, ExperimentError, Task, SharedWatch, kept, read, tabulate};
+use cli::{Document, Engine, Error, Experiment, ExperimentError, SharedWatch, Task, kept, read, tabulate};
 use lab::run::engine;
 use lab::study::figures;
 use lab::study::lines::ResultLine;
