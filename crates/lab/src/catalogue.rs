@@ -13,7 +13,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// The place of its definition.
     pub source: &'static str,
-    /// The status of that source, if it says something: "standard", "experimental", "paper", "yardstick".
+    /// The status of that source, if it has one: "standard", "experimental", "paper", "yardstick".
     pub status: &'static str,
     /// The settings it accepts.
     pub settings: &'static [&'static str],

@@ -37,7 +37,7 @@ pub struct Error {
     /// Everything that is wrong, at least one complaint. The place of each is the path of a key such as
     /// `flow[2].control`, a file, or empty.
     pub complaints: Vec<Complaint>,
-    /// The same with line and column, if the scenario came from text.
+    /// The complaints with line and column, if the scenario came from text.
     pub faults: Option<Faults>,
     text: String,
 }
@@ -49,7 +49,7 @@ impl Error {
         Self { kind, text: complaint.to_string(), complaints: vec![complaint], faults: None }
     }
 
-    /// Returns an error that consists of words only.
+    /// Returns an error whose complaint is the text of `error`, without a key.
     fn words(kind: ErrorKind, error: impl fmt::Display) -> Self {
         let text = error.to_string();
         Self { kind, complaints: vec![Complaint::new("", text.clone())], faults: None, text }
@@ -99,7 +99,8 @@ impl From<EngineError> for Error {
                 Self::new(ErrorKind::Engine, complaint)
             }
             EngineError::Stopped => Self::words(ErrorKind::Stopped, error),
-            // The user chose both the scenario and the engine, and the emulator cannot do what the scenario asks for.
+            // This error counts as wrong usage, because the user chose the scenario together with an engine that cannot
+            // run it.
             #[cfg(feature = "kernel")]
             EngineError::Emulator(emu::EmuError::Refused(complaint)) => complaint.into(),
             #[cfg(feature = "kernel")]

@@ -24,14 +24,15 @@ use tempfile::{Builder, NamedTempFile};
 
 /// The mark in the names of unfinished files and folders; the next run removes those that a killed run left.
 pub(crate) const UNDER_WAY: &str = ".under-way-";
-/// The number of letters of a file's name in the temporary name; the rest leaves room for the other parts.
+/// The most letters of a file's name that its temporary name repeats, so that the other parts fit.
 const SHOWN: usize = 40;
-/// The age from which an unlocked file of another machine is a leftover. Writing takes seconds.
+/// The age at which an unlocked file of another machine counts as a leftover. Writing takes seconds.
 const LEFT: Duration = Duration::from_secs(24 * 3600);
 /// The suffixes to a lock's name: the unfinished folder, and the folder that it replaces.
 const FOLDERS: [&str; 2] = [".new", ".old"];
 
-/// Checks that [`replace`] will be able to write `path`, so that a run does not fail after it.
+/// Checks that [`replace`] will be able to write `path`. Callers check this before a run, whose result would otherwise
+/// be lost.
 ///
 /// # Errors
 /// If the file system reports an error, or if another user's link is on the path.
@@ -55,8 +56,8 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     Place::of(path).make(|_| Ok(()))
 }
 
-/// Writes a file of ours for a person, under a temporary name first. An existing file is replaced. If it is a link, the
-/// link is replaced and not its target. A folder stays.
+/// Writes a file for the user, under a temporary name first. An existing file is replaced. If it is a link, the link is
+/// replaced and not its target. A folder is not replaced.
 ///
 /// # Errors
 /// If the file system reports an error, or if another user's link is on the path.
@@ -85,7 +86,7 @@ pub(crate) fn put(
     name: impl AsRef<Path>,
     write: impl FnOnce(File) -> io::Result<()>,
 ) -> io::Result<()> {
-    // The unfinished file is removed if one of these steps fails.
+    // If one of these steps fails, dropping `under_way` removes the unfinished file.
     let under_way = create_temporary(folder, name.as_ref())?;
     write(under_way.as_file().try_clone()?)?;
     under_way.as_file().sync_all()?;
@@ -101,16 +102,16 @@ fn create_temporary(folder: &Path, name: &Path) -> io::Result<NamedTempFile> {
     Builder::new().prefix(&format!("{UNDER_WAY}{machine}{shown}-")).rand_bytes(10).make_in(folder, |path| {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         match file.try_lock() {
-            // The process that removes leftovers was faster, so another name is tried.
+            // A process that removes leftovers holds the lock, so another name is tried.
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::AlreadyExists.into()),
-            // Where locks fail, no file counts as a leftover.
+            // The file was removed as a leftover before it was locked, so another name is tried.
             _ if !is_named(&file.metadata()?) => Err(io::ErrorKind::AlreadyExists.into()),
             _ => Ok(file),
         }
     })
 }
 
-/// An unfinished folder, which is removed with this value unless it has taken its place.
+/// An unfinished folder. Dropping this value removes it, unless it has been moved to its place.
 #[derive(Debug)]
 pub(crate) struct FolderUnderWay {
     lock: NamedTempFile,
@@ -135,8 +136,8 @@ impl FolderUnderWay {
         path.into()
     }
 
-    /// Puts the folder in the place of `kept`, which disappears at once and not file by file. If another process does
-    /// this at the same time, the last folder stays.
+    /// Replaces the folder `kept` by this one at once, not file by file. If several processes do this at the same time,
+    /// the folder of the last one stays.
     pub(crate) fn take_the_place_of(self, kept: &Path) -> io::Result<()> {
         let old = self.named(FOLDERS[1]);
         for _ in 0..MOST_EXCHANGES {
@@ -147,7 +148,7 @@ impl FolderUnderWay {
             let placed = fs::rename(self.path(), kept);
             remove(&old);
             match placed {
-                // Another process was faster.
+                // Another process has put its folder there meanwhile, so this one tries again.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
                 other => return other,
             }
@@ -156,7 +157,7 @@ impl FolderUnderWay {
     }
 }
 
-/// The number of times that other programs may be faster before this one gives up.
+/// The most attempts to replace a folder that other programs replace at the same time.
 const MOST_EXCHANGES: usize = 100;
 
 impl Drop for FolderUnderWay {
@@ -186,14 +187,14 @@ pub(crate) fn clear(folder: &Path) {
         let lock = FOLDERS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         match open_plain(&folder.join(lock)) {
             Ok(file) if file.metadata().is_ok_and(|about| about.is_file()) => {
-                // The file stays locked until it is gone.
+                // `file` holds the lock until the entry is removed.
                 if file.try_lock().is_ok() {
                     remove(&entry.path());
                 }
             }
-            // It belongs to a user who does not let others read it.
+            // The entry stays, because its lock belongs to a user who does not let others read it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-            // No program makes such a lock, or it is gone.
+            // The entry is a leftover, because its lock is missing or is not a plain file.
             _ => remove(&entry.path()),
         }
     }
@@ -209,7 +210,7 @@ fn machine() -> Option<&'static str> {
     MACHINE.as_deref()
 }
 
-/// Returns true if the temporary name is of another machine. Versions up to 0.3 left no machine in it.
+/// Returns true if the temporary name is of another machine. Names by versions up to 0.3 have no machine in them.
 fn is_of_another(name: &str) -> bool {
     let maker = name.strip_prefix(UNDER_WAY).and_then(|name| name.split_once('@'));
     maker.is_some_and(|(maker, _)| Some(maker) != machine())
@@ -220,8 +221,8 @@ fn is_old(about: &Metadata) -> bool {
     about.modified().is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > LEFT))
 }
 
-/// Reads back a file of ours in an open folder. Returns `None` for anything else: another user's file, a link, a
-/// folder, a device, a pipe, or a file of more than `most` bytes.
+/// Reads back, from an open folder, a file that belongs to this user. Returns `None` for anything else: another user's
+/// file, a link, a folder, a device, a pipe, or a file of more than `most` bytes.
 pub(crate) fn read_own(folder: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
     let file = open_plain(&folder.join(name)).ok()?;
     let about = file.metadata().ok()?;

@@ -18,6 +18,6 @@ pub mod record;
 pub mod resolve;
 pub mod statistics;
 
-/// The version and a hash of the engines' sources (`build.rs`). Besides its scenario, a run's numbers depend on these.
-/// Another build may have computed the results that it kept differently.
+/// The version and a hash of the engines' sources (`build.rs`). A run's numbers depend on its scenario and on these
+/// sources, so that results kept by another build may differ.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_BUILD"));

@@ -13,8 +13,8 @@ pub const MAX_FLOWS: usize = 12;
 pub const MAX_POINTS: usize = 1500;
 /// The most points per goodput curve, each a mean over an interval.
 pub(super) const MAX_RATE_POINTS: usize = 600;
-/// The ratio of a level to the data above which the level would flatten them. It is then named at the chart's edge
-/// instead.
+/// The ratio of a level to the greatest value above which the level would flatten the curves. Such a level is only
+/// named at the chart's edge.
 const OFF_SCALE: f64 = 3.0;
 
 /// The whole page's data, the content of its JSON element.
@@ -29,9 +29,9 @@ pub struct PageData {
 pub struct CaseData {
     /// The case's label, not yet escaped.
     pub label: String,
-    /// Available bandwidth, Mbit/s, and base RTT, ms: the marks of the overview.
+    /// Available bandwidth, Mbit/s: a mark in the overview.
     pub available_mbps: f64,
-    /// See `available_mbps`.
+    /// Base RTT, ms: the other mark in the overview.
     pub base_rtt_ms: f64,
     /// The time that the metrics leave out, seconds.
     pub warmup_s: f64,
@@ -49,7 +49,7 @@ pub struct CaseData {
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
     /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name of
-    /// a controller's measurement. A panel has its engine behind it: `rate-sim`.
+    /// a controller's measurement. The kind of a panel ends in its engine: `rate-sim`.
     pub kind: String,
     /// The engine of the panel, where a few flows have a panel for each engine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Chart {
     pub title: String,
     /// Its unit: "Mbit/s".
     pub unit: String,
-    /// A note for the reader: the meaning of the word, or of a point.
+    /// A note for the reader: the meaning of the title, or of a point.
     pub note: String,
     /// The number of decimals in hover texts.
     pub decimals: usize,

@@ -23,7 +23,7 @@ const MAX_CHART_POINTS: usize = 18_000;
 /// The ratio to the capacity up to which goodput is drawn. Above it are moments in which a repair releases the data
 /// that waited behind the hole.
 const MOST_OF_CAPACITY: f64 = 1.3;
-/// The numbers of flows that have a colour each.
+/// Flows have a colour each if they are this many.
 const FEW_FLOWS: std::ops::RangeInclusive<usize> = 2..=6;
 
 /// The properties that distinguish one chart of flows from another.
@@ -121,7 +121,7 @@ fn panels(chart: &Chart) -> Vec<Chart> {
     let panel = |engine: Engine| {
         let own = |trace: &&Trace| trace.engine == engine || trace.engine == Engine::Model;
         let mut traces: Vec<Trace> = chart.traces.iter().filter(own).cloned().collect();
-        // A mean is drawn behind the flows that it is of.
+        // The mean comes first, so that it is drawn behind the flows.
         if chart.kind != "rate" {
             traces.sort_by_key(|trace| trace.role != Some(Role::All));
         }
@@ -194,7 +194,7 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         note += &format!("; each point is a mean over {} s", short(every));
     }
     let mut levels = match spec.kind {
-        // A cell does not have a rate of its own.
+        // A cell has no rate of its own, so its goodput has no level lines.
         "rate" if case.is_cell() => Vec::new(),
         "rtt" if case.is_cell() => vec![("base RTT", case.base_rtt_s)],
         "rate" => {
@@ -252,7 +252,8 @@ fn drops_chart(case: &Case) -> Chart {
         trace
     })
     .collect();
-    // The few samples of a model cover long intervals, so they are drawn as a level per bar's time, not as a bar.
+    // The few samples of a model cover long intervals. So its drops are drawn as a level, the mean per time of a bar,
+    // and not as bars.
     for model in traces.iter_mut().filter(|t| t.engine == Engine::Model) {
         if let (Some(record), true) =
             (case.records.iter().find(|r| r.summary.engine == Engine::Model), every > 0.0)

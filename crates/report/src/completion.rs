@@ -35,7 +35,7 @@ pub(super) fn completion_chart(case: &Case) -> Chart {
         let every = times.len().div_ceil(MAX_POINTS / 2 - 1);
         let (mut x, mut y) = (vec![0.0], vec![0.0]);
         for (done, time) in times.iter().enumerate().filter(|(i, _)| i % every == 0 || i + 1 == times.len()) {
-            // Two points make a step: the share before the flow ended, and after.
+            // Two points make a step: the shares before and after the flow ended.
             x.extend([rounded(*time); 2]);
             y.extend([y.last().copied().unwrap_or_default(), share(done + 1)]);
         }

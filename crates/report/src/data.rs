@@ -44,7 +44,8 @@ pub(super) fn data_chart(case: &Case) -> Chart {
     chart
 }
 
-/// Returns the times since the last sample before the first byte, and the data, up to the last byte.
+/// Returns the samples from the last one before the first byte to the one with the last byte: the times since the first
+/// of them, and the data.
 fn from_its_start(flow: &FlowSeries) -> Option<(Vec<f64>, Vec<f64>)> {
     let data = &flow.data_bytes;
     let first = data.iter().position(|bytes| *bytes > 0.0)?.saturating_sub(1);

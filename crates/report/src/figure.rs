@@ -106,7 +106,7 @@ pub(super) fn chart((index, chart): (usize, &CurveChart)) -> String {
     )
 }
 
-/// Writes a row per x, a column per curve.
+/// Writes the table of the chart: a row per x, a column per curve.
 fn table(chart: &CurveChart) -> String {
     let mut xs: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|p| p.x)).collect();
     xs.sort_by(f64::total_cmp);
@@ -144,7 +144,7 @@ fn table(chart: &CurveChart) -> String {
     out + "</tbody></table></div>"
 }
 
-/// Writes one number against another: a row per point, under the name of its curve.
+/// Writes the table of a chart of one number against another: a row per point, under the name of its curve.
 fn table_along(chart: &CurveChart, along: &str) -> String {
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let decimals =

@@ -23,7 +23,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Writes the page with `body` in the middle, whose parts are `own`.
+    /// Writes the page with `body` in the middle. `own` returns the parts of `body` by their names.
     pub(super) fn fill(&self, body: &str, own: impl Fn(&str) -> Option<String>) -> String {
         // The scripts' nonce depends on the page's content, so that the same page has the same bytes, and text in it
         // cannot name its own nonce.
@@ -68,7 +68,7 @@ fn words(body: &str, data: &str) -> String {
     };
     let kept = |line: &&str| {
         let term = line.split_once("<dt>").and_then(|(_, rest)| rest.split_once("</dt>"));
-        // A line without a term opens or closes the list.
+        // A line without a term is kept, because it opens or closes the list.
         term.is_none_or(|(terms, _)| terms.to_lowercase().split(", ").any(used))
     };
     WORDS.lines().filter(kept).fold(String::new(), |out, line| out + line + "\n")

@@ -4,8 +4,9 @@ use super::text::{decimals_for, escape_html, number};
 use lab::study::curves::HeatMap;
 use std::fmt::Write as _;
 
-/// Blue below the middle, vermilion above it (Okabe-Ito, distinguishable by all); a single hue without a middle.
+/// The colour of values below the middle: blue of Okabe-Ito, whose colours everyone can distinguish.
 const BELOW: [f64; 3] = [0.0, 114.0, 178.0];
+/// The colour of values above the middle, and of all values of a map without a middle: vermilion of Okabe-Ito.
 const ABOVE: [f64; 3] = [213.0, 94.0, 0.0];
 const WHITE: f64 = 255.0;
 /// The strength of the strongest colour, which leaves black text readable.

@@ -1,6 +1,6 @@
-//! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a sweep
-//! ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfer`]), and of a program
-//! behind an emulated link ([`emulated`]). The crate neither computes results nor decides where a page is kept.
+//! Pages, each one a self-contained HTML file. [`Report`] is about cases that engines answered, and [`figure`] about a
+//! figure over a sweep. [`size`] is about the buffer that a link needs, [`transfer`] about a transfer, and [`emulated`]
+//! about a program behind an emulated link. The crate neither computes results nor decides where a page is kept.
 //!
 //! Reading order: the structs here are the content of a page. [`charts`] turns records into the curves of [`chart`]:
 //! [`flows`] chooses them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`.

@@ -236,7 +236,7 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
     out + &runs(case)
 }
 
-/// Returns the figures of the charts of the case with the number `case`.
+/// Returns the HTML figures for the charts of the case with the number `case`.
 pub(super) fn charts_of(charts: &[Chart], case: &str) -> String {
     if charts.is_empty() {
         return "<p class=\"absent\">Nothing was recorded against time.</p>".to_owned();
@@ -292,7 +292,7 @@ pub(super) fn legend(data: &CaseData) -> String {
                 Role::All => "all".into(),
             };
             let name = escape_html(&name);
-            // The sample is the line that the flow has in every panel.
+            // The sample next to the switch is the line that the flow has in every panel.
             let line = match role {
                 _ if data.colored_flows == 0 => String::new(),
                 Role::Flow(i) => format!("<i class=\"flow flow-{}\" aria-hidden=\"true\"></i>", i + 1),

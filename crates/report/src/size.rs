@@ -31,7 +31,7 @@ struct Chart {
     marks: Vec<Mark>,
     /// The least value of a logarithmic axis, at which smaller values are drawn, too. `None`: the axis is linear.
     foot: Option<f64>,
-    /// True if the values of x were measured: none of them is then a round number to have a tick.
+    /// True if the values of x were measured, so that none of them is a round number with a tick.
     measured: bool,
 }
 

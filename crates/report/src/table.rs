@@ -66,7 +66,7 @@ fn group(index: usize, case: &Case, several: bool, columns: &[Column]) -> String
     out + "</tbody>"
 }
 
-/// Writes one of several links under its engine, in the columns that a link has.
+/// Writes the row of one of several links, in the columns that a link has. It stands under its engine.
 fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
     let back = if link.direction == "reverse" { " reverse" } else { "" };
     let tight = if link.tight { ", the tight link" } else { "" };

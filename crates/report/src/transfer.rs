@@ -19,7 +19,7 @@ pub struct TransferPage {
     pub sentences: Vec<String>,
     /// All numbers of the transfer, a line for each.
     pub numbers: String,
-    /// The time from the first sample's origin to the end, seconds.
+    /// The time from the origin of the samples' times to the end, seconds.
     pub elapsed_s: f64,
     /// The least round-trip time, seconds, if one was measured.
     pub min_rtt_s: Option<f64>,

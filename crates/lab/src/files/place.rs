@@ -1,4 +1,4 @@
-//! [`Place`]: a folder that the user named, opened so that nobody else chooses which folder it is.
+//! [`Place`]: a folder that the user named. It is opened so that no other user can lead the program to another folder.
 
 use emu::User;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, statat, statvfs};
@@ -16,12 +16,12 @@ use std::path::{Component, Path, PathBuf};
 /// The number of links that the kernel follows on one path.
 const MOST_LINKS: u32 = 40;
 
-/// A folder by the path that the user gave, or one below it whose names are this program's own.
+/// A folder at a path that the user gave, or a folder below it that this program named.
 ///
 /// Two rules apply because other users may change the folder. First, links of other users on the path are not followed,
 /// and below the folder that the user named no link is followed. Second, root writes only with the rights of the user
-/// who can lead it there: the owner of the folder, or of a link on the path. Under `sudo` it takes the rights of the
-/// first owner on the path who is not root, because a program of that user then runs at the same time.
+/// who controls the place: the owner of the folder, or of a link on the path. Under `sudo` it takes the rights of the
+/// first owner on the path who is not root, because a program of that user may run at the same time.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     named: PathBuf,
@@ -76,7 +76,8 @@ impl Place {
             },
         };
         let owner = User::of(by);
-        // Root in a container may not be allowed to act as another user. It can do little harm outside the container.
+        // Root in a container may not be allowed to act as another user. It then works with its own rights, which do
+        // little harm outside the container.
         if owner.lend(|| ()).is_err() {
             return work(&by_descriptor(&opened()?));
         }
@@ -133,9 +134,10 @@ impl Place {
 enum Caution {
     /// The process is not root, or has taken on the rights of the owner.
     Own,
-    /// The process is root, and no program of another user is involved: folders of others on the path are passed.
+    /// The process is root, and no program of another user is involved: the path may go through folders of other users.
     Root,
-    /// The process is root on behalf of another user: the path ends at the first folder of such a user.
+    /// The process is root on behalf of another user: root follows the path only to the first folder of a user who is
+    /// not root.
     Sudo,
 }
 

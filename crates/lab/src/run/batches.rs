@@ -23,7 +23,8 @@ pub(crate) struct HalfWidths {
     pub(crate) trend: Option<Trend>,
 }
 
-/// The second half of the measured time less the first; `None` for a quantity without a significant change.
+/// The changes of the means from the first half of the measured time to the second; `None` for a quantity without a
+/// significant change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
     /// Change of the tight link's utilization.
@@ -32,16 +33,16 @@ pub struct Trend {
     pub loss_rate: Option<f64>,
 }
 
-/// The number of standard errors of a difference of two means of five that 0.1 % of steady runs exceed (Student's t,
-/// eight degrees of freedom).
+/// The change, in standard errors of the difference between two means of five samples each, that only 0.1 % of steady
+/// runs exceed (Student's t, eight degrees of freedom).
 const SURELY: f64 = 5.04;
-/// The smallest changes that matter: of the utilization itself, and of the loss rate as a share of it.
+/// The smallest changes that matter: an absolute change of the utilization, and a relative change of the loss rate.
 const MATTERS: (f64, f64) = (0.001, 0.1);
 
 /// Returns the second half's mean less the first half's, if the difference exceeds both chance and `least`.
 fn drift(batches: &[f64], least: f64) -> Option<f64> {
     let (first, second) = batches.split_at(batches.len() / 2);
-    // Half the width is 2.776 standard errors of a mean of five.
+    // The half width of a 95 % interval is 2.776 standard errors of a mean of five samples.
     let error = |of: Estimate| of.half_width / 2.776;
     let (first, second) = (estimate(first), estimate(second));
     let change = second.mean - first.mean;

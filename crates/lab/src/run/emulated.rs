@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fmt;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// The interval at which the queue is sampled for a page.
+/// The interval between two samples of the queue for a page.
 pub const EVERY: Span = Span::from_millis(20);
 
 /// Makes the path of `resolved` for a program that takes the place of its flows. Both directions have a link. The link
@@ -118,7 +118,7 @@ pub struct Emulated {
 pub struct DirectionReport {
     /// Rate of the programs' packets that the link sent, headers included, bits per second.
     pub rate_bps: f64,
-    /// Share of time it was sending, cross traffic included.
+    /// Share of time for which the link was sending, cross traffic included.
     pub utilization: f64,
     /// Packets of the programs that arrived, those dropped included.
     pub packets: u64,
@@ -132,7 +132,7 @@ pub struct DirectionReport {
     pub mean_backlog_bytes: f64,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
-    /// Each source of cross traffic.
+    /// The packets of each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossTraffic>,
     /// The link and its queue against time, where they were sampled.
@@ -276,8 +276,8 @@ fn short_queues(path: &PathConfig) -> Option<String> {
     })
 }
 
-/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)", and
-/// ", 227 marked (3.8 %)" where the queue marked packets.
+/// Writes "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)",
+/// and ", 227 marked (3.8 %)" where the queue marked packets.
 impl fmt::Display for DirectionReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = if self.cross.is_empty() { "" } else { ", cross traffic included" };
@@ -290,7 +290,7 @@ impl fmt::Display for DirectionReport {
     }
 }
 
-/// "cross traffic:    6.00 Mbit/s, 0 of 1062 packets dropped (0.00 %)".
+/// Writes "cross traffic:    6.00 Mbit/s, 0 of 1062 packets dropped (0.00 %)".
 impl fmt::Display for CrossTraffic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = if self.name == UNNAMED { String::new() } else { format!(" {}", self.name) };

@@ -111,8 +111,8 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     }
 }
 
-/// Checks that [`run`] answers with `engine`: if the engine supports `resolved`, or, for [`Engine::Model`], also if a
-/// theory answers under assumptions that the scenario breaks.
+/// Checks that [`run`] answers with `engine`. The engine must support `resolved`. For [`Engine::Model`] it is enough
+/// that a theory answers under assumptions that the scenario breaks.
 ///
 /// # Errors
 /// Returns a [`Misfit`] with the reason if no answer is possible.

@@ -10,15 +10,14 @@ use link::LinkState;
 use sim::FlowView;
 use units::{Bytes, Span, Time};
 
-/// The largest deviation of a goodput from the fair share, relative to that share, with which a flow counts as having
-/// it.
+/// A flow counts as having its fair share if its goodput deviates from it by at most this part of the share.
 const BAND: f64 = 0.2;
 /// The number of consecutive intervals in which a flow must have its share to count as converged.
 const STAYS: u32 = 5;
 
 /// Fills in each flow's share of the goodput, and its ratio to the run's other Reno flows.
 pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
-    // A share is a part of what all flows delivered in the same time.
+    // A share is a part of the payload that all flows delivered, which counts the same time for all of them.
     let delivered = |flow: &FlowSummary| flow.delivered_bytes.unwrap_or(flow.goodput_bps);
     let total: f64 = flows.iter().map(delivered).sum();
     let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.name.as_str());
@@ -45,7 +44,7 @@ pub(crate) struct FairnessWatch {
     /// The bytes that the link can send in an interval; `None` in a wireless cell, whose flows have no defined fair
     /// share.
     capacity: Option<f64>,
-    /// The bytes that the link sent in the interval that ends; `None` if the meter was reset within it.
+    /// The bytes that the link sent in the interval that ends; `None` if the link's counters restarted within it.
     sent: Option<f64>,
     busy: Span,
     series: FairnessSeries,
@@ -67,7 +66,8 @@ struct FlowRate {
     /// Payload delivered within the interval that ends.
     gained: f64,
     present: bool,
-    /// The end of the first interval of the current row in which the flow had its share, and the length of the row.
+    /// The end of the first of the latest successive intervals in which the flow had its fair share, and the number of
+    /// these intervals.
     row: (Time, u32),
     converged: Option<Time>,
 }
@@ -118,7 +118,7 @@ impl FairnessWatch {
         if !self.ends(at) {
             return;
         }
-        // The link's counters restart at the end of the warm-up.
+        // The link's counters restart at the end of the warm-up. An interval across that time has no known value.
         let begin = at.since(Time::ZERO).saturating_sub(self.interval);
         let warmup = self.warmup.since(Time::ZERO);
         let before = if begin == warmup { Span::ZERO } else { self.busy };

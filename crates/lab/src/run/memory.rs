@@ -5,7 +5,7 @@ use std::fs::read_to_string;
 use std::sync::OnceLock;
 
 /// The share that a process may take of the memory that was free when its first run began, or of its limit on address
-/// space. A buffer that is full doubles in one step.
+/// space. It is a half because a full buffer doubles in one step.
 const SHARE: f64 = 0.5;
 
 /// The memory that this process takes, and the bound that it exceeds, bytes.

@@ -30,7 +30,7 @@ pub struct Metric {
     pub column: &'static str,
     /// Its meaning in words.
     pub words: &'static str,
-    /// The same in the few words that a terminal's table has room for.
+    /// Its meaning in the few words that a terminal's table has room for.
     pub short: &'static str,
     /// Its unit in files and its unit for readers.
     pub unit: Unit,
@@ -170,7 +170,8 @@ const fn length(key: &'static str, column: &'static str, words: &'static str) ->
     Metric::count(key, words, Packets).column(column).lower()
 }
 
-/// Numbers of a run. Goodput is what all flows delivered in the measured time over that time; RTTs are averaged.
+/// Numbers of a run. Goodput is the payload that all flows delivered in the measured time, over that time; RTTs are
+/// averaged.
 pub const RUN: &[MetricReader<Summary>] = &[
     of(Metric::new("measured_s", "measured time", Time), |s| Some(s.measured_s)),
     of(Metric::new("delivering_s", "time over which goodput is counted, if another", Time), |s| {

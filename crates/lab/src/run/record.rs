@@ -85,7 +85,7 @@ pub struct Series {
 /// Mean and percentiles over all flows against time. Empty where every flow has a series of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpreadSeries {
-    /// Sample times, seconds from the start of the run: a part of those of the flows' series.
+    /// Sample times, seconds from the start of the run: some of the sample times of the flows' series.
     pub t_s: Vec<f64>,
     /// The number of flows that had started and not ended.
     pub flows: Vec<u64>,

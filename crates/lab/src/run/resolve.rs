@@ -73,7 +73,7 @@ pub struct Resolved {
     pub warmup: Span,
     /// Sampling interval of the series.
     pub every: Span,
-    /// True if `every` is longer than the default, which keeps the series within memory.
+    /// True if `every` is longer than the default, so that the series fit into memory.
     pub thinned: bool,
     /// Columns to keep.
     pub columns: Vec<Column>,
@@ -104,8 +104,8 @@ impl Resolved {
         links::unresponsive(self.tight, &self.traffic)
     }
 
-    /// Returns true if the program has added one of the controllers or sizers. The hash of the scenario does not cover
-    /// their code.
+    /// Returns true if a connection uses a controller or sizer that the calling program added. The hash of the scenario
+    /// does not cover its code.
     #[must_use]
     pub fn has_added_parts(&self) -> bool {
         let sizer = |flow: &ResolvedFlow| {
@@ -114,8 +114,8 @@ impl Resolved {
         self.connections().any(|flow| cc::registry::is_added(&flow.control.name) || sizer(flow))
     }
 
-    /// Returns the number of things to hold in memory: transfers and users, links, traffic, and each link that one of
-    /// them crosses.
+    /// Returns the number of things to hold in memory: transfers and users, links, traffic, and every link on each of
+    /// their routes.
     #[must_use]
     pub fn parts(&self) -> usize {
         let crossings = |flow: &ResolvedFlow| 1 + flow.route.len() + flow.return_route.len();
@@ -148,7 +148,7 @@ impl Resolved {
     }
 }
 
-/// Reads, checks and resolves the text of a scenario,which may name files relative to its own folder.
+/// Reads, checks and resolves the text of a scenario, which may name files relative to its own folder.
 ///
 /// # Errors
 /// Everything wrong with it, each with its line and column: what [`Document::scenario`] finds, then what [`resolve`]

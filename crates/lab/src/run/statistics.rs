@@ -19,7 +19,8 @@ pub(crate) fn estimate(samples: &[f64]) -> Estimate {
 
 /// Returns the two-sided 95 % quantile of Student's t with `samples - 1` degrees of freedom.
 fn student_t(samples: usize) -> f64 {
-    // A table where the values differ much; beyond it the normal quantile, to within 2 %.
+    // The table covers few samples, where the values differ much. Beyond it, one value near the normal quantile fits to
+    // within 2 %.
     const T: [f64; 20] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086,

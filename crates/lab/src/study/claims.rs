@@ -9,9 +9,9 @@
 //! cases = { loss = "none" }
 //! agree = "4% of capacity"
 //! ```
-//! A claim picks cases (by the sweep's values, or by the presence of loss), a quantity, engines, and one relation.
-//! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds` another
-//! case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow
+//! A claim picks cases (by the sweep's values, or by the presence of loss), a quantity, engines, and one relation. The
+//! relations are `agree`, `within_factor`, `at_least` and `at_most` (one or both, also as shares of a `baseline`),
+//! `exceeds` (another case), and for a swept key `falls_with` and `rises_with`. The quantity is one of the first flow
 //! ([`ClaimQuantity`]), or any number of the summary by its key. Each engine that was asked is judged; `agree` and
 //! `within_factor` need two of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`,
 //! stands for any ending. Each flow, and each case, is judged. A claim that is known not to hold has one
@@ -59,19 +59,19 @@ pub struct Claim {
     pub cases: BTreeMap<String, String>,
     /// The largest distance between the engines: "4% of capacity", "1.5ms", "5%".
     pub agree: Option<String>,
-    /// The largest ratio of the engines' largest value to their smallest, such as 1.5. For quantities that are never
-    /// below zero.
+    /// The largest ratio of the engines' largest value to their smallest, such as 1.5. It is only for quantities that
+    /// are never below zero.
     pub within_factor: Option<f64>,
     /// The least value that every engine must find.
     pub at_least: Option<String>,
     /// The largest value that every engine may find.
     pub at_most: Option<String>,
-    /// The case in which the same engine finds the value that `at_least` or `at_most` is a share of, such as "115%".
+    /// The case whose value, found by the same engine, is 100 % for shares in `at_least` and `at_most`, such as "115%".
     pub baseline: Option<BTreeMap<String, String>>,
-    /// The quantity of the same case that `at_least` or `at_most` is a share of, such as "90%" of
+    /// The quantity of the same case that is 100 % for shares in `at_least` and `at_most`, such as "90%" of
     /// `flows.reno.goodput_bps`.
     pub of: Option<ClaimQuantity>,
-    /// The case, selected by these values, in which every engine must find less.
+    /// The values that select the other case, in which every engine must find less.
     pub exceeds: Option<BTreeMap<String, String>>,
     /// True if the claim is not a statement of the source, but its condition on a run. Where the condition does not
     /// hold, the run is made again with the next seed, and is not judged.
@@ -115,8 +115,8 @@ pub struct Disagreement {
 
 /// The share of simulated runs in which a claim must hold: nine of ten seeds.
 const SHARE: f64 = 0.9;
-/// The share of the kernel's runs in which a claim must hold. Their median decides, because the machine disturbs single
-/// runs.
+/// The share of the kernel's runs in which a claim must hold. It is a half so that the median decides, because the
+/// machine disturbs single runs.
 const MEDIAN: f64 = 0.5;
 
 /// The kind of relation that a claim states.
@@ -148,7 +148,7 @@ impl Claim {
         share.map_or(usual, Fraction::get)
     }
 
-    /// Returns those of the engines `asked` that the claim is judged for. A relation between engines needs two.
+    /// Returns the engines out of `asked` for which the claim is judged. A relation between engines needs two of them.
     #[must_use]
     pub fn judged(&self, asked: &[Engine]) -> Vec<Engine> {
         let least = if self.relation() == Relation::Between { 2 } else { 1 };
@@ -208,7 +208,7 @@ fn fault(claim: &Claim) -> Option<String> {
         let known = "agree, within_factor, at_least or at_most or both, exceeds, falls_with, rises_with";
         return Some(format!("one of {known} is needed"));
     }
-    // A claim without engines would always hold.
+    // A claim with too few engines is refused, because it would always hold.
     let (found, least) = (claim.engines.len(), if claim.relation() == Relation::Between { 2 } else { 1 });
     if found < least {
         return Some(format!("{found} engines, at least {least} needed"));

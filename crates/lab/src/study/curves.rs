@@ -100,7 +100,7 @@ pub enum CurvesError {
 }
 
 impl CurvesError {
-    /// Returns the error that an `axis` is to show `key`, but can only show the numbers `known`.
+    /// Returns the error for an `axis` that should show `key`, but can show only the numbers `known`.
     fn unknown(axis: &str, key: &str, known: &[String]) -> Self {
         let place = format!("[figure] {axis} = \"{key}\"");
         let complaint = Complaint::new(place, "the summary has no such number");
@@ -193,7 +193,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
                 Some((_, factor)) => known("x", &spec.x, *factor).map(Some),
                 None => Ok(None),
             };
-            // One engine may know a number that another does not: theory has no limit that moves.
+            // An engine that does not know a number is left out: theory, for example, has no limit that moves.
             let (values, x) = match (known("y", key, factor), x) {
                 (Ok(values), Ok(x)) => (values, x.and_then(median).map_or(f64::NAN, |found| found.y)),
                 (Err(error), _) | (_, Err(error)) => {
@@ -253,7 +253,7 @@ fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
 fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
     let swept = spec.swept_key();
     let Some((_, typed)) = point.iter().find(|(key, _)| key == swept) else { return };
-    // A value without a number, such as a control's name, has no place on an axis and gets a number.
+    // A value that is not a number, such as a control's name, gets the number of its point in the curve.
     let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
     let others = point.iter().filter(|(key, _)| key != swept);
     // A word needs no key before it; a number does.

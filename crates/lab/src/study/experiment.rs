@@ -180,8 +180,7 @@ impl Experiment {
         format!("{}.html", name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-"))
     }
 
-    /// Returns the scenario's file name, with the settings over the file, because other settings have a table of their
-    /// own.
+    /// Returns the scenario's file name with the settings that override it, so that other settings get another table.
     fn stem(&self) -> String {
         let stem = Path::new(self.document().name()).file_stem();
         let named = |letter: char| if letter == ' ' || !is_visible(letter) { '-' } else { letter };

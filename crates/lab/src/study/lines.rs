@@ -1,6 +1,6 @@
 //! The JSON output of commands: one object per line, whose keys say its kind. A result has the same shape from every
-//! command, `{"point": {…}, "engine": "sim", "summary": {…}}`. One without a result has `failed` with the reason. A drawn or judged result has one key: `chart`, `map` or
-//! `verdict`.
+//! command, `{"point": {…}, "engine": "sim", "summary": {…}}`. A point that failed has `failed`, with the reason, in
+//! place of `summary`. Any other line has one key: `chart`, `map` or `verdict`.
 
 use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;
@@ -23,7 +23,8 @@ pub struct ResultLine<'a> {
     /// The ratios of its numbers to those of the point's baseline.
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "as_object")]
     ratio: &'a [(String, f64)],
-    /// The result of a search at the point, if there was one; the summary is of a run there.
+    /// The result of a search at the point, if there was a search. `summary` is then that of one run at the value
+    /// found.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'a SearchResult>,
 }

@@ -24,14 +24,14 @@ impl SweptQuantity {
 
 /// Returns the value `typed` of `key` in numbers; empty for a word, such as a control's name.
 ///
-/// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds,
-/// whichever of them is written. For a queue the packets have the mean length of those that arrive there. The
-/// round-trip time is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload.
-/// Its round-trip time is the flow's, and its rate is the tight link's.
+/// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds, whatever
+/// unit `typed` has. For a queue the packets have the mean length of those that arrive there. The round-trip time is
+/// the mean of the flows that cross the link. For a socket buffer the packets are full segments' payload. Its
+/// round-trip time is the flow's, and its rate is the tight link's.
 pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<SweptQuantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
         let scale = link.room_scale();
-        // A wireless cell does not have a rate of its own.
+        // A wireless cell has no rate of its own, so its limit is given in bytes and packets only.
         let rate = if resolved.cell.is_some() { Rate::ZERO } else { scale.rate };
         return size(scale.bytes(link.limit), scale.packets(link.limit), RoomScale { rate, ..scale });
     }

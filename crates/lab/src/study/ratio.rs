@@ -13,7 +13,7 @@ use std::collections::HashMap;
 const MORE: [&str; 4] = ["completion_s", "completion_s.mean", "completion_s.p95", "delivered_bytes"];
 /// The most flows and populations whose numbers are compared.
 const MOST: usize = 32;
-/// The numbers of flows and populations at which their goodputs have lines of their own among the quantiles.
+/// The quantiles have a line for the goodput of each flow and population if there are this many of them.
 const FEW: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// The ratios of the points that share the values of the baseline's keys.

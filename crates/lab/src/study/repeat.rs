@@ -23,7 +23,7 @@ pub fn runs(engine: Engine, asked: u64) -> u64 {
     if engine == Engine::Model { 1 } else { asked.max(1) }
 }
 
-/// Returns `task` with its own seed and with those that follow it, `count` in all. Those that follow have the seed in
+/// Returns `count` copies of `task` with consecutive seeds, beginning with its own. All but the first have the seed in
 /// their point.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub fn runs(engine: Engine, asked: u64) -> u64 {
 pub fn repeats(task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
     let mut tasks = vec![task.clone()];
     for more in 1..count {
-        // Seeds beyond the greatest are refused, and none is used twice.
+        // The sum cannot overflow, so that a seed beyond the greatest is refused and no seed is used twice.
         tasks.push(seeded(task, u128::from(task.resolved.seed) + u128::from(more))?);
     }
     Ok(tasks)

@@ -2,9 +2,10 @@
 //! not too much?
 //!
 //! The search is a bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds
-//! until the confidence interval of the mean lies on one side of the target. If the repetitions are used up before, the
-//! mean decides the next step, and an answer that rests on it is called undecided. Then the nearest value that surely
-//! meets the target is sought, too. A run in which the metric has no value, as of a flow that did not end, misses.
+//! until the confidence interval of the mean lies on one side of the target. If the repetitions are used up before
+//! that, the mean decides the next step, and an answer that rests on it is called undecided. The search then also seeks
+//! the nearest value that surely meets the target. A run in which the metric has no value, such as the completion time
+//! of a flow that did not end, misses the target.
 
 mod scale;
 mod target;
@@ -25,14 +26,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::Complaint;
 
-/// Repetitions per candidate: the least number, the most, and the number added at a time. The answer has the most of
-/// them.
+/// Repetitions per candidate: the least number, the most, and the number added at a time. The answer is repeated the
+/// largest number of times.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
-/// The number of larger (or smaller) values that are tried, each further by this factor, if the answer misses the
-/// target with all repetitions.
+/// At most this many larger (or smaller) values are tried, each further by this factor, if the answer misses the target
+/// with all repetitions.
 const FURTHER: (u32, f64) = (40, 1.1);
-/// The number of doublings in a row that end the search for a bracket, if they change nothing or lead away from the
-/// target.
+/// The search for a bracket ends after this many successive doublings that change nothing or lead away from the target.
 const ENOUGH: u32 = 3;
 /// The most doublings or halvings of an undecided value in search of one that surely meets the target, and the ratio of
 /// the two values at which the search ends.
@@ -71,9 +71,9 @@ impl From<SweepError> for SearchError {
 /// the metric comes nearer to the target as the value falls, the largest value is sought.
 ///
 /// The search starts at the scenario's own value. A queue's limit is counted in whole packets, so that its unit makes
-/// no difference; another key in its own unit, to 1 %. The metric need not be monotone, so values a little below and
-/// above the answer are tried, too. The seeds are the scenario's own and those that follow. Finished runs are kept, as
-/// a sweep's are.
+/// no difference; the value of another key is found in its own unit, to 1 %. The metric need not be monotone, so values
+/// a little below and above the answer are tried, too. The seeds are the scenario's own and those that follow. Finished
+/// runs are kept, as a sweep's are.
 ///
 /// # Errors
 /// [`SearchError`].
@@ -188,12 +188,12 @@ struct Trial {
     /// True if the whole confidence interval of the mean meets the target, or misses it.
     decided: bool,
     estimate: Estimate,
-    /// The number of runs without a value, and of all runs.
+    /// The number of runs in which the metric had no value, and the number of all runs.
     silent: (usize, usize),
 }
 
 impl Trial {
-    /// Creates the result of a value that surely misses, as a run without a value does.
+    /// Creates the result of a trial that surely misses the target, as a run without a value does.
     const fn missed(silent: (usize, usize)) -> Self {
         let estimate = Estimate { mean: f64::INFINITY, half_width: 0.0 };
         Self { met: false, decided: true, estimate, silent }
@@ -259,7 +259,7 @@ impl Search<'_, '_> {
                 let (meets, misses) = if now.met { (next, value) } else { (value, next) };
                 return Ok(Bracket { meets, misses });
             }
-            // A rise leads away from the change that is sought.
+            // A positive `rise` means that the metric moves away from the bound.
             let (was, is) = (tried.estimate, now.estimate);
             let rise = if started_meeting { was.mean - is.mean } else { is.mean - was.mean };
             wrong = if rise > is.half_width + was.half_width { wrong + 1 } else { 0 };
@@ -352,8 +352,8 @@ impl Search<'_, '_> {
         self.repeat(scale, value, REPETITIONS)
     }
 
-    /// Returns the same with all repetitions, unless all are alike. Four runs may be alike by chance, for example if
-    /// only one run in ten waits for a timeout.
+    /// Returns the target's metric at `value` with all repetitions, unless the runs do not vary. Fewer repetitions may
+    /// mislead, for example if only one run in ten waits for a timeout.
     fn confirm(&mut self, scale: &Scale, value: f64) -> Result<Trial, SearchError> {
         let (_, most, step) = REPETITIONS;
         let tried = self.tries(scale, value)?;
@@ -386,7 +386,8 @@ impl Search<'_, '_> {
             let runs =
                 self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<Option<f64>>, _>>());
             let more = match runs {
-                // Values below those that a scenario accepts, such as room for a packet, do not meet the target.
+                // A value below the least that a scenario accepts, such as room for less than a packet, counts as a
+                // miss.
                 Err(SearchError::Faults(_)) if value < scale.start => return Ok(Trial::missed((0, 0))),
                 runs => runs?,
             };
@@ -408,7 +409,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns the metric of one run; `None` where it has no value, as the completion of a flow that did not end.
+    /// Returns the metric of one run; `None` where it has no value, such as the completion time of a flow that did not
+    /// end.
     fn run(&self, value: &str, seed: u64) -> Result<Option<f64>, SearchError> {
         let summary = self.summary(value, seed)?;
         let key = &self.target.metric;

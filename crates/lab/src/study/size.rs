@@ -98,7 +98,7 @@ pub fn from_theory(question: &Question) -> Sizing {
     }
 }
 
-/// Creates the parts that every answer has, with `at` for the effect of a limit.
+/// Creates the parts that every answer has. `at` returns a limit with its effects.
 fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Sizing {
     let recommended = at(chosen.recommended);
     Sizing {

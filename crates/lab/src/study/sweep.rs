@@ -1,7 +1,7 @@
 //! Sweeps: many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
-//! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share their common points.
-//! `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused. `sweep/points.rs` keeps points
-//! that were computed elsewhere.
+//! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share the points that both
+//! have. `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused. `sweep/points.rs` keeps
+//! points that were computed elsewhere.
 
 mod kept;
 mod points;
@@ -93,9 +93,9 @@ pub fn sweep(
     pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
 }
 
-/// Runs every task as [`sweep`] does, but goes on after a point that failed. A task of `elsewhere`, which has numbers and
-/// reasons, failed elsewhere and is not run. Returns the points that finished and those that failed, both in the order
-/// of the tasks.
+/// Runs every task as [`sweep`] does, but goes on after a point that failed. `elsewhere` has the numbers of tasks that
+/// failed elsewhere, with the reasons; these are not run. Returns the points that finished and those that failed, both
+/// in the order of the tasks.
 ///
 /// # Errors
 /// [`SweepError`] if a point cannot be kept, or the watch stopped the sweep; points that finished before are kept.
@@ -229,7 +229,7 @@ pub(crate) fn point(
         return Err(failed(task, EngineError::Stopped));
     }
     let asked = PointIdentity::of(task, engine);
-    // The parts that a program has added may have other code by now.
+    // A kept point is not reused if the scenario uses parts that a program added, because their code may have changed.
     let kept = kept.filter(|_| !task.resolved.has_added_parts());
     let read = |kept: &Place| kept.enter(|folder| Ok(KeptPoint::read(folder, &asked))).ok().flatten();
     if let Some(point) = kept.and_then(read) {

@@ -60,7 +60,7 @@ pub fn tabulate_answers(answers: &[Answer]) -> Table {
 pub fn with_failed(mut table: Table, failed: &[FailedPoint]) -> Table {
     let Some(first) = failed.first() else { return table };
     if table.rows() == 0 {
-        // A table of no results does not have the swept keys.
+        // A table without results does not have the swept keys yet, so they are added.
         let text = |key: &String| Field::new(key, "", key_words(key), Column::Text(Vec::new()));
         table.fields = first.point.iter().map(|(key, _)| text(key)).collect();
     }

@@ -181,8 +181,8 @@ pub struct SearchResult {
     pub misses_below: Vec<(String, f64)>,
     /// The number of simulations.
     pub runs: usize,
-    /// The number of those in which the metric had no value, as the completion of a flow that did not end: they miss
-    /// the target.
+    /// The number of those in which the metric had no value, such as the completion time of a flow that did not end:
+    /// they miss the target.
     pub runs_without_value: usize,
     /// One of the runs at that value.
     #[serde(skip)]

@@ -5,12 +5,12 @@ use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 
 /// The most curves that are described; more are left to the eye.
 const MOST_CURVES: usize = 6;
-/// The range of a curve, as a share of its greatest value, up to which the sentence calls the curve steady.
+/// The sentence calls a curve steady if its range is at most this share of its greatest value.
 const STILL: f64 = 0.02;
-/// The share of the change whose place the sentence gives.
+/// The sentence gives the place by which this share of the change has happened.
 const MOST_OF_IT: f64 = 0.9;
 
-/// Writes a sentence per curve; empty if there are many.
+/// Writes a sentence per curve; empty for more than [`MOST_CURVES`] curves.
 pub(super) fn story(chart: &CurveChart) -> String {
     if chart.curves.len() > MOST_CURVES {
         return String::new();

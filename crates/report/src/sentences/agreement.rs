@@ -6,7 +6,7 @@ use lab::run::record::{Record, Summary};
 use lab::run::resolve::Resolved;
 use lab::study::task::Answer;
 
-/// The distance of goodputs up to which they agree, in percent of the capacity.
+/// Goodputs agree if they differ by at most this many percent of the capacity.
 const AGREE: f64 = 4.0;
 
 /// Describes the distance between the engines whose assumptions hold.

@@ -5,7 +5,7 @@ use crate::Case;
 use crate::text::{bit_rate, capitalized, delay};
 use lab::run::record::{Engine, Summary};
 
-/// The distance of values, relative to the larger one, up to which they are called the same.
+/// Values are called the same if they differ by at most this part of the larger one.
 const SAME: f64 = 0.05;
 
 /// A number by which a reader compares cases.
@@ -55,7 +55,7 @@ impl NumberByCase {
         format!("{} {verb} from {first}{before} to {last}{after}", self.words)
     }
 
-    /// Returns true if it only rises, or only falls, from case to case.
+    /// Returns true if the number only rises, or only falls, from case to case.
     fn is_one_way(&self) -> bool {
         self.values.is_sorted() || self.values.iter().rev().is_sorted()
     }
@@ -78,7 +78,8 @@ impl NumberByCase {
     }
 }
 
-/// Describes the changes between the cases, by the most real engine that answered all of them; empty for a lone case.
+/// Describes the changes between the cases, by the engine nearest to reality that answered all of them; empty for a
+/// lone case.
 pub(crate) fn change(cases: &[Case]) -> Vec<String> {
     let Some((engine, runs)) = answered(cases) else { return Vec::new() };
     let names = names(cases);

@@ -110,12 +110,12 @@ fn several(resolved: &Resolved, summary: &Summary) -> Vec<String> {
     let all_sized = resolved.flows.iter().all(|flow| flow.size.is_some());
     let groups = groups(resolved, summary);
     let mut out = Vec::new();
-    // Transfers that run one after the other do not share a goodput.
+    // There are no shares if every flow has a size, because transfers may run one after the other.
     if total > 0.0 && !all_sized {
         out.push(if (2..=MOST_NAMED).contains(&groups.len()) {
             format!("{by}, {}.", shares(groups, total))
         } else {
-            // The flows of a network need not share a link.
+            // The share of the available bandwidth is left out for a network, because its flows need not share a link.
             let share =
                 if resolved.is_network() { String::new() } else { share_of_available(resolved, total) };
             let (flows, goodput) = (summary.flows.len(), bit_rate(total));

@@ -43,7 +43,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         Stack::Modern => host::Stack::Modern,
         Stack::Classic => host::Stack::Classic,
     };
-    // If the kernel sizes all buffers by itself, its own limits stay.
+    // The kernel's limits on receive memory are not raised if it sizes the buffers of all flows by itself.
     let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
     let sent = send_memory(resolved);
     for namespace in [path.sender(), path.receiver()] {
@@ -172,7 +172,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "true or false for all flows".into(), help);
             }
         }
-        // A value that the preset of this kernel sets by itself is not a request.
+        // A value that the preset of this kernel sets by itself is accepted, because the user did not ask for it.
         let (own, control) = (Host::Linux, flow.control.name.as_str());
         let slow_start = own.default_of::<String>("slow_start", control);
         if flow.control.slow_start != "standard" && Some(&flow.control.slow_start) != slow_start.as_ref() {
@@ -254,7 +254,7 @@ pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
     PathConfig {
         link: resolved.link,
         limit: resolved.limit,
-        // Only the simulator has routers that send feedback.
+        // The emulator has no routers that send feedback; only the simulator has them.
         queue: PolicyConfig { assist: None, ..resolved.queue.clone() },
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
         extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
@@ -301,13 +301,14 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
     }
 }
 
-/// Returns the memory of send buffers, which is one limit for all flows; `None` if it is unlimited.
+/// Returns the largest send memory of any flow, which is the kernel's one limit for all of them; `None` if it is
+/// unlimited.
 pub(super) fn send_memory(resolved: &Resolved) -> Option<Bytes> {
     let each = resolved.flows.iter().map(|flow| flow.transport.host.send_buffer.memory());
     each.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// Returns a note if some flows should have smaller send buffers than that limit.
+/// Returns a note if some flows should have smaller send buffers than the kernel's one limit.
 fn send_memory_note(resolved: &Resolved) -> Option<String> {
     let most = send_memory(resolved);
     let all = |flow: &ResolvedFlow| flow.transport.host.send_buffer.memory() == most;

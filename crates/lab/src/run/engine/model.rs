@@ -5,21 +5,21 @@
 //! `model/answer.rs` makes the record of a theory's findings.
 //!
 //! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it treats otherwise than
-//! they are. The theory with the least weight of departures answers, the first of the list in a tie. Without any
-//! departure it fits: the engine is made for the scenario, and claims judge the answer. Otherwise each departure is an
-//! assumption that the scenario breaks. The summary lists these, and no claim judges the answer. With `model.theory` a
-//! scenario names the theory itself.
+//! the scenario describes them. The theory whose departures have the least total weight answers; in a tie it is the
+//! first in the list. A theory without departures fits the scenario, and claims judge its answer. Otherwise each
+//! departure stands for an assumption that the scenario breaks. The summary lists these assumptions, and no claim
+//! judges the answer. With `model.theory` a scenario names the theory itself.
 //!
 //! **How to add a theory.**
 //! 1. The equations are pure functions in room `model`, with their source id and tests.
 //! 2. `model/NAME.rs` has a unit struct that implements [`Theory`], with four functions:
 //!    - `name` and `source`: the name in assumptions and notes, and the source;
 //!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for
-//!      each part that it treats otherwise. Those that theories share are functions of `departure.rs`, other shared
-//!      code is in `tight.rs`. An error only where no answer is possible. It must be cheap: every engine is checked
-//!      before anything runs;
-//!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must assume something
-//!      in the place of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing returns an error
+//!      each part that it treats otherwise. Departures that theories share are functions of `departure.rs`; other
+//!      shared code is in `tight.rs`. It returns an error only where no answer is possible. It must be cheap, because
+//!      every engine is checked before anything runs;
+//!    - `answer`: the numbers, as an [`Answer`]. It is also called if there are departures, so it must assume something
+//!      for each of them. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing returns an error
 //!      with the reason.
 //! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in
 //!    [`OF_CELLS`]. The place decides ties only.
@@ -48,9 +48,9 @@ use crate::run::resolve::Resolved;
 use scenario::Theory as Asked;
 use units::Complaint;
 
-/// Every theory, and the name by which a scenario asks for it. In a tie the first answers. For a file this is the
-/// theory of its duration, and not that of the steady state, which the file may not reach. For a steady state, theories
-/// that do not compute the path to it come first.
+/// Every theory, and the name by which a scenario asks for it. In a tie the first one answers. For a file this is the
+/// theory of the file's duration, because the file may not reach a steady state. For a steady state, theories that do
+/// not compute the transient before it come first.
 const THEORIES: &[(Asked, &dyn Theory)] = &[
     (Asked::SlowStart, &slow_start::SlowStart),
     (Asked::Mft, &mft::Mft),
@@ -69,14 +69,14 @@ trait Theory: Sync {
     /// Returns the id of its source, such as "sobas:mft".
     fn source(&self) -> &'static str;
 
-    /// Lists the parts of the scenario that it treats otherwise than they are, the first one to change first. The list
-    /// is empty if the theory fits.
+    /// Lists the parts of the scenario that the theory treats otherwise than the scenario describes them. The first one
+    /// is the first that a user should change. The list is empty if the theory fits.
     ///
     /// # Errors
     /// If the theory has no answer at all, with the reason.
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint>;
 
-    /// Computes the answer, with something assumed in the place of each departure.
+    /// Computes the answer under the assumption of each departure.
     ///
     /// # Errors
     /// If it finds no answer, with the reason.
@@ -119,7 +119,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     Err(misfit(reason.unwrap_or_default()).into())
 }
 
-/// Checks that a theory is about exactly such a scenario.
+/// Checks that one of the theories fits the scenario without a departure.
 ///
 /// # Errors
 /// Returns the first departure of the nearest theory.
@@ -143,7 +143,7 @@ pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
     let theories = if resolved.cell.is_some() { OF_CELLS } else { THEORIES };
     if resolved.flows.is_empty() && resolved.cell.is_none() {
-        // Every theory of links is about flows.
+        // Users are refused, because every theory of links is about flows.
         no_users(Engine::Model, resolved, "ask the simulator")?;
     }
     let (mut choices, mut reason) = (Vec::new(), None);

@@ -204,8 +204,8 @@ fn established((flow, of): (&FlowReport, &ResolvedFlow)) -> Option<f64> {
     Some((of.start + took).as_secs_f64())
 }
 
-/// Estimates the waiting packets by Little's law: packets that got through per second, times the wait of each. Returns
-/// `None` if a round trip includes more than one queue, or an acknowledgement that waits.
+/// Estimates the mean number of waiting packets by Little's law: packets that got through per second, times the wait of
+/// each. Returns `None` if a round trip includes more than one queue, or an acknowledgement that waits.
 fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
     let alone =
         !resolved.is_network() && resolved.cell.is_none() && of.delayed_ack == 1 && of.transport.timestamps;
@@ -221,7 +221,7 @@ fn wlan_summary(cell: &CellReport) -> WlanSummary {
         category: function.category.name().to_owned(),
         throughput_bps: cell.throughput_of(function).as_bps_f64(),
         airtime_share: Some(cell.airtime_share(function)),
-        // Each failure was followed by another attempt or by a drop.
+        // Each failure that did not end in a drop was followed by another attempt.
         retries: Some(
             (function.access.collisions + function.access.internal_collisions)
                 .saturating_sub(function.access.dropped),

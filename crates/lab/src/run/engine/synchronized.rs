@@ -4,8 +4,8 @@ use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use units::Span;
 
-/// The share of common loss episodes from which on losses are called synchronized. It was chosen on drawn paths;
-/// docs/reference/commands.md reports its accuracy on others.
+/// Losses are called synchronized if more than half of the flows lose packets in at least this share of the loss
+/// episodes. The value was chosen on drawn paths; docs/reference/commands.md reports its accuracy on other paths.
 const SHARE: f64 = 0.9;
 
 /// Returns a remark if the losses are synchronized and the flows are alike.

@@ -2,8 +2,8 @@
 
 use crate::run::record::FlowSummary;
 
-/// The completion times of flows, ascending. Without the time of one flow, the slowest one and the percentiles are
-/// unknown.
+/// The completion times of flows, ascending. If the time of one flow is missing, the longest time and the percentiles
+/// are unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completions {
     seconds: Option<Vec<f64>>,

@@ -5,13 +5,13 @@
 pub enum Unit {
     /// Bits per second, shown in Mbit/s.
     BitRate,
-    /// Seconds, shown in ms: of a round trip or a wait.
+    /// Seconds of a round trip or a wait, shown in ms.
     Delay,
-    /// Seconds, shown as such: of a transfer or a run.
+    /// Seconds of a transfer or a run, shown as seconds.
     Time,
-    /// Bytes, shown in kB: of a buffer.
+    /// Bytes of a buffer, shown in kB.
     Bytes,
-    /// Bytes, shown in MB: of a transfer.
+    /// Bytes of a transfer, shown in MB.
     Data,
     /// Packets.
     Packets,
@@ -19,7 +19,7 @@ pub enum Unit {
     PacketRate,
     /// TCP segments.
     Segments,
-    /// From 0 to 1, shown in per cent.
+    /// A share from 0 to 1, shown in per cent.
     Share,
     /// A number of other things.
     Count,

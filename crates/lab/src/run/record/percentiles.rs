@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Defines [`Percentiles`] from a list of names, shares and descriptions.
 macro_rules! percentiles {
     ($($name:ident = $share:literal, $says:literal;)+) => {
-        /// Percentiles of one distribution. The queue's length and delay are weighted by time, sessions by their
-        /// number.
+        /// Percentiles of one distribution. Queue lengths and delays are weighted by time, and each session counts
+        /// once.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct Percentiles<T> {
             $(#[doc = $says] pub $name: T,)+

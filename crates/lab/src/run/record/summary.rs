@@ -1,4 +1,4 @@
-//! The [`Summary`]: one row of numbers with the same keys from every engine, made of a link's report.
+//! The [`Summary`]: one row of numbers with the same keys from every engine.
 
 use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
 use crate::run::batches::{HalfWidths, Trend};
@@ -55,10 +55,11 @@ pub struct Summary {
     /// changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
-    /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue
-    /// included. `None` with fewer than two such flows.
+    /// Number of loss episodes of the greedy flows at the tight link. An episode is all drops within one round trip of
+    /// its first, queueing delay included. `None` with fewer than two such flows.
     pub loss_episodes: Option<u64>,
-    /// Share of these in which more than half of the greedy flows lost packets; `None` with fewer than ten.
+    /// Share of the loss episodes in which more than half of the greedy flows lost packets; `None` with fewer than ten
+    /// episodes.
     pub synchronized_loss_share: Option<f64>,
     /// Time-average of the bytes waiting, the packet being sent excluded.
     pub mean_backlog_bytes: Option<f64>,
@@ -131,7 +132,7 @@ impl Summary {
         }
     }
 
-    /// Adds the loss episodes, if there are flows that can lose together.
+    /// Adds the numbers of loss episodes, if there are several greedy flows.
     pub(crate) fn set_losses(&mut self, losses: SynchronizedLosses, resolved: &Resolved) {
         if resolved.greedy().count() > 1 {
             self.loss_episodes = Some(losses.episodes);
@@ -264,7 +265,8 @@ impl LinkSummary {
 pub struct QueueLength {
     /// Time average.
     pub mean: f64,
-    /// For each share of the time, the length that the queue does not exceed; next to `mean` in the summary.
+    /// For each share of the time, the length that the queue does not exceed. In the summary these fields stand next to
+    /// `mean`.
     #[serde(flatten)]
     pub percentiles: Percentiles<u64>,
     /// The longest queue.
@@ -297,8 +299,8 @@ pub struct SessionsSummary {
 pub struct DelayStatistics {
     /// Mean.
     pub mean: f64,
-    /// Percentiles over time for a queueing delay, and over sessions for their completion; next to `mean` in the
-    /// summary.
+    /// Percentiles over time for a queueing delay, and over sessions for their completion. In the summary these fields
+    /// stand next to `mean`.
     #[serde(flatten)]
     pub percentiles: Percentiles<Option<f64>>,
     /// The longest.

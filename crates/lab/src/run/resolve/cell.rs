@@ -127,7 +127,7 @@ pub(super) fn plan(
         control_rate,
         after_collision: match wlan.after_collision {
             spec::AfterCollision::Eifs => {
-                // The rate of the acknowledgement that did not come, if the scenario gives none.
+                // If the scenario gives no rate for EIFS, it is that of the acknowledgement that did not come.
                 let missed = || phy.acknowledgement_rate(wlan.rate, control_rate);
                 AfterCollision::Wait(phy.eifs_less_difs_at(wlan.ack, wlan.eifs_rate.unwrap_or_else(missed)))
             }
@@ -181,9 +181,9 @@ fn downlinks(rules: &Rules<'_>, air: &ResolvedLink, flows: &[&ResolvedFlow]) -> 
     (plans, watched)
 }
 
-/// Returns the algorithm that moves the limit of the access point's queue, at most up to that limit.
+/// Returns the algorithm that moves the limit of the access point's queue. It never exceeds the configured `limit`.
 fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
-    // A limit in bytes does not move, because the reader refuses it.
+    // Only a limit in packets moves; the scenario's reader refuses a sizing rule with a limit in bytes.
     let Limit::Packets(most) = limit else { return None };
     let ebdp = |ebdp: spec::Ebdp| EbdpParameters {
         target: ebdp.target,

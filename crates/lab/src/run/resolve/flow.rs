@@ -107,7 +107,7 @@ pub(super) fn transfers(
         SocketBuffer::Fixed(bytes) => (*bytes, None),
         SocketBuffer::Sized { sizer, max, regret } => (*max, Some((sizer.as_str(), *regret))),
     };
-    // Both ends are ours, so that the sender can be paced.
+    // A sizer may ask the sender to pace, because both ends belong to the simulation.
     let sizer = sizer.map(|(name, regret)| SizerPlan {
         name: name.into(),
         can_pace: true,

@@ -9,9 +9,9 @@ use scenario::spec::{self, Threshold};
 use sim::TrafficPlan;
 use units::{Bytes, Complaint, Rate};
 
-/// Computes the mean wire length of the packets that will come over a link of `rate`. The unresponsive traffic's
-/// packets are weighted by its rates. The flows' packets, one of each in `packets`, have equal parts of the remaining
-/// rate, at least a hundredth of `rate`.
+/// Computes the mean wire length of the packets that will come over a link of `rate`. Unresponsive sources count by
+/// their rates. The flows, whose packet lengths are `packets`, share the remaining rate equally; it is at least a
+/// hundredth of `rate`.
 pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&TrafficPlan]) -> Bytes {
     if packets.is_empty() && traffic.is_empty() {
         return Context::MEAN_PACKET;
@@ -32,7 +32,7 @@ pub(crate) fn packet_bits(traffic: &TrafficConfig) -> f64 {
     match &traffic.pattern {
         Pattern::Replay { trace, .. } => {
             let packets = trace.len().max(1) as f64;
-            // The mean rate counts a mean gap after the last packet.
+            // The trace's mean rate includes a mean gap after the last packet, so `seconds` has it, too.
             let seconds = trace.duration().as_secs_f64() * packets / (packets - 1.0).max(1.0);
             let mean = trace.mean_rate().as_bps_f64() * seconds / packets;
             if mean > 0.0 { mean } else { traffic.packet.bits_f64() }

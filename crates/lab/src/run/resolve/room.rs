@@ -95,8 +95,8 @@ pub struct Room {
     pub bytes: u64,
     /// The time to send them, seconds.
     pub seconds: f64,
-    /// The same as a share of the link's rate times the mean base RTT of the flows that cross it; drawn RTTs count as
-    /// drawn. `None` without such flows.
+    /// The same as a share of the link's rate times the mean base RTT of the flows that cross it. If RTTs are drawn,
+    /// the mean is that of the drawn ones. `None` without such flows.
     pub bdp: Option<f64>,
 }
 

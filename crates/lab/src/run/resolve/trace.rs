@@ -15,13 +15,13 @@ type Version = (String, PacketFilter);
 /// A trace that was read, and the remarks on its file.
 pub(super) type TraceAndRemarks = (Arc<Trace>, Vec<String>);
 
-/// A file, its trace while a scenario has it, and the remarks on it.
+/// A file, its trace as long as a scenario uses it, and the remarks on the file.
 type CachedTrace = (Version, Weak<Trace>, Vec<String>);
 
-/// The number of bytes read from a source that may have no end, such as a pipe or a device.
+/// The most bytes that are read from a source that may have no end, such as a pipe or a device.
 const MOST_PIPED: u64 = 4 << 30;
-/// The bound on the traces of all points of a scenario together, bytes in memory: the largest single one, and as much
-/// again.
+/// The most bytes of memory that the traces of all points of a scenario may take together: twice as many as the largest
+/// single trace takes.
 const MOST_HELD: u64 = 1_200_000_000;
 
 /// Traces in use.

@@ -54,7 +54,8 @@ fn size(session: &Spread<Volume>) -> SessionSize {
     }
 }
 
-/// Converts a spread from which values are drawn repeatedly; the reader refuses lists and quantiles there.
+/// Converts a spread from which values are drawn repeatedly. Lists and quantiles do not occur, because the scenario's
+/// reader refuses them for such a key.
 fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distribution {
     match spread {
         Spread::All(value) => Distribution::Constant(number(*value)),
@@ -110,7 +111,8 @@ impl Resolved {
             let Pattern::Replay { trace, repeat: false } = &traffic.config.pattern else { return None };
             let last = start + trace.duration();
             let end = (Time::ZERO + end?).min(stop);
-            // A capture that was cut to the duration of the run ends a little before it.
+            // A capture that was cut to the duration of the run ends a little before the run does, so a small gap gets
+            // no remark.
             let left = end.as_secs_f64() - last.as_secs_f64();
             (left > 0.01 * end.as_secs_f64()).then(|| {
                 let (name, last, end) = (&traffic.name, seconds(last), seconds(end));

@@ -31,11 +31,11 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
     }
     let outcomes = match outcomes(claim, &judged, answers) {
         Ok(outcomes) => outcomes,
-        // A claim that cannot be judged disagrees with nothing.
+        // A claim that cannot be judged fails, and no known disagreement explains that.
         Err(reason) => return says(false, reason, None),
     };
     let mut held = outcomes.iter().all(|outcome| outcome.held || outcome.known.is_some());
-    // A failed claim shows all numbers. One that held does, too, because its closest call is not known.
+    // Every claim shows all numbers. One that held shows them, too, because its closest call is not known.
     let mut details: Vec<String> = outcomes.iter().map(|outcome| outcome.detail.clone()).collect();
     let mut reasons = Vec::new();
     for (place, known) in claim.disagrees.iter().enumerate() {
@@ -123,8 +123,8 @@ fn sets(task: &Task, key: &str, value: &str) -> bool {
 }
 
 impl Claim {
-    /// Returns the place in `disagrees` of the known disagreement of `engine` in this case; without an engine, of any
-    /// of them.
+    /// Returns the place in `disagrees` of the known disagreement of `engine` in this case. Without an engine, the
+    /// disagreement of any engine counts.
     fn known(&self, engine: Option<Engine>, case: &Answer) -> Option<usize> {
         self.disagrees.iter().position(|known| {
             let asked = engine.zip(known.engines.as_ref());
@@ -241,7 +241,7 @@ fn each(
     };
     let _ = write!(detail, ", {against}");
     if count > 1 {
-        // A share of zero does not exist.
+        // Where the other value is zero, a share has no meaning, and the value itself is shown.
         let ends = |(value, other): (f64, Option<f64>)| match other.filter(|other| *other != 0.0) {
             Some(other) => format!("{:.1} %", 100.0 * value / other),
             None => show(value),
@@ -257,7 +257,7 @@ fn at(case: &Answer) -> String {
     if label.is_empty() { label } else { format!("{label}: ") }
 }
 
-/// The value that the bounds of a claim are shares of, from another case or of another quantity.
+/// The value that is 100 % for a claim whose bounds are shares: that of another case, or of another quantity.
 struct Reference {
     /// The value of each run; empty where bounds are amounts.
     values: Vec<f64>,

@@ -9,7 +9,7 @@ use crate::study::curves::CurvesError;
 use crate::study::task::Answer;
 use scenario::Document;
 
-/// The number of the kernel's runs in such a case, the first included.
+/// The number of the kernel's runs in a doubtful case, the first included.
 const RUNS: u64 = 3;
 
 /// Adds further runs of the kernel to `found`, and returns it with the number of cases that were run again. These are
@@ -47,7 +47,8 @@ pub fn confirmed(
     Ok((found, cases))
 }
 
-/// Returns `claim` for each of the cases, run once by the kernel, for which it fails; a trend over cases as a whole.
+/// Returns a copy of `claim` for each case that the kernel ran once and in which the claim fails. A trend over cases
+/// that fails is returned as it is.
 #[must_use]
 pub fn doubted(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Vec<Claim> {
     let alone = [Engine::Live];

@@ -1,9 +1,9 @@
 //! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging can be
 //! resumed.
 //!
-//! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid: some papers
-//! repeat a series of measurements until its ends agree. A run that is not valid is then replaced by one with the next
-//! seed.
+//! A simulation whose numbers depend on its seed is run with several seeds. Claims may say which runs are valid: some
+//! papers repeat a series of measurements until its ends agree. A run that is not valid is then replaced by one with
+//! the next seed.
 
 use super::check::check;
 use super::{Claim, judged_by};
@@ -130,7 +130,7 @@ pub fn evidence(
 }
 
 impl Evidence {
-    /// Returns the task with the seed of the first run that counts, if that is not the task's own.
+    /// Returns the task with the seed of the first run that counts.
     ///
     /// # Errors
     /// If the scenario cannot have that seed.
@@ -142,7 +142,7 @@ impl Evidence {
         }
     }
 
-    /// Returns these answers, with every run that counts in place of the simulated run that they have.
+    /// Returns the answers with all simulated runs that count in place of their own simulated run.
     #[must_use]
     pub fn with_all_runs(&self, answers: &[Answer]) -> Vec<Answer> {
         let merged = |answer: &Answer| {
@@ -170,7 +170,7 @@ impl Evidence {
 
 struct Gathering<'a, 'w> {
     judging: &'a ClaimSettings<'a, 'w>,
-    /// The claims that say which runs count.
+    /// The claims that must hold in a run for it to count.
     valid: Vec<Claim>,
     /// The answers, with all runs of all engines.
     answers: Vec<Answer>,

@@ -90,13 +90,13 @@ impl ClaimQuantity {
                 let found = case.found.as_ref().ok_or("nothing was searched")?;
                 split_quantity(&found.value, "a number").ok().map(|quantity| quantity.value())
             }
-            // A flow that never reached its fair share has no time of convergence.
+            // The time of convergence counts as infinite for a flow that never reached its fair share.
             Self::Summary(key) if key.ends_with("convergence_s") => {
                 return Ok(value(&record.summary, key).unwrap_or(f64::INFINITY));
             }
             Self::Summary(key) => value(&record.summary, key),
         };
-        // Every comparison with NaN is false, so that a claim could hold by it.
+        // NaN is refused: every comparison with it is false, so that a claim could hold by accident.
         let found = found.filter(|value| value.is_finite());
         found.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
     }
@@ -119,7 +119,7 @@ impl ClaimQuantity {
         let unit = self.metric().map(|metric| metric.unit);
         let bare = matches!(unit, None | Some(Unit::Share | Unit::Count | Unit::Number));
         if text.ends_with('%') && matches!(self, Self::Summary(_)) && !bare {
-            // A share of zero does not exist.
+            // A share needs a whole above zero.
             let fault = format!("{text} of what? The {} has a unit", self.name());
             return if whole > 0.0 { Ok(share(text)? * whole) } else { Err(fault) };
         }

@@ -23,7 +23,7 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// The rows, in the sweep's order.
     pub cells: Vec<HeatRow>,
-    /// True if 50 % is the middle: the number is a share of two.
+    /// True if the colours have their middle at 50 %, because the number is a flow's share of the goodput.
     pub middle: bool,
 }
 

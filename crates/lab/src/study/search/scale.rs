@@ -9,8 +9,8 @@ use units::{Complaint, split_quantity};
 
 /// A bracket of values that are not packets is narrow enough if its ends differ by less than this share.
 const RESOLUTION: f64 = 0.01;
-/// The most doublings or halvings of the first value in search of a bracket. The two limits are for a room for packets,
-/// and for another value, on which the cost of a run may depend.
+/// The most doublings or halvings of the first value in search of a bracket. The first number is for a queue's room,
+/// the second for any other value, on which the cost of a run may depend.
 const DOUBLINGS: (u32, u32) = (24, 10);
 /// The number of packets beyond the answer that are tried: with few flows an odd room and an even one differ.
 const BEYOND: u32 = 3;
@@ -65,7 +65,7 @@ impl Scale {
     pub(super) fn text(&self, value: f64) -> String {
         match self.step {
             Step::Packets(..) | Step::Bytes => format!("{value:.0} {}", self.unit),
-            // The search stops at 1 %.
+            // Four digits suffice, because the search stops at 1 %.
             Step::Any => format!("{} {}", significant(value, 4, f64::round), self.unit),
         }
     }
@@ -92,7 +92,7 @@ impl Scale {
         if self.is_whole() { middle.round().clamp(low + 1.0, high - 1.0) } else { middle }
     }
 
-    /// Returns true if there is a value to try between one that misses and one that meets.
+    /// Returns true if there is a value to try between one that misses the target and one that meets it.
     pub(super) fn has_between(&self, low: f64, high: f64) -> bool {
         match self.step {
             Step::Packets(..) => high - low > 1.0,
@@ -101,15 +101,16 @@ impl Scale {
         }
     }
 
-    /// Returns numbers of packets a little below the smallest that meets, or above the largest, the nearest first.
+    /// Returns numbers of packets a little below the smallest that meets the target, or above the largest, the nearest
+    /// first.
     pub(super) fn beyond(&self, value: f64, sought: Goal) -> impl Iterator<Item = f64> + use<> {
         let count = if matches!(self.step, Step::Packets(..)) { BEYOND } else { 0 };
         let step = if sought == Goal::Smallest { -1.0 } else { 1.0 };
         (1..=count).map(move |nth| value + step * f64::from(nth)).take_while(|value| *value >= 1.0)
     }
 
-    /// Returns values a little above the smallest that meets, or below the largest: if the metric is monotone, they
-    /// meet, too.
+    /// Returns values a little above the smallest that meets the target, or below the largest. If the metric is
+    /// monotone, they meet it, too.
     pub(super) fn within(&self, value: f64, sought: Goal) -> Vec<f64> {
         let way = if sought == Goal::Smallest { 1.0 } else { -1.0 };
         let (near, far) = (value * (1.0 + way * RESOLUTION), value * (1.0 + way * 5.0 * RESOLUTION));

@@ -16,8 +16,8 @@ fn bound(text: &str) -> Option<f64> {
 impl std::str::FromStr for Target {
     type Err = Complaint;
 
-    /// Reads `METRIC<=BOUND` or `METRIC>=BOUND`; `METRIC=BOUND` is the second of these for a number of which more is
-    /// better.
+    /// Reads `METRIC<=BOUND` or `METRIC>=BOUND`. `METRIC=BOUND` means `>=` for a number of which more is better,
+    /// otherwise `<=`.
     fn from_str(text: &str) -> Result<Self, Complaint> {
         let read = || {
             let (metric, value) = text.split_once('=')?;

@@ -12,7 +12,7 @@ use crate::study::experiment::ExperimentError;
 
 /// The policies that keep the queue short by themselves, with the settings of the sources.
 const POLICIES: [&str; 3] = ["codel", "fq-codel", "pie"];
-/// The packets of a policy's simulation: fewer, because each departure is an event of its own.
+/// The packets of a policy's simulation: fewer than [`PACKETS`], because each departure is an event of its own.
 const POLICY_PACKETS: f64 = PACKETS / 2.0;
 /// The most packets for which a row that has not settled is measured again, later.
 const LONG_PACKETS: f64 = 6.0 * PACKETS;

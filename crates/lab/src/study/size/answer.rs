@@ -10,7 +10,7 @@ use units::Span;
 pub struct Delay {
     /// The mean.
     pub mean: f64,
-    /// The time that packets wait at most, for 95 % of the time.
+    /// The 95th percentile: for 95 % of the time, packets wait no longer.
     pub p95: f64,
 }
 
@@ -21,7 +21,7 @@ pub struct Point {
     pub packets: u64,
     /// The limit in bytes.
     pub bytes: u64,
-    /// The time in which the link sends that, milliseconds.
+    /// The time in which the link sends a full queue, milliseconds.
     pub ms: f64,
     /// The limit in bandwidth-delay products of the mean RTT; `None` in a wireless cell, which has none.
     pub bdp: Option<f64>,
@@ -41,8 +41,8 @@ pub struct Point {
     /// True if the 95 % confidence interval of the utilization holds the target: it may be met or missed.
     #[serde(skip_serializing_if = "is_false")]
     pub undecided: bool,
-    /// True if utilization or loss still rose or fell within the measured time, or a policy's rate of drops had to. A
-    /// longer run would give other numbers.
+    /// True if a longer run would give other numbers: utilization or loss changed within the measured time, or a
+    /// policy's rate of drops still had to rise.
     #[serde(skip_serializing_if = "is_false")]
     pub unsettled: bool,
 }
@@ -72,7 +72,7 @@ impl Point {
         }
     }
 
-    /// Returns the same, marked as undecided if its utilization neither surely reaches nor surely misses `target`.
+    /// Returns the point, marked as undecided if its utilization neither surely reaches nor surely misses `target`.
     #[must_use]
     pub fn judged(self, target: f64) -> Self {
         Self { undecided: self.surely() < target && target <= self.perhaps(), ..self }
@@ -101,8 +101,8 @@ impl Point {
         self.utilization + self.utilization_ci95.unwrap_or(0.0)
     }
 
-    /// Combines two numbers of flows to the worse for an operator: the lower utilization, the longer delay, the higher
-    /// loss.
+    /// Combines the results of two numbers of flows into the worse for an operator: the lower utilization, the longer
+    /// delay, the higher loss.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         let less = if other.utilization < self.utilization { other } else { self };
@@ -130,7 +130,7 @@ pub struct Rule {
     pub packets: Option<u64>,
     /// The source of the rule.
     pub source: &'static str,
-    /// True if it is made for this question.
+    /// True if the rule is made for such a question.
     pub fits: bool,
     /// Its assumptions, which explain why it differs from the others.
     pub because: String,
@@ -178,8 +178,8 @@ pub struct Line {
     pub system: &'static str,
     /// The line to paste.
     pub line: String,
-    /// The quantity that the line counts, or the effects of a queue with it; empty where those of the recommended limit
-    /// apply.
+    /// The quantity that the line counts, or the effects of a queue with this line. Empty if the effects of the
+    /// recommended limit apply.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub says: String,
 }
@@ -264,11 +264,10 @@ pub struct Sizing {
     pub least: Point,
     /// The limit to configure.
     pub recommended: Point,
-    /// The smallest limit from which on a larger one gains less than 0.1 points of utilization in simulation, and only
-    /// adds delay. If the recommended limit is larger, that is for hosts that are not simulated.
+    /// The largest sensible limit: a larger one gains less than 0.1 points of utilization in simulation, and only adds
+    /// delay. A recommended limit above it allows for hosts that are not simulated.
     pub most: Point,
-    /// Remarks that a reader needs before he trusts the limits: numbers that are undecided, not settled, or limited
-    /// elsewhere.
+    /// Remarks for a reader who would trust the limits: numbers that are undecided, not settled, or limited elsewhere.
     pub remarks: Vec<String>,
     /// The results of rules.
     pub rules: Vec<Rule>,

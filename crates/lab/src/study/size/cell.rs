@@ -22,11 +22,11 @@ use units::Span;
 
 /// The number of runs of each limit.
 const SEEDS: u64 = 5;
-/// The largest limit of eBDP and the packets that it adds: as P4 prints them, and as the originals have them (from
-/// memory, not checked).
+/// The largest limit of eBDP, packets.
 const EBDP_MOST: u64 = 400;
+/// The packets that eBDP adds: as P4 prints them, and as the original has them (from memory, not checked).
 const EBDP_EXTRA: [u64; 2] = [40, 5];
-/// The queue of mac80211: the limit of all its queues together, with its settings of FQ-CoDel.
+/// The queue of mac80211: its settings of FQ-CoDel, with a limit for all its queues together.
 const MAC80211: &str =
     "kind = 'fq-codel', limit = '8192 packets', target = '20ms', interval = '100ms', quantum = '300B'";
 /// The airtime that Linux lets a station and category have pending.
@@ -120,7 +120,7 @@ impl Cell<'_> {
         let point = Point::at(self.question, packets);
         Point {
             ms: packets as f64 * self.question.packet.bits_f64() / best.air_bps * 1e3,
-            // The best is a mean of several limits, one of which may have a little more.
+            // `best` is a mean over several limits, so that one of them may have a little more than 100 %.
             utilization: (found.goodput.mean / best.goodput).min(1.0),
             utilization_ci95: Some(found.goodput.half_width / best.goodput),
             queueing_delay_s: found.delay,
@@ -147,7 +147,8 @@ impl Testbed for Cell<'_> {
         limits.iter().map(|(_, found)| self.point(found, &best)).collect()
     }
 
-    /// Returns the curve with a goodput that does not fall as the limit grows.
+    /// Returns the curve with smoothed goodputs: where the goodput would fall as the limit grows, neighbouring limits
+    /// get their common mean (a monotone fit).
     fn chosen_by(&self, limits: &Limits<Runs>) -> Vec<Point> {
         let best = FullUtilization::of(limits);
         let blocks = rising(&goodputs(limits));
@@ -194,7 +195,7 @@ impl Testbed for Cell<'_> {
 struct FullUtilization {
     goodput: f64,
     air_bps: f64,
-    /// The smallest of the limits that have it.
+    /// The smallest of the limits over which `goodput` is the mean.
     from: u64,
 }
 

@@ -9,13 +9,14 @@ use super::question::Question;
 use units::Span;
 
 /// The ratio of the recommended limit to the least one that surely keeps the utilization. Half the flows need up to
-/// sqrt(2) times as much; kernels lose a little more in small buffers than simulated hosts do (docs/papers/kernel.md).
+/// sqrt(2) times as much buffer. Kernels lose a little more utilization in small buffers than simulated hosts do
+/// (docs/papers/kernel.md).
 pub const MARGIN: f64 = 1.5;
 /// The least recommended limit, packets: it holds a new flow's first window in any case [rfc6928:2].
 pub const FLOOR: u64 = 10;
 /// The time for which the recommended limit holds the link's data; it holds a bandwidth-delay product if that is less.
-/// Flows that share a machine send in clumps. Chosen on the kernel. In simulation each flow has a machine of its own,
-/// and needs less (docs/guide/size.md).
+/// Flows that share a machine send in clumps. The time was chosen on the kernel. In simulation each flow has a machine
+/// of its own, and needs less (docs/guide/size.md).
 const CLUMP: Span = Span::from_millis(2);
 /// The gain in utilization above which a larger limit makes sense.
 const GAIN: f64 = 0.001;
@@ -29,7 +30,7 @@ pub(super) struct Choice {
     pub(super) conflict: Option<Conflict>,
 }
 
-/// Limits that keep one wish each, where none keeps all.
+/// The limits that keep one wish each, if no limit keeps all wishes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Conflict {
     utilization: Option<u64>,
@@ -38,8 +39,8 @@ pub(super) struct Conflict {
 }
 
 impl Choice {
-    /// Returns true if no limit that was tried keeps the utilization, not counting those below a larger limit that
-    /// surely misses it.
+    /// Returns true if no limit that was tried keeps the utilization. A limit does not count if a larger one surely
+    /// misses the utilization.
     pub(super) fn none_meets(&self) -> bool {
         self.conflict.as_ref().is_some_and(|conflict| conflict.utilization.is_none())
     }
@@ -58,12 +59,12 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     let best = curve.iter().map(|point| point.utilization).fold(0.0, f64::max);
     let met = meeting(curve, target, |point| point.utilization);
     let sure = meeting(curve, target, Point::surely);
-    // The largest limit in which packets wait no longer than wished, between the points of the curve.
+    // The largest limit behind which packets wait no longer than wished, interpolated between the points of the curve.
     let delay = question.max_delay.map(|most| {
         let most = most.as_secs_f64();
         crossing(curve, |point| point.queueing_delay_s.p95 - most)
     });
-    // The smallest limit from which on no more is lost than wished.
+    // The smallest limit at which, and above which, no more packets are lost than wished.
     let loss = question.max_loss.map(|most| {
         let kept = curve.iter().rev().take_while(|point| point.loss_rate <= most.get()).last();
         kept.map(|point| point.packets)
@@ -84,7 +85,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
         || loss == Some(None)
         || met.is_none();
     if let Some(longest) = delay {
-        // If no limit is short enough, the smallest that was tried comes nearest.
+        // If packets wait too long behind every limit, the smallest one that was tried comes nearest to the wish.
         let longest = longest.unwrap_or(curve[0].packets).max(1);
         recommended = recommended.min(longest);
         most = most.min(longest);
@@ -106,7 +107,7 @@ fn clump(question: &Question) -> f64 {
     sent.min(question.bdp_limit())
 }
 
-/// Explains the recommended limit if it is that of clumps, and simulation alone would have less.
+/// Explains a recommended limit that holds a clump of packets, where simulation alone would give a smaller one.
 pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
     let clump = clump(question);
     (recommended > FLOOR && recommended == clump.ceil() as u64).then(|| {
@@ -137,7 +138,7 @@ fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
     };
     let (high, low) = (&curve[above], curve[..above].last()?);
     let share = -excess(low) / (excess(high) - excess(low));
-    // The summand keeps rounding from lowering a limit that is a whole number.
+    // Without the small summand, rounding could lower a limit that is a whole number.
     Some((low.packets as f64 + share * (high.packets - low.packets) as f64 + 1e-6).floor() as u64)
 }
 
@@ -155,7 +156,7 @@ pub(super) fn knee(curve: &[Point]) -> Option<u64> {
     (above(&bend) > 0.0).then_some(bend.packets)
 }
 
-/// Explains in words and numbers which wish costs which, with `at` for the effects of a limit.
+/// Explains the conflict between wishes in words and numbers. `at` returns a limit with its effects.
 pub(super) fn trade_off(
     question: &Question,
     conflict: &Conflict,

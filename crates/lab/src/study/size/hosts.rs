@@ -29,7 +29,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// The effects of `host = "rfc"`: none.
+    /// The effects of `host = "rfc"`, which holds no packets and adds no time.
     pub const NONE: Self = Self {
         always: Span::ZERO,
         waking: Span::ZERO,
@@ -71,7 +71,7 @@ impl Hosts {
     }
 
     /// Returns the seconds that hosts add to a round trip of `round` seconds, for each of `flows` that share the link.
-    /// A flow's packets arrive close together; while those of others pass, its receiver is idle.
+    /// A flow's packets arrive close together; while packets of other flows pass, its receiver is idle.
     pub(super) fn held(&self, round: f64, flows: u64) -> f64 {
         let always = self.always.as_secs_f64();
         let idle = (round + always) * (1.0 - 1.0 / flows as f64);

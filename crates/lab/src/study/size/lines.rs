@@ -107,7 +107,8 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
     ));
     lines.push(line(
         "IOS",
-        // Any other class needs a bandwidth or a shape before it accepts a queue-limit.
+        // The line is for class-default, because any other class needs a bandwidth or a shape before it accepts a
+        // queue-limit.
         format!("policy-map POLICY\n class class-default\n  queue-limit {packets} packets"),
         String::new(),
     ));

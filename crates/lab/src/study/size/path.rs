@@ -59,7 +59,7 @@ impl ScenarioPath {
         entries
     }
 
-    /// Returns the path with `times` the greedy flows, as near as whole flows of each table come.
+    /// Returns the path with `times` as many greedy flows, rounded to whole flows of each table.
     fn with_flows(&self, times: f64) -> Self {
         let (mut before, mut given, mut set) = (0.0, 0, Vec::new());
         for (entry, flows) in self.entries() {

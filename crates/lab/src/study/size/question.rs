@@ -36,8 +36,8 @@ const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The least and the greatest size of a segment that a scenario may have and that carries data.
 const PACKETS: (u64, u64) = (64, 65_535);
 
-/// The number of flows up to which RTTs are spread by rule, because drawn ones would depend on luck. A single flow has
-/// the longest.
+/// The number of flows up to which RTTs are spread evenly over the range, because drawn RTTs would depend on luck. A
+/// single flow has the longest.
 pub(super) const FEW: u64 = 50;
 
 /// The operator's question.
@@ -239,20 +239,20 @@ impl Question {
         self.bdp_packets() * self.mean_per_full()
     }
 
-    /// Returns the limit that holds the packets under way on a full link without a queue, those held by hosts included,
-    /// at most.
+    /// Returns the most packets under way on a full link without a queue, as a limit. It includes packets that hosts
+    /// hold.
     pub(super) fn pipe_limit(&self) -> f64 {
         self.bdp_limit() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
     }
 
-    /// Returns the packets that each of `flows` has under way where they fill the link without a queue.
+    /// Returns the packets that each of `flows` has under way if the flows fill the link without a queue.
     #[must_use]
     pub fn window(&self, flows: u64) -> f64 {
         self.bdp_packets() / flows as f64
     }
 
-    /// Returns the mean RTT of `flows` over that of the range. It is more than 1 if the flows are few, because the far
-    /// end of the range needs more.
+    /// Returns the ratio of the mean RTT of `flows` to the mean of the range. It is more than 1 for a few flows,
+    /// because each gets the upper end of its part of the range.
     #[must_use]
     pub fn reach(&self, flows: u64) -> f64 {
         if self.rtt.is_one() || flows > FEW {

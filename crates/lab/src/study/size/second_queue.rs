@@ -1,4 +1,5 @@
-//! Full queues elsewhere on the path: no limit of the queue in question gives the link more.
+//! Full links elsewhere on the path. While another link is full, no limit of the queue in question raises the
+//! utilization.
 
 use crate::run::record::Summary;
 use crate::run::resolve::{Resolved, ResolvedLink};
@@ -6,7 +7,7 @@ use link::Limit;
 use scenario::Direction;
 use std::fmt;
 
-/// The share of the time from which on a link counts as full.
+/// A link counts as full if it sends for at least this share of the time.
 const FULL: f64 = 0.95;
 
 /// A direction of a link that is full, and that flows of the tight link cross.
@@ -22,7 +23,8 @@ pub(super) struct SecondQueue {
     pub(super) limit: String,
 }
 
-/// Finds the fullest of the other queues that data or acknowledgements of the greedy flows wait in.
+/// Finds, among the other full links that data or acknowledgements of the greedy flows cross, the one with the longest
+/// queueing delay.
 pub(super) fn full(resolved: &Resolved, summary: &Summary) -> Option<SecondQueue> {
     let mut crossed = vec![false; resolved.links.len()];
     for flow in resolved.greedy() {

@@ -6,9 +6,9 @@ use crate::run::resolve::Resolved;
 use link::queue::CodelParameters;
 use units::Span;
 
-/// The ratio of the mean delay to CoDel's target above which the delay is not the one that CoDel aims at.
+/// The ratio of the mean delay to CoDel's target above which CoDel has not yet brought the delay down.
 const FAR: f64 = 2.0;
-/// The number of FQ-CoDel's queues, without a setting.
+/// The default number of FQ-CoDel's queues.
 const QUEUES: usize = 1024;
 
 /// A rate of drops and the time that CoDel takes to reach it.
@@ -22,8 +22,8 @@ pub(super) struct Climb {
 
 /// Returns CoDel's climb, if the measured time began before its end and the queue is still far above the target.
 ///
-/// The time between two drops is `interval / sqrt(count)`, so the rate grows by `1 / (2 interval^2)` each second: by 50 a
-/// second with 100 ms `[rfc8289:5.3]`.
+/// The time between two drops is `interval / sqrt(count)`, so the rate grows by `1 / (2 interval^2)` each second: by 50
+/// a second with 100 ms `[rfc8289:5.3]`.
 pub(super) fn climb(resolved: &Resolved, summary: &Summary) -> Option<Climb> {
     let codel = CodelParameters::default();
     let queues = match resolved.queue.policy.as_str() {
@@ -48,7 +48,7 @@ pub(super) fn seconds(drops: f64, interval: f64) -> f64 {
     2.0 * interval * interval * drops
 }
 
-/// Returns the same with CoDel's default interval, for a path on which `drops` packets a second are dropped.
+/// Returns the seconds until a CoDel of the default interval drops `drops` packets a second.
 pub(super) fn seconds_by_default(drops: f64) -> f64 {
     seconds(drops, CodelParameters::default().interval.as_secs_f64())
 }

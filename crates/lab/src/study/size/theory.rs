@@ -11,23 +11,24 @@ use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
 use transport::FALLS_ASLEEP;
 use units::{Fraction, Rate, Span};
 
-/// The number of flows from which on the square-root rule is made for them: its source asks for some hundreds.
+/// The least number of flows for which the square-root rule is made: its source asks for some hundreds.
 const MANY: u64 = 300;
-/// The number of flows of which one is assumed to be out of step with the others. In simulation, 603 CUBIC flows at 6
-/// Gbit/s and 50 ms have 99.2 % with 0.92 BDP/sqrt(n), where independent windows would have 99.9 %. With a ninth of the
-/// flows the promised value is below the simulated one.
+/// One flow out of this many is assumed to be out of step with the others. In simulation, 603 CUBIC flows at 6 Gbit/s
+/// and 50 ms have 99.2 % utilization with 0.92 BDP/sqrt(n), where independent windows would have 99.9 %. If a ninth of
+/// the flows counts as independent, the promised value is below the simulated one.
 const IN_STEP: u64 = 9;
 /// The window, in packets, below which many losses end in a timeout for want of duplicate acknowledgements. Only
 /// [`bursts`] has timeouts.
 const SMALL_WINDOW: f64 = 10.0;
-/// The number of bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts
-/// of 12, three flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
+/// The number of bursts of several BBR flows that meet in a queue. It was chosen on simulated paths of up to 2 ms. With
+/// bursts of 12 packets, three flows at 230 Mbit/s and 700 us have 83 % utilization behind 24 packets and 99.9 % behind
+/// 50.
 const BBR_BURSTS: f64 = 2.0;
-/// The share of the path's round trip from which on the time that hosts hold packets is mentioned.
+/// The time for which hosts hold packets is mentioned if it is at least this share of the path's round trip.
 const MUCH_HELD: f64 = 0.1;
-/// The factor between answers of theory from which on both are mentioned.
+/// Two answers of theory are both mentioned if they differ by at least this factor.
 const FAR_APART: f64 = 2.0;
-/// The standard deviations below which 95 % of a normal distribution lie.
+/// 95 % of a normal distribution lie below its mean plus this many standard deviations.
 const P95: f64 = 1.645;
 /// The segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
 const CUBIC_C: f64 = 0.4;
@@ -46,7 +47,7 @@ pub(super) enum Behaviour {
 }
 
 /// Returns the behaviour of a flow of `control` whose window is `window` packets at its largest. CUBIC follows
-/// whichever of its windows is larger. Controls without a rule here count as Reno, which needs the most.
+/// whichever of its windows is larger. Controls without a rule here count as Reno, which needs the largest buffer.
 pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     match control {
         "bbr" | "bbr3" => Behaviour::Bbr,
@@ -59,7 +60,7 @@ pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     }
 }
 
-/// Returns the seconds from a loss until the cubic is back at its window.
+/// Returns the seconds from a loss until CUBIC's cubic is back at the window before the loss.
 fn cubic_period(window: f64) -> f64 {
     libm::cbrt(window * (1.0 - WindowCycle::CUBIC.beta) / CUBIC_C)
 }
@@ -82,10 +83,11 @@ pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
     }
 }
 
-/// Returns the share of its packets that a flow loses, one at each loss.
+/// Returns the share of its packets that a flow loses. A window with a sawtooth loses one packet at each loss.
 fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
     match behaviour(control, window, rtt) {
-        // A probe at 5/4 loses the part that a queue of less than a quarter cannot hold, in one round trip of eight.
+        // In one round trip of eight, a probe at 5/4 of the rate loses the part that a queue of less than a quarter BDP
+        // cannot hold.
         Behaviour::Bbr => (0.25 - buffer).max(0.0) / 8.0,
         Behaviour::WindowCycle(cycle) => {
             let mean = window * (1.0 + cycle.beta) / 2.0;
@@ -97,7 +99,7 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
 /// Returns the effects that theory expects of a limit of `packets`, for `flows`.
 pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let point = Point::at(question, packets);
-    // Windows count full packets.
+    // From here on `packets` counts full packets, as windows do.
     let packets = ((packets as f64 / question.mean_per_full()).round() as u64).max(1);
     let full = |packets: f64| question.drain(packets * question.mean_per_full());
     let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
@@ -120,8 +122,8 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
             Behaviour::WindowCycle(cycle) => {
                 let spread =
                     in_range(many_flows::window_deviation(cycle.beta)) / f64::from(apart(flows)).sqrt();
-                // Flows are neither all in step nor all out of it: both utilizations are too low, and both delays
-                // may be too short.
+                // Flows are neither all in step nor all out of step. The estimates for either case have too little
+                // utilization and may have too short delays, so the larger of the two estimates counts.
                 (
                     in_range(single_flow::mean_utilization(cycle, room))
                         .max(in_range(many_flows::least_utilization(cycle.beta, apart(flows), room))),
@@ -130,9 +132,9 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                         .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                 )
             }
-            // None of several flows measures exactly the rate that the others leave, so that their mean utilization
-            // is nearer to the least of one flow. A flow alone has a queue in one round trip of eight; many keep up
-            // to a product waiting.
+            // None of several BBR flows measures exactly the rate that the others leave, so their mean utilization is
+            // nearer to the least utilization of a single flow. A single flow has a queue in one round trip of eight;
+            // several flows keep up to a bandwidth-delay product waiting.
             Behaviour::Bbr if flows == 1 => {
                 (in_range(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
             }
@@ -155,7 +157,7 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     }
 }
 
-/// Returns the utilization of windows that add up to no more than the queue and the packet being sent.
+/// Returns the utilization of windows that together never exceed the queue and the packet being sent.
 fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64) -> f64 {
     match behaves {
         Behaviour::WindowCycle(cycle) => {
@@ -175,7 +177,7 @@ fn met(
     packets: u64,
 ) -> bursts::Balance {
     let (protocol, beta) = match behaves {
-        // BBR keeps its window.
+        // BBR keeps nearly all of its window at a loss.
         Behaviour::Bbr => (Protocol::Bbr, 0.999),
         Behaviour::WindowCycle(cycle) => (Protocol::named(control).unwrap_or(Protocol::Reno), cycle.beta),
     };
@@ -186,7 +188,7 @@ fn met(
 /// keeps the share `beta` of its window at a loss.
 fn senders(question: &Question, flows: u64, rtt: f64, protocol: Protocol, beta: f64) -> bursts::Flows {
     let (hosts, path) = (&question.hosts, question.rtt.mean().as_secs_f64() * question.reach(flows));
-    // No link carries more, and the theory ends there.
+    // The theory is valid up to 1e12 packets, and no link carries more in such a time.
     let sent = |time: f64| (question.rate.as_bps_f64() * time / question.packet.bits_f64()).min(1e12);
     bursts::Flows {
         count: flows,
@@ -209,7 +211,7 @@ fn in_range<T>(found: Result<T, OutOfRange>) -> T {
     found.expect("limits, windows and targets of a question that was checked are in range")
 }
 
-/// Returns the number of flows that are out of step with each other.
+/// Returns the number of flows that are assumed to be out of step with each other.
 fn apart(flows: u64) -> u32 {
     count(flows / IN_STEP).max(1)
 }
@@ -235,8 +237,8 @@ pub(super) fn traffic(question: &Question) -> Option<String> {
     })
 }
 
-/// Describes the range of least limits by theory, from windows nearly all in step to all out of it. Returns it only if
-/// the limits lie far apart, because simulation may have either.
+/// Describes the range of least limits by theory, from windows nearly all in step to windows all out of step. Returns
+/// it only if the limits lie far apart, because simulation may have either.
 pub(super) fn range(question: &Question, least: u64) -> Option<String> {
     let rule = |name: &str| {
         let found = rules(question).into_iter().find(|rule| rule.name == name);
@@ -326,7 +328,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
             _ => format!("{flows} windows out of step; the source asks for some hundreds"),
         },
     });
-    // The control with the deepest decrease needs the most.
+    // The control with the deepest decrease needs the largest buffer.
     if let Some(beta) = beta.reduce(f64::min) {
         let least = in_range(many_flows::buffer_for_least(beta, count(flows), target));
         rules.push(Rule {
@@ -352,7 +354,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
 }
 
 /// Returns the rule of the fixed point of flows and queue, if every control has a response function. Its limit is the
-/// least at which the fixed point has the target.
+/// least at which the fixed point's utilization meets the target.
 fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     let of_each = question.mix.counts(flows).into_iter().map(|(control, flows)| {
         let base_rtt = question.rtt.mean() + question.rate.serialization(question.packet);
@@ -395,7 +397,7 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     })
 }
 
-/// Returns the rules for one flow of `control`, least and mean.
+/// Returns the rules for one flow of `control`: for its least and its mean utilization.
 fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule> {
     let (bdp, target) = (question.bdp_limit(), question.target.get());
     let (least, mean) = match behaviour(control, question.window(flows), rtt) {

@@ -11,13 +11,13 @@ use scenario::Faults;
 
 /// The number of limits of the first look, evenly spaced on a logarithmic axis.
 pub(super) const LOOKS: u32 = 6;
-/// The ratio of the largest of these to the smallest.
+/// The ratio of the largest limit of the first look to the smallest.
 const SPAN: f64 = 64.0;
-/// The largest limit of the first look, and the largest that is tried at all, in bandwidth-delay products, packets held
-/// by hosts included.
+/// The largest limit of the first look, and the largest that is tried at all, in bandwidth-delay products. These
+/// include packets that hosts hold.
 pub(super) const LARGEST: (f64, f64) = (1.2, 2.5);
-/// The most repetitions of the choice. A choice among simulated limits may ask for others; they are simulated, and the
-/// choice is made again.
+/// The most repetitions of the choice. A choice may ask for limits that were not simulated yet; they are simulated, and
+/// the choice is made again.
 const CHOICES: usize = 4;
 
 /// A queue's room, in the unit of its limit.
@@ -53,7 +53,7 @@ pub(super) trait Testbed {
     /// Returns the points of the curve.
     fn curve(&self, limits: &Limits<Self::Runs>) -> Vec<Point>;
 
-    /// Returns the points that the choice goes by.
+    /// Returns the points of the curve from which limits are chosen.
     fn chosen_by(&self, limits: &Limits<Self::Runs>) -> Vec<Point> {
         self.curve(limits)
     }
@@ -150,7 +150,7 @@ impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
         Ok(())
     }
 
-    /// Simulates those of `limits` that are not known, on all cores. Returns true if there were any.
+    /// Simulates those of `limits` that were not simulated yet, on all cores. Returns true if there were any.
     fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
         let mut new: Vec<u64> = limits.to_vec();
         new.sort_unstable();

@@ -22,38 +22,40 @@ use units::{Bytes, Span};
 
 /// The packets of one simulation: about a second of one core with today's hosts.
 pub(super) const PACKETS: f64 = 5e6;
-/// The cycles from loss to loss that are measured if that is affordable, and the least number.
+/// The number of cycles from loss to loss that are measured if that is affordable, and the least number that is
+/// measured.
 const CYCLES: (f64, f64) = (12.0, 5.0);
 /// The least number of measured round trips.
 const ROUNDS: f64 = 40.0;
 /// The least measured time, seconds: timeouts take 0.2 s.
 const LEAST_MEASURED: f64 = 1.0;
-/// The seconds that are measured if half of the packets suffice for them.
+/// The seconds that are measured if this takes at most half of the packets.
 const WANTED_MEASURED: f64 = 20.0;
 /// The least number of a twin's flows, because more flows are not further out of step.
 const LEAST_FLOWS: u64 = 300;
-/// The smallest window of a twin's flows, packets: a round trip adds a hundredth.
+/// The smallest window of a twin's flows, packets: a round trip adds a hundredth of it.
 const LEAST_WINDOW: f64 = 100.0;
 /// The seconds for which BBR remembers a rate that it probed for; its probe for the RTT is rarer and short.
 const BBR_MEMORY: f64 = 2.0;
 /// The most seconds that the kernel is measured, because it runs in real time.
 const MOST_LIVE: f64 = 60.0;
-/// The seconds within which flows begin; within a cycle if that is shorter.
+/// The seconds within which flows begin; if a cycle is shorter, they begin within a cycle.
 const STARTS: f64 = 2.0;
 
-/// A path that is simulated in place of the question's.
+/// A path that is simulated in place of the question's path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Twin {
     question: Question,
     flows: u64,
     /// The number of flows that it stands for.
     stands_for: u64,
-    /// The packets under way of each flow on a full link.
+    /// The packets that each flow has under way on a full link.
     window: f64,
     /// The ratio of its RTT to the question's.
     stretch: f64,
-    /// The seconds before measurement, and of measurement.
+    /// The seconds before measurement begins.
     warmup: f64,
+    /// The seconds of measurement.
     measured: f64,
     /// The seconds that are added to the warm-up for a policy that settles late.
     later: f64,
@@ -167,8 +169,8 @@ impl Twin {
         ((packets as f64 * small / large).round() as u64).max(1)
     }
 
-    /// Returns the scenario behind a limit of `packets`. If it is not `simulated`, it is the kernel's, which has its
-    /// own start and its own buffers.
+    /// Returns the scenario behind a limit of `packets`. If `simulated` is false, it is a scenario for the kernel,
+    /// which has its own slow start and its own buffers.
     fn scenario(&self, packets: u64, queue: &str, seed: u64, simulated: bool) -> Result<Task, Faults> {
         let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
         let stretched = |rtt: Span| time(rtt.as_secs_f64() * self.stretch);
@@ -207,7 +209,7 @@ impl Twin {
                 flow = flow.set("socket_buffer", "max").set("send_buffer", "unlimited");
             }
             if simulated {
-                // The receive window begins as one that has grown already.
+                // The receive window begins large, as if it had grown already.
                 flow = flow.set("quick_growth", false).set("initial_ssthresh", share);
             }
             if self.flows > 1 {
@@ -230,7 +232,7 @@ impl TestPath for Twin {
         short.scenario(packets, queue, seed, false)
     }
 
-    /// Reads the numbers measured at the twin's limit as those of the limit of `packets`.
+    /// Converts the numbers measured behind the twin's limit into those behind a limit of `packets` in the question.
     fn point(&self, packets: u64, summary: &Summary) -> Point {
         let point = Point::at(&self.question, packets);
         let drain = self.limit(packets) as f64 / self.rate();

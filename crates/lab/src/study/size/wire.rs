@@ -11,14 +11,14 @@ use crate::study::sweep::Runner;
 use crate::study::task::{Task, check};
 use scenario::Faults;
 
-/// The assumption about the ends of the flows.
+/// The assumption about the hosts at the ends of the flows.
 pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them, measured on a virtual machine that pauses now and then (docs/papers/kernel.md)";
 
-/// The largest limit of the first look, in bandwidth-delay products over the square root of the flows; `LARGEST` if
-/// that is less.
+/// The largest limit of the first look, in bandwidth-delay products over the square root of the number of flows. If
+/// [`LARGEST`] is less, that one counts.
 const ROOTS: f64 = 6.0;
-/// The factor by which the time of settling is multiplied before a policy is measured again, because it was not settled
-/// when the time was estimated.
+/// A policy is measured again after its time of settling times this factor, because the time was estimated before it
+/// settled.
 pub(super) const LATER: f64 = 2.0;
 /// The number of limits between the last that misses the target and the first that meets it.
 const BETWEEN: u32 = 3;
@@ -28,14 +28,14 @@ pub(super) trait TestPath: Clone {
     /// Returns the run behind `room` of `queue`.
     fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults>;
 
-    /// Returns the same for the kernel.
+    /// Returns the kernel's run behind a limit of `packets` of `queue`.
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults>;
 
     /// Reads the effects of a limit of `packets` from `summary`.
     fn point(&self, packets: u64, summary: &Summary) -> Point;
 
-    /// Returns the same path measured later, after `seconds` or after the time that was measured, if that takes at most
-    /// `most` packets.
+    /// Returns the same path with a later measurement, if it takes at most `most` packets. The measurement waits for
+    /// the settling time `seconds`, or else until the end of the earlier measurement.
     fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self>;
 
     /// Describes how the path differs from that of the question; `None` if it does not.
@@ -62,7 +62,7 @@ pub(super) struct Measured {
     pub(super) point: Point,
     /// A queue elsewhere on the path that was full.
     pub(super) second_queue: Option<SecondQueue>,
-    /// A policy whose rate of drops needs longer than the run.
+    /// The climb of the policy's rate of drops, if it takes longer than the run gave it.
     pub(super) slow: Option<settling::Climb>,
 }
 

@@ -39,7 +39,7 @@ fn field(flat: &mut Flat, place: usize, name: &str, unit: &str, kind: Kind) {
         Kind::Required | Kind::Text => 0,
         Kind::Number | Kind::Whole => 1,
     };
-    // The number of a type among Arrow's, and its table.
+    // The number of the type in Arrow's list of types, and the fields of the type's table.
     let (number, settings): (u8, &[Slot]) = match kind {
         Kind::Required | Kind::Number => (3, &[Slot::Short(2)]),
         Kind::Whole => (2, &[Slot::Int(64), Slot::Byte(0)]),

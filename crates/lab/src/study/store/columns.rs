@@ -112,7 +112,7 @@ fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &RowRange<'_>) -> Resul
             put_each(writer, *rows, value)?;
         }
         (RowRange::Whole(value, rows), ColumnWriter::Int64ColumnWriter(writer), _) => {
-            // By the logical type the bits are those of an unsigned number.
+            // The bits are those of an unsigned number, as the column's logical type says.
             put_each(writer, *rows, |row| value(row).map(u64::cast_signed))?;
         }
         (RowRange::Text(text, rows), ColumnWriter::ByteArrayColumnWriter(writer), _) => {

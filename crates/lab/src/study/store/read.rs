@@ -55,7 +55,7 @@ fn read_table(file: File) -> Result<Table, ParquetError> {
     Ok(Table { fields })
 }
 
-/// Returns the unit of files that is written so; empty for one that this program does not know.
+/// Returns the unit that files write as `text`; empty for a unit that this program does not know.
 fn known(text: &str) -> &'static str {
     const ALL: [Unit; 11] = [
         Unit::BitRate,

@@ -52,13 +52,13 @@ pub(super) enum Kind {
 
 /// Some rows of a column.
 pub(super) enum RowRange<'a> {
-    /// These values, in as many rows. Values that are not finite are null, and so are rows beyond the values.
+    /// The values, and the number of rows. Values that are not finite are null, and so are rows beyond the values.
     Numbers(Cow<'a, [f64]>, usize),
-    /// The value of each of so many rows.
+    /// A function that returns the value of each row, and the number of rows.
     Each(Box<dyn Fn(usize) -> Option<f64> + 'a>, usize),
-    /// The whole number of each of so many rows.
+    /// A function that returns the whole number of each row, and the number of rows.
     Whole(Box<dyn Fn(usize) -> Option<u64> + 'a>, usize),
-    /// One text in so many rows.
+    /// A text that stands in every row, and the number of rows.
     Text(&'a str, usize),
 }
 

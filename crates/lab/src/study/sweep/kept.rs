@@ -1,4 +1,5 @@
-//! [`KeptPoint`]: a finished point on disk. A line in JSON has the question and a digest of the rest, the result.
+//! [`KeptPoint`]: a finished point on disk. Its first line is JSON with the point's identity and a digest of the
+//! result, which follows.
 //!
 //! Other users may put anything into the folder, and disks fail. So a point is believed only if the file is the user's
 //! own, has the same question and the same build of the program, and the digest fits the result. Any other point is

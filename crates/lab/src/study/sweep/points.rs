@@ -1,7 +1,7 @@
 //! [`KeptPoints`]: the kept points of some tasks in a results folder, for programs that compute points elsewhere.
 //!
-//! Another machine computes a point with [`kept`] and returns its bytes; [`KeptPoints::put`] keeps them here. An ordinary
-//! sweep over the folder then finds its points, so that its table is the same to the byte.
+//! Another machine computes a point with [`kept`] and returns its bytes; [`KeptPoints::put`] keeps them here. An
+//! ordinary sweep over the folder then finds its points, so that its table is the same to the byte.
 
 use super::kept::{self, KeptPoint, PointIdentity};
 use super::{SweepError, not_kept, run};

@@ -39,7 +39,7 @@ pub(super) fn record(
     let established =
         sent.iter().filter_map(|sent| sent.connected).map(|at| at.since(Time::ZERO).as_secs_f64());
     summary.delivers_from(established, resolved);
-    // The emulated link does not know which of the flows end, nor when.
+    // Loss episodes are left out if a flow can end, because the emulated link does not know which flows end, nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
         summary.set_losses(report.losses, resolved);
     }
@@ -65,7 +65,7 @@ pub(super) fn record(
 fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
     let Some(end) = resolved.end else { return Vec::new() };
     let (from, end) = (Time::ZERO + resolved.warmup, Time::ZERO + end);
-    // The counters of a sample before the beginning of measurement belong to another interval.
+    // Samples before measurement begins are skipped, because their counters belong to another interval.
     let measured = report.samples.iter().filter(|sample| sample.at >= from);
     let readings: Vec<Reading> = measured
         .map(|sample| Reading {

@@ -27,9 +27,9 @@ pub(super) struct Ends([End; 2]);
 
 struct End {
     thread: Arc<OnceLock<Thread>>,
-    /// The time at which measurement began and the thread's wait until then; `last` has the same for the latest
-    /// reading.
+    /// The time at which measurement began, and the thread's wait until then.
     first: Option<(Instant, Span)>,
+    /// The time of the latest reading, and the thread's wait until then.
     last: Option<(Instant, Span)>,
 }
 

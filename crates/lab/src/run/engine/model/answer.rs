@@ -10,7 +10,7 @@ use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
 use crate::run::statistics::jain_index;
 use units::{Rate, Span, Time};
 
-/// Packets that the tight link sent, and that were dropped there, over the whole run.
+/// The numbers of packets that the tight link sent and dropped over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packets {
     pub(super) forwarded: u64,
@@ -29,17 +29,17 @@ pub(super) struct Answer {
     /// Packets that the tight link sent and dropped, if the theory counts them; `None`: the counts follow from its
     /// rates over the run.
     pub(super) packets: Option<Packets>,
-    /// Share of time in which no packet waits there.
+    /// Share of time in which no packet waits at the tight link.
     pub(super) queue_empty: Option<f64>,
-    /// Packets waiting there, if the theory knows their distribution.
+    /// Number of packets waiting at the tight link, if the theory knows its distribution.
     pub(super) queue_length: Option<QueueLength>,
-    /// The time for which packets wait there.
+    /// The time for which packets wait at the tight link.
     pub(super) queueing_delay: Option<DelayStatistics>,
-    /// One for each flow of the scenario, in its order. Shares and ratios between flows are filled in later.
+    /// The summary of each flow, in the scenario's order. Shares and ratios between flows are filled in later.
     pub(super) flows: Vec<FlowSummary>,
     /// Mean send window of the flows, bytes, in the same order; `None` for absent flows, for which no line is drawn.
     pub(super) windows: Vec<Option<f64>>,
-    /// The theory's answer against time; `None`: it has a steady state, which is drawn as such.
+    /// The theory's answer against time; `None` for a steady state, which is drawn as a constant.
     pub(super) series: Option<Series>,
     /// The state of the air, in a wireless cell.
     pub(super) wlan: Option<WlanSummary>,
@@ -68,18 +68,18 @@ impl Answer {
         let room = resolved.limit_bytes().get() as f64;
         let measured = (end - resolved.warmup.as_secs_f64()).max(0.0);
         let occupancy = self.backlog_bytes.filter(|_| room > 0.0).map(|backlog| backlog / room);
-        // In a cell, the senders of frames count them.
+        // The counts of a cell come from its senders of frames, not from a link.
         let of_links = || resolved.cell.is_none().then(|| self.counted(resolved, end));
         let packets = self.packets.or_else(of_links);
         let links = self.links(resolved, occupancy);
         for (flow, of) in self.flows.iter_mut().zip(&resolved.flows) {
-            // A flow that the theory leaves out has no goodput.
+            // A flow that the theory leaves out has no goodput, so nothing counts as delivered.
             let there = there(of, resolved, end);
             let delivered = Some(delivered(flow, of, there)).filter(|delivered| *delivered > 0.0);
             flow.delivered_bytes = flow.delivered_bytes.or(delivered);
             flow.handshake_s = Some(handshake(of)).filter(|took| *took > 0.0 && flow.goodput_bps > 0.0);
             flow.size_bytes = of.size.map(|size| size.get() as f64);
-            // By Little's law.
+            // Little's law gives the mean number of the flow's packets that wait.
             let waiting = |delay: DelayStatistics| flow.goodput_bps / of.payload.bits_f64() * delay.mean;
             let queued = self.queueing_delay.filter(|_| of.route.contains(&resolved.tight)).map(waiting);
             flow.backlog_packets = flow.backlog_packets.or(queued.filter(|_| flow.goodput_bps > 0.0));
@@ -138,9 +138,8 @@ impl Answer {
         Packets { forwarded: packets.round() as u64, dropped: (packets * loss / (1.0 - loss)).round() as u64 }
     }
 
-    /// Summarizes every direction of every link that has a queue, if there are several. The tight link has its own
-    /// numbers. The queues of the others are taken to be empty, and their load is that of the flows and the cross
-    /// traffic.
+    /// Summarizes every direction of every link that has a queue, if there are several. The tight link has the numbers
+    /// of the answer. All other queues are taken to be empty, and their links to carry the flows and the cross traffic.
     fn links(&self, resolved: &Resolved, occupancy: Option<f64>) -> Vec<LinkSummary> {
         let links = resolved.links.iter().enumerate().filter(|_| resolved.is_network());
         let one = |(place, link): (usize, &ResolvedLink)| {
@@ -180,7 +179,7 @@ impl Answer {
         links.map(one).collect()
     }
 
-    /// Makes the steady state into two samples, so that a chart can draw it.
+    /// Writes the steady state as two samples, so that a chart can draw it.
     fn steady(&self, resolved: &Resolved, end: f64) -> Series {
         let t_s = Times::from(vec![0.0, end]);
         let twice = |value: f64| vec![value, value];
@@ -213,7 +212,8 @@ pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
     FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
 }
 
-/// Returns the seconds for which a flow is present in the measured interval. For a sized flow that is an upper bound.
+/// Returns the seconds from a flow's start to its stop, as far as they lie in the measured interval. A sized flow may
+/// end sooner.
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
     (stop - of.start.max(Time::ZERO + resolved.warmup).as_secs_f64()).max(0.0)

@@ -10,17 +10,18 @@ use units::{Complaint, Fraction, Span, Time};
 /// The words for the control that a theory assumes if it knows Reno only.
 pub(super) const RENO: &str = "Reno, which adds a segment per round trip and halves at a loss";
 
-/// The number of flows in the fixed point's source. Fewer flows lose together and are not a random process of arrivals.
+/// The number of flows in the fixed point's source. Fewer flows lose packets together, and their arrivals are not a
+/// random process.
 pub(super) const ENOUGH: usize = 10;
 
-/// One part of a scenario that a theory treats otherwise than it is.
+/// One part of a scenario that a theory treats otherwise than the scenario describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Departure {
     /// The key and the reason for which its value does not fit, the values that would, and the remedy.
     pub(super) complaint: Complaint,
-    /// The assumption in its place: a plain sentence without a full stop.
+    /// The theory's assumption about that part of the scenario: a plain sentence without a full stop.
     pub(super) assumption: String,
-    /// The extent to which it can change the answer.
+    /// The extent to which the departure can change the answer.
     pub(super) weight: Severity,
 }
 
@@ -31,12 +32,13 @@ pub(super) enum Severity {
     Part,
     /// The theory is about something else: another control, another queue policy.
     Core,
-    /// The theory lacks the whole subject of the scenario: a steady state, where every flow is a file.
+    /// The theory misses the whole subject of the scenario: it is about a steady state, and every flow is a file.
     All,
 }
 
 impl Severity {
-    /// Returns its value in a sum: one `Core` outweighs two `Part`s, and `All` outweighs any other departures.
+    /// Returns the number by which weights are added: one `Core` outweighs two `Part`s, and `All` outweighs any other
+    /// departures.
     pub(super) const fn value(self) -> u32 {
         match self {
             Self::Part => 3,
@@ -74,8 +76,8 @@ pub(super) fn of_links<'a>(
     departures.into_iter().flatten().collect()
 }
 
-/// Lists the departures of theories of many flows: too few of `crossing`, at the weight of `found`, or flows that end;
-/// and marks of RED.
+/// Lists the departures that theories of many flows share: flows that end, marks of RED, fewer than [`ENOUGH`] flows,
+/// and flows that lose together. For too few flows, `found` and `assumption` are the words of the departure.
 pub(super) fn of_many(
     resolved: &Resolved,
     crossing: &[&ResolvedFlow],
@@ -92,8 +94,8 @@ pub(super) fn of_many(
     [sized(crossing), early_marks(resolved), few, together(resolved)].into_iter().flatten().collect()
 }
 
-/// Describes flows that lose together, as they do behind drop-tail, where the theory lets each lose by itself. A
-/// published result is exempt, because its claims state the error of the theory.
+/// Describes flows that lose together behind drop-tail, although the theory lets each flow lose by itself. A published
+/// result is exempt, because its claims state the error of the theory.
 fn together(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
         .accepted("red")
@@ -102,7 +104,7 @@ fn together(resolved: &Resolved) -> Option<Departure> {
     is_so.then(|| Departure::new(Severity::Part, complaint, "flows are taken to lose one by one, at random"))
 }
 
-/// Describes losses of the link's own, which are taken as zero.
+/// Describes losses of the link itself, which theories take as zero.
 pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("link.loss", "losses that the queue does not cause")
         .accepted("0")
@@ -111,7 +113,7 @@ pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
         .then(|| Departure::new(Severity::Part, complaint, "the link loses nothing by itself"))
 }
 
-/// Describes cross traffic, whose packets are taken not to wait.
+/// Describes cross traffic. Theories assume that it needs no room in the queue.
 pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
     let complaint = Complaint::new("traffic", "cross traffic, for which the equations have no queue")
         .accepted("none")
@@ -120,8 +122,8 @@ pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
     (!resolved.traffic.is_empty()).then(|| Departure::new(Severity::Part, complaint, assumption))
 }
 
-/// Describes a socket buffer of fewer than `enough` segments, or one that a sizer moves; it is taken never to limit the
-/// flow.
+/// Describes a socket buffer of fewer than `enough` segments, or one that a sizer moves. Theories assume that it never
+/// limits the flow.
 pub(super) fn held_back<'a>(
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
     weight: Severity,
@@ -140,7 +142,7 @@ pub(super) fn held_back<'a>(
     Some(Departure::new(weight, complaint, "the receive window is never the limit"))
 }
 
-/// Describes further queues: only the tight link's is considered.
+/// Describes further queues. Theories consider only the queue of the tight link.
 fn network(resolved: &Resolved) -> Option<Departure> {
     let misfit = one_queue(Engine::Model, resolved).err()?;
     let tight = &resolved.links[resolved.tight].name;
@@ -149,7 +151,7 @@ fn network(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Severity::Part, misfit.complaint, assumption))
 }
 
-/// Describes packets that overtake others on any link of the scenario; they are taken to keep their order.
+/// Describes packets that overtake others on any link of the scenario. Theories assume that packets keep their order.
 fn jitter(resolved: &Resolved) -> Option<Departure> {
     let link = resolved.links.iter().find(|link| link.config.jitter > Span::ZERO)?;
     let complaint =
@@ -160,7 +162,7 @@ fn jitter(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Severity::Part, complaint, assumption))
 }
 
-/// Describes users that come and go, who are left out.
+/// Describes users that come and go. Theories leave them out.
 pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
     let misfit = no_users(Engine::Model, resolved, "ask the simulator").err()?;
     let names: Vec<&str> = resolved.sessions.iter().map(|users| users.name.as_str()).collect();
@@ -243,7 +245,7 @@ pub(super) fn not_drop_tail_or_red(resolved: &Resolved) -> Option<Departure> {
     if red(resolved).is_some() { None } else { not_drop_tail(resolved) }
 }
 
-/// Describes flows that end, where a theory has a steady state.
+/// Describes flows that end, for theories of a steady state.
 pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     let flow = crossing.iter().find(|flow| flow.size.is_some())?;
     let complaint = Complaint::new(

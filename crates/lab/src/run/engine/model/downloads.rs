@@ -4,8 +4,8 @@
 //! T_serv = d (AIFS_data + CWmin_data/2 slots + exchange_data) + AIFS_ack + CWmin_ack/2 slots + exchange_ack      d segments per acknowledgement
 //! goodput = d payload / T_serv
 //! ```
-//! Nothing collides if the last slot of the acknowledgements' first window comes before the first of the data's:
-//! `AIFSN_ack + CWmin_ack < AIFSN_data`. Otherwise both count down at the same time, which this leaves out.
+//! Nothing collides if the last slot of the acknowledgements' first window comes before the first slot of the data's:
+//! `AIFSN_ack + CWmin_ack < AIFSN_data`. Otherwise both count down at the same time, which the theory leaves out.
 
 use super::Theory;
 use super::answer::Answer;
@@ -23,7 +23,7 @@ use units::{Bytes, Complaint, Rate, Span};
 #[derive(Debug)]
 pub(super) struct Downloads;
 
-/// The airtime of one direction of a download, on average per segment.
+/// The time that one direction of a download takes, on average per frame.
 struct Cost {
     /// The time from the end of the previous exchange to the end of this one.
     whole: f64,
@@ -114,7 +114,7 @@ fn downloads<'a>(resolved: &'a Resolved, cell: &CellPlan) -> Result<&'a Resolved
     first.ok_or_else(|| Complaint::new("flow", "zero flows").accepted("a download, or saturated stations"))
 }
 
-/// Returns the largest number of packets that the access point's queue may hold, if it counts packets.
+/// Returns the limit of the access point's queue, if it is in packets.
 fn room(resolved: &Resolved) -> Option<u64> {
     match resolved.limit {
         Limit::Packets(packets) => Some(packets),
@@ -148,7 +148,7 @@ impl DownloadService {
         let data = access_point.expect("a function for its data").access;
         let answer = answering.expect("a function for its acknowledgements").access;
         let covered = flow.delayed_ack;
-        // The number of frames of one access; there are no more acknowledgements than the segments before them require.
+        // The number of data frames per access. There are only as many acknowledgements as these segments require.
         let frames = Burst::new(cell, &data, flow.segment(), station.rate, u64::MAX).frames;
         Self {
             data: cost(cell, &data, flow.segment(), station.rate, frames),
@@ -213,7 +213,8 @@ impl DownloadService {
         }
     }
 
-    /// Estimates the RTT between that of an empty queue and that of a full one, which Reno visits in turn.
+    /// Estimates the RTT. Reno fills and empties the queue in turn, so the mean lies half-way between an empty queue's
+    /// RTT and a full one's.
     fn rtt(&self, resolved: &Resolved, flow: &ResolvedFlow) -> RttStatistics {
         let least = flow.base_rtt.as_secs_f64() + self.data.whole + self.acknowledgement.whole;
         let waiting = room(resolved).map_or(0.0, |room| room as f64 * self.segment());

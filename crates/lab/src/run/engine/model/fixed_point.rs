@@ -1,8 +1,8 @@
 //! Many greedy flows at one queue: the fixed point of load, loss and round-trip times (`model::fixed_point`).
 //!
-//! It covers ten or more greedy flows that have response functions, whatever their round-trip times, behind drop-tail
-//! or RED. As in its source, adaptive RED is treated as simple RED, with the thresholds and the probability that it
-//! starts with; a note says so.
+//! It covers ten or more greedy flows behind drop-tail or RED, whatever their round-trip times, if their controls have
+//! response functions. As in its source, adaptive RED is treated as simple RED, with the thresholds and the probability
+//! that it starts with; a note says so.
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
@@ -18,10 +18,10 @@ use units::{Complaint, Fraction};
 /// The protocol that stands for a control without a response function.
 const OTHERWISE: Protocol = Protocol::Reno;
 
-/// The loss rate above which timers expire, behind the queues of drawn scenarios.
+/// The loss rate above which timers expire, as simulations of drawn scenarios show.
 const LITTLE_LOSS: f64 = 0.01;
 
-/// The number of round trips that the start of the flows takes.
+/// The number of round trips, at the longest RTT of the flows, that their start takes.
 const START: f64 = 20.0;
 
 /// The theory of the fixed point.
@@ -112,7 +112,7 @@ fn bottleneck(resolved: &Resolved) -> Bottleneck {
 }
 
 /// Lists the limits beyond which the fixed point departs from the behaviour of packets, found by simulation of drawn
-/// scenarios (`lab/tests/bands.rs`). A published result is judged by its claims instead.
+/// scenarios (`lab/tests/bands.rs`). A published result has none of these departures, because its claims judge it.
 pub(super) fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
     let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
     let found = theory::fixed_point(&bottleneck(resolved), &flows).ok().filter(|_| resolved.source.is_none());
@@ -193,7 +193,7 @@ fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoin
             mean: share.rtt.as_secs_f64(),
             p95: None,
         }),
-        // By Little's law.
+        // Little's law gives the mean number of waiting packets.
         backlog_packets: Some(arriving * found.queueing_delay.as_secs_f64()),
         ..FlowSummary::default()
     }

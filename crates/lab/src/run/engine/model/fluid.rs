@@ -1,8 +1,8 @@
 //! Windows and the queue as fluids against time (`model::fluid`).
 //!
-//! It covers as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does. The queue is drop-tail or
-//! RED, and the start of the run is not measured. It takes longer than any other theory and says no more of a steady
-//! state. So it answers only if a scenario asks for it by name, because its answer has series.
+//! It covers ten or more greedy flows of Reno, CUBIC or HighSpeed TCP behind drop-tail or RED, if the warm-up covers
+//! their start. It takes longer than any other theory, and gives no further numbers of a steady state. So it answers
+//! only if a scenario asks for it by name, to have series against time.
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
@@ -23,7 +23,7 @@ use units::{Complaint, Span};
 /// The protocols that the equations cover.
 const KNOWN: [Protocol; 3] = [Protocol::Reno, Protocol::Cubic, Protocol::HighSpeed];
 
-/// The least number of samples of the measured time, whatever the sampling interval.
+/// The least number of samples within the measured time, whatever the scenario's sampling interval.
 const SAMPLES: f64 = 1000.0;
 
 /// The window, segments, below which timeouts occur, which the equations leave out.
@@ -43,8 +43,9 @@ struct TheoryInput {
     /// A packet on the wire, bytes.
     packet: f64,
     end: f64,
-    /// The time between two samples; `times` such intervals lie between two samples of the series.
+    /// The seconds between two samples of the computed trajectory.
     every: f64,
+    /// The number of such intervals between two samples of the series.
     times: usize,
 }
 
@@ -104,8 +105,8 @@ fn protocol(flow: &ResolvedFlow) -> Protocol {
     Protocol::named(&flow.control.name).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
 }
 
-/// Groups the crossing flows into classes of one protocol and one round-trip time, as places in the scenario. If these
-/// classes are too many, flows of neighbouring round-trip times share one.
+/// Groups the flows over the tight link into classes of one protocol and one round-trip time, by their indices in the
+/// scenario. If these classes are too many, flows of neighbouring round-trip times share one.
 fn members(resolved: &Resolved) -> Vec<Vec<usize>> {
     let flow = |place: usize| &resolved.flows[place];
     let mut members = Vec::new();
@@ -162,7 +163,7 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput, Complaint> {
         let flow = |place: usize| &resolved.flows[place];
         let own = |place: &usize| empty_rtt(resolved, flow(*place)).as_secs_f64();
         let base_rtt = places.iter().map(own).sum::<f64>() / places.len() as f64;
-        // The flow's share of the path, so that the link is full and the queue empty.
+        // Each window starts at the flow's share of the path, so that the link is full and the queue empty.
         let window = (capacity * base_rtt / count).max(1.0);
         Class { protocol: protocol(flow(places[0])), flows: places.len() as f64, base_rtt, window }
     };
@@ -170,7 +171,7 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput, Complaint> {
     let (end, asked) = (end.as_secs_f64(), resolved.every.as_secs_f64());
     let measured = end - resolved.warmup.as_secs_f64();
     let least = theory::step(&classes);
-    // The number of samples between two of the series: as many as the summary needs and the equations have steps for.
+    // `times` is as large as the summary needs, but leaves at least a step of the equations between two samples.
     let asked = if resolved.columns.is_empty() { measured / SAMPLES } else { asked };
     let times = (asked * SAMPLES / measured).ceil().min((asked / least).floor()).max(1.0);
     let every = (asked / times).max(least);
@@ -186,7 +187,7 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput, Complaint> {
     })
 }
 
-/// Lists the other departures, which the equations leave out.
+/// Lists the departures for effects that the equations of fluids leave out.
 fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &TheoryInput) -> Vec<Departure> {
     let mut departures = Vec::new();
     let mut depart =
@@ -239,11 +240,13 @@ struct TimeSums {
     seconds: f64,
     utilization: f64,
     backlog: f64,
-    /// Packets that arrived, and those of them that were dropped.
+    /// Packets that arrived at the queue.
     arrived: f64,
+    /// Packets that were dropped.
     dropped: f64,
-    /// For each class, the packets of a flow that were not dropped, and its window times the seconds.
+    /// For each class, the packets of one flow that were not dropped.
     taken: Vec<f64>,
+    /// For each class, the window of one flow, integrated over the seconds.
     window: Vec<f64>,
 }
 
@@ -252,7 +255,7 @@ impl TheoryInput {
         theory::check(&self.bottleneck, &self.classes, self.end, self.every)
     }
 
-    /// Integrates by trapezoids from the end of the warm-up on.
+    /// Integrates the trajectory by trapezoids from the end of the warm-up.
     fn means(&self, warmup: f64, found: &Trajectory) -> TimeSums {
         let count = self.classes.len();
         let mut sums = TimeSums {
@@ -292,8 +295,8 @@ impl TheoryInput {
         let waiting = means.backlog / seconds;
         let delay = waiting / self.bottleneck.capacity;
         let loss = if means.arrived > 0.0 { (means.dropped / means.arrived).clamp(0.0, 1.0) } else { 0.0 };
-        // Accepted packets leave, except those in the queue at the end, so that flows share the bytes that the link
-        // sends.
+        // The bytes that the link sends are divided among the flows by their accepted packets, because nearly all of
+        // these leave.
         let taken: f64 =
             self.classes.iter().zip(&means.taken).map(|(class, taken)| class.flows * taken).sum();
         let sent = utilization * self.bottleneck.capacity;

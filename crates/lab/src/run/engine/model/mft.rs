@@ -1,4 +1,4 @@
-//! One transfer's steady state on one path: the picture of the Maximum Feasible Throughput (`model::mft`).
+//! One transfer's steady state on one path: the theory of the Maximum Feasible Throughput (`model::mft`).
 //!
 //! It covers one Reno flow at a drop-tail queue, or one with a fixed window that does not overflow the queue. The flow
 //! is alone, or shares the link with unresponsive traffic or with flows of one RTT that their socket buffers limit.
@@ -21,7 +21,7 @@ use units::{Bytes, Complaint, Span};
 /// Congestion controls with a closed form.
 const CONTROLS: [&str; 2] = ["reno", "fixed"];
 
-/// The number of segments of room below which a window has no sawtooth, because every burst overflows the queue.
+/// The queue's room, in segments, below which a window has no sawtooth, because every burst overflows the queue.
 const SMALL_QUEUE: u64 = 10;
 
 /// The theory of one transfer's four regimes.
@@ -107,7 +107,7 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput<'_>, Complaint> {
     departures.extend(departure::sized(&crossing));
     let sum = |of: fn(&ResolvedFlow) -> Bytes| targets.iter().map(|flow| of(flow)).sum::<Bytes>();
     let round: Span = targets.iter().map(|flow| flow.base_rtt).sum();
-    // One flow has its own segment, several have the largest.
+    // The segment is that of the only flow, or the largest of several flows.
     let segment = targets.iter().map(|flow| flow.segment()).max().unwrap_or(Bytes::ZERO);
     let base_rtt = round / targets.len() as u64 + resolved.link.rate.serialization(segment);
     let path = Path {
@@ -134,7 +134,7 @@ fn seen(resolved: &Resolved) -> Result<TheoryInput<'_>, Complaint> {
     Ok(TheoryInput { path, target, targets, departures })
 }
 
-/// Describes the other flows as one cross traffic limited by its window.
+/// Describes the other flows together as one source of cross traffic that is limited by its window.
 fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<CrossTraffic, Complaint> {
     let base_rtt = others[0].base_rtt;
     let misfit = |key: String| {
@@ -156,8 +156,8 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
         let buffer = flow.per_round_trip().ok_or_else(|| misfit(flow.key("socket_buffer")))?;
         window += flow.segment() * (buffer / flow.payload);
     }
-    // Larger windows than the path and the queue have room for overflow the queue, so that the buffers do not limit
-    // them.
+    // If the windows exceed the room of the path and the queue, they overflow the queue. Then the queue limits them,
+    // and not the socket buffers.
     if window > resolved.link.rate.volume(base_rtt) + resolved.limit_bytes() {
         return Err(misfit(others[0].key("socket_buffer")));
     }
@@ -174,14 +174,14 @@ impl TheoryInput<'_> {
         let wire = prediction.goodput.scale(target.segment.get() as f64 / target.payload.get() as f64);
         let utilization =
             ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
-        // A window of less than a segment per cycle has no rate of loss.
+        // The predicted loss would exceed 1 for a window of less than a segment per cycle.
         let loss = prediction.loss.min(1.0);
         let count = targets.len() as f64;
         let shares = shares(resolved);
         let (mut flows, mut windows) = (Vec::new(), Vec::new());
         for flow in &resolved.flows {
             let crosses = flow.route.contains(&resolved.tight);
-            // If there are several targets, each flow that crosses the tight link is one.
+            // If there are several targets, each flow that crosses the tight link is a target.
             let is_target = crosses && (targets.len() > 1 || std::ptr::eq(targets[0], flow));
             windows.push(is_target.then(|| prediction.window.get() as f64 / count));
             flows.push(if is_target {
@@ -192,7 +192,8 @@ impl TheoryInput<'_> {
                 elsewhere(resolved, flow, &shares)
             });
         }
-        // `loss` counts the target's losses only; random loss strikes all flows alike.
+        // `loss` counts the target's losses only, and random loss strikes all flows alike. So the link's loss rate is
+        // given only if the target is alone.
         let is_alone = targets.len() == resolved.flows.len() && resolved.traffic.is_empty();
         Answer {
             utilization,

@@ -1,8 +1,8 @@
 //! The load that unresponsive traffic offers to the tight link in the measured time, and its evenness.
 //!
 //! The measured time is cut into [`PARTS`]. In each part, the traffic that is present takes its rate from the link, and
-//! a limit in packets counts packets of the mean size at that time. Theories take the means over the parts for the
-//! whole. [`OfferedLoad::departure`] is set if the parts differ so much that no steady state stands for them.
+//! a limit in packets counts packets of the mean size at that time. Theories use the means over the parts for the whole
+//! measured time. [`OfferedLoad::departure`] is set if the parts differ so much that no steady state stands for them.
 
 use super::departure::{Departure, Severity};
 use crate::run::resolve::{Resolved, packet_bits};
@@ -15,13 +15,13 @@ use units::{Bytes, Complaint, Rate, Span, Time};
 /// The number of parts into which the measured time is cut.
 const PARTS: u32 = 20;
 
-/// The mean deviation of the parts from their mean, as a share of it, up to which the mean stands for all.
+/// The mean deviation of the parts from their mean, relative to that mean, up to which the mean stands for all parts.
 const EVEN: f64 = 0.1;
 
 /// The traffic at the tight link as a steady state.
 #[derive(Clone, Debug)]
 pub(super) struct OfferedLoad {
-    /// The mean rate that it takes from the link's capacity.
+    /// The mean rate that the traffic takes from the link's capacity.
     pub(super) rate: Rate,
     /// The mean room of the queue; a limit in packets counts packets of the mean size.
     pub(super) room: Bytes,
@@ -46,7 +46,7 @@ impl OfferedLoad {
             return steady;
         }
         let Some(end) = resolved.end.filter(|end| *end > resolved.warmup) else {
-            // The end of the run is unknown.
+            // Without a known end, the measured time cannot be cut into parts.
             return Self { departure: Some(departure(&crossing)), ..steady };
         };
         let cuts: Vec<Vec<f64>> =
@@ -99,7 +99,7 @@ fn of_part(resolved: &Resolved, now: &[(f64, f64)]) -> Part {
     Part { available: (capacity - rate).max(0.0), room }
 }
 
-/// Returns the bits of a flow's segment: the mean by packets if flows have equal parts of the capacity.
+/// Returns the mean bits of a flow's segment, over all packets, if flows have equal parts of the capacity.
 fn mean_segment(resolved: &Resolved) -> f64 {
     let segments = resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight));
     let (flows, packets) = segments.fold((0.0, 0.0), |(flows, packets), flow| {
@@ -108,7 +108,7 @@ fn mean_segment(resolved: &Resolved) -> f64 {
     if flows > 0.0 { flows / packets } else { resolved.segment().bits_f64() }
 }
 
-/// Returns the mean over the parts, and their mean deviation from it as a share of it.
+/// Returns the mean over the parts, and their mean deviation relative to that mean.
 fn mean(parts: &[Part], of: fn(&Part) -> f64) -> (f64, f64) {
     let count = parts.len() as f64;
     let mean = parts.iter().map(of).sum::<f64>() / count;
@@ -137,7 +137,8 @@ fn rates(traffic: &TrafficConfig, warmup: Span, end: Span) -> Vec<f64> {
     (0..PARTS).map(|part| traffic.rate.as_bps_f64() * there(part)).collect()
 }
 
-/// Sums the packets of a trace instead: those within the run, or, if the trace repeats, those of one pass.
+/// Computes the same rates for a trace, from its packets within the run. Of a trace that repeats, only one pass is
+/// read.
 fn replayed(traffic: &TrafficConfig, from: f64, long: f64, end: Span) -> Vec<f64> {
     let mut bits = vec![0.0; PARTS as usize];
     let mut source = Source::new(traffic.clone(), Stream::new(0, "offered"));

@@ -146,7 +146,7 @@ fn kinds(cell: &CellPlan) -> Vec<Kind> {
                 aifsn: function.access.aifsn,
                 cw_min: function.access.cw_min,
                 cw_max: function.access.cw_max,
-                // A limit of more attempts is never reached.
+                // A higher limit is never reached, so it counts as none.
                 attempts: Some(function.access.retry_limit).filter(|attempts| *attempts <= 255),
                 payload: payload * burst.frames,
                 exchange: burst.whole,

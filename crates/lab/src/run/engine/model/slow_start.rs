@@ -1,9 +1,9 @@
 //! One file on one path: its first slow start, the repair of its losses, and congestion avoidance
 //! (`model::slow_start`).
 //!
-//! It covers a flow with a size, alone at a drop-tail queue. A file that ends in its slow start without a loss takes
-//! much the same time with most controls and hosts; `slow_start/departures.rs` lists them. Beyond that the flow is
-//! Reno's, with RFC 5681's slow start, and its hosts send and acknowledge segment by segment.
+//! It covers a flow with a size, alone at a drop-tail queue. If a file ends in its slow start without a loss, it takes
+//! much the same time with most controls and hosts, which `slow_start/departures.rs` lists. For any other file the
+//! theory assumes Reno, with RFC 5681's slow start, and hosts that send and acknowledge segment by segment.
 
 mod departures;
 

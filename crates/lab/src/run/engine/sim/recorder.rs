@@ -25,8 +25,8 @@ fn common_measure(one: Span, other: Span) -> Span {
 /// The least wall-clock time between two reports of progress.
 const PAUSE_S: f64 = 0.1;
 
-/// A recorder that fills the columns that a scenario asks for with the states of flows and link that the simulator
-/// shows. It also reports the progress of the run.
+/// A recorder of the columns that a scenario asks for. It fills them with the states of flows and link that the
+/// simulator shows, and reports the progress of the run.
 pub(super) struct SeriesRecorder<'a> {
     progress: Progress<'a>,
     end: Option<Span>,
@@ -227,7 +227,8 @@ impl Recorder for SeriesRecorder<'_> {
             self.drops = state.drops;
         }
         if let Some(before) = self.busy.filter(|_| self.keeps.backlog) {
-            // The medium's counters restart at the end of the warm-up.
+            // The medium's counters restart at the end of the warm-up, so an interval that contains this time has no
+            // value.
             let busy = state.busy.as_secs_f64() - before.as_secs_f64();
             self.series.link.busy_share.push(if busy < 0.0 {
                 f64::NAN

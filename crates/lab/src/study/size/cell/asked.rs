@@ -8,7 +8,8 @@ use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
 
-/// The half-width of a 95 % interval, as a share of the value, above which limits cannot be distinguished.
+/// The half-width of a 95 % interval, relative to the value, above which the results of different limits cannot be
+/// distinguished.
 const APART: f64 = 0.1;
 
 /// Returns the downloads whose data wait in the queue of the question.
@@ -110,7 +111,7 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
             line: format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
         },
     ];
-    // In mac80211 the categories are numbered from the most urgent one.
+    // The line has the category's number, which mac80211 counts from the most urgent one.
     let number = question
         .cell
         .as_ref()

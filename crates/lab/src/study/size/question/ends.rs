@@ -26,7 +26,7 @@ impl<T: Copy + PartialEq> Ends<T> {
 }
 
 impl Ends<Span> {
-    /// Returns the mean of a uniform spread.
+    /// Returns the mean of values spread uniformly over the range.
     #[must_use]
     pub fn mean(&self) -> Span {
         Span::from_nanos(self.least.as_nanos().midpoint(self.most.as_nanos()))
@@ -75,8 +75,8 @@ impl Value for u64 {
     }
 }
 
-/// Splits a range into its two texts, at `..`, or at a dash or the word "to" as people write ranges. The least may
-/// leave its unit to the most.
+/// Splits a range into its two texts, at `..`, or at a dash or the word "to" as people write ranges. The least value
+/// may omit its unit; it then has the unit of the greatest.
 fn range(text: &str) -> Option<(String, String)> {
     let apart = ["..", "–", " to ", "-"].into_iter().find_map(|mark| text.split_once(mark));
     let (least, most) = apart?;

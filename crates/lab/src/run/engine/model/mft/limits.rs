@@ -1,8 +1,7 @@
-//! The limits beyond which the picture of one transfer's steady state departs from the behaviour of packets. They were
+//! The limits beyond which the theory of one transfer's steady state departs from the behaviour of packets. They were
 //! found by simulation of drawn scenarios (`lab/tests/bands.rs`).
 //!
-//! A published result is judged by its claims, which state the error of the theory. So no departure here applies to
-//! one.
+//! No departure here applies to a published result, because its claims judge it and state the error of the theory.
 
 use super::super::departure::{Departure, Severity};
 use super::{SMALL_QUEUE, TheoryInput};
@@ -14,8 +13,9 @@ use units::{Bytes, Complaint, Span};
 /// The least number of segments of path and queue with which a window has a sawtooth.
 const SMALL_PATH: f64 = 12.0;
 
-/// With fewer segments of a socket buffer, hosts that gather segments or delay acknowledgements stop at times.
+/// The number of segments of a socket buffer below which a flow stops at times if its hosts gather segments.
 const GATHERED: u64 = 20;
+/// The same number for hosts that delay acknowledgements.
 const DELAYED: u64 = 10;
 
 /// The occupancy above which a standing queue overflows at times.
@@ -30,10 +30,10 @@ const START: f64 = 0.05;
 /// The share of the link beyond which random traffic overflows the queue by itself.
 const MOST_RANDOM: f64 = 0.6;
 
-/// The delay below which a wait is left out, seconds.
+/// The mean wait behind random cross traffic, in seconds, up to which the theory may leave it out.
 const NO_DELAY: f64 = 0.5e-3;
 
-/// Lists the parts of `resolved` that are beyond the picture, given its prediction `found`.
+/// Lists the parts of `resolved` that are beyond the limits of the theory, whose prediction is `found`.
 pub(super) fn limits(resolved: &Resolved, seen: &TheoryInput<'_>, found: &Prediction) -> Vec<Departure> {
     if resolved.source.is_some() {
         return Vec::new();
@@ -138,7 +138,8 @@ fn cycle(seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     packets * seen.target.payload.bits_f64() / found.goodput.as_bps_f64().max(1.0)
 }
 
-/// Returns the seconds that a slow start takes, with the repair of its losses and the growth of the window after that.
+/// Returns the seconds that a slow start takes, with the repair of its losses and the growth of the window after the
+/// repair.
 fn start(seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     let segments = |bytes: Bytes| bytes.get() as f64 / seen.target.segment.get().max(1) as f64;
     let window = found.window.get() as f64 / seen.target.payload.get().max(1) as f64;
@@ -175,7 +176,7 @@ fn is_small(flow: &ResolvedFlow) -> bool {
     segments < least
 }
 
-/// Returns the wait, in seconds, at a queue that would be empty without the randomness of cross traffic: that of M/D/1.
+/// Returns the mean wait of M/D/1, in seconds, for a queue that would be empty if cross traffic came evenly.
 fn random_wait(resolved: &Resolved, seen: &TheoryInput<'_>, found: &Prediction) -> f64 {
     let capacity = resolved.link.rate.as_bps_f64();
     let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);

@@ -1,7 +1,7 @@
 //! The differences between a scenario and one file on one path.
 //!
-//! In a slow start without a loss, controls, hosts and loss detection all behave alike, and the theory follows the
-//! receive window in any case. Each of these matters from the first loss on.
+//! In a slow start without a loss, most controls and hosts and all kinds of loss detection behave alike, and the theory
+//! follows the receive window. From the first loss on, each of these matters.
 
 use super::super::departure::{self, Departure, Severity};
 use super::path;
@@ -22,10 +22,10 @@ const SMALL: f64 = 0.03;
 /// The number of segments of a socket buffer below which a host that gathers them stops at times.
 const GATHERED: u64 = 20;
 
-/// The number of round trips from which on a sender's pacing does not matter.
+/// Pacing does not matter to a file that takes at least this many round trips.
 const SEVERAL: u64 = 4;
 
-/// The largest share of the duration that does not matter.
+/// The share of a file's duration up to which one delayed acknowledgement does not matter.
 const HELD_UP: f64 = 0.1;
 
 /// The delay that CoDel, and policies based on it, tolerate (RFC 8289).
@@ -128,7 +128,7 @@ fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer)
     found.in_slow_start
         && match flow.control.slow_start.as_str() {
             "limited" => found.peak_window <= flow.control.tuning.max_ssthresh as f64,
-            // Both cases arise when the path is full, and HyStart ends slow start at half of that.
+            // HyStart may end slow start when the window is half of the one that fills the path.
             "hystart" | "hystart++" => found.peak_window <= path(resolved, flow).pipe() / 2.0,
             _ => false,
         }
@@ -137,7 +137,7 @@ fn is_before_its_end(resolved: &Resolved, flow: &ResolvedFlow, found: &Transfer)
 /// Describes a queue or a path so long that the first timer expires before an acknowledgement comes.
 fn timer(flow: &ResolvedFlow, found: &Transfer) -> Option<Departure> {
     let transport = &flow.transport;
-    // RFC 6298 after a first sample, or before it.
+    // The timer of RFC 6298 after a first sample, or before any sample, whichever is less.
     let first = transport.min_rto.max(flow.base_rtt * 3).min(transport.initial_rto);
     let turn = flow.base_rtt + found.longest_wait;
     let complaint =
