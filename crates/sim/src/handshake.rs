@@ -33,7 +33,7 @@ impl Handshake {
         self.expires
     }
 
-    /// Returns how often the SYN was sent.
+    /// Returns the number of times that the SYN was sent.
     pub(crate) fn attempts(&self) -> u32 {
         self.attempts
     }

@@ -37,7 +37,7 @@ impl Population {
         self.users.len()
     }
 
-    /// Returns the time at which the user of `slot` next acts of itself.
+    /// Returns the time at which the user of `slot` next acts on its own.
     pub(crate) fn deadline(&self, slot: usize) -> Time {
         self.users[slot - self.first].deadline()
     }

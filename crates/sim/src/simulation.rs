@@ -48,11 +48,10 @@ struct Run<R> {
 impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
     ///
-    /// # Panics
-    /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan
-    /// names. If a link of a network has an assist. If a route is empty or names a link that the plan does not have.
-    /// If a plan with one link has other routes or acknowledgements that wait. If a cell is not accepted by
-    /// [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
+    /// # Panics If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that
+    /// the plan names. If a link of a network has an assist. If a route is empty or names a link that the plan does not
+    /// have. If a plan with one link has other routes, or acknowledgements that cross queues. If a cell is not accepted
+    /// by [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         match &plan.topology {
@@ -189,7 +188,8 @@ impl<R: Recorder> Run<R> {
         if !self.leaving.is_empty() {
             agenda.set(leaving, next_to_leave(&self));
         }
-        // Most deadlines are put off before they come, so a slot moves only if its flow's deadline comes nearer.
+        // `armed` holds the time of each owner's slot. Most deadlines are put off before they come, so a slot moves
+        // only if its owner's deadline comes nearer.
         let mut armed: Vec<Time> = (0..owners).map(|index| self.endpoints.deadline(index)).collect();
         for (index, at) in armed.iter().enumerate() {
             agenda.set(first_owner + index, *at);

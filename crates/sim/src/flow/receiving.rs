@@ -30,8 +30,8 @@ impl Flow {
         }
     }
 
-    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to the
-    /// sender.
+    /// Sends an acknowledgement that a timer of the receiver caused. It enters the queue of the way back, or goes
+    /// straight to the sender.
     fn send_acknowledgement<M: Medium>(
         &mut self,
         now: Time,

@@ -15,7 +15,7 @@ pub(super) struct Tlp {
     pub(super) due: Time,
     /// One past the highest segment as the last probe left, until that is acknowledged (`TLP.end_seq`).
     outstanding: Option<u64>,
-    /// True if it was a segment sent again (`TLP.is_retrans`).
+    /// True if the last probe was a segment sent again (`TLP.is_retrans`).
     again: bool,
     /// True if a round-trip time has been measured since the last probe.
     measured: bool,
@@ -58,8 +58,8 @@ impl Tlp {
         self.measured = true;
     }
 
-    /// Takes an acknowledgement. Returns true if it shows that the probe repaired a loss, which nothing else will
-    /// report [rfc8985:7.4.2].
+    /// Takes an acknowledgement. Returns true if it shows that the probe repaired a loss. No other sign of that loss
+    /// will come [rfc8985:7.4.2].
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, newly: u64) -> bool {
         let Some(end) = self.outstanding.filter(|end| ack.cumulative >= *end) else { return false };
         if !self.again || ack.duplicate {
