@@ -20,11 +20,13 @@ pub struct LossEpisodes {
     /// The times at which watched flows start and leave.
     starts: Times,
     ends: Times,
-    /// The current episode: its number, its end, the number of flows present at its beginning, and of those that have
-    /// lost.
+    /// The number of the current episode.
     number: u64,
+    /// The time at which it ends.
     until: Time,
+    /// The number of flows present at its beginning.
     present: usize,
+    /// The number of flows that have lost in it.
     struck: usize,
     counts: SynchronizedLosses,
 }
@@ -48,7 +50,7 @@ impl SynchronizedLosses {
 }
 
 impl LossEpisodes {
-    /// Creates a counter that watches no flow yet. `base_rtt` is that of the flows, or its mean.
+    /// Creates a counter that watches no flow yet. `base_rtt` is the base RTT of the flows, or their mean base RTT.
     #[must_use]
     pub fn new(base_rtt: Span) -> Self {
         Self {
@@ -71,7 +73,7 @@ impl LossEpisodes {
         }
         let last = &mut self.last[flow];
         if last.is_none() {
-            // Episodes are numbered from one.
+            // Zero means that the flow has not lost yet, because episodes are numbered from one.
             *last = Some(0);
             self.starts.push(start);
         }
@@ -116,7 +118,8 @@ impl LossEpisodes {
     }
 }
 
-/// Instants, sorted only when they are counted, because a hundred thousand may come in any order.
+/// Instants, which are added in any order and sorted only when they are counted, because there may be a hundred
+/// thousand.
 #[derive(Clone, Debug, Default)]
 struct Times {
     times: Vec<Time>,
