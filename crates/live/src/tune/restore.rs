@@ -100,7 +100,7 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, T
     for process in root.family() {
         let descriptors = match process.descriptors() {
             Ok(descriptors) => descriptors,
-            // It has ended meanwhile.
+            // This process has ended meanwhile.
             Err(TuneError::NoProcess { .. }) => continue,
             Err(error) => return Err(error),
         };
@@ -112,7 +112,7 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, T
             seen.insert(descriptor.inode);
             let Some(ends) = Ends::of(&socket).filter(|ends| ends.stands) else { continue };
             if port.is_none_or(|port| ends.ports().contains(&port)) {
-                // A tuner that is at work would only limit it again.
+                // A connection that another tuner has is left alone, because that tuner would limit it again.
                 let outcome = match ConnectionLock::of(&process, descriptor) {
                     Ok(None) => Err(LiveError::Config(Complaint::new(
                         "",
