@@ -46,12 +46,12 @@ table! {
         engines: "sim",
         why: "the RFC is the specification", from: "RFC 9438 (4.3)",
     }
-    /// rules for the window of a loss-based control: RFC 5681's, or Linux's. By the RFC a loss leaves a share
-    /// of the data in flight. The acknowledgement that ends fast recovery does not count. In Linux a loss
-    /// leaves a share of the window, in whole segments. The acknowledgement that ends fast recovery counts
-    /// for what it delivers. With `loss_detection = "rack"` a lost retransmission does not count as a second
-    /// sign of congestion, and the timer takes samples from selective acknowledgements. The timer waits for
-    /// `min_rto` beyond the smoothed round trip (`__tcp_set_rto`)
+    /// rules for the window of a loss-based control: RFC 5681's, or Linux's. By the RFC a loss leaves a share of the
+    /// data in flight. The window does not grow for the acknowledgement that ends fast recovery. In Linux a loss leaves
+    /// a share of the window, in whole segments. The window also grows for the data that the acknowledgement delivers
+    /// which ends fast recovery. With `loss_detection = "rack"` a lost retransmission does not count as a second sign
+    /// of congestion, and the timer takes samples from selective acknowledgements. The timer waits for `min_rto` beyond
+    /// the smoothed round trip (`__tcp_set_rto`)
     in host: window_variant = at.word() => {
         kind: r#"`"rfc"`, `"linux"`"#,
         default: by_host(r#""rfc""#, r#""linux""#, "`tcp_init_cwnd_reduction`, `tcp_cong_control`, `tcp_fastretrans_alert`"),

@@ -373,7 +373,7 @@ fn recovery(at: &ValueAt<'_>, sack: bool) -> Option<Recovery> {
 fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
-        // No host uses RACK without selective acknowledgements, so the default is then "dupack".
+        // The default without selective acknowledgements is "dupack" on every host, because RACK needs them.
         if at.key.is_none() {
             return Some(LossDetection::DupAck);
         }

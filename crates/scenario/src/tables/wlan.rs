@@ -143,7 +143,7 @@ keys! {
     key rate => {
         kind: "rate above zero", default: Required(RATE),
     }
-    /// rate of acknowledgements. That of a slower frame has the fastest mandatory rate up to the frame's
+    /// rate of acknowledgements. The acknowledgement of a slower frame has the fastest mandatory rate up to the frame's
     key control_rate => {
         kind: "rate above zero", default: Words("the fastest mandatory rate of the PHY"),
         why: "every station of the cell receives it", from: "IEEE 802.11-2020 (10.6.6.5)",
