@@ -22,7 +22,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
                 .accepted("a time above zero, such as 2h"),
         ));
     }
-    // A dump of this process would hold the ticket.
+    // Core dumps are turned off, because a dump would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
     let how = transfer::ReceiveOptions {
         listen: options.listen,
