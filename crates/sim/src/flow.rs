@@ -169,8 +169,8 @@ impl Flow {
         self.completed.is_some()
     }
 
-    /// Takes a segment that has reached the receiver, and gives the sender the acknowledgement that it may cause. If
-    /// acknowledgements cross queues, takes one of them as it reaches the sender.
+    /// Handles an arrival. If acknowledgements meet no queue, it is a segment at the receiver, whose acknowledgement
+    /// goes to the sender here. Otherwise it is an acknowledgement at the sender.
     // Inlined always, because the compiler would otherwise leave a call per packet: the loop and the users call it.
     #[inline(always)]
     pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {

@@ -33,7 +33,7 @@ pub(crate) trait Medium {
     /// True if the medium's router reads headers and answers. If false, the code for that is compiled out.
     const ASSISTS: bool = false;
 
-    /// Offers a packet to the medium; returns false if it is known to be dropped.
+    /// Offers a packet to the medium; returns false if the medium drops it at once.
     fn offer(&mut self, now: Time, packet: Packet) -> bool;
 
     /// Offers a packet with a header for the router.

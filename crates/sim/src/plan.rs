@@ -116,7 +116,8 @@ pub struct FlowPlan {
     pub socket_buffer: Bytes,
     /// The sizer of the window that the receiver advertises, up to `socket_buffer`; `None`: always `socket_buffer`.
     pub sizer: Option<SizerPlan>,
-    /// The largest extra delay of segments that leave as a window opens; the delay of a segment is uniform up to it.
+    /// The upper limit of the extra delay of segments that leave as a window opens. Each delay is drawn uniformly from
+    /// zero to this limit.
     pub send_jitter: Span,
     /// True if a SYN and its answer cross the path before the data. A user's connection has this from its population.
     pub handshake: bool,

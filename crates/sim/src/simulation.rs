@@ -48,10 +48,11 @@ struct Run<R> {
 impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
     ///
-    /// # Panics If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that
-    /// the plan names. If a link of a network has an assist. If a route is empty or names a link that the plan does not
-    /// have. If a plan with one link has other routes, or acknowledgements that cross queues. If a cell is not accepted
-    /// by [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
+    /// # Panics
+    /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan
+    /// names. If a link of a network has an assist. If a route is empty or names a link that the plan does not have. If
+    /// a plan with one link has other routes, or acknowledgements that cross queues. If a cell is not accepted by
+    /// [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         match &plan.topology {
@@ -85,8 +86,8 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Sets the same run up with the link's departures as events even behind a drop-tail queue. This is slower, and
-    /// exists to show that it makes no difference.
+    /// Sets a run up as [`Simulation::new`] does, but with the link's departures as events, even behind a drop-tail
+    /// queue. This is slower, and exists to show that it makes no difference.
     ///
     /// # Panics
     /// As [`Simulation::new`], and if the plan is not [one link](Topology::OneLink).
@@ -280,7 +281,7 @@ impl<R: Recorder> Run<R> {
                 }
                 agenda.set(slot, next_to_leave(&self));
             } else {
-                // This event is not counted, so that a watched run is the same run.
+                // This event is not counted, so that a watched run has as many events as one that is not watched.
                 events -= 1;
                 if self.recorder.reached(now).is_break() {
                     self.end = Some(now);

@@ -69,8 +69,8 @@ impl Flow {
         self.send_acknowledgement(now, ack, &SackBlocks::NONE, medium);
     }
 
-    /// Takes a segment that reaches the receiver, if acknowledgements cross queues. Returns the packet that the
-    /// receiver sends.
+    /// Takes a packet that leaves its last queue. Called only if acknowledgements cross queues. Returns the packet with
+    /// which the endpoint answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         if packet.segment.is_syn() {
             return Some(Packet { kind: Kind::Acknowledgement, length: SYN, ..*packet });

@@ -24,8 +24,9 @@ use transmitter::{Limiter, Surroundings, Transmitter};
 use units::random::Stream;
 use units::{Span, Time};
 
-/// Slots of the agenda: the air, then the backhaul's links.
+/// The medium's slot for the air; the slots of the backhaul's links follow.
 const AIR: usize = 0;
+/// The number of the medium's slots in the agenda.
 const SLOTS: usize = 3;
 /// The backhaul's link towards the access point, as an index.
 const TO_ACCESS_POINT: usize = 0;
@@ -67,8 +68,9 @@ pub(crate) struct WirelessCell {
 struct CellRoute {
     direction: Direction,
     station: u32,
-    /// The places of the functions that send its data and its acknowledgements over the air.
+    /// The index of the access function that sends the flow's data over the air.
     data: usize,
+    /// The index of the access function that sends its acknowledgements.
     acknowledgements: usize,
 }
 

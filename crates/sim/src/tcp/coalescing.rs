@@ -262,8 +262,8 @@ impl Receiver {
         })
     }
 
-    /// Hands `batch` to TCP. Returns the acknowledgement of all of it, and the blocks it names if none can be lost on
-    /// its way.
+    /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, with the blocks that it names if no
+    /// acknowledgement can be lost.
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         self.by_inner_deadline(|own| own.take_batch(now, batch))
     }

@@ -168,8 +168,8 @@ impl Delivery {
         let bytes = |segments: u64| Bytes::new(segments * payload);
         Some(RateSample {
             delivered: bytes(self.delivered - newest.delivered),
-            // If the interval is shorter than any round trip, a retransmitted segment was acknowledged for its first
-            // copy.
+            // An interval shorter than any round trip gives no rate: a retransmitted segment was acknowledged for its
+            // first copy.
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             application_limited: newest.application_limited,
             delivered_before: bytes(newest.delivered),

@@ -8,7 +8,7 @@ use super::scoreboard::Scoreboard;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// The number of recoveries without a repeat that end a wider window [rfc8985:6.2].
+/// The number of recoveries without a repeat after which a widened reordering window is narrow again [rfc8985:6.2].
 const PERSIST: u32 = 16;
 
 /// The times at which outstanding segments were last sent.
@@ -57,7 +57,7 @@ pub(super) struct Rack {
     /// One past the highest segment delivered (`RACK.fack`).
     highest: u64,
     reordering: bool,
-    /// The time that reordering may take, in quarters of the least round-trip time.
+    /// The reordering window, in quarters of the least round-trip time.
     quarters: u64,
     persist: u32,
     /// The segment below which everything must be acknowledged before a repeat counts again. So one repeat per round
@@ -129,7 +129,8 @@ impl Rack {
         }
     }
 
-    /// Widens the window after the receiver had a segment twice, because something was sent again that was not lost.
+    /// Widens the reordering window, because the receiver got a segment twice: a segment was sent again that was not
+    /// lost.
     pub(super) fn on_repeat(&mut self, board: &Scoreboard) {
         if self.repeat_round.is_none_or(|round| board.una() >= round) {
             self.repeat_round = Some(board.next());

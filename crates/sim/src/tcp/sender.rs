@@ -139,7 +139,8 @@ impl Sender {
         let Some(sample) = sample else { return self.rtt.fall_back() };
         self.rtt.observe(sample);
         self.control.on_established(now, sample);
-        // A pace by the window begins with the first acknowledgement.
+        // Only a controller with a rate is paced from here on. A pace by the window begins with the first
+        // acknowledgement.
         if self.control.allowance().pacing.is_some() {
             self.adopt::<Full>();
         }

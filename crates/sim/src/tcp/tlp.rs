@@ -13,7 +13,8 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 pub(super) struct Tlp {
     /// The time at which the probe leaves.
     pub(super) due: Time,
-    /// One past the highest segment as the last probe left, until that is acknowledged (`TLP.end_seq`).
+    /// One past the highest segment at the time of the last probe (`TLP.end_seq`); `None` once the probe's outcome is
+    /// known.
     outstanding: Option<u64>,
     /// True if the last probe was a segment sent again (`TLP.is_retrans`).
     again: bool,
@@ -43,7 +44,7 @@ impl Tlp {
         self.due = (now + wait).min(expiry);
     }
 
-    /// Disarms the timer, because recovery takes its place.
+    /// Disarms the timer, because recovery or the retransmission timer replaces the probe.
     pub(super) fn disarm(&mut self) {
         self.due = Time::NEVER;
     }

@@ -80,7 +80,7 @@ impl Sender {
         self.pacing.pacer.holds(now)
     }
 
-    /// Returns the time at which the pacer releases what the windows allow; `None` if nothing waits for it.
+    /// Returns the time at which the pacer lets the next segments leave; `None` if no segment waits for the pacer.
     #[inline]
     pub(crate) fn released_at<F: Features>(&mut self, now: Time) -> Option<Time> {
         if !self.is_held(now) {

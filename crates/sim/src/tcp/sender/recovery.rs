@@ -175,8 +175,8 @@ impl Sender {
         } else {
             self.board.lose_everything();
         }
-        // Without selective acknowledgements, the next acknowledgement reports the losses, except for the segments it
-        // covers: duplicates have shown how many of those arrived.
+        // Without selective acknowledgements nothing is reported here. The next acknowledgement reports the losses,
+        // except for the segments it covers: duplicates have shown how many of those arrived.
         if self.sack && self.pacing.deliveries {
             self.report_losses();
             self.adopt::<Full>();
