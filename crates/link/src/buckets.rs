@@ -8,9 +8,9 @@ const OCTAVES: usize = 64 - 7 + 1;
 
 type Octave<const SUB: usize> = Box<[u64; SUB]>;
 
-/// Weights of durations in buckets, `SUB` (a power of two from 2^7) per power of two. A bucket is at most 1/`SUB` of
-/// its values wide. Each of the shortest `SUB` durations has a bucket of its own. An octave takes memory only once a
-/// duration falls into it.
+/// Weights of durations in buckets. An octave of durations has `SUB` buckets, which is 2^7 or a higher power of two. A
+/// bucket is at most 1/`SUB` of its values wide. Each of the shortest `SUB` durations has a bucket of its own. An
+/// octave takes memory only once a duration falls into it.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<const SUB: usize> {
     octaves: [Option<Octave<SUB>>; OCTAVES],

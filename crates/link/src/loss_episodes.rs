@@ -17,8 +17,9 @@ pub struct LossEpisodes {
     base_rtt: Span,
     /// The number of the episode in which each flow lost last; `None` if it is not watched.
     last: Vec<Option<u64>>,
-    /// The times at which watched flows start and leave.
+    /// The times at which watched flows start.
     starts: Times,
+    /// The times at which they leave.
     ends: Times,
     /// The number of the current episode.
     number: u64,
@@ -31,7 +32,7 @@ pub struct LossEpisodes {
     counts: SynchronizedLosses,
 }
 
-/// Loss episodes, and the number of them that were common to most flows.
+/// The number of loss episodes, and of those in which most flows lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynchronizedLosses {
     /// Episodes with at least two flows present.

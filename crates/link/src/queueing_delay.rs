@@ -14,7 +14,7 @@ use units::Span;
 
 /// Time spent at each queueing delay, in log-linear buckets, and the exact mean and maximum.
 ///
-/// Delays up to 1024 ns are kept exactly, a longer one in a bucket at most 1/1024 of it wide.
+/// Delays up to 1024 ns are kept exactly. A longer one falls into a bucket whose width is at most 1/1024 of the delay.
 #[derive(Clone, Debug, Default)]
 pub struct QueueingDelay {
     /// Nanoseconds by delay.

@@ -16,7 +16,7 @@ use units::{Bytes, Rate, Span, Time};
 /// The share of the newest packet in the rate that [`ServedQueue::state`] shows: a memory of a hundred packets.
 const WEIGHT: f64 = 0.01;
 
-/// A queue before a server, or several of one policy. The server takes from any of them.
+/// One queue in front of a server, or several queues of one policy. The server may take packets from any of them.
 pub struct ServedQueue<P> {
     queues: Vec<Box<dyn Queue<HeldPacket<P>>>>,
     /// For each queue, true if the server has asked it in vain for a packet since the last arrival.
@@ -111,7 +111,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     /// Takes a packet that arrives at queue number `queue`. If nothing waits and the server has nothing, it goes
     /// straight to the server, and is returned; it takes no room then.
     ///
-    /// # Panics If the queue does not exist. The other methods with a `queue` panic, too.
+    /// # Panics
+    /// If the queue does not exist. The other methods with a `queue` panic, too.
     pub fn offer(
         &mut self,
         now: Time,
@@ -170,7 +171,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
 
     /// Notes that the server has sent the first packet that it holds.
     ///
-    /// # Panics If the server holds no packet, as [`given_up`](Self::given_up) does.
+    /// # Panics
+    /// If the server holds no packet, as [`given_up`](Self::given_up) does.
     pub fn sent(&mut self, now: Time) {
         let (service, marked) = self.done(now);
         self.meter.served(&service);

@@ -30,7 +30,8 @@ impl Default for AltParameters {
 ///
 /// ```text
 /// q <- q + a1 t_i - b1 t_b        within the fewest and the most packets
-/// ``` A queue counts as empty only if nothing is being sent from it either. Once the limit has settled, it is empty
+/// ```
+/// A queue counts as empty only if nothing is being sent from it either. Once the limit has settled, the queue is empty
 /// for `b1/(a1+b1)` of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alt {

@@ -5,8 +5,8 @@
 //!
 //! - A packet may be dropped if for `interval` no packet has waited less than `target`. In that time the queue must
 //!   always have held more than one maximum packet (section 5.6).
-//! - The first drop of an episode comes then, and the n-th next `interval/sqrt(n)` after the one before. At that loss
-//!   rate a Reno sender's rate falls linearly (section 5.5).
+//! - The first drop of an episode comes at that time. The n-th drop after it comes `interval/sqrt(n)` after the one
+//!   before. At that loss rate a Reno sender's rate falls linearly (section 5.5).
 //! - An episode that begins within 16 intervals of the last drop time does not begin at count 1. It takes over the
 //!   drops that the last episode added to its own first count (section 5.5).
 //!

@@ -24,7 +24,8 @@ impl<P> DropHead<P> {
         Self { limit, step: None, store: Store::default() }
     }
 
-    /// Returns the same queue, which marks arrivals that a queue with room for `step` only would drop [rfc8257:3.1].
+    /// Adds step marking to the queue: it marks arrivals that a queue with room for only `step` would drop
+    /// [rfc8257:3.1].
     #[must_use]
     pub fn marking_above(self, step: Option<Limit>) -> Self {
         Self { step, ..self }

@@ -78,7 +78,8 @@ impl PolicyConfig {
     /// Checks that the registry has the policy and that the settings suit it, on a link of `rate` with room for
     /// `limit`.
     ///
-    /// # Errors If the registry does not have the policy, or a setting does not suit it.
+    /// # Errors
+    /// If the registry does not have the policy, or a setting does not suit it.
     pub fn check(&self, limit: Limit, rate: Rate) -> Result<(), BuildError> {
         let context = self.context(limit, rate, Stream::new(0, "queue"));
         super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)
