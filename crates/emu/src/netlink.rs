@@ -1,5 +1,5 @@
-//! Netlink requests: the settings of a device and its routes that the ioctls cannot change, or only for root of the
-//! whole machine.
+//! Netlink requests: the settings of a device and its routes that the ioctls cannot change, or can change only for root
+//! of the whole machine.
 
 use crate::EmuError;
 use nix::errno::Errno;

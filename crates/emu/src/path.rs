@@ -51,9 +51,10 @@ use time::PathTime;
 use units::random::Stream;
 use units::{Bytes, Complaint, Span};
 
-/// The two ends' addresses, from the range for networks between networks (RFC 6598). They exist only inside the
-/// path's namespaces.
+/// The sender's address. Both addresses are from the range for networks between networks (RFC 6598), and exist only
+/// inside the path's namespaces.
 const SENDER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 1);
+/// The receiver's address.
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 2);
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
 
@@ -153,7 +154,7 @@ impl Path {
         &self.sender
     }
 
-    /// Returns the namespace where they leave it.
+    /// Returns the namespace where packets leave the tight link.
     #[must_use]
     pub fn receiver(&self) -> &Namespace {
         &self.receiver

@@ -118,7 +118,7 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let ran = host::clock::now().duration_since(begun);
     let ran = Span::from_nanos(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
     if status.is_err() {
-        // The path has ended, so the command would wait for ever.
+        // The command is killed, because without the path it would wait for ever.
         let _ = child.kill();
         let _ = child.wait();
     }

@@ -1,9 +1,9 @@
 //! The emulator's thread: it reads both devices, lets virtual time follow the real clock, delivers what is due, and
 //! sleeps in between.
 //!
-//! Time inside is the path's own ([`super::time`]) and never goes backwards. Events with a time of their own (cross
-//! traffic, samples, the start of measurement) happen in [`Driver::advance`], in order, before any later event from
-//! outside.
+//! Time inside is the path's own ([`super::time`]) and never goes backwards. Events at set times (cross traffic,
+//! samples, the start of measurement) happen in [`Driver::advance`], in order. They come before events from outside,
+//! such as packets, that are later.
 
 use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
