@@ -41,6 +41,7 @@ use units::{Bytes, Rate, Span, Time};
 /// The time between two scans for new connections; longer where a scan takes long, so that scans never take more than a
 /// twentieth of a processor.
 const SCAN_INTERVAL: Span = Span::from_millis(100);
+/// The least time between two scans, in lengths of the last scan.
 const SCAN_SHARE: u64 = 20;
 /// The bytes received above which a connection counts as under way: it may have built a queue of its own.
 const RUNNING: Bytes = Bytes::new(64_000);
@@ -121,7 +122,7 @@ pub struct Tuner {
     look: Time,
     /// Connections that are being watched: the time at which watching began, and the bytes received until that time.
     watched: BTreeMap<u64, (Time, Bytes)>,
-    /// True once all processes have been scanned.
+    /// True once all processes have been scanned for the first time.
     looked: bool,
 }
 

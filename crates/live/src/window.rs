@@ -37,8 +37,8 @@ pub struct WindowReading {
     pub requested: Option<Bytes>,
     /// The clamp that the kernel had at the reading, before it was asserted again.
     pub granted: Bytes,
-    /// The window advertised last: `tcpi_rcv_wnd`, which can exceed the largest window of the scale, limited to that.
-    /// `None` before Linux 6.2.
+    /// The window advertised last: `tcpi_rcv_wnd`, limited to the largest window of the scale, which the kernel's
+    /// number can exceed. `None` before Linux 6.2.
     pub observed: Option<Bytes>,
 }
 

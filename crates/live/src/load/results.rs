@@ -160,8 +160,8 @@ pub struct SenderSample {
     pub slow_start_threshold: Option<Bytes>,
     /// The receive window as the sender knows it.
     pub peer_window: Option<Bytes>,
-    /// The lesser of the two windows. The send buffer grows with the congestion window and is not a limit of its own
-    /// (see `sndbuf_limited`).
+    /// The lesser of the congestion window and the receive window. The send buffer grows with the congestion window and
+    /// is not a limit of its own (see `sndbuf_limited`).
     pub send_window: Bytes,
     /// Bytes that were sent and are still in flight.
     pub in_flight: Bytes,

@@ -82,7 +82,7 @@ impl Process {
         family
     }
 
-    /// Returns the process `id`, if it and this one run and this one started it.
+    /// Returns the process `id` if this process started it and both still run.
     fn child(&self, id: u32) -> Option<Self> {
         let child = Self::open(id).ok()?;
         // The process that the caller found under this id may have ended, and another may have the id. So the parent is

@@ -73,7 +73,7 @@ impl ReturnedConnection {
         }
     }
 
-    /// Returns what the kernel does not control again, in words.
+    /// Returns a text about what the kernel still does not control; `None` if it controls the buffer again.
     #[must_use]
     pub fn left(&self) -> Option<String> {
         let (_, now) = *self.outcome.as_ref().ok()?;

@@ -59,6 +59,7 @@ pub struct ReadingSummary {
     count: u64,
     /// The count of segments out of order at the first reading and at the last.
     strays: (Option<u32>, u32),
+    /// The bytes received at the first reading and at the last.
     received: (Option<u64>, u64),
 }
 
