@@ -161,7 +161,7 @@ table! {
         engines: "sim", refused_by: "live",
         why: "mac80211's limit", from: "Linux `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`",
     }
-    /// the same while it has less
+    /// the same limit while the device has less than `threshold`
     pub high: Span = airtime(at) => {
         kind: "time, at least `low`", default: Written(r#""12ms""#),
         engines: "sim", refused_by: "live",

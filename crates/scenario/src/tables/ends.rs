@@ -120,11 +120,10 @@ table! {
         engines: "sim",
         why: "without a `pause` it has no effect", from: OWN,
     }
-    /// time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a
-    /// virtual processor poll for 200 us before it halts (`guest_halt_poll_ns`). Packets that arrive
-    /// meanwhile are handled together. The sender's part belongs to it, too: acknowledgements are not
-    /// gathered a second time. Each flow has a processor of its own: `"0s"` for flows that share one which
-    /// they keep awake
+    /// time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a virtual
+    /// processor poll for 200 us before it halts (`guest_halt_poll_ns`). Packets that arrive meanwhile are handled
+    /// together. It also stands for the wake-up of the sender's processor, where acknowledgements are not gathered a
+    /// second time. Each flow has a processor of its own: `"0s"` for flows that share one which they keep awake
     in host: wake_up = gathering(at, "us") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""350us""#, "clumps of acknowledgements of the same kernel ([the same](../papers/kernel.md#clumps-after-an-idle-time))"),

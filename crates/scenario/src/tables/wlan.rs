@@ -49,8 +49,9 @@ pub struct Wlan {
     pub stations: Vec<Station>,
 }
 
-/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
+/// MAC header and FCS of a data frame with three addresses [9.3.2.1].
 const PLAIN_HEADER: Bytes = Bytes::new(28);
+/// The same with QoS control, which takes 2 bytes.
 const QOS_HEADER: Bytes = Bytes::new(30);
 
 impl Wlan {
@@ -188,7 +189,7 @@ keys! {
         kind: "table with `be`, `bk`, `vi`, `vo`", default: Written("{}"),
         within: CATEGORIES,
     }
-    /// in what the access point differs from the stations
+    /// settings in which the access point differs from the stations
     key access_point => {
         kind: "table with `ac`", default: Written("{}"),
         within: ACCESS_POINT,
