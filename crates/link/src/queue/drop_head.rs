@@ -35,7 +35,7 @@ impl<P> DropHead<P> {
 impl<P: Datagram + Send> Queue<P> for DropHead<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         let length = packet.wire_len();
-        // A packet that would not fit an empty queue must not push out all the others.
+        // A packet that would not fit an empty queue is dropped itself, because it must not push out all the others.
         if !self.limit.admits(Backlog::default(), length) {
             drops(packet, DropReason::QueueFull);
             return;
