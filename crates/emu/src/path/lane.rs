@@ -22,7 +22,7 @@ use units::{Bytes, Span, Time};
 /// The time after the first packet of a group within which other packets are delivered with it.
 const GROUP: Span = Span::from_micros(50);
 
-/// The time before a packet is due at which it leaves the link, if the link's delay is that long.
+/// The time by which a packet leaves the link before it is due at the far end, if the link's delay is that long.
 const LEAD: Span = Span::from_micros(200);
 
 /// The rule for the times at which packets that left a link or line are delivered.
