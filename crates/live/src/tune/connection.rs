@@ -363,7 +363,8 @@ impl TunedConnection {
         set_room(socket, room)?;
         let unlocked = self.before.lock.is_some_and(|lock| options::set_buffer_lock(socket, lock).is_ok());
         let autotuned = unlocked && self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK == 0);
-        // Autotuning raises the limit only together with the buffer, which may be large enough already.
+        // Under autotuning the limit is lifted, because autotuning raises it only together with the buffer, which may
+        // be large enough already.
         let clamp = if autotuned { UNLIMITED } else { self.before.clamp };
         options::set_window_clamp(socket, clamp)?;
         let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);

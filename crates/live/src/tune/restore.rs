@@ -146,7 +146,8 @@ fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveErr
         let lock = options::buffer_lock(socket)?;
         options::set_buffer_lock(socket, lock & !RECEIVE_LOCK)?;
     }
-    // Autotuning raises the limit only together with the buffer, which may be large enough already.
+    // The limit is lifted here, because autotuning raises it only together with the buffer, which may be large enough
+    // already.
     options::set_window_clamp(socket, UNLIMITED)?;
     Ok((before, WindowLimits::of(socket)?))
 }
