@@ -310,8 +310,8 @@ keys! {
     /// `[[station]]`.
     pub(crate) table STATION from CELL;
 
-    /// names the station in flows and results. With `count` over 1: `name-1`, `name-2`, …. Those without a
-    /// name are numbered through the file
+    /// names the station in flows and results. With `count` over 1: `name-1`, `name-2`, …. Stations without a name are
+    /// numbered through the file
     key name => {
         kind: "text", default: Words(r#"`"station-1"`, `"station-2"`, …"#),
         why: "stations need no names unless flows name them", from: OWN,
@@ -356,8 +356,9 @@ keys! {
     }
 }
 
-/// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
+/// The largest contention window: its exponent has four bits in the EDCA parameter set [9.4.2.28].
 const MOST_WINDOW: u64 = (1 << 15) - 1;
+/// The largest AIFSN, which has four bits there, too.
 const MOST_AIFSN: u64 = 15;
 /// The most attempts: more than the standard's 255, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u64 = 65_535;
