@@ -21,8 +21,8 @@ impl Endpoints {
         }
     }
 
-    /// Hands a packet to its endpoint as it leaves the last queue of its way. Called only if acknowledgements cross
-    /// queues. Returns the packet with which the endpoint answers.
+    /// Hands a packet to its receiver as it leaves its last queue. Called only if acknowledgements cross queues.
+    /// Returns the packet with which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         let index = packet.flow as usize;
         match self.flows.get_mut(index) {

@@ -72,7 +72,7 @@ impl Population {
         }
     }
 
-    /// Hands a packet to the user of `slot` as it leaves its last queue. Called only if acknowledgements cross queues.
+    /// Hands a packet of the user of `slot` to its receiver. Called only if acknowledgements cross queues.
     pub(crate) fn receive(&mut self, slot: usize, now: Time, packet: &Packet) -> Option<Packet> {
         self.users[slot - self.first].receive(now, packet)
     }

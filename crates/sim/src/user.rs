@@ -156,8 +156,8 @@ impl User {
         self.phase = Phase::Connecting { size, handshake };
     }
 
-    /// Takes a packet that leaves its last queue. Called only if acknowledgements cross queues. Returns the packet with
-    /// which the endpoint answers.
+    /// Takes a packet that reaches the receiver. Called only if acknowledgements cross queues. Returns the packet with
+    /// which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         // A packet of an earlier session meets a closed port.
         if packet.sent < self.began {

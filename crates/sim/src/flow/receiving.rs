@@ -69,8 +69,8 @@ impl Flow {
         self.send_acknowledgement(now, ack, &SackBlocks::NONE, medium);
     }
 
-    /// Takes a packet that leaves its last queue. Called only if acknowledgements cross queues. Returns the packet with
-    /// which the endpoint answers.
+    /// Takes a packet that reaches the receiver. Called only if acknowledgements cross queues. Returns the packet with
+    /// which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         if packet.segment.is_syn() {
             return Some(Packet { kind: Kind::Acknowledgement, length: SYN, ..*packet });
