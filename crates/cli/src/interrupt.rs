@@ -1,7 +1,7 @@
-//! Ctrl-C while results come: the work ends at its next event, so that the program can name the finished part.
+//! Ctrl-C during the work: the work ends at its next event, so that the program can name the finished part.
 //!
-//! No thread waits for the signal, because the kernel's runs get their rights only in a process of one thread. A
-//! transfer needs no such rights, so there a thread waits ([`print_when_interrupted`]).
+//! No thread waits for the signal, because runs on the kernel get their rights only in a process of one thread. A
+//! transfer needs no such rights, so in a transfer a thread waits ([`print_when_interrupted`]).
 
 use crate::print;
 use nix::sys::signal::{SigSet, Signal};
@@ -10,7 +10,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 /// The exit code that a shell reports for a program that Ctrl-C ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// A descriptor from which Ctrl-C can be read. Dropping this restores the usual effect.
+/// A descriptor from which Ctrl-C can be read. Dropping this value restores the usual effect of Ctrl-C.
 pub(crate) struct Interrupt {
     descriptor: SignalFd,
     set: SigSet,
@@ -36,7 +36,7 @@ impl Interrupt {
 
 impl Drop for Interrupt {
     fn drop(&mut self) {
-        // The work has ended, and a second Ctrl-C was meant for it, too.
+        // Further Ctrl-C are discarded, because they were meant for the work, which has ended.
         while self.is_asked() {}
         let _ = self.set.thread_unblock();
     }
@@ -56,7 +56,7 @@ pub(crate) fn print_when_interrupted(kept: String) {
         }
     };
     if std::thread::Builder::new().name("interrupt".into()).spawn(wait).is_err() {
-        // Without that thread Ctrl-C ends the program as usual.
+        // If the thread cannot start, Ctrl-C ends the program as usual.
         let _ = set.thread_unblock();
     }
 }

@@ -48,8 +48,9 @@ impl Formatter for OnlyVisible {
     }
 }
 
-/// Escapes all letters that control a terminal, except line breaks and tabs. Text from other people is escaped before
-/// ([`units::Foreign`]); this is for the user's own arguments, for files and for messages of the system.
+/// Escapes all letters that control a terminal, except line breaks and tabs. Text from other people has already been
+/// escaped ([`units::Foreign`]). This function is for the user's own arguments, for files and for messages of the
+/// system.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -62,7 +63,7 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Writes a question to the terminal in place of its last line; the user types the answer behind it.
+/// Writes a question over the last line of the terminal. The user types the answer behind it.
 pub(crate) fn ask(question: impl Display) {
     let _ = write!(io::stderr(), "\r\x1b[2K{}", harmless(&question.to_string()))
         .and_then(|()| io::stderr().flush());

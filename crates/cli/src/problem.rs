@@ -1,4 +1,4 @@
-//! The bad end of a command: a message for a person and an exit code.
+//! [`Problem`]: the reason why a command failed, as a message for a person and an exit code.
 
 use lab::run::engine::EngineError;
 use lab::study::claims::ClaimError;
@@ -46,7 +46,7 @@ impl Problem {
         Self { message: message.to_string(), code: ENVIRONMENT }
     }
 
-    /// Makes the problem of an error at writing to stdout.
+    /// Makes the problem for an error that occurred in writing to stdout.
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { message: String::new(), code: READER_LEFT },
@@ -58,7 +58,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let code = match error.kind {
-            // The person chose both the scenario and an engine that cannot run it.
+            // An engine that cannot run the scenario is a mistake in usage, because the user chose both.
             ErrorKind::Usage | ErrorKind::Engine => USAGE,
             _ => ENVIRONMENT,
         };
@@ -66,7 +66,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// Converts each of these errors to an [`Error`] first, whose kind decides on the exit code.
+/// Converts each of these errors to an [`Error`] first. The kind of that error decides on the exit code.
 macro_rules! by_error {
     ($($error:ty),*) => {$(
         impl From<$error> for Problem {

@@ -18,18 +18,18 @@ const PAUSE: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(crate) struct Bars {
     silent: bool,
-    /// True to print the summaries of each answer as JSON.
+    /// True if the summaries of each answer are printed as JSON.
     prints: bool,
     /// The name of the work while evidence is gathered.
     doing: String,
     bar: Bar,
-    /// The error at writing an answer to stdout.
+    /// The error that occurred in writing an answer to stdout.
     problem: Option<Problem>,
     interrupt: Option<Interrupt>,
     interrupted: bool,
     /// The number of runs reused from earlier commands.
     reused: usize,
-    /// The steps of the last work: finished, and in all.
+    /// The steps of the current work: the number finished, and the number in all.
     steps: (usize, usize),
     /// True if each step is a search.
     searches: bool,
@@ -77,7 +77,8 @@ impl Bars {
             let message = format!("interrupted: {}; the same command continues", problem.message);
             return Err(Problem { message, code: INTERRUPTED });
         }
-        // A search reuses its own runs, so their number means nothing. One that fails does so before its first try.
+        // The number of reused runs is not printed for a search, which reuses its own runs. A failed search is excluded
+        // by `done`, because it fails before its first try.
         if done.is_ok() && self.reused > 0 && !self.silent && !self.searches {
             let (reused, all) = (self.reused, self.steps.1);
             print::talk(format_args!("{reused} of {all} points reused from earlier runs"));
@@ -159,7 +160,8 @@ impl Progress {
         self.bar.set_message(doing(label, engine, passed, end));
         let part = end.map_or(0.0, |end| (passed / end).min(1.0));
         self.bar.set_position(self.position(part));
-        // A simulation ends soon, but a run of the kernel takes the scenario's own time.
+        // Only runs of the kernel get plain lines before they end, because they take the scenario's own time. A
+        // simulation ends soon.
         if engine == Engine::Live {
             self.show_plain(part, end.map_or(0.0, |end| (end - passed).max(0.0)));
         }
@@ -246,7 +248,7 @@ impl Count {
         let scale = if self.searches { 1000.0 / all.max(1) as f64 } else { 1.0 };
         self.bar.set_position(self.bar.position().max((done * scale) as u64));
         if self.searches {
-            // The time of a run depends on the value that is tried, so it gives no estimate.
+            // No time left is printed, because the time of a run depends on the value that is tried.
             self.plain.show_share(self.bar.elapsed(), done / all.max(1) as f64, &self.bar.message());
         } else {
             self.plain.show(self.bar.elapsed(), done, all, "points", &self.bar.message());
@@ -265,10 +267,10 @@ impl Drop for Count {
 struct PlainLines {
     /// The time of the last line, from the start.
     last_line: Duration,
-    /// The time of the first report, and the work done by then. Results reused from disk say nothing about the time
-    /// that the rest takes.
+    /// The time of the first report, and the work done by then. The speed is measured from there, because results
+    /// reused from disk would make it too high.
     first: Option<(Duration, f64)>,
-    /// The least number of seconds that are left.
+    /// The seconds that the current run takes at least.
     rest: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Scenario files: read, and refused with a reason.
+//! The reading of scenario files, and the reasons for which one is refused.
 
 use lab::Error;
 use scenario::Document;
@@ -48,7 +48,7 @@ pub fn read_text(name: &str, from: impl Read) -> Result<String, Error> {
 
 fn unreadable(name: &str, error: &io::Error) -> Error {
     let help = match name.parse::<Rate>() {
-        // The user typed a rate in place of the file.
+        // The user typed a rate in place of the file, so the help names the options for a rate.
         Ok(rate) => format!(
             "`size` and `emulate` take a rate with --rate {rate}, other commands a scenario with --set link.rate={rate}"
         ),

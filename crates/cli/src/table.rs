@@ -56,7 +56,7 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             print::data(users(&answer.task.label(), sessions))?;
         }
         for record in &answer.records {
-            // If there are many cases, they have only the rows of the table.
+            // The lines about traffic are printed only for a single case.
             for traffic in record.summary.traffic.iter().filter(|_| answers.len() == 1) {
                 print::data(packets(record, traffic))?;
             }
@@ -189,7 +189,7 @@ fn flow_row(flow: &FlowSummary) -> Vec<String> {
     part_row(&flow.name, FLOW, flow)
 }
 
-/// Returns the row of a part of a run; columns without a number of the part stay empty.
+/// Returns the row of a part of a run. Columns for which the part has no number stay empty.
 fn part_row<T>(name: &str, numbers: &[MetricReader<T>], part: &T) -> Vec<String> {
     let cell = |key: &str| {
         let known = numbers.iter().find(|known| known.metric.key == key);
@@ -263,7 +263,7 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
     curves.maps.iter().try_for_each(print_map)
 }
 
-/// Prints one number against another: a row per point, the value of the swept key before both numbers.
+/// Prints one number against another: a row per point, with the value of the swept key and then both numbers.
 fn print_along(chart: &CurveChart, along: &str) -> Result<(), Problem> {
     let several = chart.curves.len() > 1;
     let titled = |axis: &Axis| {

@@ -14,7 +14,7 @@ use units::Span;
 /// The least time between plain lines.
 const PAUSE: Span = Span::from_secs(10);
 
-/// The time between checks that the question still has a purpose.
+/// The time between two checks that the answer is still needed.
 const QUESTION_CHECK: Span = Span::from_millis(100);
 
 /// The longest time left that is shown: 100 days.
@@ -27,7 +27,7 @@ pub(crate) struct TransferDisplay {
     verbose: bool,
     /// The time of the last plain line.
     last_line: Mutex<Span>,
-    /// The least round-trip time so far, as the estimate of the one without a queue.
+    /// The least round-trip time so far, as an estimate of the round trip without a queue.
     least: Mutex<Option<Span>>,
 }
 
@@ -87,7 +87,7 @@ impl Observer for TransferDisplay {
 
     fn accept(&self, question: &Question, is_over: &dyn Fn() -> bool) -> bool {
         self.bar.suspend(|| print::talk(&question.text));
-        // Nothing may be drawn over the typed answer.
+        // The changing line is hidden meanwhile, because it would be drawn over the typed answer.
         self.bar.set_draw_target(ProgressDrawTarget::hidden());
         let answer = answer(is_over);
         self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -104,7 +104,7 @@ impl Observer for TransferDisplay {
             return;
         }
         let mut last_line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
-        // After an interruption the time of a session begins from zero.
+        // After an interruption the time of the session starts again at zero, so the time of the last line is reset.
         if snapshot.elapsed < *last_line {
             *last_line = Span::ZERO;
         }
@@ -118,7 +118,7 @@ impl Observer for TransferDisplay {
 /// Returns true if the user types yes.
 fn answer(is_over: &dyn Fn() -> bool) -> bool {
     loop {
-        // Input from before the question appeared is not an answer to it.
+        // Input from before the question appeared is discarded, because it is not an answer to it.
         let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
         print::ask("Accept? [y/n] ");
         let mut line = String::new();
@@ -176,7 +176,7 @@ pub(crate) fn windowed(
 
 /// Returns "42 %, 1.31 GB of 3.10 GB, 941 Mbit/s, RTT 20.3 ms, window set to 2.42 MB: the queue is 0.30 ms, 15 s left".
 fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
-    // Nothing moves until a person answers.
+    // Nothing moves until a person answers, so the line is only the question.
     if snapshot.phase == "asking" {
         return snapshot.reason.clone();
     }

@@ -124,8 +124,8 @@ fn shares(limits: &Limits) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the goodput before each sample. It counts the data in the receiver's kernel and not those on its disk,
-/// because the disk may take at once the data of several seconds.
+/// Returns the goodput between each sample and the one before. It counts the data that have reached the receiver's
+/// kernel, because its disk may take the data of several seconds at once.
 fn rates(samples: &[Sample]) -> Vec<f64> {
     let mut before = (0.0, samples.first().map_or(0, |first| first.acknowledged));
     let rates = samples.iter().map(|sample| {

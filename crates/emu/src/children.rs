@@ -1,7 +1,7 @@
 //! Child processes, and the numbers that identify them.
 //!
-//! A child keeps its number until its end has been collected; then the kernel may give the number to any other program.
-//! So code that sends a signal by a number collects the end last.
+//! A child keeps its number until its exit status has been collected; then the kernel may give the number to any other
+//! program. So code that sends signals to a number collects the exit status last.
 
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
@@ -9,8 +9,8 @@ use nix::unistd::Pid;
 use std::fs;
 use std::process::Child;
 
-/// Makes the kernel keep the ends of children until they are collected. A process that was started with SIGCHLD
-/// ignored, as some shells and services start one, would not keep them.
+/// Makes the kernel keep the exit status of children until it is collected. The kernel would discard it if this process
+/// was started with SIGCHLD ignored, as some shells and services do.
 pub fn keep_ends() {
     #[expect(unsafe_code, reason = "sigaction")]
     // SAFETY: no handler is installed, so no code can run at a time that it does not expect. Nothing in this program
@@ -33,9 +33,9 @@ fn look(child: &Child) -> nix::Result<WaitStatus> {
     waitid(Id::Pid(Pid::from_raw(child.id() as i32)), flags)
 }
 
-/// Collects the ends of children that no other code waits for. Processes whose parents have ended become children of
-/// the first process of a container, or of a process that has requested them. `own` are the children that the caller
-/// waits for.
+/// Collects the exit status of children that no other code waits for. Processes whose parents have ended become
+/// children of the first process of a container, or of a process that has requested them. `own` are the children that
+/// the caller waits for.
 pub fn collect(own: &[u32]) {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let listed = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -43,7 +43,7 @@ pub fn collect(own: &[u32]) {
         text.split_whitespace().filter_map(|number| number.parse::<u32>().ok()).collect::<Vec<_>>()
     }) {
         if !own.contains(&child) {
-            // A child that still runs is left alone.
+            // With WNOHANG a child that still runs is left alone.
             let _ = waitpid(Pid::from_raw(child as i32), Some(WaitPidFlag::WNOHANG));
         }
     }

@@ -27,7 +27,8 @@ pub(crate) fn of(packet: &[u8]) -> Ecn {
     }
 }
 
-/// Sets congestion experienced, and updates IPv4's header checksum. Leaves anything but a whole IP header alone.
+/// Sets congestion experienced, and updates IPv4's header checksum. Changes nothing if `packet` does not begin with a
+/// whole IP header.
 pub(crate) fn mark(packet: &mut [u8]) {
     match version(packet) {
         Some(4) => {

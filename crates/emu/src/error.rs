@@ -42,7 +42,7 @@ impl EmuError {
         }
     }
 
-    /// Makes the error of a failure of the operating system during `what`.
+    /// Makes the error for a failure of the operating system in the step `what`.
     pub(crate) fn os(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::Os { what: what.into(), source: source.into() }
     }

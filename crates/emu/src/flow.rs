@@ -67,8 +67,8 @@ fn transport(packet: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// The number of flows after which the others share one entry: a path that carries many short transfers must not grow
-/// for ever.
+/// The number of flows with an entry of their own. Later flows share one entry, so that memory stays bounded on a path
+/// with many short transfers.
 const FLOWS_MAX: usize = 1 << 16;
 
 /// Counts per flow.
@@ -78,12 +78,12 @@ pub(crate) struct Flows {
     counts: Vec<(FlowKey, FlowCount)>,
     /// Loss episodes of TCP flows, each watched from its first packet on.
     losses: LossEpisodes,
-    /// The flows of drops that are not in an episode yet.
+    /// The flows of packets that were dropped and are not yet assigned to an episode.
     struck: Vec<u32>,
 }
 
 impl Flows {
-    /// Makes an empty table; `base_rtt` is that of all flows.
+    /// Makes an empty table for flows that all have `base_rtt`.
     pub(crate) fn new(base_rtt: Span) -> Self {
         Self {
             index: HashMap::new(),

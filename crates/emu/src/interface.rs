@@ -25,9 +25,9 @@ pub(crate) fn up(device: &str) -> Result<(), EmuError> {
     control.apply(libc::SIOCSIFFLAGS, "bringing it up", &mut request)
 }
 
-/// The destinations, in addition to the other end, of packets that leave through the device: multicast groups and
-/// broadcast. Without a default route the kernel refuses an address that no end has at once ("Network is unreachable").
-/// With a default route, a program that asked a name server through the device would wait ten seconds for an answer.
+/// The destinations with a route through the device, in addition to the other end: multicast groups and broadcast. The
+/// namespace lacks a default route, so the kernel refuses any other address at once ("Network is unreachable"). With a
+/// default route, a program that asks a name server would wait ten seconds for an answer.
 const TO_MANY: [(Ipv4Addr, u8); 2] = [(Ipv4Addr::new(224, 0, 0, 0), 4), (Ipv4Addr::BROADCAST, 32)];
 
 /// Gives `device` its address, MTU and queue length, and brings it up.
@@ -48,8 +48,8 @@ pub(crate) fn configure(device: &str, settings: &Settings) -> Result<(), EmuErro
     Ok(())
 }
 
-/// Makes connections through `device` use the congestion control `control`, unless their programs choose one after they
-/// connect.
+/// Makes connections through `device` use the congestion control `control`, unless their programs choose another one
+/// after they connect.
 pub(crate) fn control(
     device: &str,
     address: Ipv4Addr,

@@ -2,12 +2,12 @@
 //!
 //! A namespace here has no name in `/run/netns`: a descriptor, the threads and programs inside it and their sockets
 //! hold it open. When the last of them ends, even by `kill -9`, the kernel removes the namespace and the devices in it.
-//! So nothing has to be cleaned up, and no clean-up can fail.
+//! So no code has to clean up.
 //!
 //! One thing can outlast a killed process: its open TCP connections. The kernel tries for up to two minutes to close
-//! them properly (`tcp_orphan_retries`). That setting stays, because programs that close with data in flight depend on
-//! it. The namespace then stays as long, without a device in it. A path that ends by itself shortens this to about a
-//! second.
+//! them properly (`tcp_orphan_retries`). This room does not change that setting while programs run, because programs
+//! that close with data in flight depend on it. The namespace stays for that time, without a device in it. A path that
+//! is stopped and not killed shortens it to about a second.
 
 use crate::{EmuError, User, interface};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -78,8 +78,8 @@ impl Namespace {
             // The receiver waits below, so sending fails only if the caller is gone.
             let _ = entered.send(result);
             if !inside {
-                // The work must not run, because it would use the machine's own network. The caller has the error;
-                // this ends the thread without a second message.
+                // The work must not run, because it would use the machine's own network. The caller already has the
+                // error, so this line only ends the thread, without a message.
                 std::panic::resume_unwind(Box::new("could not enter the namespace"));
             }
             work()
@@ -136,12 +136,13 @@ impl Namespace {
         let parent = std::process::id();
         let step = move || {
             setns(&*namespace, CloneFlags::CLONE_NEWNET)?;
-            // Entering takes rights that the user may lack, and a change of user clears the signal set below.
+            // The child enters the namespace before it changes the user, because entering takes rights that the user
+            // may lack. The signal is set afterwards, because a change of user clears it.
             if let Some(user) = &user {
                 user.take_over()?;
             }
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-            // If the parent ended before the line above, no signal will come.
+            // If the parent ended before the signal was set, no signal will come, so the child ends itself.
             if nix::unistd::getppid().as_raw() as u32 != parent {
                 return Err(io::Error::from(nix::Error::ESRCH));
             }

@@ -1,5 +1,5 @@
-//! Netlink requests: the settings of a device and its routes that the ioctls cannot change, or only for root of the
-//! whole machine.
+//! Netlink requests: the settings of a device and its routes that the ioctls cannot change, or can change only for root
+//! of the whole machine.
 
 use crate::EmuError;
 use nix::errno::Errno;
@@ -16,7 +16,7 @@ const RTAX_CC_ALGO: u16 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route<'a> {
     pub(crate) destination: Ipv4Addr,
-    /// The number of leading bits of the destination that count.
+    /// The number of leading bits of a destination that must match.
     pub(crate) prefix: u8,
     /// The source address of packets that leave by this route.
     pub(crate) source: Ipv4Addr,

@@ -51,9 +51,10 @@ use time::PathTime;
 use units::random::Stream;
 use units::{Bytes, Complaint, Span};
 
-/// The two ends' addresses, from the range for networks between networks (RFC 6598). They exist only inside the
-/// path's namespaces.
+/// The sender's address. Both addresses are from the range for networks between networks (RFC 6598), and exist only
+/// inside the path's namespaces.
 const SENDER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 1);
+/// The receiver's address.
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 2);
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
 
@@ -70,7 +71,7 @@ pub struct Path {
     started: Instant,
     lag: PathLag,
     limits_back: bool,
-    /// The losses of the two hosts at the last beginning.
+    /// The counts of the two hosts' losses at the last [`begin`](Path::begin).
     lost: [HostLosses; 2],
 }
 
@@ -85,7 +86,7 @@ impl Path {
         config.check()?;
         let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&sender, &receiver] {
-            // A run must not inherit what the kernel learned in the last one. If that fails, the run continues
+            // A run must not inherit what the kernel learned in the last one. If this setting fails, the run continues
             // nevertheless.
             let _ = namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
         }
@@ -153,7 +154,7 @@ impl Path {
         &self.sender
     }
 
-    /// Returns the namespace where they leave it.
+    /// Returns the namespace where packets leave the tight link.
     #[must_use]
     pub fn receiver(&self) -> &Namespace {
         &self.receiver
@@ -180,8 +181,8 @@ impl Path {
         self.start_run(warmup, None)
     }
 
-    /// Begins a run as [`begin`](Path::begin) does, with a measured interval that ends `end` after time zero, and not
-    /// when the path is stopped.
+    /// Begins a run as [`begin`](Path::begin) does. The measured interval ends at `end` after time zero, even if the
+    /// path is stopped later.
     ///
     /// # Errors
     /// [`EmuError::Ended`] if the path has ended.
@@ -211,8 +212,8 @@ impl Path {
         self.lag.clone()
     }
 
-    /// Returns the reason if the path has ended by itself: a device was removed, or a bug. No packet moves any more, so
-    /// code that waits for programs inside should check this regularly.
+    /// Returns the reason if the path has ended by itself, because a device was removed or the emulator has a bug. No
+    /// packet moves any more, so code that waits for programs inside should check this regularly.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.get().cloned()
@@ -239,7 +240,7 @@ impl Path {
     pub fn stop(mut self) -> Result<PathReport, EmuError> {
         let ends = if self.limits_back { &[&self.sender, &self.receiver][..] } else { &[&self.sender] };
         let lost: Result<u64, EmuError> = ends.iter().map(|end| tun::dropped_unread(end)).sum();
-        // If the thread has ended already, joining it gives the reason.
+        // Sending fails if the thread has ended already. The join below then gives the reason.
         let _ = self.send(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
         let mut report = thread.join().map_err(|_| self.ended())??;
@@ -305,7 +306,7 @@ impl Path {
     /// quarter of an hour.
     fn shorten_retries(&self) {
         for namespace in [&self.sender, &self.receiver] {
-            // If this fails, they give up later.
+            // If this fails, the connections give up later.
             let _ = namespace.sysctl("net.ipv4.tcp_orphan_retries", "1");
             let _ = namespace.sysctl("net.ipv4.tcp_retries2", "1");
         }
@@ -358,7 +359,7 @@ fn guarded(driver: Driver, failed: &OnceLock<String>) -> Result<PathReport, EmuE
         Err(EmuError::Ended(format!("its thread panicked: {text}")))
     });
     if let Err(error) = &result {
-        // Set once: this thread is the only writer.
+        // Setting succeeds, because this thread is the only writer and writes once.
         let _ = failed.set(match error {
             EmuError::Ended(reason) => reason.clone(),
             other => other.to_string(),

@@ -25,7 +25,7 @@ impl Stored {
         &self.buffer[..self.length]
     }
 
-    /// Returns the same bytes, to be changed.
+    /// Returns the same bytes for changes.
     pub(crate) fn frame_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[..self.length]
     }
@@ -70,7 +70,7 @@ impl Pool {
         &self.slots[slot as usize]
     }
 
-    /// Returns the same packet, to be changed.
+    /// Returns the same packet for changes.
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Stored {
         &mut self.slots[slot as usize]
     }

@@ -1,7 +1,7 @@
 //! The rights of this process, and how an ordinary user gets the rights that the emulator needs.
 //!
 //! The emulator makes namespaces, devices and addresses. Root may do that. Other users may do it inside a *user
-//! namespace* of their own, where the kernel allows those: [`prepare`] enters one.
+//! namespace* of their own, which [`prepare`] enters if the kernel allows it.
 
 use crate::EmuError;
 use nix::sched::{CloneFlags, unshare};
@@ -146,11 +146,12 @@ fn namespaces_forbidden() -> Option<String> {
 
 /// Returns the setting that forbids user namespaces to a process with AppArmor's `label`.
 fn forbidding(setting: impl Fn(&str) -> Option<String>, label: Option<&str>) -> Option<String> {
-    // Ubuntu's switch is for programs without a profile; the attempt shows what a profile allows.
+    // Ubuntu's setting concerns programs without a profile. For a program with one, only the attempt shows what is
+    // allowed.
     let profiled = label.is_some_and(|label| label.trim_end_matches(['\n', '\0']) != "unconfined");
     let forbidding = [
         ("user.max_user_namespaces", "0"),
-        // Debian's switch and Ubuntu's.
+        // Debian's setting and Ubuntu's.
         ("kernel.unprivileged_userns_clone", "0"),
         ("kernel.apparmor_restrict_unprivileged_userns", if profiled { "none" } else { "1" }),
     ];

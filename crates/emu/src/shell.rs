@@ -98,7 +98,7 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     at_ends(&path, &mut command);
     signals.restored_in(&mut command);
     let mut child = command.spawn().map_err(|error| {
-        // A single argument with a space is probably a whole line in quotes, which a shell accepts.
+        // A command of one word with a space in it is probably a whole line in quotes, so the help names `sh -c`.
         let line = program.as_encoded_bytes().contains(&b' ') && arguments.is_empty();
         let help = if line {
             format!("to run a line of shell: -- sh -c '{}'", program.display())
@@ -118,7 +118,7 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let ran = host::clock::now().duration_since(begun);
     let ran = Span::from_nanos(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
     if status.is_err() {
-        // The path has ended, so the command would wait for ever.
+        // The command is killed, because without the path it would wait for ever.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -151,7 +151,7 @@ fn code(status: ExitStatus) -> u8 {
     status.code().map_or_else(|| 128u8.wrapping_add(status.signal().unwrap_or(0) as u8), |code| code as u8)
 }
 
-/// Signals to this process, readable from a descriptor. Before and after, they act as usual.
+/// Signals to this process, which a descriptor reads while this value exists. Before and after, they act as usual.
 struct Signals {
     descriptor: SignalFd,
     before: SigSet,
@@ -192,14 +192,15 @@ impl Signals {
             if let Some(reason) = path.failure() {
                 return Err(EmuError::Ended(reason));
             }
-            // The limit is for `look`, and for the path's failure, which sends no signal.
+            // The wait is limited, so that `look` is called regularly and a failure of the path, which sends no signal,
+            // is noticed.
             pause(&self.descriptor, LOOK_EVERY)?;
             while let Ok(Some(info)) = self.descriptor.read_signal() {
                 // Ctrl-C on a terminal reaches the child as well; passing it on would send it twice.
                 let from_terminal = info.ssi_code == libc::SI_KERNEL;
                 let signal = Signal::try_from(info.ssi_signo as i32).ok();
                 if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !from_terminal) {
-                    // The child may have ended by itself just now.
+                    // Sending fails if the child has just ended.
                     let _ = kill(Pid::from_raw(child.id() as i32), signal);
                 }
             }
@@ -209,7 +210,8 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // The signals still pending were meant for a child that has ended: SIGTERM now would hide its exit status.
+        // Pending signals are discarded, because they were meant for a child that has ended. A SIGTERM that acted now
+        // would hide its exit status.
         while let Ok(Some(_)) = self.descriptor.read_signal() {}
         let _ = self.before.thread_set_mask();
     }
@@ -225,8 +227,8 @@ fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
 
 /// The program at the far end.
 struct Server {
-    /// The server's process. Its exit status is collected last, so that until then the kernel gives its number, which
-    /// is also its group's, to no other program.
+    /// The server's process. Its number is also its group's. The exit status is collected last, so that no other
+    /// program gets the number before.
     child: Child,
     ended: bool,
 }

@@ -13,8 +13,8 @@ use std::os::unix::fs::OpenOptionsExt;
 /// The device's name, the same in every namespace.
 pub const DEVICE: &str = "tight";
 
-/// The number of packets that the device holds for the emulator before it drops. A window's worth may arrive at once
-/// (the kernel does not pace for a TUN device), and here a super-packet counts as one.
+/// The number of packets that the device holds for the emulator before it drops. A whole window may arrive at once,
+/// because the kernel does not pace for a TUN device. A super-packet counts as one packet here.
 const QUEUE_LENGTH: u32 = 20_000;
 
 /// The settings of a device.

@@ -13,7 +13,8 @@ use units::Complaint;
 /// `nogroup`.
 const NO_GROUP: Gid = Gid::from_raw(65_534);
 
-/// A user of this machine with its groups, looked up early because look-ups are not allowed between fork and exec.
+/// A user of this machine and the user's groups. They are looked up before a program starts, because look-ups are not
+/// allowed between fork and exec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     name: String,
@@ -36,7 +37,7 @@ impl User {
         let Some(id) = number("SUDO_UID", std::env::var_os("SUDO_UID"))?.filter(|id| *id != 0) else {
             return Ok(None);
         };
-        // Root's group is given only to a user whose own group it is.
+        // A group of zero (root's) in the variable is ignored. A user gets that group only if it is the user's own.
         let group = number("SUDO_GID", std::env::var_os("SUDO_GID"))?.filter(|id| *id != 0);
         Self::look_up(Uid::from_raw(id), group.map(Gid::from_raw)).map(Some)
     }
@@ -105,8 +106,8 @@ impl User {
         [("HOME", self.home.clone().into()), ("USER", self.name().into()), ("LOGNAME", self.name().into())]
     }
 
-    /// Gives the calling thread alone the user's identity, for good. The kernel lets no program of the user trace it,
-    /// because a process whose rights change cannot be traced without rights.
+    /// Gives the calling thread alone the user's identity, for good. Programs of the user cannot trace the thread,
+    /// because the kernel allows tracing a process whose rights have changed only with special rights.
     fn take_over_thread(&self) -> io::Result<()> {
         let group = |group: Gid| rustix::process::Gid::from_raw(group.as_raw());
         let (user, own) = (rustix::process::Uid::from_raw(self.id.as_raw()), group(self.group));

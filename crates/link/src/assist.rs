@@ -1,9 +1,9 @@
 //! Routers that assist senders: the header that a packet carries, and the link's answer to it.
 //!
-//! A controller that wants the router's feedback sends a [`CongestionHeader`] with every packet. The link's
-//! [`Assist`] reads the header as the packet arrives, and may lower its feedback. The feedback comes back with the
-//! acknowledgement. Packets without a header are counted as traffic and learn nothing. `assist/xcp.rs` and
-//! `assist/rcp.rs` are the routers, one file each.
+//! A controller that wants the router's feedback sends a [`CongestionHeader`] with every packet. The link's [`Assist`]
+//! reads the header as the packet arrives, and may lower its feedback. The feedback comes back with the
+//! acknowledgement. Packets without a header count as traffic and get no feedback. `assist/xcp.rs` and `assist/rcp.rs`
+//! are the routers, one file each.
 
 mod rcp;
 mod xcp;
@@ -28,8 +28,8 @@ pub struct CongestionHeader {
 
 /// The router side of a control, at one link.
 pub trait Assist: Send + Debug {
-    /// Takes a packet of `length` that arrives at the queue, where `backlog` waits. It counts whether or not it is
-    /// dropped.
+    /// Takes a packet of `length` that arrives at the queue, where `backlog` waits. It counts even if the queue drops
+    /// it.
     fn on_arrival(&mut self, now: Time, length: Bytes, backlog: Bytes, header: Option<&mut CongestionHeader>);
 }
 

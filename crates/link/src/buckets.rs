@@ -2,15 +2,15 @@
 
 use units::Span;
 
-/// The number of octaves of values, including the values below the first that have a bucket each; enough for 2^7 and
+/// The number of octaves. The first holds the shortest durations, which have a bucket each. It is enough for 2^7 or
 /// more buckets per octave.
 const OCTAVES: usize = 64 - 7 + 1;
 
 type Octave<const SUB: usize> = Box<[u64; SUB]>;
 
-/// Weights of durations in buckets, `SUB` (a power of two from 2^7) per power of two. A bucket is at most 1/`SUB` of
-/// its values wide. Each of the shortest `SUB` durations has a bucket of its own. An octave takes memory only once a
-/// duration falls into it.
+/// Weights of durations in buckets. An octave of durations has `SUB` buckets, which is 2^7 or a higher power of two. A
+/// bucket is at most 1/`SUB` of its values wide. Each of the shortest `SUB` durations has a bucket of its own. An
+/// octave takes memory only once a duration falls into it.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<const SUB: usize> {
     octaves: [Option<Octave<SUB>>; OCTAVES],
@@ -73,8 +73,8 @@ impl<const SUB: usize> Buckets<SUB> {
         self.octaves.iter().flatten().flat_map(|octave| octave.iter()).sum()
     }
 
-    /// Returns the bucket in which the running sum of weights, shortest duration first, reaches `wanted`, and the share
-    /// of the bucket's weight that is needed. Returns `None` if all weights together are too few.
+    /// Returns the bucket in which the sum of weights, from the shortest duration up, reaches `wanted`, and the share
+    /// of that bucket's weight that the sum needs. Returns `None` if all weights together are too few.
     pub(crate) fn reach(&self, wanted: u64) -> Option<(Bucket, f64)> {
         let mut seen = 0;
         for (octave, weights) in self.octaves.iter().enumerate() {

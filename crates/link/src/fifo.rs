@@ -79,7 +79,8 @@ impl Fifo {
         meter.state(now, self.waiting, self.in_system.front(), self.serializer.rate())
     }
 
-    /// Closes the measurement at `end`: packets that have not left count with the part of their times that has passed.
+    /// Closes the measurement at `end`. Packets that have not left count with the part of their waiting and sending
+    /// that lies before `end`.
     pub(crate) fn report(&self, end: Time, meter: &Meter) -> LinkReport {
         let mut meter = meter.clone();
         meter.held(self.waiting.packets, end);

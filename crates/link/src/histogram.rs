@@ -42,7 +42,7 @@ impl Histogram {
         Span::from_nanos(self.max)
     }
 
-    /// Returns the duration that the share `q` of all do not exceed, to within 1 %; `None` without durations.
+    /// Returns the duration that a share `q` of the durations does not exceed, to within 1 %; `None` without durations.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Span> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));

@@ -7,8 +7,8 @@
 //! - `packet.rs`: the terms; `link.rs`: the whole;
 //! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
 //!   arrival), `serializer.rs`, `delay.rs`;
-//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and `histogram.rs` over
-//!   `buckets.rs`;
+//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and
+//!   `histogram.rs` over `buckets.rs`;
 //! - `moving_limit.rs`: limits that follow the medium;
 //! - `served_queue.rs`: a queue whose packets another object sends;
 //! - `assist.rs`: routers that assist senders;

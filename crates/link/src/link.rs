@@ -19,7 +19,8 @@ pub struct LinkConfig {
     pub delay: Span,
     /// The probability with which each arriving packet is lost.
     pub loss: Fraction,
-    /// The longest extra delay of a packet, which may then overtake others; drawn from a uniform distribution.
+    /// The upper limit of the extra delay. Each packet's extra delay is drawn uniformly from zero to this limit, so
+    /// that packets may overtake others.
     pub jitter: Span,
 }
 
@@ -32,7 +33,7 @@ pub struct Link<P> {
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
-    /// Present only for a link with cross traffic.
+    /// The meters of each source of cross traffic; `None` if the link does not [count](Link::meter_sources) by source.
     sources: Option<Box<SourceMeters>>,
 }
 
@@ -106,7 +107,7 @@ pub enum Admission {
 }
 
 impl<P: Datagram + Send + 'static> Link<P> {
-    /// Creates a drop-tail link. `stream` feeds the random loss.
+    /// Creates a drop-tail link. The random loss draws from `stream`.
     #[must_use]
     pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
         let fifo = Fifo::new(limit, Serializer::new(config.rate));
@@ -121,7 +122,8 @@ impl<P: Datagram + Send + 'static> Link<P> {
     }
 
     /// Creates a link with the policy called `policy`, all its settings at their defaults; returns `None` if the
-    /// registry does not have it. `stream` feeds the random loss, and another stream drawn from it the policy.
+    /// registry does not have it. The random loss draws from `stream`, and the policy from a stream whose seed comes
+    /// from `stream`.
     #[must_use]
     pub fn make(config: LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
         Self::make_with(config, &policy.into(), limit, stream).ok()
@@ -167,7 +169,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         self.sources = Some(Box::new(SourceMeters::new(sources, beyond)));
     }
 
-    /// Returns true if it [counts](Link::meter_sources) packets by their source.
+    /// Returns true if the link [counts](Link::meter_sources) packets by their source.
     #[must_use]
     pub fn meters_sources(&self) -> bool {
         self.sources.is_some()
@@ -219,7 +221,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     }
 
     /// Admits a packet as [`admit`](Link::admit) does, and [counts](Link::meter_sources) it by its source. The returned
-    /// time is that of its arrival at the far end.
+    /// time is the packet's arrival at the far end, not its departure.
     ///
     /// # Panics
     /// As [`admit`](Link::admit).
@@ -276,7 +278,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let held = HeldPacket { arrived: now, marked: false, packet };
         if queued.in_service.is_none() {
-            // Nothing waits while the wire is free, so the backlog does not change.
+            // The packet goes straight to the free wire, so the backlog does not change.
             if let Some(held) = queued.queue.pass(now, held, &mut log) {
                 queued.serve(now, held);
             }

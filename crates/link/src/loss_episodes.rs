@@ -17,19 +17,22 @@ pub struct LossEpisodes {
     base_rtt: Span,
     /// The number of the episode in which each flow lost last; `None` if it is not watched.
     last: Vec<Option<u64>>,
-    /// The times at which watched flows start and leave.
+    /// The times at which watched flows start.
     starts: Times,
+    /// The times at which they leave.
     ends: Times,
-    /// The current episode: its number, its end, the number of flows present at its beginning, and of those that have
-    /// lost.
+    /// The number of the current episode.
     number: u64,
+    /// The time at which it ends.
     until: Time,
+    /// The number of flows present at its beginning.
     present: usize,
+    /// The number of flows that have lost in it.
     struck: usize,
     counts: SynchronizedLosses,
 }
 
-/// Loss episodes, and the number of them that were common to most flows.
+/// The number of loss episodes, and of those in which most flows lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynchronizedLosses {
     /// Episodes with at least two flows present.
@@ -48,7 +51,7 @@ impl SynchronizedLosses {
 }
 
 impl LossEpisodes {
-    /// Creates a counter that watches no flow yet. `base_rtt` is that of the flows, or its mean.
+    /// Creates a counter that watches no flow yet. `base_rtt` is the base RTT of the flows, or their mean base RTT.
     #[must_use]
     pub fn new(base_rtt: Span) -> Self {
         Self {
@@ -71,7 +74,7 @@ impl LossEpisodes {
         }
         let last = &mut self.last[flow];
         if last.is_none() {
-            // Episodes are numbered from one.
+            // Zero means that the flow has not lost yet, because episodes are numbered from one.
             *last = Some(0);
             self.starts.push(start);
         }
@@ -116,7 +119,8 @@ impl LossEpisodes {
     }
 }
 
-/// Instants, sorted only when they are counted, because a hundred thousand may come in any order.
+/// Instants, which are added in any order and sorted only when they are counted, because there may be a hundred
+/// thousand.
 #[derive(Clone, Debug, Default)]
 struct Times {
     times: Vec<Time>,

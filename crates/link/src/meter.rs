@@ -30,11 +30,15 @@ pub struct Meter {
     byte_nanos: u128,
     occupancy: Occupancy,
     delay: QueueingDelay,
-    /// Counts over the whole run, and their values at the start of the interval. A packet is counted once.
+    /// Packets that arrived over the whole run.
     total_arrivals: u64,
+    /// Packets dropped over the whole run.
     total_drops: u64,
+    /// Packets sent over the whole run.
     total_forwarded: u64,
+    /// The value of `total_arrivals` at the start of the interval.
     arrivals_before: u64,
+    /// The value of `total_forwarded` at the start of the interval.
     forwarded_before: u64,
 }
 
@@ -63,9 +67,9 @@ pub struct LinkReport {
     pub idle_fraction: f64,
     /// Share of time no packet waited.
     pub queue_empty_fraction: f64,
-    /// Time averages of packets and bytes waiting.
+    /// Time average of the packets waiting.
     pub mean_waiting_packets: f64,
-    /// See [`LinkReport::mean_waiting_packets`].
+    /// Time average of the bytes waiting.
     pub mean_waiting_bytes: f64,
     /// Time from arrival to the start of transmission of the packet being sent, weighted by time.
     pub queueing_delay: QueueingDelay,
@@ -73,8 +77,8 @@ pub struct LinkReport {
     pub queue_length: Occupancy,
     /// The packets in, out, dropped and still inside, over the whole run, warm-up included.
     pub conservation: Conservation,
-    /// The packets of each source of cross traffic and all others, of a link that [meters](crate::Link::meter_sources)
-    /// them.
+    /// The packets of each source of cross traffic, and all others; `None` if the link does not
+    /// [count](crate::Link::meter_sources) by source.
     pub sources: Option<SourcesReport>,
 }
 
@@ -139,7 +143,7 @@ impl Meter {
         self.total_drops += 1;
     }
 
-    /// Returns the link's state at `now`, with this backlog and this packet being sent.
+    /// Returns the link's state at `now`, if `backlog` waits and `sending` is the packet being sent.
     pub(crate) fn state(
         &self,
         now: Time,
@@ -175,8 +179,7 @@ impl Meter {
         self.marks += 1;
     }
 
-    /// Counts the wire as busy with this packet until this time. A packet whose turn had not come by that time does not
-    /// count.
+    /// Counts the wire as busy with `packet` up to `until`. A packet whose transmission begins later does not count.
     pub(crate) fn sending(&mut self, packet: &Service, until: Time) {
         let sent = until.since(packet.starts.max(self.since));
         if sent > Span::ZERO {
@@ -185,8 +188,8 @@ impl Meter {
         }
     }
 
-    /// Counts `packets` as waiting since the last call, until `now`. To be called with the previous number, each time
-    /// it changes.
+    /// Counts `packets` as waiting from the last call to `now`. Called just before the number changes, with the old
+    /// number.
     #[inline]
     pub(crate) fn held(&mut self, packets: u64, now: Time) {
         self.occupancy.held(packets, now);
@@ -202,8 +205,8 @@ impl Meter {
         }
     }
 
-    /// Counts `backlog` as waiting in any queue since the last call, until `now`. To be called with the previous
-    /// backlog, each time it changes.
+    /// Counts `backlog` as waiting in any queue from the last call to `now`. Called just before the backlog changes,
+    /// with the old backlog.
     pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
         let span = now.since(self.occupancy.until()).as_nanos();
         self.byte_nanos += u128::from(span) * u128::from(backlog.bytes.get());
@@ -215,7 +218,7 @@ impl Meter {
         self.report_of(end, held, self.busy_nanos(rate))
     }
 
-    /// Closes the interval with a time on the wire that is known otherwise.
+    /// Closes the interval as [`report`](Meter::report) does, with the time on the wire given as `busy_nanos`.
     pub(crate) fn report_of(&self, end: Time, held: u64, busy_nanos: f64) -> LinkReport {
         let mut meter = self.clone();
         let measured = end.since(meter.since);

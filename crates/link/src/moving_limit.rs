@@ -60,7 +60,7 @@ impl MovingLimit {
         }
     }
 
-    /// Notes that the queue is empty, or no longer, from `now` on.
+    /// Records that from `now` on the queue is `empty`, or not.
     pub fn set_empty(&mut self, now: Time, empty: bool) {
         match self {
             Self::Alt(alt) | Self::Lesser(_, alt) => alt.set_empty(now, empty),

@@ -2,8 +2,8 @@
 
 use units::{Span, Time};
 
-/// Time spent with each number of packets waiting. Its memory grows with the longest queue seen, whose packets take
-/// more than that.
+/// Time spent with each number of packets waiting. Its memory grows with the longest queue seen, but stays below that
+/// of the packets in such a queue.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
     /// Nanoseconds by packets waiting.
@@ -13,7 +13,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Counts `packets` as waiting since the last call, until `now`.
+    /// Counts `packets` as waiting from the last call to `now`.
     #[inline]
     pub(crate) fn held(&mut self, packets: u64, now: Time) {
         let span = now.since(self.until).as_nanos();
@@ -59,7 +59,7 @@ impl Occupancy {
         Span::from_nanos(self.nanos.get(packets as usize).copied().unwrap_or(0))
     }
 
-    /// Returns the longest queue that lasted for any time.
+    /// Returns the length of the longest queue that lasted for more than an instant.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.nanos.iter().rposition(|nanos| *nanos > 0).unwrap_or(0) as u64

@@ -31,8 +31,8 @@ use units::{Bytes, Rate, Time};
 /// A queue policy. Every packet given to [`enqueue`](Queue::enqueue) or [`pass`](Queue::pass) leaves exactly
 /// once: by `dequeue` or `pass`, or through `drops` with a reason.
 ///
-/// Policies need no timer of their own. Work that the clock makes due is done at the next call, with the same result as
-/// on time.
+/// Policies need no timer of their own. Work that became due since the last call is done at the next call, with the
+/// result that it would have had on time.
 pub trait Queue<P: Datagram>: Send {
     /// Takes a packet that arrives while another is being sent. The policy may drop it or another.
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason));

@@ -1,20 +1,20 @@
 //! The distribution of the queueing delay over time.
 //!
 //! The queueing delay at an instant is the wait of the packet that is being sent, from its arrival to the start of its
-//! transmission. While the link is idle it is zero. So each packet's wait weighs by its transmission time. Of the
-//! possible weightings by time this one
+//! transmission. While the link is idle it is zero. So each packet's wait is weighted by its transmission time. This
+//! weighting has three advantages over others. It
 //! - holds for every queue policy, in any order of service and with any drops, because it counts sent packets. The
 //!   delay that an arrival *would* meet is known only for first-in, first-out queues;
-//! - has as its mean the mean backlog over the rate (Little's law), if the waiting packets were sent. That is the
+//! - has a mean that equals the mean backlog over the rate (Little's law), if all waiting packets are sent. That is the
 //!   queueing delay of a fluid, and of a model;
-//! - costs no more per simulated packet than counting it.
+//! - costs no more per simulated packet than a counter.
 
 use crate::buckets::Buckets;
 use units::Span;
 
 /// Time spent at each queueing delay, in log-linear buckets, and the exact mean and maximum.
 ///
-/// Delays up to 1024 ns are kept exactly, a longer one in a bucket at most 1/1024 of it wide.
+/// Delays up to 1024 ns are kept exactly. A longer one falls into a bucket whose width is at most 1/1024 of the delay.
 #[derive(Clone, Debug, Default)]
 pub struct QueueingDelay {
     /// Nanoseconds by delay.
@@ -25,8 +25,8 @@ pub struct QueueingDelay {
 }
 
 impl QueueingDelay {
-    /// Adds the time `sent` for which a packet that had waited for `wait` was being sent, or, with a `wait` of zero,
-    /// nothing was.
+    /// Adds the transmission time `sent` of a packet that had waited for `wait`. Idle time is added with a `wait` of
+    /// zero.
     #[inline]
     pub fn held(&mut self, wait: Span, sent: Span) {
         let (wait, sent) = (wait.as_nanos(), sent.as_nanos());

@@ -12,7 +12,8 @@ pub struct Serializer {
     free_at: Time,
     /// The carried part below a nanosecond, in units of 1/rate nanoseconds.
     carry: u64,
-    /// The last packet size, with its quotient and remainder: division is expensive, and packets come in few sizes.
+    /// The last packet size, and its transmission time as quotient and remainder. They are kept because division is
+    /// expensive and packets come in few sizes.
     last: (u64, u64, u64),
 }
 

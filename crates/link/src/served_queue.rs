@@ -1,4 +1,4 @@
-//! A queue whose packets another machine sends: the policy, a moving limit, and the meter of both.
+//! A queue whose packets a server sends: the policy, a moving limit, and the meter of both.
 //!
 //! A [`Link`](crate::Link) knows the transmission time of a packet. Here the server reports the end of each packet, as
 //! an access function of a wireless station does. The server sends in the order in which it was handed packets. It may
@@ -16,10 +16,10 @@ use units::{Bytes, Rate, Span, Time};
 /// The share of the newest packet in the rate that [`ServedQueue::state`] shows: a memory of a hundred packets.
 const WEIGHT: f64 = 0.01;
 
-/// A queue before a server, or several of one policy. The server takes from any of them.
+/// One queue in front of a server, or several queues of one policy. The server may take packets from any of them.
 pub struct ServedQueue<P> {
     queues: Vec<Box<dyn Queue<HeldPacket<P>>>>,
-    /// For each queue, true if it was asked for a packet since the last arrival and had none.
+    /// For each queue, true if the server has asked it in vain for a packet since the last arrival.
     dry: Vec<bool>,
     moving: Option<MovingLimitState>,
     /// The backlog of all queues.
@@ -32,10 +32,11 @@ pub struct ServedQueue<P> {
     meter: Meter,
     /// The start of measuring.
     measured_since: Time,
-    /// The time for which the server had a packet, without the one being sent.
+    /// The time for which the server had a packet, up to the end of the last one. The packet being sent is not
+    /// included.
     busy: Span,
     rate: Rate,
-    /// Means over the last packets: bytes, and seconds with the server.
+    /// Means over the last packets: their bytes, and the seconds that the server took for each.
     newest: Option<(f64, f64)>,
 }
 
@@ -100,8 +101,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         })
     }
 
-    /// Adds a moving limit to the queues' own limits. It applies to all of them together, in packets that wait for the
-    /// server to take them.
+    /// Adds a moving limit to the queues' own limits. It applies to all queues together, and counts packets that the
+    /// server has not taken yet.
     #[must_use]
     pub fn limited(self, limit: MovingLimit) -> Self {
         Self { moving: Some(MovingLimitState { limit, packet_nanos: 0, until: Time::ZERO }), ..self }
@@ -111,7 +112,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     /// straight to the server, and is returned; it takes no room then.
     ///
     /// # Panics
-    /// If the queue does not exist; also in the calls below.
+    /// If the queue does not exist. The other methods with a `queue` panic, too.
     pub fn offer(
         &mut self,
         now: Time,
@@ -171,7 +172,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     /// Notes that the server has sent the first packet that it holds.
     ///
     /// # Panics
-    /// If it holds no packet; also below.
+    /// If the server holds no packet, as [`given_up`](Self::given_up) does.
     pub fn sent(&mut self, now: Time) {
         let (service, marked) = self.done(now);
         self.meter.served(&service);
@@ -198,8 +199,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.report_if_empty(now);
     }
 
-    /// Returns true if queue number `queue` is empty and its policy has been asked for a packet since, so that it knows
-    /// that the server would take more.
+    /// Returns true if queue number `queue` is empty and has been asked for a packet since. Its policy then knows that
+    /// the server would take more.
     #[must_use]
     pub fn is_dry(&self, queue: usize) -> bool {
         self.dry[queue]
@@ -210,7 +211,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.moving.as_mut().map(|moving| moving.packets(now))
     }
 
-    /// Returns its time average since the start of measuring.
+    /// Returns the time average of the moving limit since the start of measuring, if there is one.
     pub fn mean_moving_limit(&mut self, now: Time) -> Option<f64> {
         self.moving_limit(now)?;
         let span = now.since(self.measured_since).as_nanos();
@@ -229,8 +230,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         (self.measured_since, self.busy) = (now, Span::ZERO);
     }
 
-    /// Returns the backlog, the arrivals, the drops, and the time for which the server had a packet. Its rate is that
-    /// of the last packets.
+    /// Returns the backlog, the arrivals, the drops, and the time for which the server had a packet. The rate is the
+    /// mean rate at which the server sent the last packets.
     #[must_use]
     pub fn state(&self, now: Time) -> LinkState {
         let rate = match self.newest {

@@ -58,7 +58,7 @@ pub struct SourcesReport {
 #[derive(Clone, Debug)]
 pub struct SourceMeters {
     since: Time,
-    /// The propagation delay behind the caller.
+    /// The time from a packet's report by the caller to its delivery.
     beyond: Span,
     /// The meter of each source; the last is for packets that are not cross traffic.
     meters: Vec<SourceMeter>,

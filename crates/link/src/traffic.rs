@@ -43,7 +43,7 @@ pub enum Pattern {
     },
 }
 
-/// Serializes the trace with each replay, even if several share it.
+/// Serializes the trace. If several replays share it, it is written once for each.
 fn shared<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::Error> {
     trace.as_ref().serialize(serializer)
 }

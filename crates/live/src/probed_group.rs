@@ -8,8 +8,8 @@ use sizing::Input;
 use std::os::fd::AsFd;
 use units::{Rate, Time};
 
-/// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The sockets are
-/// lent for each call, in the order in which they joined the group.
+/// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The caller lends
+/// the sockets for each call, in the order in which they joined the group.
 #[derive(Debug)]
 pub struct ProbedGroup {
     /// The connections.
@@ -25,7 +25,7 @@ impl ProbedGroup {
         Self { group, prober }
     }
 
-    /// Has the group measure, the prober read and send what is due, and the sizer decide. Returns another cap on the
+    /// Lets the group measure, the prober read and send what is due, and the sizer decide. Returns another cap on the
     /// sender's pacing rate if the sizer wants one; `Some(None)` removes the cap.
     ///
     /// # Errors
@@ -56,8 +56,8 @@ impl ProbedGroup {
         self.group.wakeup().min(self.prober.as_ref().map_or(Time::NEVER, Prober::wakeup))
     }
 
-    /// Returns true while the path is being measured without the data, which should wait until then. Only with a
-    /// prober.
+    /// Returns true while the sizer measures the path without data; the sender should hold its data back for so long.
+    /// Only with a prober.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
         self.prober.is_some() && self.group.sizer().wants_quiet()

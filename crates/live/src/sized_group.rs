@@ -15,8 +15,9 @@
 //! joined, and stays their owner. `window.rs` makes the kernel keep a window, and `probed_group.rs` probes for
 //! the sizer.
 //!
-//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. The sizer gets all data that arrived
-//! in between as one delivery. So a sizer that counts in round trips sees eight or more deliveries in each.
+//! The time between two measurements is an eighth of the round trip, at least 1 ms and at most 10 ms. The sizer gets
+//! all data that arrived in between as one delivery. So a sizer that counts in round trips sees eight or more
+//! deliveries in each.
 
 use crate::error::LiveError;
 use crate::window::{Window, WindowControl};
@@ -25,9 +26,9 @@ use sizing::{BufferSizer, Demands, Driver, Input, LEAST_SEGMENTS, PhaseChange};
 use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};
 
-/// The least and the greatest time between two measurements. The kernel's own estimate of the round trip has steps of 1
-/// ms. After 10 ms at most, a window that the kernel has overwritten is set again.
+/// The least time between two measurements, because the kernel's own estimate of the round trip has steps of 1 ms.
 const OFTEN: Span = Span::from_millis(1);
+/// The greatest time between two measurements, after which a window that the kernel has overwritten is set again.
 const SELDOM: Span = Span::from_millis(10);
 /// Measurements in each round trip.
 const PER_ROUND_TRIP: u64 = 8;
@@ -36,8 +37,9 @@ const PER_ROUND_TRIP: u64 = 8;
 #[derive(Debug)]
 struct Member {
     control: WindowControl,
-    /// The counts that the sizer has been given.
+    /// The payload received that has been reported to the sizer.
     received: Bytes,
+    /// The segments out of order that have been reported to the sizer.
     out_of_order: u32,
 }
 
@@ -48,12 +50,11 @@ pub struct SizedGroup {
     members: Vec<Member>,
     /// The payload of a full segment: windows are divided into whole segments.
     segment: Bytes,
-    /// The sizer's maximum. If the sizer of several connections requests it, this is not a limit: each member may have
-    /// all of it.
+    /// The sizer's maximum, which means "without limit". If the sizer requests it, each member may have all of it.
     maximum: Bytes,
     /// The time of the next measurement.
     due: Time,
-    /// The last round-trip time. The sizer gets it again once this time has passed since the last report.
+    /// The round-trip time reported last. The next report follows after this time.
     round_trip: Option<Span>,
     round_trip_reported: Time,
 }
@@ -76,7 +77,8 @@ impl SizedGroup {
         }
     }
 
-    /// Adds one *established* connection, the last of `sockets`. The sizer does not see what it received before.
+    /// Adds one *established* connection, the last of `sockets`. Data that it received before does not count for the
+    /// sizer.
     ///
     /// # Errors
     /// [`LiveError::Host`] if the kernel refuses; the connection's window may then be limited already.
@@ -88,7 +90,8 @@ impl SizedGroup {
         assert_eq!(sockets.len(), place + 1, "the members' sockets, then the new one");
         let socket = &sockets[place];
         let info = TcpInfo::of(socket)?;
-        // Limited from the beginning, even if the sizer has not requested a window: see `WindowControl::take`.
+        // The window is limited at the takeover, even if the sizer has not requested one yet: see
+        // `WindowControl::take`.
         let control = WindowControl::take(socket, self.share(place, place + 1))?;
         let (received, out_of_order) = (info.stream_received(), info.rcv_ooopack.unwrap_or(0));
         self.members.push(Member { control, received, out_of_order });

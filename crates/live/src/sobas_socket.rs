@@ -105,16 +105,16 @@ impl<S: AsFd> SobasSocket<S> {
         Ok(())
     }
 
-    /// Returns the time until [`poll`](Self::poll) next has something to do, for programs that wait; `None`: call it at
-    /// once.
+    /// Returns the time until the next call of [`poll`](Self::poll) is due, for programs that wait; `None`: it is due
+    /// now.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
         let wait = self.probed_group.wakeup().since(self.clock.now());
         (wait > Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
-    /// Returns true while the path is being measured without the data. If the program's protocol allows it, the sender
-    /// should wait until then. Only with probes, and for some round trips at the beginning.
+    /// Returns true while the path is measured without data: only with probes, for some round trips at the beginning.
+    /// If the program's protocol allows it, the sender should hold its data back for so long.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
         self.probed_group.wants_quiet()

@@ -6,8 +6,8 @@
 //! and looks it up anew each time. The network namespace does not matter, because a socket stays in its own.
 //!
 //! The sizer uses only what a receiver can see by itself: there are no probes, and the sender does not cooperate. Every
-//! established connection is taken over, with either end at the port if one is given. Listening sockets are left alone.
-//! The connections that they accept are found within about a tenth of a second.
+//! established connection is taken over; if a port is given, only those with that port at either end. Listening sockets
+//! are left alone. The connections that they accept are found within about a tenth of a second.
 //!
 //! Reading order: this file, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
 //! its former settings and their return), `tune/lock.rs` (one tuner for each connection). Then `tune/restore.rs` (the
@@ -41,8 +41,9 @@ use units::{Bytes, Rate, Span, Time};
 /// The time between two scans for new connections; longer where a scan takes long, so that scans never take more than a
 /// twentieth of a processor.
 const SCAN_INTERVAL: Span = Span::from_millis(100);
+/// The least time between two scans, in lengths of the last scan.
 const SCAN_SHARE: u64 = 20;
-/// A connection that has received more than this was under way before, and may have built a queue of its own.
+/// The bytes received above which a connection counts as under way: it may have built a queue of its own.
 const RUNNING: Bytes = Bytes::new(64_000);
 /// The time for which such a connection is watched before it is taken over, so that the effect of tuning is known.
 const WATCH: Span = Span::from_millis(800);
@@ -119,9 +120,9 @@ pub struct Tuner {
     /// Inodes that are not examined again: sockets other than TCP's, connections without the port, and refused ones.
     dismissed: BTreeSet<u64>,
     look: Time,
-    /// Connections that are being watched: the time since which they are, and the bytes received until that time.
+    /// Connections that are being watched: the time at which watching began, and the bytes received until that time.
     watched: BTreeMap<u64, (Time, Bytes)>,
-    /// True once all processes have been scanned.
+    /// True once all processes have been scanned for the first time.
     looked: bool,
 }
 
@@ -217,7 +218,7 @@ impl Tuner {
         for process in self.root.family() {
             let descriptors = match process.descriptors() {
                 Ok(descriptors) => descriptors,
-                // The process has ended meanwhile. The end of the program itself is checked elsewhere.
+                // This process has ended meanwhile. The end of the program itself is checked elsewhere.
                 Err(TuneError::NoProcess { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -241,7 +242,7 @@ impl Tuner {
             return Ok(());
         }
         if let Some(&place) = self.known.get(&descriptor.inode) {
-            // The same socket under another number, or passed on to a child.
+            // The socket is known. It may now have another number, or belong to a child.
             self.connections[place].is_at(process, descriptor);
             return Ok(());
         }
@@ -251,7 +252,7 @@ impl Tuner {
             return Ok(());
         };
         if !ends.stands {
-            // It listens, is connecting, or is closing.
+            // The socket listens, is connecting, or is closing.
             return Ok(());
         }
         if self.config.port.is_some_and(|port| !ends.ports().contains(&port)) {
@@ -289,12 +290,12 @@ impl Tuner {
 }
 
 impl Tuner {
-    /// Watches how a connection does without a sizer. Returns `Some(None)` for a new connection, and `None` while it is
-    /// still being watched.
+    /// Watches a connection that was under way before, without a sizer. Returns `None` while it watches, and then the
+    /// measurements. Returns `Some(None)` for a new connection, which is not watched.
     fn watch(&mut self, inode: u64, socket: &impl AsFd, now: Time) -> Option<Option<EarlierMeasurements>> {
         let Ok(info) = TcpInfo::of(socket) else { return Some(None) };
         let received = info.stream_received();
-        // A connection that appears later has a sizer from the beginning.
+        // A connection with little data, or one that appears after the first scan, is new and gets a sizer at once.
         if received <= RUNNING || (self.looked && !self.watched.contains_key(&inode)) {
             return Some(None);
         }

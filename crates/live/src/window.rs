@@ -3,8 +3,8 @@
 //! The steps (kernel 6.x) and their reasons:
 //! 1. `SO_RCVBUF` stays untouched until the connection is established, because an earlier value fixes a small window
 //!    scale.
-//! 2. Then the buffer becomes large, by force if allowed. This turns autotuning off, which would overwrite the clamp,
-//!    and the buffer takes unread data without the window shrinking.
+//! 2. Then the buffer becomes large, by force if allowed. This turns autotuning off, which would overwrite the clamp. A
+//!    large buffer also holds unread data without a smaller window.
 //! 3. Then `TCP_WINDOW_CLAMP` is set to S.
 //! 4. [`WindowControl::assert`] is called again and again, because the kernel resets the clamp once more when it learns
 //!    the size of the segments it receives.
@@ -26,7 +26,7 @@ pub enum Window {
     Max,
     /// At most this size.
     AtMost(Bytes),
-    /// As the kernel sizes it by itself: nothing is set.
+    /// The window that the kernel chooses by itself: nothing is set.
     Autotuned,
 }
 
@@ -37,8 +37,8 @@ pub struct WindowReading {
     pub requested: Option<Bytes>,
     /// The clamp that the kernel had at the reading, before it was asserted again.
     pub granted: Bytes,
-    /// The window advertised last: `tcpi_rcv_wnd`, which can exceed the largest window of the scale, limited to that.
-    /// `None` before Linux 6.2.
+    /// The window advertised last: `tcpi_rcv_wnd`, limited to the largest window of the scale, which the kernel's
+    /// number can exceed. `None` before Linux 6.2.
     pub observed: Option<Bytes>,
 }
 
@@ -68,14 +68,15 @@ pub fn advertisable(info: &TcpInfo) -> Bytes {
 pub struct WindowControl {
     window: Window,
     buffer: ReceiveBuffer,
-    /// The kernel's version of the request, because it raises very small clamps. `None`: not handed over yet.
+    /// The clamp that the kernel returned for the request, which may differ because the kernel raises very small ones.
+    /// `None`: the request is not handed over yet.
     held: Option<Bytes>,
     overwritten: u32,
 }
 
 impl WindowControl {
-    /// Takes over the window of an *established* connection. Without privilege `SO_RCVBUF` limits [`Window::AtMost`],
-    /// and [`Window::Max`] stays with the kernel's autotuning, which then allows a larger window.
+    /// Takes over the window of an *established* connection. Without privilege the largest `SO_RCVBUF` limits
+    /// [`Window::AtMost`]. [`Window::Max`] then leaves autotuning on, because it reaches a larger window.
     ///
     /// # Errors
     /// [`LiveError::Host`] if the kernel refuses.
@@ -137,7 +138,7 @@ impl WindowControl {
         Ok(WindowReading { requested, granted: options::window_clamp(socket)?, observed })
     }
 
-    /// Returns the receive buffer behind the window, and how it was obtained.
+    /// Returns the receive buffer behind the window, with the way in which it was obtained.
     #[must_use]
     pub const fn buffer(&self) -> ReceiveBuffer {
         self.buffer

@@ -96,14 +96,15 @@ impl From<&cli::Fault> for Fault {
     fn from(fault: &cli::Fault) -> Self {
         let origin = &fault.origin;
         let file = origin.file().map(str::to_owned);
-        // An override has a text of its own, whose lines nobody sees.
+        // A fault in an override gets no line or column, because an override is not in the file.
         let in_file = |place| file.is_some().then_some(place);
         let (line, column) = (in_file(origin.line()), in_file(origin.column()));
         Self { file, line, column, ..Self::from(&fault.complaint) }
     }
 }
 
-/// Makes the exception of an error. Its text is that of the command without the help, which is a note.
+/// Makes the exception of an error. Its text is the one that the command would print, without the help, which becomes a
+/// note of the exception.
 pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
     let (text, faults) = parts(&error);
     let error = match error.kind {
@@ -114,7 +115,7 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
     with_faults(py, error, faults)
 }
 
-/// Makes the exception of a scenario that has no text that a person wrote: its faults have keys only.
+/// Makes the exception of an error in a scenario that was made in code. Its faults have keys, but no places in a text.
 pub(crate) fn raised_in_code(py: Python<'_>, mut error: Error) -> PyErr {
     if let Some(faults) = error.faults.take() {
         let kind = error.kind;

@@ -22,7 +22,7 @@ pub(crate) struct Frame(pub(crate) Arc<Table>);
 /// A column as pickles have it: name, unit, words, kind, values.
 type Pickled = (String, String, String, String, Py<PyList>);
 
-/// The units of columns. A unit of a table is one of the program's, which live as long as it.
+/// The units that columns may have. A table refers to these texts, which are static.
 const UNITS: [&str; 10] = ["", "1", "s", "ms", "B", "bit/s", "packets", "packets/s", "segments", "bdp"];
 
 impl From<Table> for Frame {
@@ -129,7 +129,7 @@ impl Frame {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may leave a request for other types unanswered.
+        // The requested types are ignored, which the Arrow interface allows.
         let _ = requested_schema;
         let schema = Arc::new(schema(&self.0));
         let columns = self.0.fields.iter().map(|field| array(&field.column)).collect();

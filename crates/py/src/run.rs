@@ -83,7 +83,7 @@ impl Run {
         })
     }
 
-    /// Returns the number called `key`, or `default` if the run does not know it.
+    /// Returns the number called `key`, or `default` if the run does not have it.
     #[pyo3(signature = (key, default=None))]
     fn get<'py>(
         &self,

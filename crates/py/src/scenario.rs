@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub(crate) struct Scenario {
     pub(crate) document: Arc<Document>,
-    /// True if nobody wrote its text, so that errors name keys only.
+    /// True if the scenario was made in code. Errors then name keys only, because nobody wrote its text.
     pub(crate) in_code: bool,
     /// The first point of its sweep.
     pub(crate) first: Task,

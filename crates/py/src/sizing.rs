@@ -132,7 +132,7 @@ fn answer(
 ) -> PyResult<Sizing> {
     let engine = known_engine(py, engine)?;
     study.check(engine).map_err(|complaint| {
-        // The library names options of the command.
+        // The library's complaint names an option of the command, which becomes the name of the argument here.
         let place = complaint.place.strip_prefix("--").map(|option| option.replace('-', "_"));
         wrong(py, Complaint { place: place.unwrap_or(complaint.place), ..complaint })
     })?;

@@ -17,7 +17,7 @@ pub(crate) fn written(value: &Bound<'_, PyAny>, place: &str) -> Result<String, C
     within(value, place, &mut Vec::new())
 }
 
-/// Returns the value as `--set` takes it: a text without quotes, unless it would then be another value.
+/// Returns the value as `--set` takes it. A text has no quotes, unless `--set` would then read it as another value.
 ///
 /// # Errors
 /// If a scenario cannot have such a value.
@@ -67,7 +67,7 @@ fn within(value: &Bound<'_, PyAny>, place: &str, outer: &mut Vec<usize>) -> Resu
         return Ok(text.written());
     }
     if value.is_instance_of::<PyInt>() {
-        // Of any size.
+        // The text is used, because an int of Python may be of any size.
         return value.str().map(|text| text.to_string()).map_err(|_| refused(value, place));
     }
     if let Ok(number) = value.cast::<PyFloat>() {
@@ -77,7 +77,7 @@ fn within(value: &Bound<'_, PyAny>, place: &str, outer: &mut Vec<usize>) -> Resu
             false => Err(Complaint::new(place, format!("{number}")).accepted("a finite number")),
         };
     }
-    // A number of numpy.
+    // A number of numpy is converted to Python's own.
     if value.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|dimensions| dimensions == 0))
         && let Ok(item) = value.call_method0("item")
         && !item.is(value)

@@ -32,7 +32,7 @@ impl Shared {
     }
 }
 
-/// The study's watch: it notes the steps, and passes on the wish to stop.
+/// The watch of the study. It records the finished steps, and stops the study if the caller's thread asks for that.
 struct Told<'a>(&'a Shared);
 
 impl Watch for Told<'_> {
@@ -83,7 +83,8 @@ fn waited<'s, T: Send + 's>(
         let state = shared.state();
         let waited = shared.ended.wait_timeout_while(state, PACE, |state| !state.has_ended);
         let state = *waited.unwrap_or_else(PoisonError::into_inner).0;
-        // Steps of work that has failed meanwhile are reported, too, because they were finished.
+        // `progress` also gets the last steps of work that has ended meanwhile, even if it failed, because these steps
+        // were finished.
         if problem.is_none()
             && let Err(error) = Python::attach(|py| look(py, progress, state, &mut told))
         {

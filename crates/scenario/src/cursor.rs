@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 use units::{Complaint, Foreign, TextError, is_visible, one_line};
 
-/// The place in which readers note faults, and the keys of the whole file.
+/// The faults that readers have noted, the keys of the whole file, and the trees of defaults.
 pub(crate) struct Sink {
     faults: RefCell<Vec<Fault>>,
     root: schema::Keys,
@@ -37,7 +37,7 @@ impl Sink {
         }
     }
 
-    /// Returns the tree of a default. The first call makes all trees.
+    /// Returns the tree of a default. The first call makes the trees of all defaults.
     fn default(&self, text: &'static str) -> Option<&'static Node> {
         static TREES: OnceLock<HashMap<&'static str, Node>> = OnceLock::new();
         let trees = TREES.get_or_init(|| {
@@ -127,7 +127,7 @@ impl<'a> ValueAt<'a> {
         self.keys_among(known, &[], &|_, _| String::new())
     }
 
-    /// Reads a table as [`keys`](ValueAt::keys) does; `misplaced` says what is wrong with a key of `others`.
+    /// Reads a table as [`keys`](ValueAt::keys) does. For a key of `others`, the fault has the words of `misplaced`.
     pub(crate) fn keys_among(
         &self,
         known: schema::Keys,
@@ -325,8 +325,8 @@ impl<'a> Keys<'a> {
         self.at.child(name)
     }
 
-    /// Returns the value of `name`, or the table with the path that the key would have: there a reader notes that it is
-    /// missing.
+    /// Returns the value of `name`. If it is absent, returns the table itself with the key's path, so that a fault can
+    /// report the key as missing.
     pub(crate) fn near(&self, name: &str) -> ValueAt<'a> {
         self.get(name).unwrap_or_else(|| ValueAt { path: self.path(name), ..self.at.clone() })
     }
@@ -336,7 +336,7 @@ impl<'a> Keys<'a> {
         Self { host, control: control.to_owned(), ..self.clone() }
     }
 
-    /// Returns the same table with the defaults of `known`.
+    /// Returns the same table, with `known` as the keys whose defaults it has.
     pub(crate) fn among(&self, known: schema::Keys) -> Self {
         Self { known, ..self.clone() }
     }

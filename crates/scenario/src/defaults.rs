@@ -1,7 +1,7 @@
 //! `Default`: the schema's values for keys that are not written, on `host = "rfc"`.
 //!
-//! Required keys are empty or zero, which no check accepts. Names and paths that a file may leave out are empty, too: a
-//! check fills them in.
+//! Required keys are empty or zero, which no check accepts. Names and paths that a file may leave out are empty, too;
+//! [`Scenario::checked`] fills them in.
 
 use crate::document::Document;
 use crate::spec::{

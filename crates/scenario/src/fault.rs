@@ -84,10 +84,10 @@ const LINES: usize = 22;
 const NAMED: usize = 8;
 
 impl Faults {
-    /// Sorts the faults by place and keeps one of several alike.
+    /// Sorts the faults by place and keeps one of several equal ones.
     pub(crate) fn new(mut faults: Vec<Fault>) -> Self {
         faults.sort_by_key(|fault| fault.origin.rank());
-        // An override or a sweep of every flow is wrong once, not once for each flow.
+        // A fault in an override or a sweep that sets a key of every flow is kept once, not once for each flow.
         let mut seen = HashSet::new();
         faults.retain(|fault| {
             let text = fault.origin.text().to_owned();
@@ -128,7 +128,7 @@ fn screen<'a>(
     for (at, (text, _)) in texts.clone().enumerate() {
         let gap = if at > 0 { "\n\n" } else { "" };
         used += text.lines().count() + usize::from(at > 0);
-        // The first is shown whatever its length.
+        // The first text is printed whatever its length.
         if at > 0 && used > LINES {
             let more = texts.len() - at;
             let places = texts.skip(at).map(|(_, place)| place);

@@ -64,7 +64,7 @@ impl Lines {
         }
     }
 
-    /// Sets the name, unless that is empty or the `usual` one.
+    /// Sets the key `name`, unless the name is empty or the `usual` one.
     pub(crate) fn name(&mut self, name: &str, usual: &str) {
         if name != usual && !name.is_empty() {
             self.set("name", name);
@@ -181,7 +181,7 @@ written!(
 
 impl Written for f64 {
     fn written(&self) -> String {
-        // With a point, so that it is not read as a whole number.
+        // The text has a decimal point, so that it is not read as a whole number.
         format!("{self:?}").to_lowercase()
     }
 }

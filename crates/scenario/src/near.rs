@@ -111,7 +111,8 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .iter()
         .map(|candidate| (osa_distance(&folded, &candidate.to_lowercase().replace('-', "_")), *candidate))
         .min_by_key(|(distance, _)| *distance)
-        // A third of the letters may be wrong. A word of one letter may differ by case alone.
+        // A candidate is near enough if at most a third of the letters are wrong. A word of one letter may differ by
+        // case alone.
         .filter(|(distance, candidate)| {
             *distance <= length.min(candidate.chars().count()).div_ceil(3).min(length / 2)
         });

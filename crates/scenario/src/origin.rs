@@ -90,7 +90,7 @@ impl Origin {
         };
         let at = string.char_indices().nth(column.saturating_sub(1)).map_or(string.len(), |(at, _)| at);
         let rest = &string[at..];
-        // The place after the string is its closing quote, or the end of an unquoted override.
+        // A column just behind the string gives one character: the closing quote, or the end of an unquoted override.
         let length = rest.find(char::is_whitespace).unwrap_or(rest.len()).max(usize::from(rest.is_empty()));
         let start = self.range.start + quote + at;
         let end = (start + length).min(self.source.text.len());

@@ -12,8 +12,8 @@ use std::ops::Range;
 type Edit = (Range<usize>, String);
 
 impl Document {
-    /// Returns the text with the values of `point` for the swept keys and `[sweep]` commented out. Overrides are not in
-    /// it, and neither are values that have no place in the text.
+    /// Returns the text with the values of `point` for the swept keys and `[sweep]` commented out. It leaves out
+    /// overrides, and values that have no place in the text.
     #[must_use]
     pub fn text_at(&self, point: &[(String, String)]) -> String {
         let text = self.text();
@@ -26,9 +26,11 @@ impl Document {
                 places.into_iter().flatten().filter_map(|steps| edit(written.root(), &steps, &value, text)),
             );
         }
-        // These follow the insertions, so that none lands between a line of the sweep and its `#`.
+        // The edits that insert `#` come after the other insertions. So at one place the other text lands before the
+        // `#`, not between it and its line.
         edits.extend(written.sweep_commented_out());
-        // From the end, so that earlier places stay valid. At one place the later insertion is applied first.
+        // Edits are applied from the end of the text, so that earlier places stay valid. At one place the later edit is
+        // applied first.
         edits.sort_by_key(|(range, _)| range.start);
         let mut edited = text.to_owned();
         for (range, by) in edits.into_iter().rev() {

@@ -57,7 +57,8 @@ impl Sweep {
         drawn.chain(self.axes.iter().map(|axis| &axis.key)).map(String::as_str)
     }
 
-    /// Returns the values that replace a point's own in its baseline; empty without a `baseline`.
+    /// Returns the swept keys and values that the baseline of every point has in place of the point's own; empty
+    /// without a `baseline`.
     #[must_use]
     pub fn baseline(&self) -> &[(String, String)] {
         &self.baseline
@@ -152,7 +153,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Returns the sweep without the axes that setting `key` fixes; `None` if it fixes none.
+    /// Returns the sweep without the axes that an override of `key` fixes; `None` if it fixes none.
     pub(crate) fn settled(&self, key: &str) -> Result<Option<Table>, Complaint> {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
@@ -162,7 +163,7 @@ impl Document {
         let draws = self.draw_table().map(draw::entries).unwrap_or_default();
         let drawn = draws.iter().map(|(key, _)| (key.clone(), format!("draw.{key}")));
         for (swept, at) in lists(table).into_iter().map(|(key, _)| (key.clone(), key)).chain(drawn) {
-            // An axis that leads nowhere is a fault of the sweep, which its reader finds.
+            // An axis whose key leads nowhere is skipped, because the reader of the sweep reports it.
             let Ok(varied) = split(&swept).and_then(|segments| places::targets(ROOT, self.root(), &segments))
             else {
                 continue;
@@ -375,7 +376,8 @@ fn lists(table: &Table) -> Vec<(String, &Entry)> {
     flatten("", table, &|_| false, &mut entries);
     entries.retain(|(key, _)| !RESERVED.iter().any(|reserved| key.split('.').next() == Some(*reserved)));
     entries.sort_by_key(|(_, entry)| {
-        // Every override begins at the same place, and ends where its key does.
+        // An override's place ends where its key ends. The end would sort overrides by the length of their keys, so
+        // only the start counts.
         let (is_override, start, _) = entry.origin.rank();
         (is_override, start)
     });

@@ -41,7 +41,8 @@ pub(crate) trait Table {
     fn hash<M: SerializeMap>(&self, key: &str, usual: Option<&Self>, map: &mut M) -> Result<(), M::Error>;
 }
 
-/// Returns the value, whose type is that of the field. So the compiler reports a reader of another type at its entry.
+/// Returns `value`. Because of `_field` the compiler checks that the reader of an entry returns the type of its field,
+/// and reports a wrong type at the entry.
 pub(crate) fn of_field<T>(_field: &Option<T>, value: Option<T>) -> Option<T> {
     value
 }

@@ -119,7 +119,8 @@ impl Written for Queue {
 }
 
 impl Flow {
-    /// Adds the keys that differ from the defaults of a host: the one from which fewer differ.
+    /// Adds the host, and the keys that differ from its defaults. Of the two hosts it chooses the one that needs fewer
+    /// keys.
     fn lines(&self, lines: &mut Lines, names: &Names<'_>) {
         let on = |host: Host| {
             let mut lines = Lines::default();
@@ -142,7 +143,7 @@ impl Flow {
         self.write(&Self { transport: Transport { sack: true, ..usual.transport }, ..usual.clone() }, lines);
         lines.differs("access_rate", &self.access_rate, &usual.access_rate);
         let mut ends = Ends { host: self.transport.host };
-        // Without pauses their interval has no meaning.
+        // Without pauses their interval has no meaning, so it is left out.
         if ends.host.pause == Span::ZERO {
             ends.host.pause_interval = usual.transport.host.pause_interval;
         }
@@ -167,7 +168,7 @@ impl CellWay {
             let meant = names.stations.iter().filter(|name| name.starts_with(beginning));
             meant.copied().eq(&self.stations)
         };
-        // Names such as `a-1` belong to a group of `count` stations.
+        // Names such as `a-1` and `a-2` may be those of one group of stations, which is then written as `a-*`.
         let group = self.stations.first().map(|first| first.trim_end_matches(|c: char| c.is_ascii_digit()));
         match (&self.stations[..], group) {
             ([station], _) if !station.ends_with('*') => lines.set("station", station),
@@ -231,7 +232,7 @@ impl Sessions {
         lines.set("session", &self.session);
         lines.set("think", &self.think);
         lines.differs("handshake", &self.handshake, &false);
-        // The lines above already have `users` and `handshake`.
+        // Count and handshake get their defaults here, because the lines above already have `users` and `handshake`.
         let flow = Flow { count: 1, handshake: true, ..self.flow.clone() };
         flow.lines(&mut lines, names);
         lines
@@ -247,7 +248,8 @@ impl Wlan {
         }
         lines.set("rate", &self.rate);
         lines.some("control_rate", self.control_rate.as_ref());
-        // Its default depends on the categories, and the default header depends on it.
+        // `access` is always written, because its default depends on the categories, and the default header depends on
+        // it.
         lines.set("access", &self.access);
         lines.differs("after_collision", &self.after_collision, &usual.after_collision);
         lines.some("eifs_rate", self.eifs_rate.as_ref());

@@ -12,7 +12,7 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Returns the time at which the owner of `index` next acts of itself.
+    /// Returns the time at which the owner of `index` next acts on its own.
     #[inline]
     pub(crate) fn deadline(&self, index: usize) -> Time {
         match self.flows.get(index) {
@@ -21,7 +21,8 @@ impl Endpoints {
         }
     }
 
-    /// Hands a segment to its receiver, if acknowledgements cross queues. Returns the packet that the receiver sends.
+    /// Hands a packet to its receiver as it leaves its last queue. Called only if acknowledgements cross queues.
+    /// Returns the packet with which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         let index = packet.flow as usize;
         match self.flows.get_mut(index) {

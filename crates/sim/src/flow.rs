@@ -30,14 +30,15 @@ pub(crate) struct Flow {
     index: u32,
     sender: Sender,
     receiver: Receiver,
-    /// The acknowledgements under way, if they cross queues. The receiver then acts as a segment leaves the last queue.
+    /// The acknowledgements under way; `None` if they meet no queue. If they cross queues, the receiver acts as soon as
+    /// a segment leaves its last queue.
     way_back: Option<Box<WayBack>>,
     /// The probes and trains by which its sizer measures the path.
     probing: Option<Box<Probing>>,
     /// The handshake, until the connection is established.
     opening: Option<Box<Opening>>,
-    /// The time at which the sender starts; after that, the time at which jitter lets it send again. While the
-    /// connection is being set up, the time at which it sends the SYN.
+    /// The time at which the sender starts; after the start, the time until which jitter or the pacer delays it. During
+    /// the handshake, the time of the next SYN.
     sends_at: Time,
     jitter: Span,
     stream: Stream,
@@ -45,10 +46,10 @@ pub(crate) struct Flow {
     size: Option<Bytes>,
     total_segments: u64,
     start: Time,
-    /// The time at which it could send data.
+    /// The time since which the connection can send data.
     established: Option<Time>,
     completed: Option<Time>,
-    /// True if it left before it had sent all its data.
+    /// True if the flow left before it had sent all its data.
     left: bool,
     name: String,
     /// Boxed, so that the flow itself stays small: a thousand of them must fit in the processor's cache.
@@ -133,7 +134,7 @@ impl Flow {
         flow
     }
 
-    /// Puts a fresh connection in this one's place. The counts stay, and the random streams go on.
+    /// Replaces this connection by a fresh one. The counts are kept, and the random streams go on.
     pub(crate) fn renew(&mut self, plan: FlowPlan) {
         let delivered = self.delivered() - self.counts.delivered_before;
         let timeouts = self.sender.timeouts() - self.counts.timeouts_before;
@@ -152,7 +153,7 @@ impl Flow {
         self.sender.introduce(now, sample);
     }
 
-    /// Returns the time at which this flow next acts of itself, if no acknowledgement comes before.
+    /// Returns the time at which this flow next acts on its own, if no acknowledgement comes before.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
@@ -168,8 +169,8 @@ impl Flow {
         self.completed.is_some()
     }
 
-    /// Takes a segment that has reached the receiver, and gives the sender the acknowledgement that it may cause. If
-    /// acknowledgements cross queues, takes one of them as it reaches the sender.
+    /// Handles an arrival. If acknowledgements meet no queue, it is a segment at the receiver, whose acknowledgement
+    /// goes to the sender here. Otherwise it is an acknowledgement at the sender.
     // Inlined always, because the compiler would otherwise leave a call per packet: the loop and the users call it.
     #[inline(always)]
     pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
@@ -199,7 +200,7 @@ impl Flow {
         {
             self.sender.heed_router(feedback);
         }
-        // By reference, so that it need not be moved.
+        // The acknowledgement is borrowed, so that it is not moved.
         if let Some(ack) = &self.receiver.on_segment(now, number, arrival.sent) {
             self.on_ack(now, ack, &[], medium);
         }
@@ -223,7 +224,8 @@ impl Flow {
         }
     }
 
-    /// Returns the segment's number, or `None` for a probe. Congestion bits go to the receiver.
+    /// Returns the segment's number, or `None` for a probe, which goes to the sizer. Hands congestion bits to the
+    /// receiver.
     #[inline]
     fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
         arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))

@@ -33,13 +33,13 @@ impl Handshake {
         self.expires
     }
 
-    /// Returns how often the SYN was sent.
+    /// Returns the number of times that the SYN was sent.
     pub(crate) fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Sends the SYN of the owner of `index`; returns false if it is known to be dropped. Each timeout is twice the one
-    /// before [rfc6298:5.5].
+    /// Sends the SYN of the owner of `index`; returns false if the medium drops it at once. Each timeout is twice the
+    /// one before [rfc6298:5.5].
     pub(crate) fn send(&mut self, now: Time, index: u32, medium: &mut impl Medium) -> bool {
         let timeout = (self.timeout * (1 << self.attempts.min(16))).min(LONGEST_TIMEOUT);
         self.attempts += 1;

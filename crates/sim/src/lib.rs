@@ -9,7 +9,8 @@
 //! any other queue the link's departures are events, too.
 //!
 //! Flows of the same base RTT share a line behind the link, and the loop looks only at the head of a line. The agenda
-//! holds one entry per flow, source and link, never one per packet. A flow's entry is its next deadline, kept lazily.
+//! holds one entry per flow, source and link, never one per packet. A flow's entry is its next deadline. It moves at
+//! once only if the deadline comes nearer, and otherwise when its time has come.
 //!
 //! If packets cross several links, or acknowledgements cross queues, packets move hop by hop. Every link's propagation
 //! is then real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single link

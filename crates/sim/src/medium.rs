@@ -27,13 +27,13 @@ use units::Time;
 /// slots of its own in the agenda. It knows no endpoint: the loop hands on the packets that arrived or were dropped. A
 /// further kind of medium is a file here, and a variant of [`Topology`](crate::Topology).
 pub(crate) trait Medium {
-    /// True if acknowledgements may cross queues. Otherwise nothing is spent on it.
+    /// True if acknowledgements may cross queues. If false, the code for that is compiled out.
     const CARRIES_ACKNOWLEDGEMENTS: bool;
 
-    /// True if the medium's router reads headers and answers. Otherwise nothing is spent on it.
+    /// True if the medium's router reads headers and answers. If false, the code for that is compiled out.
     const ASSISTS: bool = false;
 
-    /// Offers a packet to the medium; returns false if it is known to be dropped.
+    /// Offers a packet to the medium; returns false if the medium drops it at once.
     fn offer(&mut self, now: Time, packet: Packet) -> bool;
 
     /// Offers a packet with a header for the router.
@@ -51,15 +51,15 @@ pub(crate) trait Medium {
     /// Returns the time of the next arrival at a sender.
     fn next_arrival(&self) -> Time;
 
-    /// Takes that arrival: a segment whose acknowledgement is computed only now, or the number of an acknowledgement
-    /// that crossed queues.
+    /// Takes the next arrival at a sender: a segment whose acknowledgement is computed only now, or the number of an
+    /// acknowledgement that crossed queues.
     fn pop_arrival(&mut self) -> Option<UnderWay>;
 
-    /// Returns the number of its slots in the agenda.
+    /// Returns the number of slots that the medium has in the agenda.
     fn slots(&self) -> usize;
 
-    /// Handles its slot number `slot`, which is due. Segments that reach a receiver whose acknowledgements cross queues
-    /// go to `arrived`.
+    /// Handles the medium's slot number `slot`, which is due. Segments that reach a receiver whose acknowledgements
+    /// cross queues go to `arrived`.
     fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>);
 
     /// Reports changes; the loop calls it after every event. It calls `dropped` with the flow's index and the kind of

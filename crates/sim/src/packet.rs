@@ -46,7 +46,7 @@ impl From<Packet> for UnderWay {
 }
 
 impl Packet {
-    /// The owner of cross traffic.
+    /// The value of `flow` in a packet of cross traffic.
     pub(crate) const CROSS: u32 = u32::MAX;
 
     /// Makes a segment of a flow.

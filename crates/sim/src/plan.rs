@@ -96,8 +96,8 @@ pub struct FlowPlan {
     pub base_rtt: Span,
     /// The links its segments cross, in order: indices of the topology's links. Empty in a cell.
     pub route: Vec<usize>,
-    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost. Empty in a cell,
-    /// where they always meet queues.
+    /// The links its acknowledgements cross, in order. If empty, they meet no queue and are never lost. In a cell this
+    /// is empty, too, but acknowledgements always meet queues.
     pub return_route: Vec<usize>,
     /// The flow's place in a wireless cell; `None`: the run has no cell.
     pub place: Option<CellPlace>,
@@ -116,7 +116,8 @@ pub struct FlowPlan {
     pub socket_buffer: Bytes,
     /// The sizer of the window that the receiver advertises, up to `socket_buffer`; `None`: always `socket_buffer`.
     pub sizer: Option<SizerPlan>,
-    /// The largest extra delay of segments that leave as a window opens; the delay of a segment is uniform up to it.
+    /// The upper limit of the extra delay of segments that leave as a window opens. Each delay is drawn uniformly from
+    /// zero to this limit.
     pub send_jitter: Span,
     /// True if a SYN and its answer cross the path before the data. A user's connection has this from its population.
     pub handshake: bool,
@@ -189,7 +190,7 @@ impl SessionsPlan {
         self.connections.len()
     }
 
-    /// Makes the connection of a session of user `number`; `syn_lost`: its handshake was not answered at once.
+    /// Makes the connection of a session of user `number`; `syn_lost`: its SYN had to be sent again.
     pub(crate) fn connection(&self, number: usize, syn_lost: bool, start: Time, size: Bytes) -> FlowPlan {
         let own = self.connections[number].clone();
         let mut connection = FlowPlan { start, size: Some(size), handshake: false, ..own };

@@ -37,7 +37,7 @@ impl Population {
         self.users.len()
     }
 
-    /// Returns the time at which the user of `slot` next acts of itself.
+    /// Returns the time at which the user of `slot` next acts on its own.
     pub(crate) fn deadline(&self, slot: usize) -> Time {
         self.users[slot - self.first].deadline()
     }
@@ -72,7 +72,7 @@ impl Population {
         }
     }
 
-    /// Hands a packet of the user of `slot` to its receiver, if acknowledgements cross queues.
+    /// Hands a packet of the user of `slot` to its receiver. Called only if acknowledgements cross queues.
     pub(crate) fn receive(&mut self, slot: usize, now: Time, packet: &Packet) -> Option<Packet> {
         self.users[slot - self.first].receive(now, packet)
     }

@@ -22,7 +22,7 @@ pub(crate) const WEIGHED_EVERY: u64 = 1 << 14;
 pub trait Recorder {
     /// Returns the time between two looks; `None`: it never looks.
     fn interval(&self) -> Option<Span>;
-    /// Takes the state of the tight link at `at`; the flows follow.
+    /// Takes the state of the tight link at `at`. Calls of [`Recorder::flow`] for the same time follow.
     fn link(&mut self, at: Time, state: &LinkState);
     /// Returns the first flow to show at `at` among those with the number `from` or a higher one; by default every flow
     /// is shown. A flow that is not shown costs nothing.
@@ -44,8 +44,8 @@ pub trait Recorder {
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
     }
-    /// Returns the simulated time between two calls of [`Recorder::reached`]; `None`: no calls. The calls change
-    /// nothing about the run, unless one ends it.
+    /// Returns the simulated time between two calls of [`Recorder::reached`]; `None`: no calls. A call can end the run
+    /// but not change it otherwise.
     fn pulse(&self) -> Option<Span> {
         None
     }

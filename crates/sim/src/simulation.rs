@@ -50,8 +50,8 @@ impl<R: Recorder> Simulation<R> {
     ///
     /// # Panics
     /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan
-    /// names. If a link of a network has an assist. If a route is empty or names a link that the plan does not have.
-    /// If a plan with one link has other routes or acknowledgements that wait. If a cell is not accepted by
+    /// names. If a link of a network has an assist. If a route is empty or names a link that the plan does not have. If
+    /// a plan with one link has other routes, or acknowledgements that cross queues. If a cell is not accepted by
     /// [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
@@ -86,8 +86,8 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Sets the same run up with the link's departures as events even behind a drop-tail queue. This is slower, and
-    /// exists to show that it makes no difference.
+    /// Sets a run up as [`Simulation::new`] does, but with the link's departures as events, even behind a drop-tail
+    /// queue. This is slower, and exists to show that it makes no difference.
     ///
     /// # Panics
     /// As [`Simulation::new`], and if the plan is not [one link](Topology::OneLink).
@@ -189,7 +189,8 @@ impl<R: Recorder> Run<R> {
         if !self.leaving.is_empty() {
             agenda.set(leaving, next_to_leave(&self));
         }
-        // Most deadlines are put off before they come, so a slot moves only if its flow's deadline comes nearer.
+        // `armed` holds the time of each owner's slot. Most deadlines are put off before they come, so a slot moves
+        // only if its owner's deadline comes nearer.
         let mut armed: Vec<Time> = (0..owners).map(|index| self.endpoints.deadline(index)).collect();
         for (index, at) in armed.iter().enumerate() {
             agenda.set(first_owner + index, *at);
@@ -280,7 +281,7 @@ impl<R: Recorder> Run<R> {
                 }
                 agenda.set(slot, next_to_leave(&self));
             } else {
-                // This event is not counted, so that a watched run is the same run.
+                // This event is not counted, so that a watched run has as many events as one that is not watched.
                 events -= 1;
                 if self.recorder.reached(now).is_break() {
                     self.end = Some(now);

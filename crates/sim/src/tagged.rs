@@ -21,15 +21,17 @@ impl Tagged {
     const LARGEST: u64 = Self::PUSHED - 1;
     /// The last segment of a super-packet (PSH).
     const PUSHED: u64 = 1 << 57;
-    /// A segment to a host that gathers segments.
+    /// A segment that goes to a host which gathers segments.
     const GATHERED: u64 = 1 << 58;
-    /// Packets that are not segments: a probe, or a packet of a train. Both flags together mark a packet of a
-    /// handshake.
+    /// The flag of a probe. With [`Self::TRAIN`] it marks a packet of a handshake.
     const PROBE: u64 = 1 << 59;
+    /// The flag of a packet of a train.
     const TRAIN: u64 = 1 << 60;
-    /// ECT, CE, CWR.
+    /// ECT: the packet may be marked.
     const CAPABLE: u64 = 1 << 61;
+    /// CE: a queue has marked the packet.
     const MARKED: u64 = 1 << 62;
+    /// CWR: the sender has reduced its window.
     const REDUCED: u64 = 1 << 63;
 
     /// Makes a segment without flags.
@@ -43,7 +45,7 @@ impl Tagged {
         Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
     }
 
-    /// Returns the same segment, to a host that gathers segments.
+    /// Returns the same segment, marked as one that goes to a host which gathers segments.
     pub(crate) fn gathered(self) -> Self {
         Self(self.0 | Self::GATHERED)
     }

@@ -58,7 +58,7 @@ impl User {
         Self { index, number, syn_timeout, phase: Phase::Thinking { until }, flow, began: Time::ZERO, stream }
     }
 
-    /// Returns the time at which this user next acts of itself, if nothing arrives before.
+    /// Returns the time at which this user next acts on its own, if nothing arrives before.
     pub(crate) fn deadline(&self) -> Time {
         match self.phase {
             Phase::Thinking { until } => until,
@@ -67,7 +67,7 @@ impl User {
         }
     }
 
-    /// Handles a deadline, which may have been put off before it came.
+    /// Handles a deadline; does nothing if the deadline has been put off.
     pub(crate) fn on_deadline(
         &mut self,
         now: Time,
@@ -156,8 +156,8 @@ impl User {
         self.phase = Phase::Connecting { size, handshake };
     }
 
-    /// Takes a packet that reaches the receiver, if acknowledgements cross queues. Returns the packet that the receiver
-    /// sends.
+    /// Takes a packet that reaches the receiver. Called only if acknowledgements cross queues. Returns the packet with
+    /// which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         // A packet of an earlier session meets a closed port.
         if packet.sent < self.began {
@@ -171,7 +171,7 @@ impl User {
 
     /// Records that a link dropped a packet of this user.
     pub(crate) fn on_drop(&mut self, kind: Kind, tally: &mut Tally) {
-        // The medium does not say which packet: while a SYN is under way, it is the SYN.
+        // The medium does not say which packet it dropped. While a SYN is under way, it can only be the SYN.
         match (&self.phase, kind) {
             (_, Kind::Acknowledgement) => self.flow.on_acknowledgement_drop(),
             (Phase::Connecting { .. }, _) => tally.syns_dropped += 1,

@@ -110,7 +110,7 @@ pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> cla
         return error;
     }
     let Some(emulate) = tightlink.find_subcommand_mut("emulate") else { return error };
-    // The program is the first word that is neither an option nor the value of one.
+    // The command begins at the first word that is neither an option nor the value of one.
     let mut position = 1;
     while let Some(word) = words.get(position).filter(|word| word.starts_with('-') && *word != "-") {
         let name = word.trim_start_matches('-');

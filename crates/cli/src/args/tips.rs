@@ -17,7 +17,7 @@ pub(super) fn tipped(mut error: Error) -> Error {
         let tip = "write the port, too, as in 127.0.0.1:7000; port 0 takes a free one".to_owned();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
-    // An option that is nearly right keeps clap's own tip.
+    // For an option that is nearly right clap's own tip stays, except with `sweep`.
     let near = error.get(ContextKind::SuggestedArg).is_some();
     let unknown_option = error.kind() == ErrorKind::UnknownArgument;
     if unknown_option && (command == "sweep" || !near) || runs_a_program(command, words, error.kind()) {

@@ -19,7 +19,8 @@ use units::{Complaint, Span};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     let mut document = source::document(&options.file, &options.changes)?;
-    // Claims are about the unchanged scenario.
+    // The interval is shortened only if no option asks for it in full. Claims do, because they are about the unchanged
+    // scenario.
     let unasked = options.output.engines.is_empty() && !options.full && options.claims.is_none();
     let own = if unasked { shortened(&document)? } else { None };
     let own = own.map(|(shorter, own)| {
@@ -79,7 +80,7 @@ pub(super) fn experiment(
     Ok(experiment)
 }
 
-/// Adds to errors of the emulator the help to leave the kernel out.
+/// Adds help to errors of the emulator: how to leave the kernel out.
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
         ExperimentError::Engine(EngineError::Emulator(error)) if !matches!(error, EmuError::Ended(_)) => {
@@ -104,7 +105,7 @@ pub(super) fn show(
     options: &ReportOptions,
     folder: &Folder,
 ) -> Result<ExitCode, Problem> {
-    // The page comes before the table, whose reader may leave.
+    // The page is written before the table is printed, because the program ends if the reader of the table leaves.
     experiment.write_page(&page_of(experiment, compared))?;
     match &compared.drawn {
         Some(figure) if options.json => {
@@ -112,7 +113,7 @@ pub(super) fn show(
             drawn(&figure.curves).try_for_each(|line| print::json(&line))?;
         }
         Some(drawn) => table::print_curves(&drawn.curves)?,
-        // The bars have printed the answers already.
+        // Nothing is left to print, because the bars have printed each answer as it came.
         None if options.json => {}
         None => table::print_answers(&compared.answers)?,
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
 fn manual(options: &DocsOptions) -> Result<(), Problem> {
     let folder = &options.folder;
     let write = || -> io::Result<()> {
-        // A new folder, because the library follows links in the folder to which it writes.
+        // The pages are made in a new folder, because the library follows links in the folder to which it writes.
         let made = tempfile::tempdir()?;
         clap_mangen::generate_to(described(), made.path())?;
         make_folder(folder)?;

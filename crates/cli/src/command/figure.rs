@@ -19,12 +19,13 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
     if chosen.is_empty() {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
-        // A missing paper is a more frequent mistake than a wrong letter.
+        // An id without its paper is tried first, because that is a more frequent mistake than a wrong letter.
         let part = ids.iter().find(|id| id.ends_with(&format!(":{}", options.id)));
         let part = part.or_else(|| ids.iter().find(|id| holds(id, &options.id)));
         let part = part.map(|id| format!("did you mean \"{id}\"?"));
         let help = part.or_else(|| scenario::did_you_mean(&options.id, ids.iter().copied()));
-        // All figures fill a screen, on which the help would be lost.
+        // Only the figures of the named paper are listed. A list of all would fill a screen, on which the help would be
+        // lost.
         let paper = options.id.split_once(':').map_or("", |(paper, _)| paper);
         let mut of_paper: Vec<&str> =
             ids.iter().copied().filter(|id| id.split_once(':').is_some_and(|(of, _)| of == paper)).collect();

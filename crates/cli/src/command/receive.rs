@@ -22,7 +22,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
                 .accepted("a time above zero, such as 2h"),
         ));
     }
-    // A dump of this process would hold the ticket.
+    // Core dumps are turned off, because a dump would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
     let how = transfer::ReceiveOptions {
         listen: options.listen,
@@ -83,7 +83,7 @@ fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
     if options.json { print::json(&json!({ "ticket_file": file.to_string_lossy() })) } else { Ok(()) }
 }
 
-/// Writes a new file that only this user can read. An old file with the same content is fine, too.
+/// Writes a new file that only this user can read. Accepts an existing file with the same content.
 fn keep(file: &Path, content: &str) -> io::Result<()> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     match made {

@@ -24,7 +24,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     if options.dry_run {
         return list(&ticket::paths(options), options.json);
     }
-    // A dump of this process would hold the ticket.
+    // Core dumps are turned off, because a dump would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
     ticket::hide(options);
     let (paths, ticket) = ticket::find(options)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
 /// Prints what `send` would send, and its amount, for `--dry-run`.
 fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
     let talk = TransferDisplay::new(false);
-    // No changing line appears among those of the list.
+    // The changing line is removed, so that it does not appear among the lines of the list.
     talk.end();
     let mut written = Ok(());
     let totals = transfer::list(paths, &talk, &mut |listed| {

@@ -23,17 +23,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use units::{Bytes, Complaint, Span, Time};
 
-/// The longest wait, because the end of a program sends no signal here.
+/// The longest wait between two checks that the program still runs, because its end sends no signal here.
 const END_CHECK: Span = Span::from_millis(50);
 /// The changes of phase that are printed for one connection while it runs; the report has all of them.
 const PHASES_TOLD: usize = 8;
-/// A window that is enough for most paths. If a connection can have this much, the note that it cannot have more
-/// appears only if that limits it.
+/// A window that is enough for most paths. A connection that can have this much gets the note about its largest window
+/// only if that window limits it.
 const WIDE: Bytes = Bytes::new(4_000_000);
 /// The words for a window that has its earlier limit again.
 const FIXED: &str =
     "as it was, with the limit that the program had set, or a tightlink that was killed (--restore lifts it)";
-/// The data that an end must have sent to count as the sender: less may be a request.
+/// The least data that an end must have sent to count as the sender. Less data may be a request.
 const LEAST_SENT: Bytes = Bytes::new(100_000);
 
 pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
             (tuner, Some(start(&options.program)?))
         }
     };
-    // The command has started already, so that its signals stay as they were.
+    // Signals are taken over only after the command has started, so that it does not inherit the change.
     let signals = Signals::take()?;
     let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options);
     tuner.restore(&clock);
@@ -269,7 +269,8 @@ fn scale_note(connection: &TunedConnection) -> Option<String> {
 /// Returns the command that has the same effect on all later connections.
 fn lasting(connection: &TunedConnection, earlier: &EarlierMeasurements) -> String {
     let flight = connection.goodput().volume(earlier.round_trip.unwrap_or_default());
-    // Linux advertises at least half of a buffer, and the window must be well above the data in flight.
+    // Linux advertises at least half of a buffer, and the window must be well above the data in flight. So the buffer
+    // is at least four times these data.
     let buffer = (flight * 4).get().next_power_of_two().max(6 << 20);
     format!(
         "to make it permanent: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \

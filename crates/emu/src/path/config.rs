@@ -50,11 +50,12 @@ pub struct BackLink {
     pub queue: PolicyConfig,
 }
 
-/// The load that one path carried without delay on a busy two-core virtual machine, with a small margin. One limit is
-/// with offload at 1500 B, the other in packets per second without offload. Three runs there gave 6.8 to 9.8 Gbit/s and
-/// 115 000 to 130 000 packets/s with a rate set out of reach (`examples/hold_rate.rs ceiling`). A faster machine does
-/// more. The limits do not promise anything: [`Lateness`](crate::Lateness) shows how punctual a run really was.
+/// The highest rate with offload at 1500 B that one path carried without delay on a busy two-core virtual machine, with
+/// a small margin. Three runs there, with and without offload, gave 6.8 to 9.8 Gbit/s and 115 000 to 130 000 packets/s
+/// with a rate set out of reach (`examples/hold_rate.rs ceiling`). A faster machine does more. The limits do not
+/// promise anything: [`Lateness`](crate::Lateness) shows how punctual a run really was.
 const CEILING_OFFLOAD: Rate = Rate::from_bps(7_000_000_000);
+/// The highest rate without offload, measured as [`CEILING_OFFLOAD`].
 const CEILING_PACKETS_PER_SEC: u64 = 110_000;
 
 /// The most memory that packets in flight and waiting packets may take.

@@ -29,7 +29,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// Returns true if the machine was too busy, so that a run at another time may be good.
+    /// Returns true if the reason is that the machine was too busy. A run at another time may then be good.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         matches!(self, Self::Stalled(_) | Self::Late { .. } | Self::Waited { .. })

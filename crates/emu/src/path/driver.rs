@@ -1,9 +1,9 @@
 //! The emulator's thread: it reads both devices, lets virtual time follow the real clock, delivers what is due, and
 //! sleeps in between.
 //!
-//! Time inside is the path's own ([`super::time`]) and never goes backwards. Events with a time of their own (cross
-//! traffic, samples, the start of measurement) happen in [`Driver::advance`], in order, before any later event from
-//! outside.
+//! Time inside is the path's own ([`super::time`]) and never goes backwards. Events at set times (cross traffic,
+//! samples, the start of measurement) happen in [`Driver::advance`], in order. They come before events from outside,
+//! such as packets, that are later.
 
 use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
@@ -28,8 +28,8 @@ const CATCH_UP: Span = Span::from_millis(10);
 
 /// A command to the thread.
 pub(super) enum Command {
-    /// Makes now time zero, and measures from `warmup` to `end`, or until the path is stopped. Answers with the
-    /// instant.
+    /// Makes now time zero, and measures from `warmup` to `end`, or until the path is stopped. The thread sends the
+    /// instant of time zero to `origin`.
     Begin { warmup: Span, end: Option<Span>, origin: SyncSender<Instant> },
     /// Ends the path and returns the report.
     Stop,
@@ -56,16 +56,16 @@ pub(super) struct Driver {
     pub(super) wakes: WakeUpDelay,
 }
 
-/// The delay of waking up, on an idle virtual machine 0.1 ms and more. The thread learns it from timers, whose time is
-/// known, and subtracts it: it wakes that much earlier for deliveries. A packet that woke the thread is taken to have
-/// arrived that much before the thread saw it.
+/// The delay of waking up, on an idle virtual machine 0.1 ms and more. The thread measures it with timers, whose time
+/// is known. It sets timers for deliveries earlier by this delay. It assumes that a packet that woke it arrived this
+/// much earlier.
 #[derive(Debug, Default)]
 pub(super) struct WakeUpDelay {
     /// The recent mean lateness of timers.
     ease: Span,
     /// The time to subtract from the clock for packets that are being read.
     skew: Span,
-    /// The latest time used; time must not go back behind it.
+    /// The latest time used. Later times must not be earlier than this.
     latest: Time,
 }
 
@@ -82,9 +82,9 @@ pub(super) struct Schedule {
     measured_from: Time,
     sample_every: Option<Span>,
     next_sample: Option<Time>,
-    /// The samples of the direction away from the sender, and of the one back if that has a link.
+    /// The samples of the direction from sender to receiver, and of the direction back if it has a link.
     samples: [Vec<LinkSample>; 2],
-    /// The drops and arrivals before time zero, in the same order.
+    /// The drops and arrivals of both directions before time zero, in the order of `samples`.
     before: [(u64, u64); 2],
 }
 
@@ -104,7 +104,7 @@ impl Driver {
             match self.commands.try_recv() {
                 Ok(Command::Begin { warmup, end, origin }) => {
                     let at = self.begin(warmup, end);
-                    // The requester may have given up; the path continues.
+                    // Sending fails if the requester has given up. The path continues nevertheless.
                     let _ = origin.send(at);
                 }
                 // A path that is dropped without being stopped closes the channel.
@@ -244,7 +244,7 @@ impl Driver {
         match woken {
             Ok(WaitResult::TimedOut) => {
                 let late = until.map_or(Span::ZERO, |until| awake.since(until));
-                // A mean over the last sixteen or so, to which a rare long stall contributes at most `EASE_MAX`.
+                // The mean over about the last sixteen timers. A rare long stall contributes at most `EASE_MAX`.
                 let late = late.min(EASE_MAX);
                 self.wakes.ease = (self.wakes.ease * 15 + late) / 16;
             }

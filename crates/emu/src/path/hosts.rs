@@ -9,7 +9,7 @@ use units::Span;
 /// 0.87 to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
 const WAITED_SHARE: f64 = 0.4;
 
-/// The wait up to which no run is in doubt: the start of a program alone waits for some turns of others.
+/// The wait up to which no run is in doubt. The start of a program alone causes a short wait.
 const WAITED_FLOOR: Span = Span::from_millis(200);
 
 /// The host at one end of a path during a run.
@@ -32,7 +32,7 @@ impl HostReport {
         Self { place, losses: HostLosses::NONE, waited: None }
     }
 
-    /// Returns the share of the time for which its busiest thread waited for a processor.
+    /// Returns the share of the time for which the thread that waited longest waited for a processor.
     #[must_use]
     pub fn waited_share(&self) -> Option<f64> {
         let (waited, of) = self.waited?;

@@ -30,7 +30,7 @@ struct Shared {
 struct Standstill {
     from: Time,
     to: Time,
-    /// The time by which the path was behind before.
+    /// The time by which the path was behind the real clock before this standstill.
     before: Span,
 }
 
@@ -43,7 +43,8 @@ impl PathLag {
         self.0.now.store(lag.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Records that the path stood still until `to`. Until that standstill it was `before` behind.
+    /// Records a standstill of the path that lasted from `from` to `to`. When it began, the path was behind the real
+    /// clock by `before`.
     pub(super) fn stood(&self, from: Time, to: Time, before: Span) {
         let mut past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
         if past.len() == REMEMBERED {
@@ -60,14 +61,14 @@ impl PathLag {
 }
 
 impl host::PathLag for PathLag {
-    /// Returns the value that the emulator knows: a standstill that still lasts is not in it yet.
+    /// Returns the lag that the emulator knows. A standstill that still lasts is not included yet.
     fn now(&self) -> Span {
         Span::from_nanos(self.0.now.load(Ordering::Relaxed))
     }
 
-    /// Returns the exact value for a moment before which a packet entered the path, if that packet has left it since.
-    /// All standstills until that moment are known by now. For moments before the earliest remembered standstill, some
-    /// seconds ago, it returns the value before that one.
+    /// Returns the lag at the moment `real`. It is exact if a packet that was in the path at that moment has left it
+    /// since, because all standstills up to that moment are then known. For moments before the earliest remembered
+    /// standstill, some seconds ago, it returns the lag at that standstill.
     fn at(&self, real: Instant) -> Span {
         let real = self.0.clock.time_of(real);
         let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,9 +2,10 @@
 //! direction without a link are also here.
 //!
 //! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets leave a link or line up
-//! to [`LEAD`] before they are due. A group begins when its first packet *is* due, or earlier by the usual lateness of
-//! the clock. Everything due within [`GROUP`] of now is written. Neighbouring segments of one super-packet leave in one
-//! write. So the first packet of a group is on time and those behind it are early by at most `GROUP`.
+//! to [`LEAD`] before they are due at the far end. A group is written when its first packet *is* due, or earlier by the
+//! usual lateness of the clock. It includes all packets that are due within [`GROUP`] after that. Neighbouring segments
+//! of one super-packet leave in one write. So the first packet of a group is on time and those behind it are early by
+//! at most `GROUP`.
 
 use crate::ecn;
 use crate::flow::{FlowKey, Flows};
@@ -21,24 +22,25 @@ use units::{Bytes, Span, Time};
 /// The time after the first packet of a group within which other packets are delivered with it.
 const GROUP: Span = Span::from_micros(50);
 
-/// The time before a packet is due at which it leaves the link, if the link's delay is that long.
+/// The time by which a packet leaves the link before it is due at the far end, if the link's delay is that long.
 const LEAD: Span = Span::from_micros(200);
 
-/// The times at which packets that left a link or line are handed over.
+/// The rule for the times at which packets that left a link or line are delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     lead: Span,
 }
 
 impl Pace {
-    /// Splits `delay` into the pace of a path and the rest of the delay, for the link itself.
+    /// Splits `delay` into a pace, which takes up to [`LEAD`] of it, and the rest, which is the delay of the link
+    /// itself.
     pub(super) fn of(delay: Span) -> (Self, Span) {
         let lead = LEAD.min(delay);
         (Self { lead }, delay.saturating_sub(lead))
     }
 
-    /// Returns the time at which the group of a packet that left at `out` is written. If the delay is too short to hide
-    /// the forming of a group, the group takes extra time.
+    /// Returns the time at which the group of a packet that left at `out` is written. If the delay is shorter than
+    /// [`GROUP`], the packet is delivered later than it is due.
     pub(super) fn ready(self, out: Time) -> Time {
         out + self.lead.max(GROUP)
     }
@@ -85,7 +87,7 @@ impl Datagram for Packet {
     fn flow_key(&self) -> u64 {
         match *self {
             Self::Real { flow, .. } => 1 + u64::from(flow),
-            // A flow of its own, distinct from all real ones.
+            // Each source of cross traffic has a key of its own, which no real flow has.
             Self::Cross { source, .. } => u64::from(source) << 33,
         }
     }
@@ -160,7 +162,7 @@ impl Store {
 /// A packet that was just read and is still in the scratch buffer.
 pub(super) struct Frame {
     pub(super) length: usize,
-    /// The packet's segments; absent if the packet contradicts itself.
+    /// The packet's segments; `None` if the packet contradicts its own header.
     pub(super) split: Option<Split>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use units::{Span, Time};
 
-/// A line, which whole packets leave after a constant delay, which may be longer for single flows.
+/// A line. Whole packets leave it after a constant delay, which may be longer for single flows.
 #[derive(Debug)]
 pub(super) struct Line {
     /// The time at which each packet leaves, its number, and its slot. Packets of equal delay leave in the order of

@@ -81,7 +81,7 @@ pub struct PathReport {
     pub cpu: Span,
     /// The length of the thread's life, to compare with [`PathReport::cpu`].
     pub lived: Span,
-    /// Conditions to report with a result, such as a missing real-time priority.
+    /// Sentences to report with a result, such as one about a missing real-time priority.
     pub notes: Vec<String>,
 }
 
@@ -96,10 +96,10 @@ pub enum RateVerdict {
     NotJudged(String),
 }
 
-/// The share of the time below which a standstill is not mentioned, because it is regained.
+/// The share of the time below which standstills are not mentioned, because the path regains them.
 const STALLED_FLOOR: f64 = 0.005;
-/// The difference between the two clocks that needs no stall. A wake-up reads them at each end of the interval, and may
-/// be late by half of this.
+/// The difference between the path's clock and the machine's that is possible without a stall. Both are read at a
+/// wake-up at each end of the interval, which may be late by half of this.
 const READ_APART: Span = Span::from_millis(1);
 /// The share of the machine's time above which a standstill makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;
@@ -135,10 +135,10 @@ impl PathReport {
         self.link.forwarded_bytes.bits_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Judges whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be
-    /// always busy. Stalls excuse a deviation under three conditions. They were longer than the tolerance allows. The
-    /// path's time differs from the machine's by no more than they and the time regained from earlier ones. The rate
-    /// holds in the path's time.
+    /// Judges whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that should
+    /// always be busy. A deviation is excused by stalls, or by time regained from earlier stalls. The stalls must be
+    /// longer than the tolerance allows. They and the regained time must explain the difference between the path's time
+    /// and the machine's. The rate must hold in the path's time.
     #[must_use]
     pub fn real_rate(&self, rate: Rate, tolerance: f64) -> RateVerdict {
         let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0).abs();

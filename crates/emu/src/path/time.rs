@@ -11,11 +11,11 @@ use super::lag::PathLag;
 use host::Clock;
 use units::{Span, Time};
 
-/// The lateness from which on a wake-up is a stall: timers on an idle virtual machine are late by 0.1 ms or so.
+/// The least lateness of a wake-up that counts as a stall. Timers on an idle virtual machine are late by 0.1 ms or so.
 const STALL: Span = Span::from_micros(500);
 
-/// The divisor of the regain: while the path's time is behind, it runs faster than the real clock by one part in this
-/// number. The timers of two hosts differ by more than that.
+/// While the path's time is behind the real clock, it runs faster by one part in this number. The timers of two hosts
+/// differ by more than that.
 pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.
@@ -34,9 +34,9 @@ pub struct Stalls {
 pub(super) struct PathTime {
     /// The real time at the last reading.
     seen: Time,
-    /// The time by which the path is behind since the run began, and the part from before the run that is not regained
-    /// yet.
+    /// The time by which the path has fallen behind the real clock since the run began.
     lag: Span,
+    /// The lag from before the run that is not regained yet.
     before: Span,
     shared_lag: PathLag,
     stalls: Stalls,
@@ -54,13 +54,14 @@ impl PathTime {
         }
     }
 
-    /// Returns the path's time at the real time `real`, if the emulator has been at work since the last reading.
+    /// Returns the path's time at the real time `real`, after the emulator has worked without a sleep since the last
+    /// reading.
     pub(super) fn at_work(&mut self, real: Time) -> Time {
         self.look(real, self.seen)
     }
 
-    /// Returns the path's time at `real`, if the emulator slept and was to be woken by `until`, on the real clock, or
-    /// by a packet. `None` means by a packet only.
+    /// Returns the path's time at `real`, after the emulator has slept. It was to wake at the real time `until` or for
+    /// a packet; `None`: for a packet only.
     pub(super) fn woken(&mut self, real: Time, until: Option<Time>) -> Time {
         self.look(real, until.unwrap_or(real).max(self.seen))
     }

@@ -1,9 +1,9 @@
-//! RCP's router: one rate for every flow, as if each had its share of the processor.
+//! RCP's router gives every flow the same rate, as a processor that is shared equally would.
 
 use super::{Assist, CongestionHeader, amount, capacity, seconds};
 use units::{Bytes, Rate, Time};
 
-/// Weight of spare capacity `[D]`: stable for any number of flows, as XCP's is. The authors leave the choice open.
+/// Weight of spare capacity `[D]`. Like XCP's it is stable for any number of flows. The authors leave the choice open.
 pub const ALPHA: f64 = 0.4;
 /// Weight of the queue `[D]`.
 pub const BETA: f64 = 0.226;

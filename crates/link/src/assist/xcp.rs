@@ -25,21 +25,25 @@ const LEAST: f64 = 1e-3;
 /// feedback = xi_pos rtt^2 s/cwnd - xi_neg rtt s    of a packet of s bytes
 /// ```
 ///
-/// The control interval is the mean RTT over the flows. It ends with the first arrival after its time, because nobody
-/// could be informed before.
+/// The control interval is the mean RTT over the flows. It ends with the first arrival after its intended end, because
+/// no packet could carry feedback before that arrival.
 #[derive(Clone, Debug)]
 pub struct Xcp {
     /// Bytes/s.
     capacity: f64,
-    /// The interval's beginning, its intended end, and its intended length, seconds.
+    /// The time at which the interval began.
     began: Time,
+    /// The time at which it is to end.
     ends: Time,
+    /// Its intended length, seconds.
     length: f64,
-    /// Bytes that came in the interval, and those of them with a header.
+    /// Bytes that came in the interval.
     input: f64,
+    /// Bytes of them in packets with a header.
     informed: f64,
-    /// Sums of rtt s/cwnd and rtt^2 s/cwnd over the interval.
+    /// Sum of rtt s/cwnd over the interval.
     inverse: f64,
+    /// Sum of rtt^2 s/cwnd over the interval.
     weighted: f64,
     positive: f64,
     negative: f64,

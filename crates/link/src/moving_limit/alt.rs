@@ -6,7 +6,7 @@ use units::{Span, Time};
 /// The parameters of ALT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AltParameters {
-    /// The time between moves of the limit; above zero.
+    /// The time between two moves of the limit; above zero.
     pub interval: Span,
     /// `a1`, packets per second while the queue is empty.
     pub increase: f64,
@@ -31,8 +31,8 @@ impl Default for AltParameters {
 /// ```text
 /// q <- q + a1 t_i - b1 t_b        within the fewest and the most packets
 /// ```
-/// The queue is empty only if nothing is being sent from it either. Once the limit has settled, it is empty for
-/// `b1/(a1+b1)` of the time.
+/// A queue counts as empty only if nothing is being sent from it either. Once the limit has settled, the queue is empty
+/// for `b1/(a1+b1)` of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alt {
     parameters: AltParameters,
@@ -40,7 +40,7 @@ pub struct Alt {
     empty: bool,
     /// The time up to which the limit has been moved.
     until: Time,
-    /// Empty time since then, up to `changed`.
+    /// The time from `until` to `changed` for which the queue was empty.
     empty_time: Span,
     changed: Time,
 }
@@ -63,7 +63,7 @@ impl Alt {
         }
     }
 
-    /// Notes that the queue is empty, or no longer, from `now` on.
+    /// Records that from `now` on the queue is `empty`, or not.
     pub fn set_empty(&mut self, now: Time, empty: bool) {
         self.advance(now);
         self.empty = empty;

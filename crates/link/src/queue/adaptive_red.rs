@@ -16,7 +16,7 @@ use units::{Span, Time};
 
 /// The largest step up `[ared01:4.1]`: one step moves the average by less than the target band.
 const ALPHA: f64 = 0.01;
-/// The factor of a step down `[ared01:4.1]`: at least 0.83 keeps one step within the band.
+/// The factor of a step down `[ared01:4.1]`. With any factor of at least 0.83 one step stays within the band.
 const BETA: f64 = 0.9;
 /// Bounds of `max_p` `[ared01:4]`: outside them the average leaves the band but not the room.
 const MAX_PROBABILITY: (f64, f64) = (0.01, 0.5);

@@ -5,10 +5,10 @@
 //!
 //! - A packet may be dropped if for `interval` no packet has waited less than `target`. In that time the queue must
 //!   always have held more than one maximum packet (section 5.6).
-//! - The first drop of an episode comes then, and the n-th next `interval/sqrt(n)` after the one before. At that loss
-//!   rate a Reno sender's rate falls linearly (section 5.5).
-//! - An episode that begins within 16 intervals of the last drop time continues from the count that the last one had
-//!   reached beyond its start. Any other begins at 1 (section 5.5).
+//! - The first drop of an episode comes at that time. The n-th drop after it comes `interval/sqrt(n)` after the one
+//!   before. At that loss rate a Reno sender's rate falls linearly (section 5.5).
+//! - An episode that begins within 16 intervals of the last drop time does not begin at count 1. It takes over the
+//!   drops that the last episode added to its own first count (section 5.5).
 //!
 //! A capable packet is marked and sent instead of dropped, on the same schedule (RFC 3168, RFC 8290 section 5.2.6). A
 //! mark ends the search for a packet to send, as in Linux.
@@ -26,7 +26,7 @@ const MEMORY_INTERVALS: u64 = 16;
 pub struct CodelParameters {
     /// The queueing delay that may persist.
     pub target: Span,
-    /// The time for which it may be exceeded: about the longest round trip.
+    /// The time for which the delay may exceed the target: about the longest round trip.
     pub interval: Span,
     /// The longest packet of the interface. A longer arrival raises it.
     pub mtu: Bytes,
@@ -52,9 +52,9 @@ pub(super) struct Control {
     /// The time at which the delay will have been above target for an interval.
     due: Option<Time>,
     dropping: bool,
-    /// The time of the next drop, while dropping.
+    /// The time of the next drop, while `dropping` is true.
     drop_next: Time,
-    /// Drops of this episode, including the count that it took over.
+    /// Drops of this episode, plus the count that it took over from the last one.
     count: u64,
     /// The value of `count` at the start of this episode.
     count_at_start: u64,
@@ -103,7 +103,7 @@ impl Control {
         packet
     }
 
-    /// Takes the oldest packet, and returns whether it may be dropped.
+    /// Takes the oldest packet; returns it, and true if it may be dropped.
     fn next<P: Datagram>(
         &mut self,
         now: Time,

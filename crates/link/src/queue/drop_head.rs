@@ -24,7 +24,8 @@ impl<P> DropHead<P> {
         Self { limit, step: None, store: Store::default() }
     }
 
-    /// Returns the same queue, which marks arrivals that a queue with room for `step` only would drop [rfc8257:3.1].
+    /// Adds step marking to the queue: it marks arrivals that a queue with room for only `step` would drop
+    /// [rfc8257:3.1].
     #[must_use]
     pub fn marking_above(self, step: Option<Limit>) -> Self {
         Self { step, ..self }
@@ -34,7 +35,7 @@ impl<P> DropHead<P> {
 impl<P: Datagram + Send> Queue<P> for DropHead<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         let length = packet.wire_len();
-        // A packet that would not fit an empty queue must not push out all the others.
+        // A packet that would not fit an empty queue is dropped itself, because it must not push out all the others.
         if !self.limit.admits(Backlog::default(), length) {
             drops(packet, DropReason::QueueFull);
             return;

@@ -21,7 +21,8 @@ impl<P> DropTail<P> {
         Self { limit, step: None, waiting: VecDeque::new(), bytes: Bytes::ZERO }
     }
 
-    /// Returns the same queue, which marks arrivals that a queue with room for `step` only would drop [rfc8257:3.1].
+    /// Adds step marking to the queue: it marks arrivals that a queue with room for only `step` would drop
+    /// [rfc8257:3.1].
     #[must_use]
     pub fn marking_above(self, step: Option<Limit>) -> Self {
         Self { step, ..self }

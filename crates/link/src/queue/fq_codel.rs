@@ -16,8 +16,8 @@ use crate::{Backlog, Datagram, DropReason};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// The most packets that the longest queue drops at once: sections 4.1 and 5.2.8, to spread the cost of the search for
-/// it.
+/// The most packets that the longest queue drops at once: sections 4.1 and 5.2.8, so that one search for that queue
+/// serves many drops.
 const BATCH: u64 = 64;
 
 /// The settings of [`FqCodel`].
@@ -59,7 +59,7 @@ impl<P> Default for Flow<P> {
 pub struct FqCodel<P> {
     parameters: FqCodelParameters,
     limit: Limit,
-    /// A part of the hash, so that the seed decides which flows share a queue.
+    /// A random number that enters the hash, so that the seed decides which flows share a queue.
     salt: u64,
     flows: Box<[Flow<P>]>,
     new: VecDeque<usize>,
@@ -184,7 +184,8 @@ impl<P: Datagram + Send> Queue<P> for FqCodel<P> {
     }
 
     fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
-        // The packet takes no room, but it spends its flow's credit.
+        // The packet leaves at once and takes no room, but it passes through its flow's queue, so that it spends the
+        // flow's credit.
         self.add(now, packet);
         self.serve(now, drops)
     }

@@ -2,11 +2,11 @@
 //! a controller steers by the queueing delay and its trend.
 //!
 //! Source: RFC 8033; section numbers are its own. Every [`UPDATE`](PieParameters::UPDATE) the probability moves by
-//! alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small (section 4.2). It is
-//! not applied within the burst allowance (4.4), to a nearly empty queue, and while delay and probability are low
-//! (4.1). Three optional parts are here: ECN (5.1), de-randomization (5.4, a setting) and the cap on steps (5.5). PIE
-//! is never turned off (5.3), because with its threshold of a third of the room a large buffer would let the delay grow
-//! to many targets first.
+//! alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small (section 4.2).
+//! Nothing is dropped within the burst allowance (4.4), from a nearly empty queue, or while delay and probability are
+//! low (4.1). Three optional parts are here: ECN (5.1), de-randomization (5.4, a setting) and the cap on steps (5.5).
+//! PIE is never turned off (5.3), because with its threshold of a third of the room a large buffer would let the delay
+//! grow to many targets first.
 //!
 //! **Delay** is the time for which the last packet to leave had waited, zero once the queue is empty. The RFC allows
 //! this or the backlog over a measured departure rate (4.3, 5.2). Timestamps need no warm-up, hold when the link's rate
@@ -24,12 +24,13 @@ use units::{Span, Time};
 const ALPHA: f64 = 0.125;
 /// Weight of the trend, per second (section 4.2).
 const BETA: f64 = 1.25;
-/// Pairs of a probability and a divisor of the steps below it, which keeps them small against it (section 4.2).
+/// Pairs of a probability and a divisor. Below the probability, steps are divided by the divisor, so that they stay
+/// small against it (section 4.2).
 const AUTO_TUNE: [(f64, f64); 6] =
     [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
 /// The probability from which a step is at most [`STEP_MAX`] (section 5.5: slow start must not be cut down).
 const STEP_CAPPED_FROM: f64 = 0.1;
-/// See [`STEP_CAPPED_FROM`].
+/// The largest step from [`STEP_CAPPED_FROM`] on.
 const STEP_MAX: f64 = 0.02;
 /// The share of the probability that remains after an update without any delay (section 4.2).
 const DECAY: f64 = 0.98;
@@ -37,10 +38,11 @@ const DECAY: f64 = 0.98;
 const LOW_PROBABILITY: f64 = 0.2;
 /// The probability above which packets are dropped even if they could be marked (section 5.1).
 const MARK_MAX: f64 = 0.1;
-/// The accumulated probabilities below which no packet is dropped, and from which each one is (section 5.4).
+/// Two sums of the probabilities since the last drop: below the first no packet is dropped, from the second on each
+/// packet is (section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
-/// The most updates made after a pause. An empty queue is at rest after fewer than 200, which ends the loop. More can
-/// be due only if the caller leaves a queue unserved for over a minute.
+/// The most updates made after a pause. The state of an empty queue stops changing after fewer than 200 updates, which
+/// ends the loop. More than 4096 can be due only if the caller leaves a queue unserved for over a minute.
 const UPDATES: u64 = 4096;
 
 /// The settings of [`Pie`].
@@ -92,7 +94,7 @@ pub struct Pie<P> {
     context: Context,
     store: Store<P>,
     steering: ControlState,
-    /// Wait of the last packet to leave; zero if none waits.
+    /// The wait of the packet that left last; zero once the queue is empty.
     delay: Span,
     /// Sum of probabilities since the last drop.
     accumulated: f64,
@@ -134,7 +136,7 @@ impl<P> Pie<P> {
         while due <= now && left > 0 {
             let before = self.steering;
             self.steering = before.updated(self.delay, &self.parameters);
-            // The state is at rest, so the other updates due would not change it either.
+            // This update changed nothing, so the other updates due would not change anything either.
             left = if self.steering == before { 0 } else { left - 1 };
             due += interval;
         }

@@ -13,8 +13,8 @@
 //!   then uniform rather than geometric. As in `[red93:fig2]`, count is raised before its use. So the gap is uniform
 //!   on 1 … 1/`p_b` - 1, and the share dropped is 2 `p_b`.
 //!
-//! A capable packet is marked instead, except in the last case. There every packet is dropped, because senders would
-//! not react to marks in time: RFC 3168 section 7 requires drops.
+//! A capable packet is marked instead of dropped, except where `p_b` is 1. There every packet is dropped, because
+//! senders would not react to marks in time: RFC 3168 section 7 requires drops.
 //!
 //! **Units.** Queue and thresholds are in mean packets. [`LengthUnit::Bytes`] counts waiting bytes over the mean
 //! packet, and makes a packet's probability proportional to its length.
@@ -46,7 +46,8 @@ pub struct RedParameters {
     pub weight: f64,
     /// True if the probability climbs from `max_p` at `max_th` to 1 at 2 `max_th`; otherwise it jumps to 1 at `max_th`.
     pub gentle: bool,
-    /// True if drops keep at least 1/`p_b` packets apart, uniform on 1/`p_b` … 2/`p_b` (ns-2's `wait_`).
+    /// True if there are at least 1/`p_b` packets between drops: a number uniform on 1/`p_b` … 2/`p_b` (ns-2's
+    /// `wait_`).
     pub wait: bool,
     /// The unit of the queue's length.
     pub unit: LengthUnit,
@@ -166,7 +167,7 @@ impl<P> Red<P> {
         bytes.get() as f64 / self.context.mean_packet.get().max(1) as f64
     }
 
-    /// Takes note of an arrival of `length` and decides about it at random.
+    /// Updates the average for an arrival of `length`, and decides at random about the arrival.
     fn judge(&mut self, now: Time, length: Bytes) -> Verdict {
         let RedParameters { weight, unit, .. } = self.parameters;
         let backlog = self.store.backlog();
@@ -220,7 +221,8 @@ impl<P: Datagram + Send> Queue<P> for Red<P> {
         if self.context.limit.admits(self.store.backlog(), packet.wire_len()) {
             self.store.push(now, packet);
         } else {
-            // For its sender this is a drop like any other, so the count to the next early drop starts here.
+            // The queue is full. For the sender this drop is like an early one, so the count to the next early drop
+            // starts anew.
             self.count = 0.0;
             drops(packet, DropReason::QueueFull);
         }

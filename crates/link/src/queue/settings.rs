@@ -18,8 +18,8 @@ use units::{Bytes, Rate, Span};
 pub struct Settings {
     /// Target queueing delay: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
-    /// CoDel and FQ-CoDel: the time for which the target may be exceeded, 100 ms. PIE and adaptive RED: time between
-    /// updates, 15 ms and 500 ms.
+    /// CoDel and FQ-CoDel: the time for which the delay may exceed the target, 100 ms. PIE and adaptive RED: the time
+    /// between updates, 15 ms and 500 ms.
     pub interval: Option<Span>,
     /// PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
     pub burst: Option<Span>,
@@ -46,7 +46,7 @@ pub struct Settings {
     /// True if packets that can be marked are marked rather than dropped, the default.
     pub ecn: Option<bool>,
     /// Drop-tail and drop-head: the backlog, in mean packets, from which arrivals that can be marked are marked; by
-    /// default never. These two have no other early sign of congestion.
+    /// default never. Without it these two policies never mark.
     pub mark_above: Option<f64>,
 }
 
@@ -79,7 +79,7 @@ impl PolicyConfig {
     /// `limit`.
     ///
     /// # Errors
-    /// If they do not.
+    /// If the registry does not have the policy, or a setting does not suit it.
     pub fn check(&self, limit: Limit, rate: Rate) -> Result<(), BuildError> {
         let context = self.context(limit, rate, Stream::new(0, "queue"));
         super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)

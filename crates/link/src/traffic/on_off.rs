@@ -3,7 +3,7 @@
 use units::random::{Distribution, Stream};
 use units::{Span, Time};
 
-/// The current burst, by its end.
+/// The current burst, of which only the end is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
     ends: Time,

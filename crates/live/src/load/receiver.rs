@@ -26,8 +26,9 @@ use units::{Bytes, Time};
 
 /// The number of connections that may wait to be accepted: every flow may start at once.
 const BACKLOG: i32 = 4096;
-/// The bytes that one read discards, and the reads that one flow gets before the next flow's turn.
+/// The most bytes that one read discards.
 const READ_SIZE: usize = 1 << 20;
+/// The reads that one flow gets before the next flow's turn.
 const READS_AT_ONCE: u32 = 4;
 const LISTENER: u64 = u64::MAX;
 /// The first token of a prober: smaller tokens are flows.
@@ -146,7 +147,8 @@ impl<'a> ReceiveLoop<'a> {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
-                    // The flow's sizer is polled at the next turn of the loop, and reads it.
+                    // Nothing is done here, because the next turn of the loop polls the flow's sizer, which reads the
+                    // prober's socket.
                     FIRST_PROBER.. => {}
                     flow => self.read(flow as usize)?,
                 }
@@ -194,7 +196,7 @@ impl<'a> ReceiveLoop<'a> {
             Ok(0) => return Ok(()),
             Ok(got) => got,
             Err(error) if is_passing(&error) => 0,
-            // The connection ended before it stated its flow: if it was one of ours, the sender reports that.
+            // The connection ended before it stated its flow. If it was the sender's, the sender reports the failure.
             Err(_) => return Ok(()),
         };
         unknown.head.extend_from_slice(&bytes[..got]);
@@ -271,7 +273,7 @@ impl<'a> ReceiveLoop<'a> {
     }
 }
 
-/// Returns true if nothing is there now, so that the caller retries when the socket is ready.
+/// Returns true if the error only means that no data is there now. The caller retries when the socket is ready.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

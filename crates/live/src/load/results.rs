@@ -149,8 +149,8 @@ pub struct SenderSample {
     pub at: Time,
     /// Payload acknowledged since the start of the flow.
     pub acked: Bytes,
-    /// Smoothed round-trip time (gain 1/8 per sample of the kernel), less the time for which an emulated path stood
-    /// still in it.
+    /// The kernel's smoothed round-trip time (gain 1/8 per sample), less the time for which an emulated path stood
+    /// still during the round trip.
     pub rtt: Option<Span>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Span>,
@@ -160,8 +160,8 @@ pub struct SenderSample {
     pub slow_start_threshold: Option<Bytes>,
     /// The receive window as the sender knows it.
     pub peer_window: Option<Bytes>,
-    /// The lesser of the two windows. The send buffer grows with the congestion window and is not a limit of its own
-    /// (see `sndbuf_limited`).
+    /// The lesser of the congestion window and the receive window. The send buffer grows with the congestion window and
+    /// is not a limit of its own (see `sndbuf_limited`).
     pub send_window: Bytes,
     /// Bytes that were sent and are still in flight.
     pub in_flight: Bytes,
@@ -177,8 +177,8 @@ pub struct SenderSample {
     pub sndbuf_limited: Option<Span>,
 }
 
-/// Statistics of smoothed round-trip times over equally spaced samples, so the mean is a mean over time. Smoothing
-/// makes the extremes milder: see [`SentFlow::min_rtt`] for the least single value.
+/// Statistics of smoothed round-trip times at equally spaced times, so that the mean is a mean over time. Smoothing
+/// hides extremes: [`SentFlow::min_rtt`] has the least single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttStatistics {
     /// The least round-trip time.

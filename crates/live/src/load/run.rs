@@ -40,7 +40,8 @@ pub fn receive_with(
     let run = || {
         config.check()?;
         let mut receiving = ReceiveLoop::new(config, listener, clock, side_channel)?;
-        // Set before the sockets close, or the sender would take the reset for the cause.
+        // `stop` is set before the sockets close. Otherwise the sender would take the reset for the cause of the
+        // failure.
         receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         Ok(receiving.into_results())
     };

@@ -30,17 +30,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Bytes, Span, Time};
 
-/// The bytes that one write offers, and the writes that a flow gets before the next flow's turn.
+/// The most bytes that one write offers.
 const WRITE_SIZE: usize = 1 << 18;
+/// The writes that a flow gets before the next flow's turn.
 const WRITES_AT_ONCE: u32 = 16;
-/// The time between two checks of a flow whose last byte is in flight, and of one that still has data to send.
+/// The time between two checks of a draining flow whose last byte has been sent.
 const DRAIN_CHECK: Span = Span::from_millis(1);
+/// The time between two checks of a draining flow with data in the send buffer that have not been sent yet.
 const DRAIN_CHECK_UNSENT: Span = Span::from_millis(5);
 /// The echoer's token; those of flows are small.
 const ECHOER: u64 = u64::MAX;
 /// The time between two reports to a receiver with a sizer: a few in the shortest round trip worth sizing for.
 const REPORT_EVERY: Span = Span::from_millis(5);
-/// The receiver closes at the same `end` by the same clock, so a reset this close to it is the end, not a failure.
+/// The time around the session's `end` within which a reset is not a failure, because the receiver closes at the same
+/// `end` by the same clock.
 const END_TOLERANCE: Span = Span::from_millis(20);
 
 /// The loop of the sending side.
@@ -51,7 +54,7 @@ pub(crate) struct SendLoop<'a> {
     side_channel: Option<&'a SideChannel>,
     /// The echoer that answers the receiver's probes.
     echoer: Option<Echoer>,
-    /// The time of the next report to the receivers with sizers; never without one.
+    /// The time of the next report to the receivers with sizers; [`Time::NEVER`] if no receiver has one.
     report: Time,
     poller: Poller,
     flows: Vec<Outgoing<'a>>,
@@ -138,7 +141,7 @@ impl<'a> SendLoop<'a> {
         self.flows.into_iter().map(|flow| flow.result).collect()
     }
 
-    /// Does what is due by the clock.
+    /// Takes the step of flow `id` that its phase makes due at `now`.
     fn step(&mut self, id: usize, now: Time) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
         if now < flow.wakeup() {
@@ -165,7 +168,8 @@ impl<'a> SendLoop<'a> {
                     self.poller.change(socket, id as u64, flow.interest())?;
                 }
                 flow.phase = Phase::Sending;
-                // Data that is written without the pace leaves as fast as acknowledgements arrive.
+                // The pace is taken over before the first write, because data written without it would leave as fast as
+                // acknowledgements arrive.
                 self.take_pace(id)?;
                 self.write(id)
             }
@@ -176,7 +180,7 @@ impl<'a> SendLoop<'a> {
         }
     }
 
-    /// Sends the receivers with sizers what their senders know, and does what the receivers request.
+    /// Sends the senders' reports to the receivers with sizers, and carries out what these receivers request.
     fn confer(&mut self) -> Result<(), LiveError> {
         let Some(side_channel) = self.side_channel else { return Ok(()) };
         for id in 0..self.flows.len() {
@@ -212,7 +216,7 @@ impl<'a> SendLoop<'a> {
         Ok(())
     }
 
-    /// Does what is due because a socket is ready.
+    /// Takes the step of flow `id` for which its socket has become ready.
     fn ready(&mut self, id: usize, ready: Interest) -> Result<(), LiveError> {
         match self.flows[id].phase {
             Phase::Connecting { .. } => {
@@ -235,7 +239,8 @@ impl<'a> SendLoop<'a> {
             Phase::Sending => self.write(id),
             Phase::Draining { .. } => {
                 if ready.intersects(Interest::RDHUP | Interest::HUP | Interest::ERR) {
-                    // It stays ready from now on, so the clock continues the checks.
+                    // The socket would stay ready from now on, so the poller drops it. The clock makes the further
+                    // checks due.
                     if let Some(socket) = &self.flows[id].socket {
                         self.poller.remove(socket)?;
                     }

@@ -73,7 +73,7 @@ pub struct FlowConfig {
     pub control: String,
     /// The payload to send; `None`: greedy, until `stop`.
     pub size: Option<Bytes>,
-    /// The time to connect, from the start of the run.
+    /// The time at which the flow connects, from the start of the run.
     pub start: Span,
     /// The time at which a greedy flow is cut, from the start of the run; a sized flow ignores it. Without it a greedy
     /// flow needs the session's `end`.

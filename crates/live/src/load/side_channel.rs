@@ -22,7 +22,7 @@ struct Messages {
 }
 
 /// Messages between the sides of a session, with a place for each flow. Only the newest message of a kind is kept,
-/// because each one counts from the beginning or replaces the one before.
+/// because each one has totals since the start or replaces the one before.
 #[derive(Debug)]
 pub struct SideChannel {
     flows: Vec<Mutex<Messages>>,
@@ -58,7 +58,8 @@ impl SideChannel {
         Ok(Self { echo: Some(echo), ..Self::new(flows) })
     }
 
-    /// Returns the address at which probes are echoed, and their key; a flow's place is its session number.
+    /// Returns the address at which probes are echoed, and their key; the index of a flow in the session is the session
+    /// number of its probes.
     #[must_use]
     pub fn echo(&self) -> Option<(SocketAddr, &ProbeKey)> {
         self.echo.as_ref().map(|echo| (echo.address, &echo.key))
@@ -74,7 +75,7 @@ impl SideChannel {
         self.with(flow, |messages| messages.report = Some(report));
     }
 
-    /// Returns the sender's report, if it is newer than the last call.
+    /// Returns the sender's report, if there is a new one since the last call.
     #[must_use]
     pub fn take_report(&self, flow: usize) -> Option<SenderReport> {
         self.with(flow, |messages| messages.report.take()).flatten()
@@ -104,7 +105,8 @@ impl SideChannel {
     }
 
     fn with<T>(&self, flow: usize, act: impl FnOnce(&mut Messages) -> T) -> Option<T> {
-        // The messages are plain values, so a thread that panicked while it held the lock left them whole.
+        // A poisoned lock is used nevertheless: the messages are plain values, which a thread that panicked cannot have
+        // left half written.
         Some(act(&mut self.flows.get(flow)?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }

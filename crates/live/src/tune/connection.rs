@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
-/// The ratio of the goodput to the earlier one from which on the window is known to have been the limit.
+/// The least ratio of the goodput to the earlier goodput that shows that the window had been the limit.
 const FREED: f64 = 1.1;
 /// The kernel's numbers of the TCP states in which data may arrive.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
@@ -131,8 +131,8 @@ pub struct TunedConnection {
 }
 
 impl TunedConnection {
-    /// Takes over the connection at `now`, with a sizer for its `TCP_INFO` and for the window that its sender was
-    /// promised.
+    /// Takes over the connection at `now`. The sizer is made from the connection's `TCP_INFO` and the window that its
+    /// sender was promised.
     pub(super) fn take(
         whose: ConnectionOwner<'_>,
         socket: &impl AsFd,
@@ -241,7 +241,8 @@ impl TunedConnection {
     pub fn held(&self) -> Option<(ConnectionLimit, Bytes)> {
         let window = self.window().unwrap_or(self.largest);
         let found = held(self.goodput(), window, window >= self.largest, &self.seen);
-        // A window that was the limit until now was not the programs' choice. The next limit is not known yet.
+        // If the window was the limit before and the goodput has grown since, the programs did not limit themselves
+        // then. The readings do not show yet that they do now.
         let was = self.earlier.filter(|earlier| earlier.held == Some(ConnectionLimit::Window));
         let freed = was.is_some_and(|was| self.goodput() > was.goodput.scale(FREED));
         found.filter(|&(held, _)| held != ConnectionLimit::Programs || !freed)
@@ -287,7 +288,7 @@ impl TunedConnection {
         self.descriptor.inode
     }
 
-    /// Takes `descriptor` of `process` as the connection's place, if the program has closed the one before.
+    /// Takes `descriptor` of `process` as the connection's place, if the program has closed the former descriptor.
     pub(super) fn is_at(&mut self, process: &Process, descriptor: Descriptor) {
         if self.active.is_some() && matches!(self.process.borrow(self.descriptor), Ok(None)) {
             (self.process, self.descriptor) = (process.clone(), descriptor);
@@ -299,7 +300,7 @@ impl TunedConnection {
         if self.active.is_some() { self.group.wakeup() } else { Time::NEVER }
     }
 
-    /// Has the sizer measure and decide. Returns false if the program has closed the connection.
+    /// Lets the sizer measure and decide. Returns false if the program has closed the connection.
     pub(super) fn poll(&mut self, now: Time) -> Result<bool, LiveError> {
         let borrowed = self.process.borrow(self.descriptor);
         let socket = borrowed.map_err(|error| {
@@ -322,7 +323,7 @@ impl TunedConnection {
         Ok(true)
     }
 
-    /// Gives it back after a failure, and leaves it alone.
+    /// Gives the window back after a failure, and leaves the connection alone from then on.
     pub(super) fn leave(&mut self, now: Time) {
         self.restore(now);
     }
@@ -356,13 +357,14 @@ impl TunedConnection {
 
     fn give_back(&self, socket: &impl AsFd) -> Result<Vec<UndoFailure>, LiveError> {
         let mut left = Vec::new();
-        // A buffer smaller than the sender's promised window needs would make the kernel discard data.
+        // The buffer keeps room for the window that the sender was promised. Otherwise the kernel would discard data.
         let promised = TcpInfo::of(socket)?.rcv_wnd.or(self.requested()).unwrap_or(Bytes::ZERO);
         let room = (self.before.buffer / 2).max(promised);
         set_room(socket, room)?;
         let unlocked = self.before.lock.is_some_and(|lock| options::set_buffer_lock(socket, lock).is_ok());
         let autotuned = unlocked && self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK == 0);
-        // Autotuning raises the limit only together with the buffer, which may be large enough already.
+        // Under autotuning the limit is lifted, because autotuning raises it only together with the buffer, which may
+        // be large enough already.
         let clamp = if autotuned { UNLIMITED } else { self.before.clamp };
         options::set_window_clamp(socket, clamp)?;
         let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);

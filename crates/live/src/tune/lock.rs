@@ -1,8 +1,9 @@
 //! [`ConnectionLock`]: the right of one tuner to a connection.
 //!
-//! Two tuners of one connection would each take the other's limit for the program's own, and the last one would leave
-//! it there. So a tuner first binds an abstract Unix address that contains the inode of the connection's socket, in the
-//! network namespace of the program. The kernel releases the address when the tuner ends, for whatever reason.
+//! Two tuners of one connection would each take the other's limit for the program's own. The one that ends last would
+//! restore that limit. So a tuner first binds an abstract Unix address that contains the inode of the connection's
+//! socket, in the network namespace of the program. The kernel releases the address when the tuner ends, for whatever
+//! reason.
 
 use super::process::{Descriptor, Process};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -46,7 +47,8 @@ fn bound(process: &Process, inode: u64) -> io::Result<UnixDatagram> {
     if read_link(&theirs).ok() == read_link("/proc/thread-self/ns/net").ok() {
         return bind();
     }
-    // Without the right to enter it, the claim is made here, where tuners inside do not see it.
+    // Without the right to open the other namespace, the address is bound in this one, where tuners inside the other do
+    // not see it.
     let Ok(namespace) = File::open(&theirs) else { return bind() };
     let inside = || {
         let _ = move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network));

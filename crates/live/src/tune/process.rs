@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub(super) struct Descriptor {
     /// The descriptor's number in the program.
     pub(super) number: i32,
-    /// The inode of the socket behind it, unique for the life of the machine.
+    /// The inode number of the socket behind it. No other open socket has it unless the kernel's 32-bit counter has
+    /// wrapped.
     pub(super) inode: u64,
 }
 
@@ -57,7 +58,7 @@ impl Process {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        // The handle becomes readable when the process has ended.
+        // The process is alive as long as its handle is not readable.
         host::wait(&mut [PollFd::new(&*self.handle, PollFlags::IN)], Some(units::Span::ZERO))
             .is_ok_and(|woken| woken == WaitResult::TimedOut)
     }
@@ -81,11 +82,12 @@ impl Process {
         family
     }
 
-    /// Returns the process `id`, if it and this one run and this one started it.
+    /// Returns the process `id` if this process started it and both still run.
     fn child(&self, id: u32) -> Option<Self> {
         let child = Self::open(id).ok()?;
-        // The process may have ended after its parent was read, and another may have its id. A reading now is of the
-        // opened process if that still runs, because it keeps its id until it has ended. The same holds for the parent.
+        // The process that the caller found under this id may have ended, and another may have the id. So the parent is
+        // read again here. This reading is of the opened process if that is alive afterwards, because it keeps its id
+        // until it has ended. The same holds for the parent.
         (parent(id) == Some(self.id) && child.is_alive() && self.is_alive()).then_some(child)
     }
 
@@ -109,7 +111,7 @@ impl Process {
             Err(rustix::io::Errno::BADF | rustix::io::Errno::SRCH) => return Ok(None),
             Err(error) => return Err(self.refused(error.into())),
         };
-        // The number may belong to another file by now.
+        // The number may belong to another file by now, so the inode is compared.
         let copy = fs::File::from(copy);
         let same = copy.metadata().is_ok_and(|found| found.ino() == descriptor.inode);
         Ok(same.then(|| copy.into()))

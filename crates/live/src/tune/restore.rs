@@ -73,7 +73,7 @@ impl ReturnedConnection {
         }
     }
 
-    /// Returns what the kernel does not control again, in words.
+    /// Returns a text about what the kernel still does not control; `None` if it controls the buffer again.
     #[must_use]
     pub fn left(&self) -> Option<String> {
         let (_, now) = *self.outcome.as_ref().ok()?;
@@ -100,7 +100,7 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, T
     for process in root.family() {
         let descriptors = match process.descriptors() {
             Ok(descriptors) => descriptors,
-            // It has ended meanwhile.
+            // This process has ended meanwhile.
             Err(TuneError::NoProcess { .. }) => continue,
             Err(error) => return Err(error),
         };
@@ -112,7 +112,7 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, T
             seen.insert(descriptor.inode);
             let Some(ends) = Ends::of(&socket).filter(|ends| ends.stands) else { continue };
             if port.is_none_or(|port| ends.ports().contains(&port)) {
-                // A tuner that is at work would only limit it again.
+                // A connection that another tuner has is left alone, because that tuner would limit it again.
                 let outcome = match ConnectionLock::of(&process, descriptor) {
                     Ok(None) => Err(LiveError::Config(Complaint::new(
                         "",
@@ -146,7 +146,8 @@ fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveErr
         let lock = options::buffer_lock(socket)?;
         options::set_buffer_lock(socket, lock & !RECEIVE_LOCK)?;
     }
-    // Autotuning raises the limit only together with the buffer, which may be large enough already.
+    // The limit is lifted here, because autotuning raises it only together with the buffer, which may be large enough
+    // already.
     options::set_window_clamp(socket, UNLIMITED)?;
     Ok((before, WindowLimits::of(socket)?))
 }

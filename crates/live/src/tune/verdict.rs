@@ -9,16 +9,18 @@ use crate::window::advertisable;
 use host::TcpInfo;
 use units::{Bytes, Rate, Span};
 
-/// The share of a window in flight from which on the window is the limit. Behind a send buffer or a queue of the
-/// receiver's the kernel leaves up to a quarter free.
+/// The least share of the window in flight with which the window is the limit. The kernel leaves up to a quarter free
+/// behind a send buffer or a queue at the receiver.
 const FULL: f64 = 0.7;
-/// The share of a window in flight below which the window is not the limit.
+/// The share of the window in flight below which the window is not the limit.
 const EMPTY: f64 = 0.5;
-/// The share by which a round trip with a queue exceeds the least one; it also exceeds it by [`QUEUE`].
+/// The share of the least round trip above which the excess of the mean shows a queue. The excess must also be above
+/// [`QUEUE`].
 const QUEUE_SHARE: f64 = 0.1;
-/// The least excess of a round trip with a queue. The kernel's estimate of the round trip has steps of 1 ms.
+/// The excess of the mean round trip over the least one above which there is a queue. The kernel's estimate has steps
+/// of 1 ms.
 const QUEUE: Span = Span::from_millis(2);
-/// The thousands of bytes received for each segment out of order that may have another cause than a loss.
+/// The thousands of bytes received for which one segment may be out of order without a loss.
 const STRAY: u64 = 10_000;
 
 /// The limit of a connection.
@@ -51,11 +53,13 @@ impl ConnectionLimit {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReadingSummary {
     least: Option<Span>,
-    /// The sum of the round-trip times in seconds, and their number.
+    /// The sum of the round-trip times, seconds.
     sum: f64,
+    /// The number of round-trip times in the sum.
     count: u64,
     /// The count of segments out of order at the first reading and at the last.
     strays: (Option<u32>, u32),
+    /// The bytes received at the first reading and at the last.
     received: (Option<u64>, u64),
 }
 
@@ -93,7 +97,7 @@ impl ReadingSummary {
 }
 
 /// Finds what limits a connection of this goodput and window, and the mean data in flight. `largest`: the window cannot
-/// be larger. Returns `None` if the round trip is unknown or the share decides nothing.
+/// be larger. Returns `None` if the round trip is unknown, or if the share of the window in flight shows no limit.
 #[must_use]
 pub fn held(
     goodput: Rate,
@@ -137,7 +141,8 @@ impl EarlierMeasurements {
         let window = info.rcv_wnd.unwrap_or(largest).min(largest);
         let mut seen = ReadingSummary::default();
         seen.observe(info);
-        // One reading shows neither a queue nor losses, so it cannot tell the programs from the path.
+        // One reading shows neither a queue nor losses, so it cannot distinguish a limit of the programs from one of
+        // the path.
         let held = held(goodput, window, window >= largest, &seen).map(|(held, _)| held);
         let held = held.filter(|held| matches!(held, ConnectionLimit::Window | ConnectionLimit::Scale));
         Self { goodput, window, round_trip: info.rcv_rtt, held }

@@ -13,12 +13,12 @@ const KEYS: [&str; 3] = ["station", "category", "ack_category"];
 
 /// The facts about stations that ways need.
 pub(super) struct Stations {
-    /// The names; `None` if they could not be read: then no name is checked.
+    /// The stations' names; `None` if they could not be read. The names of stations in flows are not checked then.
     names: Option<Vec<String>>,
     dcf: bool,
 }
 
-/// Records the keys that only a flow in a cell has; returns true if there are none.
+/// Records a fault for each key that only a flow in a cell may have; returns true if the flow has none of them.
 pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
     let written = KEYS.iter().filter_map(|key| Some((key, keys.key_origin(key)?)));
     let stray = written.inspect(|(key, origin)| {

@@ -76,7 +76,7 @@ pub(super) fn across(
     for (index, link) in links.iter().enumerate() {
         let crossing: Vec<&PartialFlow<'_>> =
             flows.iter().copied().filter(|flow| flow.way.links.contains(&index)).collect();
-        // A flow whose path could not be read may cross it.
+        // A flow whose path could not be read may cross the link, so the link's limits are not checked.
         if flows.iter().any(|flow| flow.way.links.is_empty()) {
             continue;
         }
@@ -92,7 +92,7 @@ const MOST_CROSSINGS: u64 = 10_000_000;
 /// The most packets that all flows together may send before any acknowledgement.
 const MOST_AT_ONCE: u64 = 20_000_000;
 
-/// Records the table with which all flows together exceed the memory.
+/// Records the table with which the flows counted so far exceed a limit that keeps memory bounded.
 fn sums(flows: &[&PartialFlow<'_>]) {
     let (mut transfers, mut crossings, mut at_once) = (0u64, 0u64, 0u64);
     for read in flows {
@@ -146,7 +146,7 @@ fn covers(at: &ValueAt<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay,
         Spread::All(rtt) => short(at, "an RTT", *rtt),
         Spread::List(rtts) => at.items().iter().zip(rtts).for_each(|(at, rtt)| short(at, "an RTT", *rtt)),
         Spread::Uniform(low, _) => short(at, "a least RTT", *low),
-        // The least value of a Pareto distribution with this mean.
+        // The argument is the least value of a Pareto distribution with this mean.
         Spread::Pareto { shape, mean } => short(at, "a least RTT", mean.scale((shape - 1.0) / shape)),
         Spread::ParetoQuantiles { shape, mean } => {
             if let Some(least) = pareto_quantiles(*shape, mean.as_secs_f64(), count).first() {

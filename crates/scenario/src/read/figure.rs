@@ -65,7 +65,8 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         return None;
     }
     if let Some(FigureNumbers::Smallest(_)) = &y {
-        // A search repeats each simulation as often as necessary, and draws a curve per target.
+        // These keys do not go with a search, which repeats each simulation as often as necessary and draws a curve per
+        // target.
         for key in ["engines", "repeat", "rows", "reference"] {
             if let Some(at) = keys.get(key) {
                 let help = Some(match key {

@@ -49,7 +49,7 @@ pub(super) fn transfers<'a>(
     ways: &LinkNames,
 ) -> PartialFlow<'a> {
     let control = keys.among(FLOW).read("control", ValueAt::text);
-    // An unknown name has been reported; the other keys are read as if it were absent.
+    // An unknown host has been reported. The other keys are read as if `host` were absent.
     let host = keys.among(FLOW).read("host", ValueAt::word);
     let keys = keys.on(host.unwrap_or_default(), control.as_deref().unwrap_or_default());
     let written = |key| keys.get(key).map(|at| at.node.value.clone());
@@ -110,9 +110,9 @@ pub(crate) fn default_flow(host: Host, control: &str, sack: bool) -> Flow {
     let sink = Sink::new(ROOT);
     let read = ValueAt::root(&node, &sink).keys(FLOW);
     let flow = read.and_then(|keys| transfers(&keys, "", None, &LinkNames::new(None)).flow);
-    // Reading fails only for an empty control.
+    // Reading fails only for an empty control, which gets the default flow.
     let mut flow = flow.unwrap_or_default();
-    // The reader resets it if there are no pauses.
+    // The reader resets the interval if there are no pauses; here it has the host's default.
     flow.transport.host.pause_interval = host.default_of("pause_interval", control).unwrap_or_default();
     flow
 }
@@ -132,7 +132,7 @@ fn distinct(flows: &[PartialFlow<'_>], names: &[String]) {
             at.fault(format!("a second flow is named \"{name}\""), "a name of its own for each flow", None);
             continue;
         }
-        // `name-3` is the name of the third transfer of a [[flow]] with a count.
+        // A flow may not be named `name-3` if that is the third transfer of another [[flow]] with a count.
         let group = name
             .rsplit_once('-')
             .filter(|(_, number)| !number.starts_with('0'))

@@ -8,8 +8,8 @@ use crate::spec::Direction;
 use crate::tree::Value;
 use std::ops::Range;
 
-/// The facts about links that ways need, in the order of the file. Empty if they could not be read: then no name is
-/// checked.
+/// The links' names, and true for each link with a second direction, in the order of the file. Both lists are empty if
+/// the links could not be read. The names of links in a `path` are not checked then.
 pub(super) struct LinkNames {
     names: Vec<String>,
     two_way: Vec<bool>,
@@ -27,7 +27,7 @@ impl LinkNames {
         }
     }
 
-    /// Makes the ways in a cell, as far as that could be read.
+    /// Creates the facts for flows in a cell, as far as the cell could be read.
     pub(super) fn in_cell(cell: Option<&PartialWlan<'_>>) -> Self {
         Self { names: Vec::new(), two_way: Vec::new(), cell: Some(Stations::new(cell)) }
     }
@@ -97,7 +97,8 @@ impl LinkNames {
         index
     }
 
-    /// Returns true if `link` may follow the links `before`; notes one that repeats or goes backwards.
+    /// Returns true if `link` may follow the links `before`. Records a fault if it repeats one of them or goes
+    /// backwards.
     fn follows(&self, item: &ValueAt<'_>, link: usize, before: &[usize]) -> bool {
         let name = &self.names[link];
         let found = match before.last() {

@@ -38,8 +38,9 @@ pub(super) enum Law<'a> {
 /// Values between two quantities.
 pub(super) struct Range<'a> {
     ends: [&'a Node; 2],
-    /// The ends in the unit of the lower one.
+    /// The lower end.
     low: f64,
+    /// The upper end, in the unit of the lower one.
     high: f64,
     /// True if the logarithm is uniform.
     logarithmic: bool,

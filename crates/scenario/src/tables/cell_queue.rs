@@ -94,8 +94,7 @@ table! {
         engines: "model sim", refused_by: "live", kinds: "ebdp a*",
         why: "as printed", from: "P4",
     }
-    /// a, packets more than that, for service times that vary. P4 prints 40; the originals are remembered
-    /// with 5
+    /// a, packets more than that, for service times that vary. P4 prints 40. The authors of eBDP used 5, by our memory
     pub extra: u64 = at.integer(0..=MOST_PACKETS) => {
         kind: "whole number, 0 to 1000000", default: Written("40"),
         engines: "model sim", refused_by: "live", kinds: "ebdp a*",
@@ -162,13 +161,13 @@ table! {
         engines: "sim", refused_by: "live",
         why: "mac80211's limit", from: "Linux `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`",
     }
-    /// the same while it has less
+    /// the same limit while the device has less than `threshold`
     pub high: Span = airtime(at) => {
         kind: "time, at least `low`", default: Written(r#""12ms""#),
         engines: "sim", refused_by: "live",
         why: "mac80211's limit", from: "Linux `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`",
     }
-    /// pending airtime of the whole device from which on `low` counts
+    /// pending airtime of the whole device at or above which `low` applies
     pub threshold: Span = airtime(at) => {
         kind: "time above zero", default: Written(r#""24ms""#),
         engines: "sim", refused_by: "live",

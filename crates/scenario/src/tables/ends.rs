@@ -46,12 +46,12 @@ table! {
         engines: "sim",
         why: "the RFC is the specification", from: "RFC 9438 (4.3)",
     }
-    /// rules for the window of a loss-based control: RFC 5681's, or Linux's. By the RFC a loss leaves a share
-    /// of the data in flight. The acknowledgement that ends fast recovery does not count. In Linux a loss
-    /// leaves a share of the window, in whole segments. The acknowledgement that ends fast recovery counts
-    /// for what it delivers. With `loss_detection = "rack"` a lost retransmission does not count as a second
-    /// sign of congestion, and the timer takes samples from selective acknowledgements. The timer waits for
-    /// `min_rto` beyond the smoothed round trip (`__tcp_set_rto`)
+    /// rules for the window of a loss-based control: RFC 5681's, or Linux's. By the RFC a loss leaves a share of the
+    /// data in flight. The window does not grow for the acknowledgement that ends fast recovery. In Linux a loss leaves
+    /// a share of the window, in whole segments. The window also grows for the data that the acknowledgement delivers
+    /// which ends fast recovery. With `loss_detection = "rack"` a lost retransmission does not count as a second sign
+    /// of congestion, and the timer takes samples from selective acknowledgements. The timer waits for `min_rto` beyond
+    /// the smoothed round trip (`__tcp_set_rto`)
     in host: window_variant = at.word() => {
         kind: r#"`"rfc"`, `"linux"`"#,
         default: by_host(r#""rfc""#, r#""linux""#, "`tcp_init_cwnd_reduction`, `tcp_cong_control`, `tcp_fastretrans_alert`"),
@@ -120,11 +120,10 @@ table! {
         engines: "sim",
         why: "without a `pause` it has no effect", from: OWN,
     }
-    /// time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a
-    /// virtual processor poll for 200 us before it halts (`guest_halt_poll_ns`). Packets that arrive
-    /// meanwhile are handled together. The sender's part belongs to it, too: acknowledgements are not
-    /// gathered a second time. Each flow has a processor of its own: `"0s"` for flows that share one which
-    /// they keep awake
+    /// time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a virtual
+    /// processor poll for 200 us before it halts (`guest_halt_poll_ns`). Packets that arrive meanwhile are handled
+    /// together. It also stands for the wake-up of the sender's processor, where acknowledgements are not gathered a
+    /// second time. Each flow has a processor of its own: `"0s"` for flows that share one which they keep awake
     in host: wake_up = gathering(at, "us") => {
         kind: "time up to 10 ms",
         default: by_host(r#""0s""#, r#""350us""#, "clumps of acknowledgements of the same kernel ([the same](../papers/kernel.md#clumps-after-an-idle-time))"),

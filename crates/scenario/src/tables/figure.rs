@@ -131,11 +131,11 @@ keys! {
     key name => {
         kind: "text", default: Required(r#"the program that found the results, such as "ns-2""#),
     }
-    /// their table, relative to the folder of the scenario. The first line names the columns: each swept key
-    /// and each `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary (seconds,
-    /// bit/s, shares from 0 to 1). An empty cell is not known; other columns are not read. Of several rows of
-    /// a point the median is drawn, from the least to the greatest. With `--set` of another key than a swept
-    /// one and `seed` the table is left out
+    /// their table, relative to the folder of the scenario. The first line names the columns: each swept key and each
+    /// `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary (seconds, bit/s, shares from 0
+    /// to 1). An empty cell means that the number is unknown; other columns are not read. Of several rows of a point
+    /// the median is drawn, from the least to the greatest. With `--set` of another key than a swept one and `seed` the
+    /// table is left out
     key file => {
         kind: "path of a CSV file", default: Required("a CSV file, relative to the folder of the scenario"),
     }

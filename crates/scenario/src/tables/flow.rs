@@ -182,11 +182,11 @@ table! {
         within: SIZER,
         why: "the congestion window is the limit, as theories have it", from: OWN,
     }
-    /// memory for what the sending program has written and the receiver has not acknowledged. `"autotuned"`
-    /// is 4194304 B, where Linux's `tcp_wmem` ends; a size is another end. 98.2 % of it are payload. The
-    /// program fills it, and fills it again when a third is free, as a burst (`sk_stream_is_writeable`). So
-    /// two thirds to all of it are in flight, in bursts. Two bursts leave in a round trip, so `model` takes
-    /// two thirds as the window. A program that writes small blocks after `poll` stays near two thirds, too
+    /// memory for what the sending program has written and the receiver has not acknowledged. `"autotuned"` is 4194304
+    /// B, the maximum in Linux's `tcp_wmem`; a size is another maximum. 98.2 % of it are payload. The program fills it,
+    /// and fills it again when a third is free, as a burst (`sk_stream_is_writeable`). So two thirds to all of it are
+    /// in flight, in bursts. Two bursts leave in a round trip, so `model` takes two thirds as the window. A program
+    /// that writes small blocks after `poll` stays near two thirds, too
     in transport.host: send_buffer = send_buffer(at, read.segment, context.header) => {
         kind: r#"`"unlimited"`, `"autotuned"`, or a size of at least one payload"#,
         default: by_host(r#""unlimited""#, r#""autotuned""#, "`tcp_wmem`"),
@@ -373,7 +373,7 @@ fn recovery(at: &ValueAt<'_>, sack: bool) -> Option<Recovery> {
 fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word()?;
     if detection == LossDetection::Rack && !sack {
-        // No host uses RACK without selective acknowledgements, so the default is then "dupack".
+        // The default without selective acknowledgements is "dupack" on every host, because RACK needs them.
         if at.key.is_none() {
             return Some(LossDetection::DupAck);
         }

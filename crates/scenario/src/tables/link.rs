@@ -223,10 +223,9 @@ table! {
         engines: "sim live", kinds: "red adaptive-red codel pie fq-codel",
         why: "a flow without `ecn` is not touched by it", from: "RFC 3168 (5), Linux `sch_fq_codel`",
     }
-    /// step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if
-    /// its flow has `ecn`. With 0 that is every packet that has to wait; one that finds the link idle does
-    /// not wait and is not marked. These two have no other early sign, so without it they never mark. `model`
-    /// refuses it where a flow has `ecn`
+    /// step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if its flow has
+    /// `ecn`. With 0 that is every packet that has to wait; one that finds the link idle does not wait and is not
+    /// marked. Without this key, drop-tail and drop-head never mark. `model` refuses it where a flow has `ecn`
     opt mark_above: Threshold = threshold(at, room) => {
         kind: "threshold", default: Words("never"),
         engines: "sim live", refused_by: "model", kinds: "drop-tail drop-head",

@@ -113,8 +113,8 @@ table! {
         kind: "table", default: Written("{}"),
         within: RECORD,
     }
-    /// every combination is run; `draw` draws values of several keys together, and `baseline` is what numbers are divided
-    /// by: see [sweep](../guide/scenario.md#sweep)
+    /// every combination is run; `draw` draws values of several keys together, and `baseline` is what numbers are
+    /// divided by: see [sweep](../guide/scenario.md#sweep)
     key sweep => {
         kind: "lists of values by key path, `draw`, `baseline`", default: Words("none"),
     }

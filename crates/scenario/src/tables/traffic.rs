@@ -114,7 +114,7 @@ keys! {
     /// The rate of traffic that is spaced by a rule.
     pub(super) STEADY_RATE from KEY;
 
-    /// long-run mean rate on the wire; the only one of these that `model` goes by
+    /// long-run mean rate on the wire; the only one of these keys that `model` uses
     key rate => {
         kind: "rate above zero", default: Required(RATE),
         kinds: "cbr poisson on-off",

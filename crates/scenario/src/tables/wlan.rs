@@ -49,8 +49,9 @@ pub struct Wlan {
     pub stations: Vec<Station>,
 }
 
-/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
+/// MAC header and FCS of a data frame with three addresses [9.3.2.1].
 const PLAIN_HEADER: Bytes = Bytes::new(28);
+/// The same with QoS control, which takes 2 bytes.
 const QOS_HEADER: Bytes = Bytes::new(30);
 
 impl Wlan {
@@ -143,7 +144,7 @@ keys! {
     key rate => {
         kind: "rate above zero", default: Required(RATE),
     }
-    /// rate of acknowledgements. That of a slower frame has the fastest mandatory rate up to the frame's
+    /// rate of acknowledgements. The acknowledgement of a slower frame has the fastest mandatory rate up to the frame's
     key control_rate => {
         kind: "rate above zero", default: Words("the fastest mandatory rate of the PHY"),
         why: "every station of the cell receives it", from: "IEEE 802.11-2020 (10.6.6.5)",
@@ -188,7 +189,7 @@ keys! {
         kind: "table with `be`, `bk`, `vi`, `vo`", default: Written("{}"),
         within: CATEGORIES,
     }
-    /// in what the access point differs from the stations
+    /// settings in which the access point differs from the stations
     key access_point => {
         kind: "table with `ac`", default: Written("{}"),
         within: ACCESS_POINT,
@@ -309,8 +310,8 @@ keys! {
     /// `[[station]]`.
     pub(crate) table STATION from CELL;
 
-    /// names the station in flows and results. With `count` over 1: `name-1`, `name-2`, …. Those without a
-    /// name are numbered through the file
+    /// names the station in flows and results. With `count` over 1: `name-1`, `name-2`, …. Stations without a name are
+    /// numbered through the file
     key name => {
         kind: "text", default: Words(r#"`"station-1"`, `"station-2"`, …"#),
         why: "stations need no names unless flows name them", from: OWN,
@@ -355,8 +356,9 @@ keys! {
     }
 }
 
-/// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
+/// The largest contention window: its exponent has four bits in the EDCA parameter set [9.4.2.28].
 const MOST_WINDOW: u64 = (1 << 15) - 1;
+/// The largest AIFSN, which has four bits there, too.
 const MOST_AIFSN: u64 = 15;
 /// The most attempts: more than the standard's 255, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u64 = 65_535;

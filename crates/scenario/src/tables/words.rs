@@ -4,7 +4,7 @@ use super::ROOT;
 use crate::path::split;
 use crate::schema::follow;
 
-/// Words for keys that are shown by other words than their name with spaces in place of underscores.
+/// The words of some keys. Every other key is shown by its name, with spaces in place of underscores.
 const WORDS: [(&str, &str); 7] = [
     ("limit", "buffer"),
     ("rtt", "RTT"),

@@ -23,11 +23,12 @@ pub(super) struct Counts {
     pub(super) acknowledgements: u64,
     pub(super) acknowledgements_dropped: u64,
     pub(super) rtt: Histogram,
-    /// The last sample, and the sum of the differences between consecutive samples in nanoseconds.
+    /// The last round-trip sample.
     last_rtt: Option<Span>,
+    /// The sum of the absolute differences between consecutive samples, nanoseconds.
     differences: u64,
     pub(super) min_rtt: Option<Span>,
-    /// Kept only where acknowledgements may cross queues.
+    /// The greatest smoothed round-trip time; kept only where acknowledgements may cross queues.
     pub(super) max_smoothed_rtt: Option<Span>,
 }
 

@@ -14,7 +14,7 @@ const SENT_AGAIN: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Opening {
     handshake: Handshake,
-    /// The plan with which the connection begins anew after losses.
+    /// The plan of the connection that replaces this one if the SYN had to be sent again too often.
     plan: FlowPlan,
 }
 
@@ -39,7 +39,7 @@ impl Flow {
     /// Establishes the connection with the answer to the SYN sent at `sent`, and lets data leave.
     #[inline(never)]
     pub(super) fn establish(&mut self, now: Time, sent: Time, medium: &mut impl Medium) {
-        // A SYN that was sent again is answered more than once.
+        // A SYN that was sent again is answered more than once; only the first answer counts.
         let Some(opening) = self.opening.take() else { return };
         let Opening { handshake, mut plan } = *opening;
         let sample = handshake.sample(now, sent, plan.transport.timestamps);

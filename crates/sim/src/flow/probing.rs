@@ -1,8 +1,8 @@
 //! The probes and packet trains by which a flow's sizer measures its path.
 //!
-//! The receiver probes and the sender echoes. The way of the acknowledgements has no queue, and all propagation lies
-//! behind the links. So an echo enters the links at the moment at which its probe is sent, and the receiver still
-//! measures the round trip. Only the way of the data loses probes [sobas:IV].
+//! The receiver probes and the sender echoes. The way back has no queue, and all propagation lies behind the links. So
+//! a probe reaches the sender at once: its echo enters the links as the probe is sent. The receiver still measures the
+//! whole round trip. Only the way of the data loses probes [sobas:IV].
 
 use super::Flow;
 use crate::medium::Medium;
@@ -72,7 +72,7 @@ impl Flow {
         }
     }
 
-    /// Fulfils the sizer's requests to the sender.
+    /// Carries out what the sizer demands from the sender: a cap on the pace, and trains.
     fn meet<M: Medium>(&mut self, now: Time, demands: Demands, medium: &mut M) {
         if let Some(cap) = demands.pace {
             self.sender.cap_pace(cap);
@@ -115,7 +115,8 @@ impl Flow {
         match probe {
             Probe::Echo(number) => {
                 let lost = probing.gaps.count(number);
-                // A train that left before this echo and is incomplete has lost packets, because links keep the order.
+                // A train that left before this echo should have arrived, because links keep the order. If it is
+                // incomplete, it has lost packets.
                 let incomplete = probing.trains.iter().take_while(|(_, _, began)| *began < sent).count();
                 for (_, train, _) in probing.trains.drain(..incomplete) {
                     self.receiver.tell(now, answer(&train));

@@ -30,8 +30,8 @@ impl Flow {
         }
     }
 
-    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to the
-    /// sender.
+    /// Sends an acknowledgement that a timer of the receiver caused. It enters the queue of the way back, or goes
+    /// straight to the sender.
     fn send_acknowledgement<M: Medium>(
         &mut self,
         now: Time,
@@ -69,8 +69,8 @@ impl Flow {
         self.send_acknowledgement(now, ack, &SackBlocks::NONE, medium);
     }
 
-    /// Takes a segment that reaches the receiver, if acknowledgements cross queues. Returns the packet that the
-    /// receiver sends.
+    /// Takes a packet that reaches the receiver. Called only if acknowledgements cross queues. Returns the packet with
+    /// which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         if packet.segment.is_syn() {
             return Some(Packet { kind: Kind::Acknowledgement, length: SYN, ..*packet });

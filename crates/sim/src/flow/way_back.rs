@@ -13,8 +13,8 @@ pub(super) struct AckContent {
 /// A flow's acknowledgements under way. Links carry their numbers; their contents are kept here.
 #[derive(Debug, Default)]
 pub(super) struct WayBack {
-    /// Acknowledgements that have not reached the sender as far as is known, numbered from `first`. The next one that
-    /// gets through takes out those that were dropped, because queues keep a flow's packets in order.
+    /// Acknowledgements that have not reached the sender, numbered from `first`. Dropped ones stay until a later one
+    /// arrives, which removes all before it, because queues keep a flow's packets in order.
     under_way: VecDeque<AckContent>,
     first: u64,
 }

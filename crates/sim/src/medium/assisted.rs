@@ -1,8 +1,8 @@
 //! One tight link whose router advises senders: the tight link, the router's part, and the headers under way.
 //!
 //! It is a medium of its own, so that a run without an assisting link spends nothing on it. Headers are kept apart from
-//! the packets. A flow's packets keep their order on one link, so headers before the one of an arriving packet belong
-//! to dropped packets.
+//! the packets. A flow's packets keep their order on one link. So headers in front of the header of an arriving packet
+//! belong to dropped packets.
 
 use super::{Medium, TightLink};
 use crate::packet::{Kind, Packet, UnderWay};
@@ -36,7 +36,7 @@ impl AssistedLink {
     /// Passes a packet to the link, and then to the router.
     fn pass(&mut self, now: Time, packet: Packet, header: Option<&mut CongestionHeader>) -> bool {
         let admitted = self.link.offer(now, packet);
-        // The backlog that the packet found. The packet has just been offered, so the queue is up to date.
+        // The backlog that the packet found is the backlog now, less the packet itself.
         let found = self.link.backlog().saturating_sub(packet.wire_len());
         self.router.on_arrival(now, packet.wire_len(), found, header);
         admitted

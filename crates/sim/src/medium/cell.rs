@@ -24,11 +24,13 @@ use transmitter::{Limiter, Surroundings, Transmitter};
 use units::random::Stream;
 use units::{Span, Time};
 
-/// Slots of the agenda: the air, then the backhaul's links.
+/// The medium's slot for the air; the slots of the backhaul's links follow.
 const AIR: usize = 0;
+/// The number of the medium's slots in the agenda.
 const SLOTS: usize = 3;
-/// The backhaul's links.
+/// The backhaul's link towards the access point, as an index.
 const TO_ACCESS_POINT: usize = 0;
+/// The backhaul's link towards the server.
 const TO_SERVER: usize = 1;
 
 /// The value in place of a packet's station if the backhaul dropped it.
@@ -37,9 +39,9 @@ const ON_THE_WIRE: u32 = u32::MAX;
 /// A cell and the wire behind it.
 pub(crate) struct WirelessCell {
     air: Cell,
-    /// The transmitter of each function, by its place among all; `None`: saturated.
+    /// The transmitter of each access function, by the function's index; `None`: a saturated station.
     transmitters: Vec<Option<Transmitter>>,
-    /// Station name, category and id of each function, by the same place.
+    /// The station name, category and id of each access function, by the function's index.
     functions: Vec<(String, Category, FunctionId)>,
     watched: usize,
     /// The airtime limits of the access point.
@@ -66,8 +68,9 @@ pub(crate) struct WirelessCell {
 struct CellRoute {
     direction: Direction,
     station: u32,
-    /// The places of the functions that send its data and its acknowledgements over the air.
+    /// The index of the access function that sends the flow's data over the air.
     data: usize,
+    /// The index of the access function that sends its acknowledgements.
     acknowledgements: usize,
 }
 
@@ -185,14 +188,14 @@ impl WirelessCell {
         }
     }
 
-    /// Handles the end of a function's first frame: sent, or given up.
+    /// Handles the end of a function's first frame, which was `sent`, or given up.
     fn on_outcome(&mut self, now: Time, function: usize, sent: bool) {
         let (air, dropped, limiter) = (&mut self.air, &mut self.dropped, self.limiter.as_mut());
         let mut around = Surroundings { now, air, limiter, dropped };
         let Some(transmitter) = &mut self.transmitters[function] else { return };
         transmitter.on_outcome(sent, &mut around);
         if transmitter.is_limited() {
-            // The access point has less airtime pending, so that functions which waited for that may send.
+            // The access point has less airtime pending now, so functions that waited for airtime may send.
             let limited = self.transmitters.iter_mut().flatten().filter(|other| other.is_limited());
             limited.for_each(|other| other.feed(&mut around));
         }

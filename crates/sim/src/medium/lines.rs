@@ -42,7 +42,8 @@ impl Lines {
         Self { lines, line_of, heads }
     }
 
-    /// Adds a segment that leaves the tight link at `departs`, and not before any earlier segment of the same line.
+    /// Adds a segment that leaves the tight link at `departs`. Segments of one line must be added in the order of
+    /// departure.
     #[inline(always)]
     pub(crate) fn push(&mut self, departs: Time, segment: UnderWay) {
         let index = self.line_of[segment.flow as usize] as usize;

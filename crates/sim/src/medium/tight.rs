@@ -139,7 +139,8 @@ impl Medium for TightLink {
     }
 }
 
-/// Notes a drop for its flow, unless the packet is a probe, whose loss shows in the echoes' numbers.
+/// Notes a drop, to be reported to its flow. A probe's drop is not reported, because its sizer sees the gap in the
+/// echoes' numbers.
 fn note(dropped: &mut Vec<u32>, packet: &Packet) {
     if packet.kind != Kind::Probe {
         dropped.push(packet.flow);

@@ -10,7 +10,7 @@ use std::slice;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Topology {
-    /// One link that every packet crosses, while no acknowledgement waits: one event per packet.
+    /// One link that every packet crosses. Acknowledgements meet no queue. A packet costs one event.
     OneLink(LinkPlan),
     /// Links that packets cross one after the other, as each flow's routes say: an event for each packet and link.
     Network {
@@ -48,7 +48,7 @@ impl Topology {
         }
     }
 
-    /// Returns the same links, to be changed.
+    /// Returns the same links for changes.
     pub fn links_mut(&mut self) -> &mut [LinkPlan] {
         match self {
             Self::OneLink(link) => slice::from_mut(link),

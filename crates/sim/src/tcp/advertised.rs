@@ -14,7 +14,7 @@ pub(super) struct Advertised {
     window: u64,
     /// One past the last segment for which room has been promised.
     edge: u64,
-    /// Segments that the sizer knows to be delivered.
+    /// The number of segments in order that the sizer has been informed of.
     reported: u64,
     timestamps: bool,
     /// The time at which a withheld acknowledgement leaves. The receiver's own deadline is the earliest of this, the
@@ -50,11 +50,11 @@ impl Advertised {
         self.edge - expected
     }
 
-    /// Takes a segment sent at `sent` that has arrived, and with it everything below `expected`; `early`: it did not
-    /// come in order.
+    /// Takes the arrival of a segment sent at `sent`, after which everything below `expected` has arrived; `early`: the
+    /// segment came out of order.
     ///
-    /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes is the time at which
-    /// the segment was sent.
+    /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes equals the time at
+    /// which the segment itself was sent.
     pub(super) fn on_segment(&mut self, now: Time, sent: Time, expected: u64, early: bool) {
         if early {
             self.tell(now, Input::OutOfOrder(1));
@@ -82,7 +82,7 @@ impl Advertised {
         self.obey(asked);
     }
 
-    /// Takes over the sizer's window if it `asked` for another one.
+    /// Takes over the sizer's window if `asked` is true: the sizer wants another one.
     fn obey(&mut self, asked: bool) {
         if let Some(window) = self.driver.window().filter(|_| asked) {
             self.window = (window / self.payload).min(self.most).max(1);
@@ -94,7 +94,7 @@ impl Advertised {
         self.driver.take_demands()
     }
 
-    /// Returns the time at which the receiver next acts of itself.
+    /// Returns the time at which the receiver next acts on its own.
     pub(super) fn deadline(&self, now: Time) -> Time {
         if self.driver.has_demands() {
             return now;

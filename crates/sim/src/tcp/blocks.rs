@@ -7,7 +7,7 @@ use super::bits::BitRing;
 pub(crate) type Block = (u64, u64);
 
 /// The SACK option of one acknowledgement: blocks, the most recently changed first. If no acknowledgement can be lost,
-/// it names only segments that earlier ones did not name, in any order.
+/// the option names only segments that earlier acknowledgements did not name, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackBlocks {
     blocks: [Block; SackBlocks::ROOM],
@@ -17,7 +17,7 @@ pub(crate) struct SackBlocks {
 impl SackBlocks {
     /// The most blocks. A header has 40 bytes for options: four blocks fit, or three with time stamps [rfc2018:3].
     pub(crate) const MOST: usize = 4;
-    /// Room for one block more, which makes them too many.
+    /// The capacity of the array: one block more than fits, so that an overfull option can be recognized.
     const ROOM: usize = Self::MOST + 1;
     /// No blocks.
     pub(crate) const NONE: Self = Self { blocks: [(0, 0); Self::ROOM], count: 0 };
@@ -65,7 +65,8 @@ impl Reported {
         Self { recent: Vec::with_capacity(room + 1), room }
     }
 
-    /// Adds the block of `segment`, which is newly set in `early`, whose bits lie between `low` and `high`.
+    /// Adds the block around `segment`, which has just been set in `early`. The bits of `early` lie between `low` and
+    /// `high`.
     pub(super) fn add(&mut self, segment: u64, early: &BitRing, low: u64, high: u64) {
         let start = early.last_clear(low, segment).map_or(low, |clear| clear + 1);
         let end = early.first_clear(segment, high + 1).unwrap_or(high + 1);

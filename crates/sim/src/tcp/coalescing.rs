@@ -3,17 +3,18 @@
 //! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and neighbours
 //!   that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch acknowledgement.
 //! - **Quick acknowledgements.** A young connection sends sixteen acknowledgements, each at once (`TCP_MAX_QUICKACKS`);
-//!   a grown one acknowledges every second segment. While the receive window grows, each arrival by which it grows asks
-//!   for one more (`tcp_grow_window`). A segment that had arrived before asks for sixteen (`tcp_enter_quickack_mode`).
-//!   The last segment of a super-packet of several has the PSH flag, and is acknowledged at once
-//!   (`tcp_measure_rcv_mss`).
+//!   a grown one acknowledges every second segment. While the receive window grows, each arrival by which it grows lets
+//!   one more acknowledgement leave at once (`tcp_grow_window`). A segment that had arrived before lets sixteen do so
+//!   (`tcp_enter_quickack_mode`). The last segment of a super-packet of several has the PSH flag, and is acknowledged
+//!   at once (`tcp_measure_rcv_mss`).
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
 //!   card's memory and the socket's backlog keep the segments that arrive, and one acknowledgement covers all of them
 //!   afterwards.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin. Segments that
 //!   arrive meanwhile are taken together.
 //! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and
-//!   those after it wait for a timer, so that one covers all of them. It covers no more blocks than it can name.
+//!   those after it wait for a timer. One acknowledgement then covers all of them, but no more blocks than its option
+//!   has room for.
 //!
 //! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`,
 //! `tcp_add_backlog`.
@@ -56,22 +57,24 @@ pub(crate) struct Batch {
 pub(super) struct Coalescing {
     gro: Span,
     most: u64,
-    /// Acknowledgements that are yet to be sent at once (`icsk_ack.quick`), and the number with which a connection
-    /// begins.
+    /// The number of acknowledgements that are yet to be sent at once (`icsk_ack.quick`).
     quick: u64,
+    /// The number of such acknowledgements with which a connection begins.
     first_quick: u64,
-    /// The receive window that has been opened, in segments, if it grows (`rcv_ssthresh`); and its limit.
+    /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; `None` if the window does
+    /// not grow.
     grown: Option<(u64, u64)>,
     compression: Span,
     /// The batches that the card holds: more than one only in a pause.
     held: VecDeque<Batch>,
-    /// The time at which the card hands them over.
+    /// The time at which the card hands the first of them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
-    /// The time that a processor which has slept takes to begin.
+    /// The time that a sleeping processor takes to wake up.
     wake_up: Span,
-    /// The time from which the processor sleeps if nothing arrives before, and the time by which it has begun again.
+    /// The time from which the processor sleeps if nothing arrives before.
     asleep: Time,
+    /// The time by which the processor has woken up.
     awake: Time,
     /// The time at which the receiver would act next if its host gathered nothing.
     pub(super) inner: Time,
@@ -88,7 +91,7 @@ struct Hole {
     /// The number of acknowledgements of this hole that have left.
     reported: u64,
     gathered: u64,
-    /// The blocks that the gathered ones would have named.
+    /// The blocks that the gathered acknowledgements would have named.
     blocks: SackBlocks,
     newest: Option<u64>,
     due: Time,
@@ -124,7 +127,7 @@ impl Coalescing {
     }
 
     /// Opens the window further for `count` new segments that came as one, to `window` at most. If it grows, one more
-    /// acknowledgement is sent at once. For that, the number of those left is made odd, which never lowers it.
+    /// acknowledgement may leave at once: `quick` is made odd, which never lowers it.
     fn grow(&mut self, window: u64, count: u64) {
         let Some((grown, most)) = &mut self.grown else { return };
         let limit = window.min(*most);
@@ -134,7 +137,7 @@ impl Coalescing {
         }
     }
 
-    /// Returns the time at which the receiver next acts of itself.
+    /// Returns the time at which the receiver next acts on its own.
     pub(super) fn deadline(&self) -> Time {
         self.inner.min(self.due).min(self.hole.due)
     }
@@ -186,8 +189,8 @@ impl Coalescing {
         self.hand_over(now, pause)
     }
 
-    /// Takes an acknowledgement beyond a hole that is about to leave and names `block`. Returns the one that leaves in
-    /// its place, or `None` if it waits.
+    /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement that leaves, with its
+    /// blocks, or `None` if it waits.
     fn compress(
         &mut self,
         now: Time,
@@ -216,7 +219,7 @@ impl Coalescing {
         None
     }
 
-    /// Empties the gathered acknowledgements, which leave with another. Returns the blocks that they name.
+    /// Forgets the gathered acknowledgements, because another one replaces them. Returns the blocks that they name.
     fn take_blocks(&mut self) -> SackBlocks {
         let hole = &mut self.hole;
         (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
@@ -230,8 +233,8 @@ impl Receiver {
         self.coalescing.is_some()
     }
 
-    /// Takes a segment that reaches a host which gathers segments; `pushed` if it is the last of a super-packet.
-    /// Returns the batch that is handed to TCP as a result.
+    /// Takes a segment that reaches a host which gathers segments; `pushed`: it is the last of a super-packet. Returns
+    /// the batch that is handed to TCP as a result.
     pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
         let batch = coalescing.hold(now, segment, sent, pushed);
@@ -259,8 +262,8 @@ impl Receiver {
         })
     }
 
-    /// Hands `batch` to TCP. Returns the acknowledgement of all of it, and the blocks it names if none can be lost on
-    /// its way.
+    /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, with the blocks that it names if no
+    /// acknowledgement can be lost.
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         self.by_inner_deadline(|own| own.take_batch(now, batch))
     }
@@ -311,8 +314,8 @@ impl Receiver {
         Some((ack, blocks))
     }
 
-    /// Runs `what` with the deadline of a receiver that gathers nothing, and sets the earliest of all deadlines
-    /// afterwards.
+    /// Runs `what`, in which `deadline` is that of a receiver whose host gathers nothing. Afterwards `deadline` is the
+    /// earliest of all deadlines.
     pub(super) fn by_inner_deadline<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         if let Some(coalescing) = self.coalescing.as_deref() {
             self.deadline = coalescing.inner;
@@ -325,7 +328,7 @@ impl Receiver {
         result
     }
 
-    /// Returns true if the deadline has come that the receiver would have if its host gathered nothing.
+    /// Returns true if a deadline of the receiver has come, apart from the deadlines of its gathering host.
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.coalescing.as_deref().map_or(self.deadline, |coalescing| coalescing.inner) <= now
     }

@@ -10,8 +10,9 @@ struct SentSegment {
     at: Time,
     /// The time at which the first segment of its flight was sent (`P.first_sent_time`).
     first_sent: Time,
-    /// Segments delivered by then, and the time at which the last of them was (`P.delivered`, `P.delivered_time`).
+    /// The number of segments delivered when this one was sent (`P.delivered`).
     delivered: u64,
+    /// The time at which the last of them was delivered (`P.delivered_time`).
     delivered_at: Time,
     lost: u64,
     in_flight: u64,
@@ -62,13 +63,15 @@ pub(super) struct Delivery {
     first_sent: Time,
     delivered: u64,
     delivered_at: Time,
-    /// The count of delivered segments at which the bubble of a sender without data has left the network; zero: no
-    /// bubble.
+    /// The count of delivered segments from which samples are no longer limited by a sender that had no data; zero: no
+    /// such limit (`C.app_limited`).
     limited_until: u64,
     lost: u64,
-    /// The newest segment that the acknowledgement at hand delivers, and the segments newly delivered and newly lost.
+    /// The segment sent last of those that the acknowledgement at hand delivers.
     newest: Option<u64>,
+    /// The number of segments that it newly delivers.
     newly_delivered: u64,
+    /// The number of segments found lost since the last sample.
     newly_lost: u64,
 }
 
@@ -110,8 +113,8 @@ impl Delivery {
         }
     }
 
-    /// Corrects the counts if duplicates name nothing. Of the segments just taken as delivered, `known` had been
-    /// counted before; a `duplicate` says that one more has arrived.
+    /// Corrects the counts without selective acknowledgements. Of the segments just counted as delivered, duplicates
+    /// had reported `known` before. `duplicate`: one more segment has arrived.
     pub(super) fn on_unnamed(&mut self, now: Time, known: u64, duplicate: bool) {
         self.delivered = self.delivered - known + u64::from(duplicate);
         self.newly_delivered = self.newly_delivered - known + u64::from(duplicate);
@@ -150,7 +153,8 @@ impl Delivery {
             self.limited_until = 0;
         }
         let Some(newest) = self.newest.take().and_then(|newest| self.records.get(newest)) else {
-            // A duplicate without a name: a segment arrived, and the time at which it was sent is unknown.
+            // A duplicate acknowledgement says only that some segment arrived. The time at which it was sent is
+            // unknown.
             return Some(RateSample {
                 delivered_total: Bytes::new(self.delivered * payload),
                 newly_delivered: Bytes::new(delivered * payload),
@@ -164,8 +168,8 @@ impl Delivery {
         let bytes = |segments: u64| Bytes::new(segments * payload);
         Some(RateSample {
             delivered: bytes(self.delivered - newest.delivered),
-            // If the interval is shorter than any round trip, a retransmitted segment was acknowledged for its first
-            // copy.
+            // An interval shorter than any round trip gives no rate: a retransmitted segment was acknowledged for its
+            // first copy.
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             application_limited: newest.application_limited,
             delivered_before: bytes(newest.delivered),

@@ -3,9 +3,10 @@
 /// The sender's side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reaction {
-    /// Segments up to and including this one were sent before the window came down, or reported that to the receiver.
+    /// The segment that reports the last reduction (CWR). Until it is acknowledged, echoes belong to marks that the
+    /// sender has answered.
     answered: u64,
-    /// True if the next new segment tells the receiver (CWR).
+    /// True if the next new segment is to report the reduction to the receiver (CWR).
     telling: bool,
 }
 
@@ -15,14 +16,14 @@ impl Reaction {
         (self.answered, self.telling) = (next, true);
     }
 
-    /// Returns true if an echo that comes with everything below `una` acknowledged stands for a mark not answered yet.
-    /// This holds once per window of data: the acknowledgement of the segment with CWR is the first that may report
-    /// another.
+    /// Returns true if an echo stands for a mark that is not answered yet; everything below `una` is acknowledged. The
+    /// acknowledgement of the segment with CWR is the first that may report another mark. So a sender answers once per
+    /// window of data.
     pub(super) fn asks(&self, una: u64) -> bool {
         una > self.answered
     }
 
-    /// Returns true if the new segment that leaves now tells the receiver.
+    /// Returns true if the new segment that leaves now reports the reduction to the receiver.
     pub(super) fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.telling)
     }

@@ -12,21 +12,23 @@ use units::{Bytes, Rate, Span, Time};
 /// The state that decides when the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
-    /// The time from which a whole quantum may leave: the pace then covers all segments sent before.
+    /// The time from which a whole quantum may leave, because all segments sent before have had their time at the pace.
     free_at: Time,
-    /// The time from which a segment may leave, earlier than `free_at` by the rest of a quantum.
+    /// The time from which a single segment may leave. It is earlier than `free_at` by the gaps of the other segments
+    /// of a quantum.
     opens_at: Time,
-    /// The controller's rate, as of the last call; zero: it has none.
+    /// The controller's rate that was set last; zero: it has none.
     rate: Rate,
     gap: Span,
-    /// The least gap by the pace's cap and by the sender's own line, however fast the controller would be.
+    /// The least gap between segments, which the cap on the pace and the sender's own line set, whatever the
+    /// controller's rate.
     least_gap: Span,
     line_gap: Span,
     /// The time between `opens_at` and `free_at`.
     early: Span,
     /// True if every segment leaves by itself, at any rate.
     single: bool,
-    /// The time at which the pace covers the super-packet that is leaving; `None`: none is leaving.
+    /// The time at which the super-packet that is leaving will have had its time at the pace; `None`: none is leaving.
     together: Option<Time>,
     /// Segments that may yet leave without regard to the controller's rate.
     unpaced: u64,

@@ -1,10 +1,10 @@
 //! Proportional rate reduction: the amount that fast recovery may send for the data delivered [rfc9937:6].
 //!
-//! Above the new threshold PRR sends in proportion. By the end of the episode the network then holds as much as the
-//! threshold allows. It neither pauses at first nor sends a burst afterwards. The network holds less than the threshold
-//! if losses or an idle application took more than the reduction asks for. Then the conservative reduction bound (CRB)
-//! sends one segment for each that was delivered. An acknowledgement that moves the left edge and reveals no loss adds
-//! one segment (the slow-start reduction bound, SSRB). Linux does the same (`tcp_cwnd_reduction()` of 6.18).
+//! While the network holds more than the new threshold, PRR sends in proportion to the data delivered. So it neither
+//! pauses at first nor sends a burst at the end, when the network holds as much as the threshold allows. The network
+//! may hold less, because many segments were lost or the application was idle. Then the conservative reduction bound
+//! (CRB) sends one segment for each that was delivered. An acknowledgement that moves the left edge and reveals no loss
+//! adds one segment (the slow-start reduction bound, SSRB). Linux does the same (`tcp_cwnd_reduction()` of 6.18).
 
 /// One episode, in segments.
 #[derive(Clone, Debug, Default)]
@@ -13,8 +13,9 @@ pub(super) struct Prr {
     threshold: u64,
     /// The segments outstanding as the episode began (`RecoverFS`).
     flight: u64,
-    /// The segments delivered since then, and the segments sent.
+    /// The segments delivered since the episode began.
     delivered: u64,
+    /// The segments sent since the episode began.
     out: u64,
     /// The segments that may be sent now (`sndcnt`).
     room: u64,

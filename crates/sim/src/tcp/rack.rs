@@ -8,7 +8,7 @@ use super::scoreboard::Scoreboard;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// The number of recoveries without a repeat that end a wider window [rfc8985:6.2].
+/// The number of recoveries without a repeat after which a widened reordering window is narrow again [rfc8985:6.2].
 const PERSIST: u32 = 16;
 
 /// The times at which outstanding segments were last sent.
@@ -47,7 +47,7 @@ pub(super) struct Rack {
     times: Times,
     /// Retransmissions in the network, in the order in which they left.
     again: VecDeque<(Time, u64)>,
-    /// The time at which the segment sent last of all delivered was sent, and its number (`RACK.xmit_ts`,
+    /// The delivered segment that was sent last: the time of its sending, and its number (`RACK.xmit_ts`,
     /// `RACK.end_seq`).
     newest: (Time, u64),
     /// The round-trip time of that segment (`RACK.rtt`).
@@ -57,19 +57,20 @@ pub(super) struct Rack {
     /// One past the highest segment delivered (`RACK.fack`).
     highest: u64,
     reordering: bool,
-    /// The time that reordering may take, in quarters of the least round-trip time.
+    /// The reordering window, in quarters of the least round-trip time.
     quarters: u64,
     persist: u32,
-    /// The segment that must be acknowledged before a repeat counts again: once per round.
+    /// The segment below which everything must be acknowledged before a repeat counts again. So one repeat per round
+    /// counts.
     repeat_round: Option<u64>,
-    /// The time of the next look for losses.
+    /// The time at which the sender looks for losses next.
     pub(super) due: Time,
 }
 
-/// The result of a look for losses.
+/// The retransmissions found lost by a call of [`Rack::detect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RackLosses {
-    /// The time at which the newest of the retransmissions found lost had left.
+    /// The time at which the newest of these retransmissions had left.
     pub(super) again: Option<Time>,
 }
 
@@ -106,10 +107,9 @@ impl Rack {
         self.times.get(segment)
     }
 
-    /// Records that `segment` is newly acknowledged: steps 2 and 3 of [rfc8985:6.2]. `echo`: the time stamp that the
-    /// acknowledgement echoes, if it stands for this segment. A selective acknowledgement's echo is older than its
-    /// report. So there only the least round-trip time distinguishes a retransmission's acknowledgement from the
-    /// original's.
+    /// Records that `segment` is newly acknowledged: steps 2 and 3 of [rfc8985:6.2]. `echo`: the echoed time stamp, if
+    /// the segment is cumulatively acknowledged. In a selective report the echo belongs to an older segment. There only
+    /// the least round-trip time shows whether the original or the retransmission arrived.
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64, again: bool, echo: Option<Time>) {
         if segment >= self.highest {
             self.highest = segment + 1;
@@ -129,7 +129,8 @@ impl Rack {
         }
     }
 
-    /// Widens the window after the receiver had a segment twice, because something was sent again that was not lost.
+    /// Widens the reordering window, because the receiver got a segment twice: a segment was sent again that was not
+    /// lost.
     pub(super) fn on_repeat(&mut self, board: &Scoreboard) {
         if self.repeat_round.is_none_or(|round| board.una() >= round) {
             self.repeat_round = Some(board.next());
@@ -146,7 +147,8 @@ impl Rack {
         }
     }
 
-    /// Returns how much later than the newest a segment may yet arrive, at most the `smoothed` round-trip time: step 4.
+    /// Returns the reordering window of step 4: the extra time for which the sender waits for a segment sent before the
+    /// newest. It is at most the `smoothed` round-trip time.
     pub(super) fn window(&self, board: &Scoreboard, recovering: bool, smoothed: Option<Span>) -> Span {
         if !self.reordering && (recovering || board.enough_sacked()) {
             return Span::ZERO;

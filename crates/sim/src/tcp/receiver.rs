@@ -40,8 +40,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) congested: bool,
     /// The time at which the segment that caused it was sent.
     pub(crate) newest_sent: Time,
-    /// The echo of RFC 7323: the time at which the segment that last moved the left edge was sent. If several are
-    /// acknowledged together, it is that of the first.
+    /// The echo of RFC 7323: the time at which the segment that last moved the left edge was sent. If several segments
+    /// are acknowledged together, the first of them counts.
     pub(crate) echo: Time,
     /// The receive window, in segments.
     pub(crate) window: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Receiver {
     pub(super) deadline: Time,
     pub(super) echo: Time,
     newest_sent: Time,
-    /// True if a congestion mark has come, and no sign yet that the sender knows.
+    /// True if a congestion mark has come and the sender has not yet reported a reduction of its window.
     congested: bool,
     /// The blocks reported lately, only if acknowledgements carry blocks.
     reported: Option<Box<Reported>>,
@@ -69,7 +69,7 @@ pub(crate) struct Receiver {
     /// The window, in segments; only a sizer moves it.
     window: u64,
     sizing: Option<Box<Advertised>>,
-    /// Its host's treatment of segments that are close together, if there is any.
+    /// The gathering of segments by the receiver's host, if the host gathers.
     pub(super) coalescing: Option<Box<Coalescing>>,
 }
 
@@ -117,7 +117,7 @@ impl Receiver {
         self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
     }
 
-    /// Sets a window of `most` segments of `payload` bytes, or of up to that by `sizer`.
+    /// Sets the window to `most` segments of `payload` bytes, or lets `sizer` choose one up to that size.
     pub(crate) fn advertising(
         mut self,
         most: u64,
@@ -157,8 +157,8 @@ impl Receiver {
         }
     }
 
-    /// Tells the sizer of the arrival, and puts its window into the acknowledgement. This is kept out of the code of
-    /// the many flows without a sizer.
+    /// Reports the arrival to the sizer, and puts the sizer's window into the acknowledgement. It is a separate
+    /// function, so that flows without a sizer do not carry its code.
     #[cold]
     fn resize(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         let known = self.early_count;
@@ -169,7 +169,7 @@ impl Receiver {
         ack.map(|ack| Acknowledgement { window, ..ack })
     }
 
-    /// Runs `what` with the sizing, sets the deadline that results, and returns the window to advertise.
+    /// Runs `what` on the sizer's window, updates the receiver's deadline, and returns the window to advertise.
     fn with_sizing(&mut self, now: Time, what: impl FnOnce(&mut Advertised)) -> u64 {
         if let Some(sizing) = &mut self.sizing {
             sizing.acknowledges = self.deadline;
@@ -220,7 +220,7 @@ impl Receiver {
         self.sizing.as_ref().map(|sizing| sizing.sizer())
     }
 
-    /// Returns the window that the sizer wants, if there is one.
+    /// Returns the window that the sizer wants; `None` without a sizer.
     pub(crate) fn wanted_window(&self) -> Option<Bytes> {
         self.sizing.as_ref().map(|sizing| sizing.wanted())
     }
@@ -274,7 +274,7 @@ impl Receiver {
         self.by_inner_deadline(|own| own.acknowledge(None))
     }
 
-    /// Acknowledges withheld segments, and `sacked` beyond a hole, also if the deadline has further reasons.
+    /// Acknowledges withheld segments, and `sacked` beyond a hole, with the window that the sizer now wants.
     pub(super) fn acknowledge_now(&mut self, now: Time, sacked: Option<u64>) -> Acknowledgement {
         let ack = self.acknowledge(sacked);
         let window = self.with_sizing(now, |_| {});

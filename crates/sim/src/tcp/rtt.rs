@@ -18,7 +18,8 @@ pub(super) struct RttEstimator {
     variation: u64,
     min: u64,
     min_rto: Span,
-    /// True if the least timeout is the least time beyond the smoothed round trip, as in Linux (`__tcp_set_rto()`).
+    /// True if the timeout exceeds the smoothed round trip by at least the least timeout, as in Linux
+    /// (`__tcp_set_rto()`).
     beyond: bool,
     backoff: u32,
     /// The timeout before the first sample.

@@ -1,8 +1,8 @@
 //! The scoreboard: the segments sent, acknowledged, selectively acknowledged, lost and sent again.
 //!
-//! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive. Losses are
-//! known up to an edge. With three segments selectively acknowledged above it, a hole is lost (`IsLost`). So all
-//! holes below the third-highest selectively acknowledged segment are lost.
+//! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive. A hole is
+//! lost once three segments above it are selectively acknowledged (`IsLost`). So all holes below the third-highest
+//! selectively acknowledged segment, the loss edge, are lost.
 
 mod timed;
 
@@ -14,15 +14,15 @@ const DUP_THRESH: usize = 3;
 
 /// A sender's knowledge of its segments.
 ///
-/// Without selective acknowledgements each duplicate says that some segment has left the network, but not which. The
-/// segment is counted and not named, and only the first outstanding segment is known to be missing. RFC 6582 inflates
-/// its window by every duplicate, which is the same as a pipe deflated by it.
+/// Without selective acknowledgements ("without names" below) a duplicate says that some segment has left the network,
+/// but not which. It is only counted, and only the first outstanding segment is known to be missing. RFC 6582 inflates
+/// the window for every duplicate. Here the pipe shrinks instead, which has the same effect.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     /// True if acknowledgements name the segments that arrived out of order.
     selective: bool,
-    /// True if losses are found by time and not by counting. Then [`lose_below`](Scoreboard::lose_below) and
-    /// [`lose_resent`](Scoreboard::lose_resent) report the losses.
+    /// True if losses are found by time and not by counting. Then the caller reports them by
+    /// [`lose_below`](Scoreboard::lose_below) and [`lose_resent`](Scoreboard::lose_resent).
     timed: bool,
     /// The first segment not cumulatively acknowledged (HighACK + 1).
     una: u64,
@@ -30,9 +30,11 @@ pub(super) struct Scoreboard {
     next: u64,
     sacked: BitRing,
     resent: BitRing,
-    /// Counts of una..next: segments selectively acknowledged; holes below the loss edge; holes sent again.
+    /// The segments of `una..next` that are selectively acknowledged.
     sacked_count: u64,
+    /// The holes of `una..next` below the loss edge.
     lost_count: u64,
+    /// The holes of `una..next` that were sent again.
     resent_count: u64,
     /// Segments found lost since the start. One that is lost again counts again.
     total_lost: u64,
@@ -40,9 +42,10 @@ pub(super) struct Scoreboard {
     loss_edge: u64,
     /// The segment below which lost holes have been sent again (HighRxt + 1).
     resend_from: u64,
-    /// Without names: true in fast recovery; and the segments by which partial acknowledgements have taken more of the
-    /// window than duplicates had added to it.
+    /// Without names: true in fast recovery.
     recovering: bool,
+    /// Without names: the segments by which partial acknowledgements have deflated the window further than duplicates
+    /// had inflated it.
     overdrawn: u64,
     /// One past the three highest selectively acknowledged segments, highest first; zero if there are fewer.
     highest_sacked: [u64; DUP_THRESH],
@@ -128,8 +131,8 @@ impl Scoreboard {
             self.sacked.first_clear(from, to)
         };
         let Some(hole) = hole else {
-            // All of it has arrived, so a window of thousands is not searched again. If losses are found by time, a
-            // retransmission may be lost and its hole come again.
+            // No hole is left in this range, so it is not searched again. If losses are found by time, a retransmission
+            // may be lost, and its hole opens again.
             if !self.timed {
                 self.resend_from = from.max(to);
             }
@@ -147,7 +150,8 @@ impl Scoreboard {
         Some(hole)
     }
 
-    /// Returns the last outstanding segment, once more (rule 4), and leaves the next one to be sent again as it is.
+    /// Returns the last outstanding segment, to be sent once more (rule 4). The next hole to be sent again stays the
+    /// same.
     pub(super) fn rescue(&mut self) -> Option<u64> {
         let last = (self.una..self.next).rev().find(|segment| !self.sacked.get(*segment))?;
         if !self.resent.get(last) {
@@ -259,7 +263,7 @@ impl Scoreboard {
     fn raise_loss_edge(&mut self, sacked: u64) {
         let [first, second, _] = self.highest_sacked;
         if sacked > first {
-            // Usually it is the newest.
+            // Usually the segment is the highest of all.
             self.highest_sacked = [sacked, first, second];
         } else {
             self.insert_sacked(sacked);
@@ -291,7 +295,7 @@ impl Scoreboard {
         self.lost_count += lost;
         self.total_lost += lost;
         if lost == 0 && !self.timed && self.resend_from >= from {
-            // Nothing here needs to be sent again; rule 3 may have gone further.
+            // No hole below `edge` needs to be sent again. Rule 3 may have raised `resend_from` further.
             self.resend_from = self.resend_from.max(edge);
         }
     }
@@ -319,8 +323,8 @@ impl Scoreboard {
         newly
     }
 
-    /// Does the same without the names of segments. The segments that a timeout declared lost are contiguous, and so
-    /// are those sent again since.
+    /// Counts `newly` acknowledged segments without their names. The segments that a timeout declared lost are
+    /// contiguous, and so are those sent again since.
     fn advance_unnamed(&mut self, una: u64, newly: u64) -> u64 {
         if newly > 0 {
             self.una = una;
@@ -336,7 +340,7 @@ impl Scoreboard {
         newly
     }
 
-    /// Ends the repair: the duplicates counted so far have no meaning any more.
+    /// Ends the repair, and forgets the duplicates counted so far.
     pub(super) fn end_recovery(&mut self) {
         self.resent_count -= self.overdrawn;
         self.forget_duplicates();

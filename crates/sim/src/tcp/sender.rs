@@ -35,22 +35,22 @@ pub(crate) struct SenderConfig {
     /// The number of segments to send; [`u64::MAX`] if greedy.
     pub(crate) total_segments: u64,
     pub(crate) transport: Transport,
-    /// The time of a segment on the sender's own line; zero: it has none.
+    /// The time that a segment takes on the sender's own line; zero: it has none.
     pub(crate) line_gap: Span,
 }
 
-/// A loss episode, in which fewer than the usual rules apply.
+/// The loss episode that a sender is in, which restricts what it may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Episode {
     /// The state in which no loss is being repaired.
     None,
-    /// Fast recovery until `until` is acknowledged. `once`: RFC 6675's rule 4 has been used; without names, the first
-    /// partial acknowledgement has come.
+    /// Fast recovery until `until` is acknowledged. `once`: RFC 6675's rule 4 has been used. Without selective
+    /// acknowledgements: the first partial acknowledgement has come.
     FastRecovery { until: u64, once: bool },
     /// Repair after a timeout, in slow start, until `until` is acknowledged.
     Timeout { until: u64 },
-    /// The time after fast recovery without names, until something beyond `until` is acknowledged. Other losses before
-    /// `until` wait for a timeout.
+    /// The time after fast recovery without selective acknowledgements, until something beyond `until` is acknowledged.
+    /// Other losses before `until` wait for a timeout.
     Barred { until: u64 },
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Sender {
     sack: bool,
     /// True if fast recovery repairs one segment only.
     reno: bool,
-    /// True if the next retransmission does not wait for the window, as the first of an episode does not.
+    /// True if the next retransmission may leave even if the window is full, such as the first of an episode.
     owed: bool,
     rtt: RttEstimator,
     timestamps: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Sender {
     assisted: bool,
     /// The options that the flow has turned on.
     options: Option<Box<Options>>,
-    /// The state of pacing; a plain sender has nothing to look at here.
+    /// The state of pacing, which a [plain](Plain) sender never reads.
     pacing: Pacing,
 }
 
@@ -139,7 +139,8 @@ impl Sender {
         let Some(sample) = sample else { return self.rtt.fall_back() };
         self.rtt.observe(sample);
         self.control.on_established(now, sample);
-        // A pace by the window begins with the first acknowledgement.
+        // Only a controller with a rate is paced from here on. A pace by the window begins with the first
+        // acknowledgement.
         if self.control.allowance().pacing.is_some() {
             self.adopt::<Full>();
         }
@@ -240,8 +241,8 @@ impl Sender {
         self.has_room_beside(0)
     }
 
-    /// Returns true if one more segment has room while `more` segments beyond the scoreboard's count are in the
-    /// network.
+    /// Returns true if the window has room for one more segment, if `more` segments are in the network than the
+    /// scoreboard counts.
     #[inline]
     fn has_room_beside(&self, more: u64) -> bool {
         (self.board.pipe() + more + 1) * self.payload <= self.window
@@ -285,8 +286,8 @@ impl Sender {
         let sent = sent?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, so that an episode longer than one timeout does not
-        // end in a needless timeout. Only that of the first hole does. If it were lost again while others kept being
-        // repaired, the timer would otherwise never expire.
+        // end in a needless timeout. Only the retransmission of the first hole restarts it. Otherwise the timer would
+        // never expire if that one were lost again while others kept being repaired.
         let first_hole = sent.again && sent.segment == self.board.una() && !self.is_impatient();
         if first_hole || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
@@ -303,9 +304,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule). It stops the timing of
-    /// itself or of a later segment, because the acknowledgement of a later one waits a round trip longer for the
-    /// repair. 4.4BSD and ns-2 stop there, too (from memory, not checked).
+    /// Times `sent` if nothing is being timed. A segment sent again is not timed (Karn's rule). If it or a later
+    /// segment is being timed, the timing stops, because the acknowledgement of a later segment waits for the repair, a
+    /// round trip longer. 4.4BSD and ns-2 stop there, too (from memory, not checked).
     fn time(&mut self, sent: &Transmission, now: Time) {
         match self.timed {
             None if !sent.again => self.timed = Some((sent.segment, now)),
@@ -389,8 +390,8 @@ impl Sender {
         } else if F::OPTIONS && sample.is_some_and(|sample| self.precedes_first_hole(now, sample)) {
             self.timer = now + self.rtt.timeout();
         }
-        // Segments covered by the acknowledgement that ends fast recovery were sent before or in it: no growth for
-        // them.
+        // The acknowledgement that ends fast recovery covers segments sent before or in it. The window does not grow
+        // for them.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
         if F::OPTIONS {
             recovering |= self.heed(now, ack, newly, sample);

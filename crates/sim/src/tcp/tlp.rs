@@ -13,9 +13,10 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 pub(super) struct Tlp {
     /// The time at which the probe leaves.
     pub(super) due: Time,
-    /// One past the highest segment as the last probe left, until that is acknowledged (`TLP.end_seq`).
+    /// One past the highest segment at the time of the last probe (`TLP.end_seq`); `None` once the probe's outcome is
+    /// known.
     outstanding: Option<u64>,
-    /// True if it was a segment sent again (`TLP.is_retrans`).
+    /// True if the last probe was a segment sent again (`TLP.is_retrans`).
     again: bool,
     /// True if a round-trip time has been measured since the last probe.
     measured: bool,
@@ -43,7 +44,7 @@ impl Tlp {
         self.due = (now + wait).min(expiry);
     }
 
-    /// Disarms the timer, because recovery takes its place.
+    /// Disarms the timer, because recovery or the retransmission timer replaces the probe.
     pub(super) fn disarm(&mut self) {
         self.due = Time::NEVER;
     }
@@ -58,8 +59,8 @@ impl Tlp {
         self.measured = true;
     }
 
-    /// Takes an acknowledgement. Returns true if it shows that the probe repaired a loss, which nothing else will
-    /// report [rfc8985:7.4.2].
+    /// Takes an acknowledgement. Returns true if it shows that the probe repaired a loss. No other sign of that loss
+    /// will come [rfc8985:7.4.2].
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, newly: u64) -> bool {
         let Some(end) = self.outstanding.filter(|end| ack.cumulative >= *end) else { return false };
         if !self.again || ack.duplicate {

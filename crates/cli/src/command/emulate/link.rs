@@ -11,7 +11,8 @@ use units::{Bytes, Complaint, Rate, Span};
 
 /// The limit of a queue if the bandwidth-delay product is zero.
 const WITHOUT_DELAY: &str = "50ms";
-/// The smallest limit in packets for a policy that keeps the queue short by itself: Linux's default for CoDel.
+/// The least default limit, in packets, for a policy other than drop-tail, which keeps the queue short by itself:
+/// Linux's default for CoDel.
 const BESIDE_POLICY: u64 = 1000;
 
 /// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
@@ -54,11 +55,11 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
 fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
     let product = rate.volume(rtt);
     let scale = RoomScale { rate, mean_rtt: rtt, packet: mtu };
-    // The text was checked before or is a constant here, so it can be read.
+    // Reading never fails, because the text was checked before or is a constant here.
     let volume = |room: &str| room.parse().map_or(Bytes::ZERO, |limit| scale.bytes(scale.limit(limit)));
     let Some(room) = &choice.limit else {
         let (usual, least) = match kind {
-            // Without a delay the product is zero.
+            // Without a delay the product is zero, so the default limit is a time.
             DROP_TAIL if product == Bytes::ZERO => (WITHOUT_DELAY, FIRST_WINDOW),
             DROP_TAIL => ("1 bdp", FIRST_WINDOW),
             _ => ("1 bdp", BESIDE_POLICY),

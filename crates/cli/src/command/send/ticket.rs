@@ -34,9 +34,9 @@ pub(super) fn hide(options: &SendOptions) {
     let words = ordered(&options.words);
     let last = words.last().expect("the command line asks for one");
     let word = as_ticket(last).is_some().then(|| last.as_os_str().to_owned());
-    // If the variable has a mistake, the program ends at once and names the variable.
+    // A variable with a mistake is not hidden, because the program ends at once and names the variable.
     let variable = std::env::var_os(VARIABLE).filter(|text| as_ticket(Path::new(text)).is_some());
-    // Two tickets are a mistake, too.
+    // Two tickets are not hidden either, because they are a mistake that ends the program.
     let (Some(ticket), None) = (word.as_ref().xor(variable.as_ref()), &options.ticket_file) else { return };
     // A file may have the name of a ticket.
     if word.is_some() && (words.len() == 1 || fs::symlink_metadata(last).is_ok()) {
@@ -47,7 +47,7 @@ pub(super) fn hide(options: &SendOptions) {
         arguments.remove(place);
     }
     arguments.push("-".into());
-    // If the user called the dynamic linker with this program, the linker alone would begin anew.
+    // If the user ran this program through the dynamic linker, only the linker would begin anew.
     let linker =
         |path: PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"ld"));
     if std::env::current_exe().is_ok_and(linker) {
@@ -60,7 +60,7 @@ pub(super) fn hide(options: &SendOptions) {
     drop(into);
     let mut again = Command::new("/proc/self/exe");
     again.args(&arguments[1..]).arg0(&arguments[0]).env_remove(VARIABLE).stdin(from);
-    // This returns only if it fails, and then the ticket stays where it was.
+    // `exec` returns only if it fails. The ticket then stays where it was.
     let _ = again.exec();
 }
 
@@ -102,7 +102,8 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
     }
     let variable = std::env::var_os(VARIABLE).filter(|text| !text.is_empty());
     if let Some(ticket) = given {
-        // A person who can put a file into a folder must not thereby choose the receiver of `tightlink send *`.
+        // A ticket that is also the name of a file is refused. Otherwise a person who can put a file into a folder
+        // could choose the receiver of `tightlink send *`.
         if fs::symlink_metadata(last).is_ok() {
             return Err(Problem::usage(
                 Complaint::new("", "the last word is a ticket, and a file here has that name").accepted(
@@ -130,13 +131,13 @@ pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Prob
             .map(|ticket| (words, ticket))
             .map_err(|problem| Problem { message: format!("{VARIABLE}: {}", problem.message), ..problem });
     }
-    // A word that is neither a path nor a ticket is a ticket that was mistyped or cut.
+    // A last word that is neither a path nor a ticket is taken for a ticket that was mistyped or cut.
     let looks_like_one = last.as_os_str().as_encoded_bytes().starts_with(b"tl1");
     if (!before.is_empty() || looks_like_one) && fs::symlink_metadata(last).is_err() {
         parsed(&last.to_string_lossy())?;
     }
     if let Some(path) = words.iter().find(|path| fs::symlink_metadata(path).is_err()) {
-        // This comes before the question, so that nobody types a ticket for nothing.
+        // A missing path is reported before the program asks for the ticket, so that nobody types a ticket in vain.
         let error = fs::symlink_metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
         let path = Foreign::path(path);
         return Err(Problem::usage(

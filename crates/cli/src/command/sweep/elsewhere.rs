@@ -1,7 +1,8 @@
 //! `tightlink sweep --on`: a cluster fills the store of kept points, by the Python package of the same build.
 //!
-//! Only Python can talk to a Dask cluster. So this starts `python3 -m tightlink fill`, which gets one line of JSON and
-//! answers with one (`python/tightlink/__main__.py`). The ordinary sweep then finds the points, and makes the table.
+//! Only Python can talk to a Dask cluster. So this program starts `python3 -m tightlink fill`, sends it one line of
+//! JSON, and gets one back (`python/tightlink/__main__.py`). The ordinary sweep then finds the points, and makes the
+//! table.
 
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
@@ -29,7 +30,7 @@ enum Answer {
     Ended { error: String, code: u8 },
 }
 
-/// Has the cluster `on` compute the points that the folder `out` lacks. Returns those that failed, by their numbers,
+/// Lets the cluster `on` compute the points that the folder `out` lacks. Returns those that failed, by their numbers,
 /// each with the reason.
 pub(crate) fn fill(
     document: &Document,
@@ -50,7 +51,8 @@ pub(crate) fn fill(
         "on": on,
     });
     let mut child = package(&python, "fill").stdin(Stdio::piped()).spawn().map_err(broken)?;
-    // Ctrl-C reaches the package, too, which says how many points are kept.
+    // Ctrl-C does not end this program meanwhile. It reaches the package, which then prints the number of points that
+    // are kept.
     let interrupt = Interrupt::attend();
     let answer = ask(&mut child, &asked.to_string()).map_err(broken)?;
     let status = child.wait().map_err(broken)?;
@@ -65,12 +67,13 @@ pub(crate) fn fill(
     }
 }
 
-/// Sends the question, and returns the answer. The package ends if its standard input ends, so that is open meanwhile.
+/// Sends the question, and returns the answer. Standard input stays open meanwhile, because the package ends when it
+/// closes.
 fn ask(child: &mut Child, question: &str) -> io::Result<String> {
     let mut answer = String::new();
     let asking = child.stdin.take();
     if let Some(mut asking) = asking.as_ref() {
-        // A package that ended has written the reason.
+        // Writing fails only if the package has ended. It has then written the reason.
         let _ = writeln!(asking, "{question}");
     }
     if let Some(answering) = &mut child.stdout {

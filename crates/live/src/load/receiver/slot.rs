@@ -17,7 +17,8 @@ use socket2::Socket;
 use std::slice::from_ref;
 use units::{Bytes, Rate, Span, Time};
 
-/// A greedy flow past its stop that is silent for this long has ended: the path may have dropped the sender's RST.
+/// The silence after which a greedy flow past its stop counts as ended, because the path may have dropped the sender's
+/// RST.
 const SILENT_AFTER_STOP: Span = Span::from_secs(1);
 
 /// The connection of a flow.
@@ -27,8 +28,9 @@ pub(super) struct Incoming {
     pub(super) accepted: Time,
     /// Payload discarded so far.
     pub(super) read: u64,
-    /// Payload at the last sample, and the time of the last sample at which it had grown.
+    /// Payload at the last sample.
     seen: Bytes,
+    /// The time of the last sample at which the payload had grown.
     moved: Time,
 }
 
@@ -87,7 +89,7 @@ pub(super) struct Slot<'a> {
     pub(super) config: &'a FlowConfig,
     warmup: Time,
     pub(super) incoming: Option<Incoming>,
-    /// The time at which measuring began, and the payload by then.
+    /// The time at which measuring began, and the payload until that time.
     base: Option<(Time, Bytes)>,
     pub(super) result: ReceivedFlow,
 }
@@ -150,7 +152,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Has the sizer measure and decide, and carries its requests to the prober and to the sender of the flow, `id` of
+    /// Lets the sizer measure and decide, and carries its requests to the prober and to the sender of the flow, `id` of
     /// the session.
     pub(super) fn size(
         &mut self,

@@ -11,7 +11,8 @@ use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Span, Time};
 
-/// The longest time for which data waits while the receiver measures, because a receiver may fail to report the end.
+/// The longest time for which data waits while the receiver measures the path. It is limited because a receiver may
+/// fail to report the end.
 const HOLD_AT_MOST: Span = Span::from_secs(3);
 /// The time between two checks of whether the data may begin.
 pub(super) const HOLD_CHECK: Span = Span::from_millis(1);
@@ -42,10 +43,11 @@ pub(super) struct Outgoing<'a> {
     /// The pace that the receiver's sizer requests.
     pub(super) pace: Pace,
     pub(super) preamble: [u8; PREAMBLE as usize],
-    /// The stream bytes written so far, preamble included, and those to write.
+    /// The stream bytes written so far, preamble included.
     pub(super) written: u64,
+    /// The stream bytes to write in all, preamble included.
     pub(super) goal: u64,
-    /// The value of `bytes_acked` before anything was written: it counts the SYN.
+    /// The value of `bytes_acked` before anything was written, which is not zero because it counts the SYN.
     acked_before: Bytes,
     pub(super) moved: Time,
     warm_counts: Option<SendCounts>,
@@ -101,7 +103,8 @@ impl<'a> Outgoing<'a> {
         stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
     }
 
-    /// Returns the events to wait for on its socket: with a pace, the clock decides when to write.
+    /// Returns the events to wait for on the flow's socket. With a pace, these do not include room to write, because
+    /// the clock decides when to write.
     pub(super) fn interest(&self) -> Interest {
         if self.pace.is_on() { Interest::empty() } else { Interest::OUT }
     }

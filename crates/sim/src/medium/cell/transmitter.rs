@@ -14,8 +14,8 @@ use units::{Bytes, Rate, Span, Time};
 pub(super) struct Transmitter {
     id: FunctionId,
     category: Category,
-    /// True for a function of a station, which sends to the access point. The access point sends to each packet's
-    /// station.
+    /// True for a function of a station, which sends to the access point; false for one of the access point, which
+    /// sends to each packet's station.
     is_station: bool,
     /// One queue, or one per station if airtime is limited.
     pub(super) queue: ServedQueue<Packet>,
@@ -135,7 +135,8 @@ impl Transmitter {
             match self.queue.next(around.now, queue, &mut drops) {
                 Some(packet) => self.launch(packet, around),
                 None if !self.is_limited() => return,
-                // The policy now knows that the air would take more.
+                // This queue is empty. Its policy has been asked for a packet, so it knows that the air would take
+                // more. Another station's turn follows.
                 None => {}
             }
         }

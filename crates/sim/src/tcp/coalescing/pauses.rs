@@ -7,8 +7,9 @@ use units::{Span, Time};
 /// The pauses of a processor. Their lengths and the intervals between them have exponential distributions.
 #[derive(Debug)]
 pub(crate) struct Pauses {
-    /// The means of both.
+    /// The mean length of a pause.
     length: Span,
+    /// The mean interval between two pauses.
     interval: Span,
     from: Time,
     until: Time,

@@ -23,7 +23,7 @@ impl Scoreboard {
         self.hole_within(from, self.next)
     }
 
-    /// Returns the same below `to`.
+    /// Returns the first outstanding segment in `from..to` that is not selectively acknowledged.
     #[inline]
     pub(in crate::tcp) fn hole_within(&self, from: u64, to: u64) -> Option<u64> {
         self.sacked.first_clear(from.max(self.una), to.min(self.next))

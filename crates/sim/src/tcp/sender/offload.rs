@@ -1,9 +1,9 @@
 //! Segmentation offload: segments leave in super-packets, by Linux's rules.
 //!
 //! TCP hands its network card up to 64 kB to be cut into segments. `tcp_tso_autosize` ([`super_packet`]) chooses the
-//! amount. `tcp_tso_should_defer` decides whether the sender waits for the next acknowledgement. It waits if that one
-//! is expected soon, and less than a third of the window could leave. So a window that opens segment by segment leaves
-//! in bursts.
+//! amount. `tcp_tso_should_defer` decides whether the sender waits for the next acknowledgement. It waits if the next
+//! acknowledgement is expected soon, and less than a third of the window could leave. So a window that opens segment by
+//! segment leaves in bursts.
 
 use super::{Episode, Features, Sender, Transmission};
 use crate::tcp::pacer::gap_by_window;
@@ -22,8 +22,9 @@ const PART_OF_WINDOW: u64 = 3;
 /// The state of segmentation offload.
 #[derive(Debug, Default)]
 pub(super) struct Offload {
-    /// The segments of the super-packet at hand, and those of them that are yet to leave.
+    /// The number of segments of the super-packet at hand.
     length: u64,
+    /// The number of them that are yet to leave.
     leaving: u64,
     /// The time at which the last segment left.
     wrote: Time,

@@ -19,12 +19,12 @@ use units::{Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct Options {
     prr: Option<Prr>,
-    /// True if lost segments in fast recovery count as in the network until they are acknowledged.
+    /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
     counts_lost: bool,
     pub(super) rack: Option<TimedDetection>,
     ecn: Option<Reaction>,
-    /// True if the window moves as in Linux. The acknowledgement that ends fast recovery counts for what it delivers,
-    /// and a lost retransmission is not a second sign of congestion.
+    /// True if the window moves as in Linux. The window then also grows for the data that the acknowledgement delivers
+    /// which ends fast recovery. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
     pub(super) offload: Option<Offload>,
     /// The program that sends, if its buffer may be the limit.
@@ -136,8 +136,8 @@ impl Sender {
         }
     }
 
-    /// Returns true if the window has room. In fast recovery PRR's allotment decides instead, or lost segments take up
-    /// room, too.
+    /// Returns true if one more segment may leave. In fast recovery PRR's allotment decides and not the window, or lost
+    /// segments take up room in the window, too.
     #[inline]
     pub(super) fn has_room_in_episode<F: Features>(&self) -> bool {
         if !F::OPTIONS {
@@ -155,7 +155,8 @@ impl Sender {
         }
     }
 
-    /// Returns true if `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
+    /// Returns true if `ack` ended fast recovery and the window also grows for the data that `ack` delivered, as in
+    /// Linux.
     #[cold]
     pub(super) fn credits_end(&self, ack: &Acknowledgement) -> bool {
         let counts = self.options.as_deref().is_some_and(|options| options.linux_window);
@@ -173,7 +174,7 @@ impl Sender {
             if timed.probing {
                 timed.probing = false;
                 timed.tail.on_probe(sent.again, self.board.next());
-                // The probe takes the timer's place; the timer runs again from here.
+                // The retransmission timer starts again as the probe leaves.
                 self.timer = now + self.rtt.timeout();
                 timed.tail.disarm();
             } else if !sent.again && self.episode == Episode::None && !self.board.has_sacked() {
@@ -182,8 +183,7 @@ impl Sender {
         }
     }
 
-    /// Runs `what` with the retransmission timer alone in its place, and puts the earliest of all timers there
-    /// afterwards.
+    /// Runs `what`, in which `timer` is the retransmission timer. Afterwards `timer` is the earliest of all timers.
     pub(super) fn by_own_timer<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         if let Some(options) = &self.options {
             self.timer = options.retransmission;
@@ -196,7 +196,7 @@ impl Sender {
         result
     }
 
-    /// Records the arrivals that the acknowledgement at hand reports, before the scoreboard knows.
+    /// Records the arrivals that the acknowledgement at hand reports. The scoreboard must not have taken them yet.
     pub(super) fn note_delivered(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
         let board = &self.board;
         let mut rack = None;
@@ -228,7 +228,7 @@ impl Sender {
             }
         };
         delivered(board.una(), ack.cumulative, self.timestamps.then_some(ack.echo));
-        // Lowest first, so that a gap between two of them does not look like reordering.
+        // The lowest block is taken first, because an arrival below an earlier one would look like reordering.
         let newest = ack.sacked.filter(|_| self.sack).map(|segment| (segment, segment + 1));
         let mut above = ack.cumulative;
         loop {
@@ -247,8 +247,8 @@ impl Sender {
         options.rack.as_ref()?.sample
     }
 
-    /// Returns true if a segment that took `sample` left before the first hole was last sent. In Linux the timer then
-    /// begins anew.
+    /// Returns true if the first hole was last sent after the segment whose round-trip time is `sample`. In Linux the
+    /// timer then begins anew.
     #[cold]
     pub(super) fn precedes_first_hole(&self, now: Time, sample: Span) -> bool {
         let rack = self.option(|options| options.rack.as_ref());
@@ -302,8 +302,8 @@ impl Sender {
         let window = timed.rack.window(&self.board, recovering, smoothed);
         let found = timed.rack.detect(now, &mut self.board, window);
         let reduced = timed.reduced;
-        // RFC 5681, section 4.3: a lost retransmission is a second sign, but only once for all that left before the
-        // window came down. To Linux it is not a sign (`tcp_fastretrans_alert()`).
+        // RFC 5681, section 4.3: a lost retransmission is a second sign of congestion, but only if it left after the
+        // window last came down. Linux does not count it (`tcp_fastretrans_alert()`).
         if recovering && !linux_window && found.again.is_some_and(|sent| sent >= reduced) {
             let outstanding = self.board.outstanding();
             self.congestion(now, CongestionKind::Loss, outstanding);
@@ -315,7 +315,8 @@ impl Sender {
         }
     }
 
-    /// Sets the tail probe's timer, now that the acknowledgement at hand is understood.
+    /// Sets the tail probe's timer after the acknowledgement at hand, which acknowledges `newly` segments, has been
+    /// processed.
     pub(super) fn allot(&mut self, now: Time, newly: u64) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(timed) = &mut options.rack {
@@ -337,7 +338,8 @@ impl Sender {
         }
     }
 
-    /// Allots what fast recovery may send for the acknowledgement at hand, even for the one that began it.
+    /// Gives PRR the acknowledgement at hand in fast recovery, so that it allots segments to send. The acknowledgement
+    /// that begins fast recovery counts, too.
     pub(super) fn reduce(&mut self) {
         if !matches!(self.episode, Episode::FastRecovery { .. }) {
             return;

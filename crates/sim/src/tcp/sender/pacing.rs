@@ -10,8 +10,8 @@ use link::assist::CongestionHeader;
 use transport::BbrVariant;
 use units::{Bytes, Rate, Span, Time};
 
-/// The segments that Linux does not pace: it begins with the tenth of a connection (`tcp_update_skb_after_send()` of
-/// 6.18).
+/// The number of segments at the beginning of a connection that Linux does not pace; the tenth is the first with a pace
+/// (`tcp_update_skb_after_send()` of 6.18).
 const LINUX_UNPACED: u64 = 9;
 
 /// The state of pacing and of delivery rates.
@@ -29,10 +29,12 @@ pub(super) struct Pacing {
     pub(super) deliveries: bool,
     pub(super) pacer: Pacer,
     pub(super) delivery: Option<Box<Delivery>>,
-    /// The segment below which losses have been reported, and the number of losses at that time.
+    /// The segment below which losses have been reported to the controller.
     told_below: u64,
+    /// The number of losses at the time of the last report.
     losses_reported: u64,
-    /// Without names: segments that duplicates report as arrived, and that are not acknowledged yet.
+    /// Without selective acknowledgements: the number of segments that duplicates report as arrived and that are not
+    /// acknowledged yet.
     unnamed: u64,
 }
 
@@ -78,7 +80,7 @@ impl Sender {
         self.pacing.pacer.holds(now)
     }
 
-    /// Returns the time at which the pacer releases what the windows allow; `None` if nothing waits for it.
+    /// Returns the time at which the pacer lets the next segments leave; `None` if no segment waits for the pacer.
     #[inline]
     pub(crate) fn released_at<F: Features>(&mut self, now: Time) -> Option<Time> {
         if !self.is_held(now) {
@@ -160,8 +162,8 @@ impl Sender {
         }
     }
 
-    /// Records the arrivals that an acknowledgement without blocks reports, before the scoreboard knows; for delivery
-    /// rates.
+    /// Records the arrivals that an acknowledgement without blocks reports, for delivery rates. The scoreboard must not
+    /// have taken them yet.
     #[inline(always)]
     pub(super) fn note_deliveries(&mut self, now: Time, ack: &Acknowledgement) {
         let board = &self.board;
@@ -181,16 +183,17 @@ impl Sender {
         }
     }
 
-    /// Returns the number of segments that the acknowledgement at hand reports as just arrived, without names; `newly`
-    /// are acknowledged. A duplicate says that one has arrived, whichever it is. Segments that a later acknowledgement
-    /// covers have then been counted, except for the hole it fills [Linux, `tcp_add_reno_sack()`,
-    /// `tcp_remove_reno_sacks()`]. A timeout does not make them count again.
+    /// Returns the number of segments that the acknowledgement at hand, which acknowledges `newly`, reports as just
+    /// arrived. Used without selective acknowledgements. A duplicate says that some segment has arrived. A later
+    /// acknowledgement that covers it does not count it again, but counts the hole that it fills [Linux,
+    /// `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]. Segments counted before a timeout do not count again after
+    /// it.
     #[cold]
     pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
         let pacing = &mut self.pacing;
         let known = pacing.unnamed.min(newly.saturating_sub(1));
         pacing.unnamed = pacing.unnamed - known + u64::from(duplicate);
-        // The first outstanding segment has not arrived.
+        // The first outstanding segment has not arrived, so at most all others have.
         pacing.unnamed = pacing.unnamed.min(self.board.outstanding().saturating_sub(1));
         if let Some(delivery) = pacing.delivery.as_deref_mut() {
             delivery.on_unnamed(now, known, duplicate);
@@ -207,7 +210,7 @@ impl Sender {
     }
 
     /// Reports the first outstanding segment, which duplicates or a partial acknowledgement have shown to be missing.
-    /// Without names the scoreboard has no loss edge to find it by.
+    /// Without selective acknowledgements the scoreboard has no loss edge that would reveal it.
     pub(super) fn report_first_lost(&mut self) {
         if self.pacing.deliveries {
             self.report_losses_below(self.board.una() + 1);

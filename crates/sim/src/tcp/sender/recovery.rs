@@ -6,7 +6,8 @@ use cc::{Congestion, CongestionKind};
 use units::{Bytes, Time};
 
 impl Sender {
-    /// Chooses by RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
+    /// Chooses the next segment by RFC 6675's NextSeg: lost segments first, then new ones, then holes not known to be
+    /// lost, then, once, the last one.
     #[inline]
     pub(super) fn transmit_in_episode<F: Features>(&mut self) -> Option<Transmission> {
         if !self.has_room_in_episode::<F>() && !self.owed {
@@ -33,8 +34,8 @@ impl Sender {
             return Some(Transmission { segment: self.board.send_next(), again: false });
         }
         let Episode::FastRecovery { until, once } = self.episode else { return None };
-        // Without names no other hole is known; with detection by time, a hole not known to be lost has a reason to
-        // wait.
+        // Without selective acknowledgements no other hole is known. With detection by time, a hole not known to be
+        // lost may still arrive.
         if !self.sack || self.is_timed() {
             return None;
         }
@@ -48,9 +49,9 @@ impl Sender {
         self.board.rescue().map(again)
     }
 
-    /// Counts a duplicate in RFC 5681's sense: data are outstanding and it moves nothing. After a timeout, duplicates
-    /// report segments that were sent again needlessly, and after Reno's fast recovery those that were sent in it.
-    /// Returns true if it says that one more segment has arrived.
+    /// Counts `ack` if it is a duplicate in RFC 5681's sense: data are outstanding, and it does not move the left edge.
+    /// Returns true if it counts. Duplicates after a timeout do not: they report segments sent again needlessly. Nor do
+    /// those after Reno's fast recovery, which report segments sent in it.
     pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
         let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Barred { .. });
@@ -61,7 +62,7 @@ impl Sender {
     #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
-        // RFC 6582, section 3.2, steps 2 and 4: duplicates are not a sign until more than what was sent before is
+        // RFC 6582, section 3.2, steps 2 and 4: duplicates are not a sign of loss until a segment beyond `until` is
         // acknowledged.
         let beyond = u64::from(!self.sack);
         match self.episode {
@@ -69,12 +70,12 @@ impl Sender {
             Episode::Timeout { until } | Episode::Barred { until } if una >= until + beyond => {
                 self.end_episode();
             }
-            // RFC 2581: any acknowledgement of new data ends it.
+            // RFC 2581: any acknowledgement of new data ends fast recovery.
             Episode::FastRecovery { until, .. } if self.reno && newly > 0 => {
                 self.end_episode();
                 self.episode = Episode::Barred { until };
             }
-            // RFC 6582, step 3: a partial acknowledgement names the next hole.
+            // RFC 6582, step 3: a partial acknowledgement shows the next hole, which is sent again at once.
             Episode::FastRecovery { until, .. } if !self.sack && newly > 0 => {
                 self.episode = Episode::FastRecovery { until, once: true };
                 self.owed = true;
@@ -98,7 +99,8 @@ impl Sender {
     }
 
     /// Ends fast recovery, because everything sent before it is acknowledged. RFC 6582 (section 3.2, step 3) then
-    /// allows two windows. This takes ssthresh, as ns-2 does, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
+    /// allows two windows: ssthresh, or min(ssthresh, max(FlightSize, SMSS) + SMSS). Here the window is ssthresh, as in
+    /// ns-2.
     fn end_fast_recovery(&mut self, until: u64) {
         self.end_episode();
         if !self.sack && self.board.una() == until {
@@ -126,8 +128,8 @@ impl Sender {
         }
     }
 
-    /// Returns the number of segments known to be lost. Without names the scoreboard does not count the hole that fast
-    /// recovery is at.
+    /// Returns the number of segments known to be lost. Without selective acknowledgements the scoreboard does not
+    /// count the hole that fast recovery is repairing.
     fn known_lost(&self) -> u64 {
         let unnamed = !self.sack && matches!(self.episode, Episode::FastRecovery { .. });
         self.board.lost() + u64::from(unnamed)
@@ -173,8 +175,8 @@ impl Sender {
         } else {
             self.board.lose_everything();
         }
-        // Without names, the next acknowledgement reports the losses, except for the segments it covers: duplicates
-        // have said how many of those arrived.
+        // Without selective acknowledgements nothing is reported here. The next acknowledgement reports the losses,
+        // except for the segments it covers: duplicates have shown how many of those arrived.
         if self.sack && self.pacing.deliveries {
             self.report_losses();
             self.adopt::<Full>();

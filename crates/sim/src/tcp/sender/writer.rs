@@ -13,8 +13,9 @@ use units::Bytes;
 /// The state of the program, in segments.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The most segments written and not acknowledged as the program is woken, and their number after it has written.
+    /// The number of unacknowledged written segments at or below which the program is woken.
     low: u64,
+    /// The number of unacknowledged written segments after it has written.
     full: u64,
     /// One past the last segment written.
     pub(super) written: u64,
@@ -24,7 +25,7 @@ impl Writer {
     /// Creates the program behind `buffer`, for segments with `payload` bytes; `None` if it is never the limit.
     pub(super) fn of(buffer: SendBuffer, payload: Bytes) -> Option<Self> {
         let memory = buffer.payload()? / payload;
-        // A super-packet is begun as long as any memory is left.
+        // The program begins another super-packet as long as any memory is left.
         let whole = (SUPER_PACKET / payload).max(1);
         let full = memory.div_ceil(whole) * whole;
         Some(Self { low: memory * 2 / 3, full, written: full })
@@ -51,7 +52,7 @@ impl Sender {
         let written = writer.written;
         let woken = writer.is_woken(una);
         self.buffer_segments = advertised.min(writer.written - una);
-        // `tcp_rate_check_app_limited`: there was nothing to send, and the window was not the reason.
+        // `tcp_rate_check_app_limited`: the sender had sent all that was written, and the window had room.
         if woken
             && self.board.next() >= written
             && self.has_room()
