@@ -260,7 +260,7 @@ pub(crate) fn claims_of(
         return Ok(claims);
     }
     let own = Path::new(document.name()).file_name().and_then(|name| name.to_str());
-    let published = own.is_some_and(|own| figures::beside(document, own).is_some());
+    let published = own.is_some_and(|own| figures::published_file(document, own).is_some());
     match published && document.overrides().is_empty() {
         true => Ok(figures::claims(source)?),
         false => Ok(Vec::new()),

@@ -184,7 +184,7 @@ impl Scenario {
         let own = name.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         // Traces are relative to the folder of the file, whatever folder the other process is in. A published scenario
         // has its files in the program.
-        let name = match figures::beside(document, own) {
+        let name = match figures::published_file(document, own) {
             Some(_) => name.to_owned(),
             None => absolute(name).unwrap_or_else(|_| name.to_owned()),
         };

@@ -118,7 +118,7 @@ impl Offering<'_> {
                     self.put(id, made, entry)?;
                 }
                 WalkedEntry::Left(path, why) => {
-                    self.observer.say(&format!("{}: {why}", Foreign::path(&path)))
+                    self.observer.say(&format!("{}: {why}", Foreign::path(&path)));
                 }
                 WalkedEntry::Lost(path, why) => self.lost(&path, &why),
             }
