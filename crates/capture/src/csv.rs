@@ -7,7 +7,8 @@ use crate::recording::Recorder;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::net::IpAddr;
 
-/// The names of the time's column, and the decimals of its unit down to a nanosecond. Names with a dot are tshark's.
+/// The names of the time's column, each with the number of decimals from its unit down to a nanosecond. Names with a
+/// dot are tshark's.
 const TIMES: &[(&str, u32)] = &[
     ("time", 9),
     ("time_s", 9),
@@ -19,15 +20,16 @@ const TIMES: &[(&str, u32)] = &[
 ];
 /// The names of the size's column.
 const SIZES: &[&str] = &["size", "size_bytes", "bytes", "length", "ip.len", "frame.len"];
-/// The names of the columns of the ends, which a trace need not have.
+/// The names of the column of sources, which a trace need not have.
 const SOURCES: &[&str] = &["source", "ip.src", "ipv6.src"];
+/// The names of the column of destinations, which a trace need not have.
 const DESTINATIONS: &[&str] = &["destination", "ip.dst", "ipv6.dst"];
 /// The length of the longest record: a longer one has no line ends, or a quote that is never closed.
 const LONGEST: usize = 1 << 16;
 const MOST_COLUMNS: usize = 1 << 10;
 const SIZE: &str = "a whole number of bytes";
 
-/// The columns of the cells that are used.
+/// The places of the columns that are used.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     time: usize,
@@ -69,7 +71,7 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result
     Ok(())
 }
 
-/// Returns the delimiter of the first line: a comma, or in its place the tabs of tshark or the semicolons of
+/// Returns the delimiter of the first line: a comma, a tab as in tshark's tables, or a semicolon as in those of
 /// spreadsheets.
 fn delimiter(begin: &[u8]) -> u8 {
     // Spreadsheets begin a file with a byte order mark.
@@ -119,10 +121,10 @@ impl Record<'_> {
         (0..self.ends.len()).map(|column| self.cell(column).unwrap_or_default())
     }
 
-    /// Returns a cell without blanks, and without quotes that stand behind blanks.
+    /// Returns a cell without the blanks around it, and without quotes inside those blanks.
     fn cell(&self, column: usize) -> Option<&str> {
         let begin = column.checked_sub(1).map_or(0, |before| self.ends[before]);
-        // A cell's end may lie within a character only if its text does.
+        // A cell's end lies within a character only if the cell is not valid UTF-8; the cell then counts as missing.
         let cell = self.fields.get(begin..*self.ends.get(column)?)?.trim();
         Some(cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell).trim())
     }

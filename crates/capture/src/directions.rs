@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 /// The number of pairs of addresses that are counted; later pairs are ignored.
 const MOST_PAIRS: usize = 1 << 16;
-/// The number of packets in a capture of one direction for each one that may go the other way: an echo, a spoofed
-/// address.
+/// The number of packets of a capture for each packet that may go the other way. So few packets, such as echoes or
+/// packets with a spoofed address, do not count as a second direction.
 const STRAY: u64 = 1000;
 
 /// An address, or all addresses that begin like it.
@@ -61,7 +61,7 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// The choice of the packets of a file that are taken.
+/// A filter that takes packets of a file by their addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PacketFilter {
     /// The prefix of their destination; `None`: any.
@@ -71,7 +71,7 @@ pub struct PacketFilter {
 }
 
 impl PacketFilter {
-    /// Returns true if a packet with these ends is chosen. Unknown ends fit only where the user named none.
+    /// Returns true if a packet with these ends is chosen. Unknown ends fit only if the user named no prefix for them.
     fn takes(&self, ends: Option<(IpAddr, IpAddr)>) -> bool {
         let fits = |prefix: Option<Prefix>, end: Option<IpAddr>| {
             prefix.is_none_or(|prefix| end.is_some_and(|end| prefix.contains(end)))
@@ -140,7 +140,7 @@ impl Directions {
         takes
     }
 
-    /// Returns the counted pairs that are taken, in order.
+    /// Returns the counted pairs of addresses whose packets are taken, in order.
     fn pairs(&self) -> BTreeMap<(IpAddr, IpAddr), Count> {
         let taken = self.pairs.iter().filter(|(ends, _)| self.wanted.takes(Some(**ends)));
         taken.map(|(ends, count)| (*ends, *count)).collect()
@@ -167,8 +167,8 @@ impl Directions {
         error(format!("an address of the capture, such as {address}, to which {there} go"))
     }
 
-    /// Finds both directions of conversations among the packets that are taken. Returns the counts each way, and the
-    /// key that chooses one.
+    /// Finds conversations of which packets of both directions are taken. Returns the counts each way and the host that
+    /// chooses one direction; `None` if there are no such conversations.
     pub(crate) fn both(&self) -> Option<BothDirections> {
         let pairs = self.pairs();
         let back = |(from, to): &(IpAddr, IpAddr)| (from != to).then(|| pairs.get(&(*to, *from))).flatten();
@@ -184,7 +184,8 @@ impl Directions {
         Some(BothDirections { host, only, there, back: from, refused: against * STRAY > self.taken, against })
     }
 
-    /// Returns the address of packets from an address to itself, as on a loopback device: their directions are unknown.
+    /// Returns the address that sends the most bytes to itself, as on a loopback device. The direction of such packets
+    /// is unknown.
     pub(crate) fn to_itself(&self) -> Option<IpAddr> {
         let pairs = self.pairs();
         let itself = pairs.iter().filter(|((from, to), _)| from == to);
@@ -216,9 +217,9 @@ pub(crate) struct BothDirections {
     only: Option<IpAddr>,
     there: Count,
     back: Count,
-    /// True if there are too many of these packets to be strays.
+    /// True if too many packets go against the others to be strays.
     pub refused: bool,
-    /// Packets that go against the larger part of their conversation.
+    /// The number of packets that go against the direction of most packets of their conversation.
     against: u64,
 }
 

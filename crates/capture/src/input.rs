@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 /// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 18;
-/// The most bytes of a file, decompressed: 64 GiB. An endless file is cut there.
+/// The most bytes of a file, decompressed: 64 GiB. Reading a longer file ends with an error.
 pub const MOST_BYTES: u64 = 1 << 36;
 
 /// The first bytes of the files that each decoder reads.
@@ -42,7 +42,7 @@ pub(crate) struct Input<'a> {
     window: Vec<u8>,
     /// The place in `window` of the first byte that has not been taken.
     at: usize,
-    /// The end of these bytes in `window`.
+    /// The end in `window` of the bytes that have not been taken.
     end: usize,
     /// The offset of `at` in the file.
     offset: u64,

@@ -40,9 +40,9 @@ use std::io::Read;
 /// The first fault of the file; also if it holds no packets, or both directions of a link.
 ///
 /// ```
-/// use tightlink_capture::{Wanted, read};
+/// use tightlink_capture::{PacketFilter, read};
 /// let table = "time_ms,size\n0,1500\n2.5,40\n";
-/// let recording = read(table.as_bytes(), &Wanted::default())?;
+/// let recording = read(table.as_bytes(), &PacketFilter::default())?;
 /// assert_eq!(recording.trace.len(), 2);
 /// # Ok::<(), tightlink_capture::TraceError>(())
 /// ```

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 /// The time by which packets may be out of order.
 const WINDOW_NANOS: u64 = 1_000_000_000;
-/// The most packets that wait: 48 bytes each.
+/// The most packets that wait, each of which takes 48 bytes.
 const MOST_WAITING: usize = 1 << 20;
 
 /// A packet that waits for its place in the order of time.
@@ -32,9 +32,9 @@ pub(crate) struct Order {
     before: u64,
     released: u64,
     number: u64,
-    /// The number of packets whose time is before that of the packet in front of them.
+    /// The number of packets whose time is before the time of the previous packet in the file.
     early: u64,
-    /// The most by which one was early, in nanoseconds.
+    /// The longest time by which a packet's time was before the latest time, in nanoseconds.
     most: u64,
 }
 
@@ -61,14 +61,15 @@ impl Order {
             .help(help))
     }
 
-    /// Adds the packet whose time was noted last.
+    /// Adds the packet whose time was recorded last.
     pub(crate) fn push(&mut self, nanos: u64, packet: &Packet) {
         let Packet { size, headers, kind, .. } = *packet;
         self.number += 1;
         self.waiting.push(Reverse(PendingPacket { nanos, number: self.number, size, headers, kind }));
     }
 
-    /// Returns the next packet, once none can come before it; with `ended`, the next of those that are left.
+    /// Returns the next packet if none can come before it any more, or if too many packets wait. With `ended`, returns
+    /// the next of those that are left.
     pub(crate) fn pop(&mut self, ended: bool) -> Option<PendingPacket> {
         let Reverse(next) = self.waiting.peek()?;
         let sure = self.latest.saturating_sub(next.nanos) >= WINDOW_NANOS;

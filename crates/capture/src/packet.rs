@@ -49,8 +49,8 @@ impl Packet {
     }
 
     /// Reads an IP packet that fills `room` bytes of its frame, as far as it was captured. The packet's own length
-    /// takes precedence, because frames are padded, and some have a checksum. A length of zero is that of a
-    /// super-packet over 64 kB (BIG TCP), or of one whose length the card was to write.
+    /// takes precedence, because frames are padded, and some have a checksum. Super-packets over 64 kB (BIG TCP) have a
+    /// length of zero, and so do super-packets whose length the card was to write.
     fn of_ip(packet: &[u8], room: u32) -> Option<Self> {
         let Ok(sliced) = LaxSlicedPacket::from_ip(packet) else {
             // Less than an IP header was captured.
@@ -70,7 +70,7 @@ impl Packet {
                 let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
                 let extensions = slice.extensions().slice().len();
                 let says = u32::from(header.payload_length());
-                // The option with the length of a jumbogram (RFC 2675) disappears when the packet is cut.
+                // The option with the length of a jumbogram (RFC 2675) disappears when the packet is cut into segments.
                 let jumbo = if says == 0 { extensions.min(8) } else { 0 };
                 let network = header.slice().len() + extensions - jumbo;
                 ((says > 0).then_some(says + 40), network, slice.payload(), ends)

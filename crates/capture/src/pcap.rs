@@ -1,4 +1,4 @@
-//! Classic pcap: a header of 24 bytes, then records. Either byte order, micro- or nanoseconds.
+//! Classic pcap: a header of 24 bytes, then records. Both byte orders are read, and times in micro- or nanoseconds.
 
 use crate::error::{FILES, Place, TraceError};
 use crate::input::Input;
@@ -10,7 +10,7 @@ use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modifi
 
 /// The most bytes that a capture keeps of a packet (MAXIMUM_SNAPLEN of libpcap): a larger length is a sign of damage.
 pub(crate) const MOST_CAPTURED: u32 = 1 << 18;
-/// The link type's part of a field that also has the length of a frame's checksum.
+/// The mask of the link type in a field that also has the length of a frame's checksum.
 const LINK_TYPE: u32 = 0xffff;
 
 /// Returns true if a file with these first bytes is a classic capture.
@@ -20,7 +20,7 @@ pub(crate) fn begins(first: &[u8]) -> bool {
         [0xa1, 0xb2, 0xc3, 0xd4],
         [0x4d, 0x3c, 0xb2, 0xa1],
         [0xa1, 0xb2, 0x3c, 0x4d],
-        // "Modified": eight more bytes for each record.
+        // The "modified" format, with eight more bytes for each record.
         [0x34, 0xcd, 0xb2, 0xa1],
     ];
     magics.iter().any(|magic| first.starts_with(magic))

@@ -1,4 +1,4 @@
-//! pcapng: blocks in sections. Each interface has its link type, its unit of time and an offset of it.
+//! pcapng: blocks in sections. Each interface has its link type, its unit of time and an offset of its times.
 //!
 //! Blocks of packets and interfaces go through pcap-parser; others are skipped by their length.
 

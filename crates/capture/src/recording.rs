@@ -32,7 +32,8 @@ pub(crate) struct Frame<'a> {
 /// A recorder, which takes the packets of a file one after the other.
 pub(crate) struct Recorder<'a> {
     wanted: &'a PacketFilter,
-    /// True for a capture, which is refused with more than one direction. The author of a table has chosen its lines.
+    /// True for a capture, which is refused if it has both directions. A table is not refused, because its author has
+    /// chosen its lines.
     is_capture: bool,
     order: Order,
     directions: Directions,

@@ -1,12 +1,12 @@
 //! Super-packets, taken apart into the segments that a link carries.
 //!
-//! With segmentation offload a sender's capture has packets of up to 64 kB, before the card cuts them; with receive
-//! offload, so does a receiver's. No link carries them. Their segments follow the rule of `emulate`
-//! (crates/emu/src/segment.rs): the payload is cut into equal parts but for the last, and each has headers of its own.
-//! All arrive at once, and each meets the queue on its own.
+//! With segmentation offload, a sender's capture has packets of up to 64 kB, because the card cuts them later. With
+//! receive offload, a receiver's capture has such packets, too. No link carries them. Their segments follow the rule of
+//! `emulate` (crates/emu/src/segment.rs): the payload is cut into equal parts but for the last, and each has headers of
+//! its own. All arrive at once, and each meets the queue on its own.
 //!
 //! The capture does not state how large a segment is. The size is taken from the largest segment that a SYN announces,
-//! from the full packets that were captured whole, or from 1500 bytes, whichever divides most super-packets.
+//! from the full packets that were captured whole, or from 1500 bytes, whichever divides the most super-packets evenly.
 
 use crate::error::{Place, TraceError};
 use crate::order::PendingPacket;
@@ -15,12 +15,12 @@ use link::traffic::Trace;
 
 /// The size of a full packet on most links (RFC 894).
 const FULL: u32 = 1500;
-/// The size above which packets are super-packets, unless the capture has jumbo frames. Two segments are usually
-/// larger; frames with tags and lengths that count the link layer's header are not.
+/// The size above which packets are super-packets, unless the capture has jumbo frames. A super-packet of two segments
+/// is usually larger. Full packets are not, even if their length includes tags or the link layer's header.
 const ORDINARY: u32 = 1600;
 /// The sizes of jumbo frames: no link in use carries more, and few carry less.
 const JUMBO: std::ops::RangeInclusive<u32> = 8000..=9216;
-/// The most packets of a trace: 600 MB of memory.
+/// The most packets of a trace, which take 600 MB of memory.
 pub const MOST_PACKETS: u64 = 100_000_000;
 /// The most super-packets of a trace, which take four times the memory of others until they are taken apart.
 const MOST_LARGE: usize = 20_000_000;
@@ -32,7 +32,7 @@ const LEAST_SEGMENT: u32 = 536;
 /// A packet that may have to be taken apart.
 #[derive(Clone, Copy, Debug)]
 struct SuperPacket {
-    /// Its number in the trace, to which its bytes have not been added yet.
+    /// Its place in the trace, which has a packet of zero bytes there.
     at: usize,
     size: u32,
     headers: u16,
@@ -45,9 +45,9 @@ pub(crate) struct Segments {
     trace: Trace,
     last: Option<u64>,
     large: Vec<SuperPacket>,
-    /// The numbers of TCP and UDP packets of ordinary size, by the bytes of their payload.
+    /// The number of TCP packets, and of UDP packets, of ordinary size for each length of payload.
     payloads: [Vec<u64>; 2],
-    /// The smallest of the largest segments that were announced, with TCP's options.
+    /// The least of the largest segments that SYNs announced; TCP's options are included.
     announced: Option<u32>,
     /// The least number of packets that the trace will have.
     packets: u64,
@@ -154,8 +154,8 @@ impl Segments {
         Ok((whole, note))
     }
 
-    /// Returns the size of the full packets, if they are jumbo frames. An announcement shows this, or most large
-    /// packets have one size that is not a multiple of a common segment.
+    /// Returns the size of the full packets, if they are jumbo frames. They are jumbo frames if a SYN announces such
+    /// segments, or if most large packets have one size that is not a multiple of a common segment.
     fn jumbo(&self) -> Option<u32> {
         if let Some(announced) = self.announced.filter(|size| *size > FULL) {
             return Some(announced + 60);
@@ -171,8 +171,8 @@ impl Segments {
         (alike.count() * 2 > self.large.len() && !cut).then_some(largest)
     }
 
-    /// Finds the payload of a full segment of TCP or UDP: the candidate that divides most super-packets, the first of
-    /// equal ones.
+    /// Finds the payload of a full segment of TCP or UDP: the candidate that divides the most super-packets evenly, and
+    /// the first of several equal candidates.
     fn segment(&self, kind: Kind, jumbo: Option<u32>) -> Option<u32> {
         let large = || self.large.iter().filter(|packet| packet.kind == kind && packet.headers > 0);
         let headers = u32::from(large().map(|packet| packet.headers).max().unwrap_or(52));
@@ -186,7 +186,7 @@ impl Segments {
         let announced = self.announced.filter(|_| kind == Kind::Tcp);
         let announced = announced.map(|size| (size + without_options).saturating_sub(headers));
         let usual = jumbo.unwrap_or(FULL).checked_sub(headers)?;
-        // A size that only one packet has may be the rest of a burst, unless it divides others.
+        // A size that only one packet has is the last candidate, because it may be the rest of a burst.
         let candidates = [announced, largest(2), Some(usual), largest(1)];
         let candidates = candidates.into_iter().flatten().filter(|size| *size > 0);
         let divided =
@@ -214,8 +214,8 @@ struct SegmentSizes {
 }
 
 impl SegmentSizes {
-    /// Returns the segments of a super-packet, each with its headers. If no header was captured, the bytes are cut as
-    /// they are.
+    /// Returns the size in bytes of each segment of a super-packet, with its headers. If no header was captured, the
+    /// whole packet is cut as payload.
     fn sizes(&self, packet: &SuperPacket) -> impl Iterator<Item = u16> + use<> {
         let (headers, payload) = (u32::from(packet.headers), packet.payload());
         let segment = match packet.kind {

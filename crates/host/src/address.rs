@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-/// Returns an IPv4 address as such, not as `::ffff:192.0.2.1`.
+/// Returns `address`, with an IPv4 address in its own form instead of `::ffff:192.0.2.1`.
 #[must_use]
 pub fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())

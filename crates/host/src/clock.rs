@@ -25,7 +25,7 @@ pub fn thread_cpu() -> Span {
     Duration::try_from(used).map_or(Span::ZERO, span)
 }
 
-/// The lag of a path's time behind the real clock, as the code that moves the path knows it.
+/// The lag of a path's time behind the real clock, as the code that runs the path reports it.
 pub trait PathLag: Debug + Send + Sync {
     /// Returns the lag now.
     fn now(&self) -> Span;
@@ -41,7 +41,8 @@ pub struct Clock {
     follows: Option<&'static FollowedPath>,
 }
 
-/// A path's time. It lives as long as the process, so that a clock stays a small value that threads copy.
+/// The path that a clock follows. It lives as long as the process, so that a clock needs only a reference to it and
+/// threads can copy the clock.
 #[derive(Debug)]
 struct FollowedPath {
     lag: Box<dyn PathLag>,
@@ -56,8 +57,8 @@ impl Clock {
         Self { start, follows: None }
     }
 
-    /// Makes a clock that reads zero at `start` and follows the time of a path. It never goes back. Each call leaks a
-    /// few bytes.
+    /// Makes a clock that reads zero at `start` and follows the time of a path. The clock never goes back. Each call of
+    /// this function leaks a few bytes.
     #[must_use]
     pub fn following(start: Instant, lag: impl PathLag + 'static) -> Self {
         let follows = Box::leak(Box::new(FollowedPath { lag: Box::new(lag), latest: AtomicU64::new(0) }));
@@ -79,9 +80,9 @@ impl Clock {
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
-    /// Returns the real time since the start of the run, for short times between two events. A clock that follows a
-    /// path is corrected when the path finds that it stood still, and continues until then. So a difference of its
-    /// readings may be too short. [`lag`](Self::lag) shows the error later.
+    /// Returns the real time since the start of the run, to measure short times between two events. A clock that
+    /// follows a path is corrected only after the path has found that it stood still. So a time between two events may
+    /// be too short. [`lag`](Self::lag) shows the error later.
     #[must_use]
     pub fn real(&self) -> Time {
         self.time_of(now())
@@ -99,7 +100,7 @@ impl Clock {
         self.start + Duration::from_nanos(real.as_nanos())
     }
 
-    /// Returns how far the clock was behind the real clock at the real time `real` since the start.
+    /// Returns the time by which the clock was behind the real clock at the real time `real` since the start.
     #[must_use]
     pub fn lag(&self, real: Time) -> Span {
         self.follows.map_or(Span::ZERO, |followed| followed.lag.at(self.instant(real)))
@@ -117,9 +118,9 @@ impl Clock {
         self.both().1
     }
 
-    /// Returns the time of an event that the kernel stamped on the system's clock (time since 1970), a moment ago: in
-    /// real time, and by the stamp. Without a stamp, or if the stamp does not lie within the last second, the event
-    /// counts as happening now; the system's clock may have been set meanwhile.
+    /// Returns the time of an event a moment ago: in real time since the start, and by the kernel's stamp on the
+    /// system's clock (time since 1970). Without a stamp, the event counts as happening now. The same holds if the
+    /// stamp does not lie within the last second, because the system's clock may have been set meanwhile.
     #[must_use]
     pub fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
         let (now, system) = self.both();
@@ -138,7 +139,8 @@ impl Clock {
             let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let now = self.real();
             tries += 1;
-            // Otherwise another thread had the processor in between, and the clocks are read again.
+            // If the readings are further apart, another thread had the processor in between, and the clocks are read
+            // again.
             if now.since(before) < TOGETHER || tries == 3 {
                 return (now, Time::ZERO + span(system));
             }

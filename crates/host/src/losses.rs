@@ -69,7 +69,7 @@ impl HostLosses {
         }
     }
 
-    /// Returns the same counters, counted from `earlier` on.
+    /// Returns the increase of each counter since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = u64::saturating_sub;

@@ -1,4 +1,4 @@
-//! The few socket options that the rooms set, typed, each returned with the value that the kernel set.
+//! The few socket options that the rooms set and read, with types and units.
 //!
 //! Only `set_raw` and `get_int` use `unsafe` here (as does `tcp_info.rs`).
 
@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Bytes, Rate};
 
-/// Returns the address to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes
-/// a free one.
+/// Returns the unspecified address of `peer`'s family, with `port`. A socket that is bound to it reaches `peer` from an
+/// address that the kernel chooses. Port 0 takes a free port.
 #[must_use]
 pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
     match peer {
@@ -80,12 +80,12 @@ pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, HostError> {
 /// The way in which a receive buffer got its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferGrant {
-    /// By `SO_RCVBUFFORCE`: as large as requested.
+    /// A size set by `SO_RCVBUFFORCE`: as large as requested.
     Forced,
-    /// By `SO_RCVBUF`, without the privilege to force a size: no larger than twice `net.core.rmem_max`. If autotuning
-    /// had reached a larger size, the buffer is locked at that size.
+    /// A size set by `SO_RCVBUF`, without the privilege to force it: no larger than twice `net.core.rmem_max`. If
+    /// autotuning had reached a larger size, the buffer is locked at that size.
     Limited,
-    /// By the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
+    /// A size chosen by the kernel, which grows the buffer up to the last number of `net.ipv4.tcp_rmem`.
     Autotuned,
 }
 
@@ -123,8 +123,8 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
     Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
 }
 
-/// Turns the kernel's autotuning off with the largest receive buffer that is possible without privilege, `size` of
-/// payload at most.
+/// Turns the kernel's autotuning off without privilege. If autotuning has reached a size that `net.core.rmem_max` would
+/// not allow, the receive buffer keeps it. Otherwise it gets `size` of payload, as far as that limit allows.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -184,9 +184,9 @@ pub fn send_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     Ok(Bytes::new(size as u64))
 }
 
-/// Raises the send buffer so that `SO_SNDBUF` reads `size`: by force (`SO_SNDBUFFORCE`) if allowed, otherwise as far as
-/// `net.core.wmem_max` allows, which is half of the resulting value. Returns the new value, which is at least the one
-/// before. A raised buffer is not autotuned any more.
+/// Raises the send buffer so that `SO_SNDBUF` reads `size`. Without the privilege to force this (`SO_SNDBUFFORCE`), the
+/// new value is at most twice `net.core.wmem_max`. Returns the new value, which is never below the old one. A raised
+/// buffer is not autotuned any more.
 ///
 /// # Errors
 /// [`HostError::Option`], [`HostError::System`].
@@ -215,7 +215,7 @@ pub fn autotuned_send_buffer() -> Option<[Bytes; 3]> {
     three_sizes("/proc/sys/net/ipv4/tcp_wmem")
 }
 
-/// Returns the same sizes for a receive buffer (`net.ipv4.tcp_rmem`).
+/// Returns the least, first and greatest size that autotuning gives a receive buffer (`net.ipv4.tcp_rmem`).
 #[must_use]
 pub fn autotuned_receive_buffer() -> Option<[Bytes; 3]> {
     three_sizes("/proc/sys/net/ipv4/tcp_rmem")
@@ -227,7 +227,7 @@ fn three_sizes(file: &str) -> Option<[Bytes; 3]> {
     Some([sizes.next()??, sizes.next()??, sizes.next()??])
 }
 
-/// Reads a limit of `net.core` on the requests of programs.
+/// Reads a setting of `net.core` that limits the buffers that programs request.
 fn core_limit(name: &str) -> Option<Bytes> {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok()?;
     text.trim().parse().ok().map(Bytes::new)
@@ -262,7 +262,7 @@ pub fn set_unsent_limit(socket: &impl AsFd, limit: Bytes) -> Result<(), HostErro
     SockRef::from(socket).set_tcp_notsent_lowat(value).map_err(HostError::option("TCP_NOTSENT_LOWAT", limit))
 }
 
-/// Sets the largest segment, payload and TCP options together (`TCP_MAXSEG`); only before connecting.
+/// Sets the largest segment, payload and TCP options together (`TCP_MAXSEG`). It must be set before connecting.
 ///
 /// # Errors
 /// [`HostError::Option`]; the kernel accepts 88 to 32767 bytes.

@@ -1,26 +1,29 @@
 //! [`Pace`]: a rate that a program keeps when it writes, and that can be removed again.
 //!
-//! Once a rate is set in Linux (`SO_MAX_PACING_RATE`), the kernel paces the socket until it closes. Without a cap it
-//! then paces at 1.2 windows per round trip. In competition with short transfers such a sender has less goodput than
-//! without a pace.
+//! Once a rate is set in Linux (`SO_MAX_PACING_RATE`), the kernel paces the socket until it closes. After the rate is
+//! removed, the kernel still paces at 1.2 windows per round trip. In competition with short transfers, such a sender
+//! has less goodput than a sender without a pace.
 
 use crate::{HostError, TcpInfo};
 use std::os::fd::AsFd;
 use units::{Bytes, Rate, Span, Time};
 
-/// The time that a quantum takes at the pace: half of the time in Linux (`sk_pacing_shift`).
+/// The time that a quantum, the bytes that leave together, takes at the pace. It is half of the time in Linux
+/// (`sk_pacing_shift`).
 const TOGETHER: Span = Span::from_micros(500);
-/// The least and the largest quantum: two full segments, and a super-packet.
+/// The least quantum: two full segments.
 const LEAST: Bytes = Bytes::new(2896);
+/// The largest quantum, a super-packet, unless [`SOONEST`] requires a larger one.
 const MOST: Bytes = Bytes::new(64 << 10);
-/// The time in which at most one quantum leaves, so that the program is not woken more often.
+/// The least time for which a quantum lasts, so that the program is not woken more often.
 const SOONEST: Span = Span::from_micros(200);
-/// The number of quanta that are made up for after a late wake-up.
+/// The greatest number of quanta that are made up for after a late wake-up.
 const REGAINED: u64 = 2;
-/// The number of quanta that may wait unsent. With two, a transfer had 0.9 of the goodput
+/// The number of quanta that may wait unsent. With two, a transfer had 0.9 of the goodput that it had with three
 /// (docs/papers/notes/sobas.md).
 const UNSENT: u64 = 3;
-/// The lateness from which on a wake-up does not count: there was nothing to write, or the machine stood still.
+/// The lateness at which a wake-up no longer counts in the mean, because there was nothing to write, or the machine
+/// stood still.
 const LATEST: Span = Span::from_millis(2);
 /// The divisor of the last wake-up's weight in the mean lateness.
 const MEAN_OF: u64 = 16;
@@ -31,7 +34,8 @@ pub struct Pace {
     rate: Option<Rate>,
     /// The time at which all written data will have passed at the rate.
     free_at: Time,
-    /// The earliest time of the next write: half of the last quantum's time has passed, or the kernel accepted no more.
+    /// The earliest time of the next write: after half of the time that the last write takes at the rate, or after an
+    /// interval if the kernel accepted no more.
     again: Time,
     /// The mean lateness of wake-ups.
     late: Span,
@@ -75,23 +79,23 @@ impl Pace {
         self.again = now + if full { self.interval() } else { passes / 2 };
     }
 
-    /// Returns the time at which the pace allows the next write. Without a rate there is always room, and this is
-    /// never.
+    /// Returns the time at which the pace allows the next write. Without a rate, returns [`Time::NEVER`], because there
+    /// is always room.
     #[must_use]
     pub fn due(&self) -> Time {
         if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }
     }
 
-    /// Returns the time that a quantum takes at the pace. One quantum leaves for each wake-up, so it takes at least
-    /// twice their lateness.
+    /// Returns the interval between two writes: the time that a quantum takes at the pace, but at least twice the mean
+    /// lateness of wake-ups.
     fn interval(&self) -> Span {
         self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)).max(self.late * 2))
     }
 
     /// Returns the most bytes that may wait unsent in the socket, so that a window that opens releases little at once.
     /// The value is for the kernel ([`set_unsent_limit`](crate::options::set_unsent_limit)). But the kernel adds up to
-    /// 64 kB to a super-packet that waits, so [`is_full`](Self::is_full) checks as well. Without a rate it is zero: the
-    /// host's default.
+    /// 64 kB to a super-packet that waits, so [`is_full`](Self::is_full) checks as well. Without a rate, returns zero,
+    /// which means the host's default.
     #[must_use]
     pub fn unsent(&self) -> Bytes {
         self.rate.map_or(Bytes::ZERO, |rate| quantum(rate) * UNSENT)
@@ -107,7 +111,7 @@ impl Pace {
     }
 }
 
-/// Returns the bytes that may leave together if wake-ups are not late.
+/// Returns the quantum at `rate`: the bytes that leave together if wake-ups are not late.
 fn quantum(rate: Rate) -> Bytes {
     rate.volume(TOGETHER).min(MOST).max(rate.volume(SOONEST)).max(LEAST)
 }

@@ -118,7 +118,7 @@ impl Poller {
     /// [`HostError::System`].
     pub fn wait(&self, now: Time, until: Time) -> Result<Vec<(u64, Interest)>, HostError> {
         let limit = (until != Time::NEVER).then(|| until.since(now));
-        // The wait may be shorter than a millisecond without `epoll_pwait2` (Linux 5.11).
+        // This can wait for less than a millisecond, even where `epoll_pwait2` (Linux 5.11) is missing.
         let woken = wait(&mut [PollFd::new(&self.epoll, PollFlags::IN)], limit);
         if woken.map_err(HostError::system("wait for sockets"))? != WaitResult::Ready {
             return Ok(Vec::new());

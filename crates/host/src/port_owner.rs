@@ -28,7 +28,7 @@ fn listening_inodes(port: u16) -> Vec<u64> {
         .collect()
 }
 
-/// Lists every process that holds the socket open.
+/// Lists the processes that hold the socket with this inode open.
 fn owners_of(inode: u64) -> Vec<String> {
     let socket = format!("socket:[{inode}]");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };

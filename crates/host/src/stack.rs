@@ -31,10 +31,11 @@ pub struct SettingChange {
     pub after: String,
 }
 
-/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. A larger value would change the window
-/// scale. It is 10 here, so windows have steps of 1 KiB. The receiver raises its buffer itself after the handshake.
+/// The least limit of the receive buffer. It has room for a window of 12.5 MB (1 Gbit/s x 100 ms), for which the kernel
+/// books twice as much memory. A larger limit would change the window scale. The scale is 10 here, so windows have
+/// steps of 1 KiB. The receiver raises its buffer itself after the handshake.
 const READ_MEMORY: u64 = 32 << 20;
-/// The limit of the send buffer, which has to hold the whole window and grows from one to two of them.
+/// The least limit of the send buffer, which has to hold the whole window, and grows from one window to two.
 const WRITE_MEMORY: u64 = 64 << 20;
 
 /// The setting of both profiles: connections must not learn from their predecessors.
@@ -113,9 +114,9 @@ pub fn limit_send_memory(most: Bytes) -> Result<SettingChange, HostError> {
     change_maximum("tcp_wmem", |_| most.get())
 }
 
-/// Returns true if this thread is in the machine's first network namespace, or in that of process 1 (of a container).
-/// Process 1 may not be examined if it has more capabilities than this process, root or not. The first namespace also
-/// shows by the machine-wide settings that only it has.
+/// Returns true if this thread is in the machine's first network namespace, or in the network namespace of process 1,
+/// which may belong to a container. If process 1 has more capabilities than this process, this process may not examine
+/// it, root or not. So the machine-wide settings, which only the first namespace has, are checked as well.
 fn in_first_namespace() -> bool {
     let link = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     let with_first_process = link("1").is_some_and(|first| link("thread-self") == Some(first));

@@ -1,7 +1,7 @@
 //! [`TcpInfo`]: the kernel's data on one connection (`TCP_INFO`), with units.
 //!
-//! [`RawTcpInfo`] mirrors `struct tcp_info` of `include/uapi/linux/tcp.h`. The kernel returns as much of it as it
-//! knows: fields that an older kernel omits are `None`.
+//! [`RawTcpInfo`] mirrors `struct tcp_info` of `include/uapi/linux/tcp.h`. The kernel returns the fields that it knows;
+//! fields that an older kernel omits are `None`.
 
 use crate::error::HostError;
 use std::io;
@@ -90,7 +90,7 @@ pub struct TcpOptions {
 }
 
 /// One reading of `TCP_INFO`. Fields count segments unless the type says bytes or time; sums run from the start of the
-/// connection. `None` if this kernel does not report the value, or has none yet.
+/// connection. A field is `None` if this kernel does not report the value, or has no value yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
     /// The connection's state by the kernel's number: 1 established, 7 closed, 8 the peer has finished.
@@ -123,7 +123,7 @@ pub struct TcpInfo {
     pub rttvar: Span,
     /// Least round-trip time of the last five minutes (`net.ipv4.tcp_min_rtt_wlen`).
     pub min_rtt: Option<Span>,
-    /// The receiver's estimate of the round-trip time, in steps of a millisecond with time stamps.
+    /// The receiver's estimate of the round-trip time. With time stamps, it has steps of a millisecond.
     pub rcv_rtt: Option<Span>,
     /// Congestion window.
     pub snd_cwnd: u32,

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use units::Span;
 
-/// The number of threads of a process, and of processes, that are examined at most.
+/// The greatest number of processes that are examined, and of threads of each process.
 const MOST: usize = 512;
 
 /// A thread of this machine.
@@ -63,7 +63,7 @@ impl ProcessTree {
         tree
     }
 
-    /// Reads the wait of each thread. A thread that has ended since then keeps its last reading.
+    /// Reads the wait of each thread. A thread that has ended since the last call keeps its last reading.
     pub fn look(&mut self) {
         let (mut next, mut done) = (vec![self.root], HashSet::new());
         while let Some(process) = next.pop() {
@@ -73,7 +73,8 @@ impl ProcessTree {
             let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { continue };
             let threads = threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
             for thread in threads.take(MOST) {
-                // A kernel without CONFIG_PROC_CHILDREN does not list them: then only the root is examined.
+                // A kernel without CONFIG_PROC_CHILDREN does not list the children of a process, so only the root is
+                // examined.
                 let children = fs::read_to_string(format!("/proc/{process}/task/{thread}/children"));
                 next.extend(
                     children.unwrap_or_default().split_whitespace().filter_map(|id| id.parse::<u32>().ok()),

@@ -29,7 +29,7 @@ pub struct TrainLimits {
     pub packets: u16,
     /// Payload of each packet.
     pub length: u16,
-    /// The time from one train to the next of a session, on average.
+    /// The least average time between two trains of a session.
     pub apart: Span,
     /// The number of trains of a session that may be requested at once; at least one.
     pub at_once: u64,
@@ -134,8 +134,8 @@ impl Echoer {
         self.poll_allowing(clock, |_| true);
     }
 
-    /// Answers the datagrams for a sender with a limit of its own. `allow` gets the payload of each train right before
-    /// the train is sent, and counts the payload if it agrees.
+    /// Answers the datagrams that have arrived, for an owner with a rate limit of its own. `allow` gets the payload of
+    /// each train right before the train is sent. It counts the payload and returns true, or refuses the train.
     pub fn poll_allowing(&mut self, clock: &Clock, mut allow: impl FnMut(Bytes) -> bool) {
         for _ in 0..AT_ONCE {
             let Some(received) = self.socket.receive(clock) else { return };

@@ -10,7 +10,7 @@ const OVERTAKING: u64 = 3;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Echoes {
     window: ReplayWindow,
-    /// The highest count up to which all have been judged; at most three behind the highest.
+    /// The highest count up to which all counts have been judged; at most three below the highest count.
     judged: u64,
 }
 
@@ -25,7 +25,7 @@ impl Echoes {
         let settled = self.window.highest().saturating_sub(OVERTAKING).max(self.judged);
         let known = settled.min(before.highest());
         let missing = (self.judged + 1..=known).filter(|&count| !before.came(count)).count() as u64;
-        // Of the counts beyond all earlier ones, only that of this echo has arrived.
+        // No count above the earlier highest one has arrived, except that of this echo.
         let skipped = settled - self.judged.max(known);
         self.judged = settled;
         Some(skipped + missing)

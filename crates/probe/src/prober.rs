@@ -16,27 +16,29 @@ use units::{Bytes, Span, Time};
 
 /// The number of probes for which echoes are awaited: ten seconds at one each 10 ms.
 const REMEMBERED: usize = 1000;
-/// The most losses at once that are reported one by one: with these the sizer has already decided.
+/// The most losses that one echo reports. The sizer needs no more of them to decide.
 const LOSSES_TOLD: u64 = 100;
-/// The time without a packet after which a train is over: before its first packet, after some packets, and after its
-/// last packet. In the last case only packets that it overtook can still arrive.
+/// The time without a packet after which a train is over if no packet has arrived.
 const TRAIN_SILENCE: Span = Span::from_secs(1);
+/// The time without a packet after which a train is over if some packets have arrived.
 const TRAIN_BROKEN: Span = Span::from_millis(50);
+/// The time without a packet after which a train is over if its last packet has arrived. Only packets that the last one
+/// overtook can still arrive then.
 const TRAIN_OVERTAKEN: Span = Span::from_millis(5);
-/// The time between requests for a cookie while a train waits for one. A cookie is used for half of the time for which
-/// it is sure to be valid.
+/// The time between requests for a cookie while a train waits for one.
 const COOKIE_EVERY: Span = Span::from_millis(50);
+/// The time for which a cookie is used: half of the time for which it is sure to be valid.
 const COOKIE_FRESH: Span = Span::from_secs(5);
 
 /// A finding of a prober.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeEvent {
-    /// A probe was echoed, with this round trip from our sending to the kernel's stamp of the echo. The time that the
-    /// echoer held the probe and the time in which the path stood still are subtracted.
+    /// A probe was echoed, with this round trip from our sending to the kernel's stamp of the echo. The longer of two
+    /// times is subtracted: the time that the echoer held the probe, and the time for which the path stood still.
     Echo(Span),
     /// A probe that had reached the echoer was lost on its way back, in the direction of the data.
     Lost,
-    /// A requested train has arrived, as far as it will.
+    /// A requested train is over, with the packets that have arrived.
     Train(TrainArrivals),
 }
 
@@ -89,7 +91,7 @@ pub struct Prober {
     echoes: Echoes,
     /// The latest cookie, and the time of its arrival.
     cookie: Option<(u64, Time)>,
-    /// The packets of each train that is still to be requested.
+    /// The number of packets of each train that is still to be requested.
     trains_wanted: VecDeque<u16>,
     trains_asked: u64,
     next_train: Time,
@@ -110,8 +112,8 @@ impl Prober {
         Self::connect_from(any_address(echoer, 0), echoer, key, session)
     }
 
-    /// Makes a prober with one of this machine's addresses, for an echoer that answers this address alone, or with a
-    /// port. Port 0 takes a free one.
+    /// Makes a prober that sends from `local`, one of this machine's addresses, for an echoer that answers this address
+    /// alone. Port 0 takes a free port.
     ///
     /// # Errors
     /// As for [`Prober::connect`].
@@ -148,8 +150,8 @@ impl Prober {
         }
     }
 
-    /// Requests one more train, of `packets` but not more than an echoer sends, shortly after the one before. Poll
-    /// soon.
+    /// Requests one more train of `packets` packets, but not more than an echoer sends. A later [`poll`](Self::poll)
+    /// sends the request, shortly after the request before.
     pub fn ask_train(&mut self, packets: usize) {
         self.trains_wanted.push_back(packets.clamp(1, PACKETS.into()) as u16);
         if self.cookie.is_none() && self.interval.is_none() {
@@ -213,11 +215,12 @@ impl Prober {
                 self.counts.echoed += 1;
                 self.counts.lost_with_data += lost;
                 self.counts.lost_with_acks = self.counts.lost_with_acks.max(number.saturating_sub(count));
-                // In the order of sending: the missing probes were sent before this one.
+                // The losses come before this echo, because the missing probes were sent before this one.
                 events.extend((0..lost.min(LOSSES_TOLD)).map(|_| ProbeEvent::Lost));
                 let place = self.unanswered.iter().position(|(unanswered, _)| *unanswered == number);
                 if let Some((_, sent)) = place.and_then(|place| self.unanswered.remove(place)) {
-                    // The path may have stood still while the echo was held; that counts once.
+                    // The path may have stood still while the echo was held, so only the longer of the two times is
+                    // subtracted.
                     let stood = clock.stood(sent, arrival.at);
                     events.push(ProbeEvent::Echo(arrival.at.since(sent).saturating_sub(held.max(stood))));
                 }
@@ -231,7 +234,7 @@ impl Prober {
                     return false;
                 }
                 awaited.moved = arrival.now;
-                // The time as if the path had not stood still.
+                // Records the time at which the packet would have arrived if the path had not stood still.
                 awaited.arrivals.push((place, arrival.stamp - clock.lag(arrival.at)));
                 true
             }
@@ -308,5 +311,5 @@ impl AsFd for Prober {
     }
 }
 
-// A train of a length that no echoer sends would never arrive.
+// A train whose packets are shorter than a message would never arrive.
 const _: () = assert!(PACKET as usize - 48 >= LENGTH);

@@ -1,10 +1,10 @@
 //! [`ReplayWindow`]: the numbers that came, so that each counts once.
 
-/// The distance behind the highest number from which on numbers are refused, seen or not.
+/// The distance behind the highest number at which numbers are refused, whether they came or not.
 const WIDTH: u64 = 128;
 
-/// A record of the latest numbers that came (the method of IPsec's anti-replay window [rfc4303:3.4.3]). Zero is not a
-/// number.
+/// A record of the latest numbers that came (the method of IPsec's anti-replay window [rfc4303:3.4.3]). Numbers begin
+/// with 1, so zero is refused.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReplayWindow {
     highest: u64,

@@ -13,12 +13,13 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Span, Time};
 
-/// The size of the buffers: room for a few trains at the kernel's book-keeping.
+/// The size of the buffers: room for a few trains and the kernel's book-keeping.
 const BUFFER: usize = 1 << 20;
 /// The room for a datagram, longer than any of ours: a longer one is cut, and then has the wrong length.
 const ROOM: usize = 9000;
-/// The longest super-packet, in bytes and in datagrams, that the kernel accepts and cuts into datagrams.
+/// The length in bytes of the longest super-packet that the kernel accepts and cuts into datagrams.
 const SUPER_BYTES: usize = 60_000;
+/// The greatest number of datagrams in such a super-packet.
 const SUPER_DATAGRAMS: usize = 60;
 
 /// The number of errors in a row that are read at once.
@@ -98,7 +99,8 @@ impl Datagrams {
                 }
                 Err(Errno::EAGAIN) => return None,
                 Err(Errno::EINTR) => {}
-                // An ICMP error for an earlier datagram; reading it clears it. If errors persist, the loop ends.
+                // This is an ICMP error for an earlier datagram, and reading it clears it. If errors persist, the loop
+                // ends.
                 Err(_) => {
                     self.refused += 1;
                     failures += 1;
@@ -125,8 +127,8 @@ impl Datagrams {
         self.refused += u64::from(sent.is_err());
     }
 
-    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it accepts, so
-    /// that no other packet gets between them.
+    /// Sends `bytes` as datagrams of `length` bytes, back to back. The kernel gets them in as few pieces as it accepts,
+    /// so that no other packet gets between them.
     pub(crate) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
         let at_once = (SUPER_BYTES / usize::from(length)).clamp(1, SUPER_DATAGRAMS) * usize::from(length);
         let address = SockaddrStorage::from(to);

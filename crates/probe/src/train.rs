@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Time};
 pub(crate) const PACKETS: u16 = LONG_TRAIN_PACKETS as u16;
 /// The length of each packet with its IP header.
 pub(crate) const PACKET: u16 = TRAIN_PACKET.get() as u16;
-/// The headers of IPv4 and of IPv6, each with that of UDP.
+/// The lengths of the headers of IPv4 with UDP, and of IPv6 with UDP, in bytes.
 pub(crate) const HEADERS: [u16; 2] = [28, 48];
 
 /// The packets of one train that arrived, in the order of their arrival.
@@ -37,7 +37,7 @@ impl TrainArrivals {
         self.train().estimate()
     }
 
-    /// Returns the rate at which the other packets were dispersed, if some are missing: see
+    /// Returns the rate at which the packets that arrived were dispersed, if some are missing: see
     /// [`estimate::Train::remains`].
     #[must_use]
     pub fn remains(&self) -> Option<Rate> {

@@ -11,10 +11,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Flags for a folder in which names are resolved; they need no right to list it.
+/// Flags to open a folder only to resolve names in it, which needs no right to list it.
 pub(crate) const HOLD: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Flags for a file to read; no open with them waits.
+/// Flags to open a file for reading; such an open never waits.
 pub(crate) const READ: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const BENEATH: ResolveFlags =
@@ -29,11 +29,11 @@ static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
 /// Returns `ELOOP` if a part of the path is a link, and any other error of opening.
 pub(crate) fn open(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     if !NO_OPENAT2.load(Relaxed) {
-        // Every link must be an error here. With this flag, `openat2` would open a link in the last place as a file.
+        // Every link must be an error here. With `NOFOLLOW`, `openat2` may open a link in the last place itself.
         let flags = flags.difference(OFlags::NOFOLLOW);
         match rustix::fs::openat2(top, path, flags, Mode::empty(), BENEATH) {
             Err(Errno::NOSYS) => NO_OPENAT2.store(true, Relaxed),
-            // A sandbox may refuse the call itself and not the path; opening part by part shows which.
+            // A sandbox may refuse every call of `openat2`. Opening part by part shows whether the path is the reason.
             Err(Errno::PERM) => {}
             result => return result,
         }
@@ -41,7 +41,7 @@ pub(crate) fn open(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::
     part_by_part(top, path, flags)
 }
 
-/// Does the work of `openat2` with older system calls.
+/// Opens `path` as `openat2` does, but part by part with older system calls.
 fn part_by_part(top: BorrowedFd<'_>, path: &OsStr, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let (folders, last) = match path.as_bytes().iter().rposition(|&byte| byte == b'/') {
         Some(at) => (Some(&path.as_bytes()[..at]), &path.as_bytes()[at + 1..]),

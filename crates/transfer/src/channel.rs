@@ -1,8 +1,8 @@
 //! [`Channel`]: a connection that several threads share, of which one reads and the others write. A [`ByteStream`]
 //! moves its bytes: TLS over TCP (`channel/tls.rs`), or a script.
 //!
-//! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
-//! waits for a writer that waits for the other side's reader. Shutting the socket down wakes every thread.
+//! The socket is non-blocking. A thread that must wait polls the socket without holding the connection's lock. So a
+//! writer that waits for the other side never keeps a reader from reading. Shutting the socket down wakes every thread.
 
 mod message_reader;
 mod paced;
@@ -29,8 +29,8 @@ pub(crate) trait ByteStream: Debug + Send + Sync {
     fn tcp(&self) -> &TcpStream;
     /// Derives 32 bytes that only the two ends of this connection know [rfc9846:7.5].
     fn exporter(&self, label: &str) -> Result<[u8; 32], TransferError>;
-    /// Writes `bytes`. The other side counts as gone if it takes nothing for [`STUCK`], or for `closed` while it keeps
-    /// its receive window closed.
+    /// Writes `bytes`. The other side counts as gone if it takes nothing for [`STUCK`], or, while its receive window is
+    /// closed, for `closed`.
     fn write(&self, bytes: &[u8], closed: Span) -> Result<(), TransferError>;
     /// Reads once, and appends the received bytes to `plain`.
     fn read(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<ReadOutcome, TransferError>;
@@ -46,9 +46,9 @@ pub(crate) trait ByteStream: Debug + Send + Sync {
     fn pace(&self, rate: Option<Rate>);
     /// Returns true if writing is limited to a pace.
     fn is_paced(&self) -> bool;
-    /// Returns true while a thread waits until the network takes more.
+    /// Returns true while a thread waits until the network, or the pace, lets more out.
     fn is_held(&self) -> bool;
-    /// Returns the times spent waiting until the network took more, and until it brought more.
+    /// Returns the times spent waiting to write, for the network or the pace, and waiting for bytes to read.
     fn waited(&self) -> [Span; 2];
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum ReadOutcome {
     Bytes,
     /// No bytes were received in time.
     Nothing,
-    /// Bytes were received, the last ones.
+    /// Bytes were received, and no more will come.
     Last,
     /// The other side has finished properly.
     End,
@@ -111,17 +111,17 @@ impl Channel {
         self.carrier.exporter(label)
     }
 
-    /// Returns the time spent waiting until the network took more.
+    /// Returns the time spent waiting to write, for the network or the pace.
     pub(crate) fn waited_to_send(&self) -> Span {
         self.carrier.waited()[0]
     }
 
-    /// Returns the time spent waiting until the network brought more.
+    /// Returns the time spent waiting for bytes to read.
     pub(crate) fn waited_to_receive(&self) -> Span {
         self.carrier.waited()[1]
     }
 
-    /// Returns true while a thread waits until the network takes more.
+    /// Returns true while a thread waits until the network, or the pace, lets more out.
     pub(crate) fn is_held(&self) -> bool {
         self.carrier.is_held()
     }
@@ -141,8 +141,9 @@ impl Channel {
         self.carrier.write(bytes, STUCK)
     }
 
-    /// Writes `bytes` that the other side stores on its disk. That disk may stall, as after the `syncfs` of a full
-    /// cache, and the window is closed meanwhile. The other side counts as gone once this takes [`STALLED`].
+    /// Writes `bytes` that the other side stores on its disk. That disk may stall, as during the `syncfs` of a full
+    /// cache, and the receive window is closed meanwhile. With a closed window, the other side counts as gone only
+    /// after [`STALLED`].
     pub(crate) fn write_data(&self, bytes: &[u8]) -> Result<(), TransferError> {
         self.carrier.write(bytes, STALLED)
     }

@@ -18,7 +18,7 @@ pub type Log2 = u8;
 
 /// The exponent of the smallest chunk size, 1 MiB: at 10 Mbit/s an interruption loses less than a second.
 pub const SMALLEST: Log2 = 20;
-/// The exponent of the largest chunk size; the greatest number of such chunks makes 256 TiB.
+/// The exponent of the largest chunk size; a file of [`MOST_CHUNKS`] such chunks has 256 TiB.
 const LARGEST: Log2 = 32;
 /// The greatest number of chunks; their digests fit into one message.
 pub const MOST_CHUNKS: u64 = 1 << 16;
@@ -94,14 +94,15 @@ pub fn file_digest<'a>(size: u64, chunks: impl IntoIterator<Item = &'a Digest>) 
     *hasher.finalize().as_bytes()
 }
 
-/// Computes the digest of a file that is one chunk, or empty, and that of the chunk.
+/// Computes the digest of a file that is empty or a single chunk, and the digest of that chunk.
 #[must_use]
 pub fn small_file_digest(bytes: &[u8]) -> (Digest, Option<Digest>) {
     let chunk = (!bytes.is_empty()).then(|| *blake3::hash(bytes).as_bytes());
     (file_digest(bytes.len() as u64, &chunk), chunk)
 }
 
-/// The size of a part of BLAKE3's tree that is hashed at once. A hole of any length costs at most two of them.
+/// The size of a group: a subtree of BLAKE3's tree that is hashed at once. In a hole of any length, at most two groups
+/// have to be hashed.
 const GROUP: u64 = 64 << 10;
 static ZEROS: [u8; GROUP as usize] = [0; GROUP as usize];
 
@@ -110,7 +111,7 @@ static ZEROS: [u8; GROUP as usize] = [0; GROUP as usize];
 pub struct ChunkHasher {
     /// The group begun last. It is closed only once bytes are known to follow it.
     group: blake3::Hasher,
-    /// The trees over the groups before it, each with the exponent of its number of groups; larger ones come first.
+    /// The values of the trees over all earlier groups, each with the exponent of its number of groups, largest first.
     before: Vec<(u32, ChainingValue)>,
     at: u64,
 }
@@ -140,7 +141,7 @@ impl ChunkHasher {
         }
     }
 
-    /// Skips a hole up to `offset`. At least one byte must follow.
+    /// Adds a hole up to `offset`. The chunk must not end there, because its last group must have at least one byte.
     fn skip_to(&mut self, offset: u64) {
         while self.at < offset {
             let (left, place) = (offset - self.at, self.at / GROUP);
@@ -157,8 +158,8 @@ impl ChunkHasher {
         }
     }
 
-    /// Returns the number of bytes that the group still takes, and closes a full group first. At least one byte must
-    /// follow.
+    /// Begins a new group if the present one is full. Returns the number of bytes that the group still takes. The chunk
+    /// must not end here, because its last group must have at least one byte.
     fn room(&mut self) -> usize {
         if self.at.is_multiple_of(GROUP) {
             if self.group.count() > 0 {
@@ -170,7 +171,8 @@ impl ChunkHasher {
         (GROUP - self.at % GROUP) as usize
     }
 
-    /// Adds a tree over the next `1 << level` groups. Bytes follow, so two trees of one size make a larger one.
+    /// Adds a tree over the next `1 << level` groups, and merges two trees of one size into a larger one. More bytes
+    /// follow, so no merged tree is the root.
     fn push(&mut self, level: u32, value: ChainingValue) {
         let (mut level, mut value) = (level, value);
         while let Some((_, left)) = self.before.pop_if(|(before, _)| *before == level) {
@@ -179,7 +181,7 @@ impl ChunkHasher {
         self.before.push((level, value));
     }
 
-    /// Returns the digest of a chunk of `length` bytes. The bytes that have not arrived are a hole.
+    /// Returns the digest of a chunk of `length` bytes. Bytes that were not added count as a hole.
     #[must_use]
     pub fn finish(mut self, length: u64) -> Digest {
         // The last group must have at least one byte.
@@ -198,8 +200,8 @@ impl ChunkHasher {
     }
 }
 
-/// Returns the value of a tree over `1 << level` groups of zeros, from group `index << level` on. Each is computed
-/// once.
+/// Returns the value of a tree over `1 << level` groups of zeros, from group `index << level` on. Each value is
+/// computed once.
 fn hollow(level: u32, index: u64) -> ChainingValue {
     type Values = OnceLock<Box<[OnceLock<ChainingValue>]>>;
     /// Known values by a tree's in-order number; row r has the numbers from 2^r on. Small chunks need few rows.

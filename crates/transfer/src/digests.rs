@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// Checks that `file` can be written because nothing has its name.
+/// Checks that nothing has the name of `file`, so that it can be written.
 ///
 /// # Errors
 /// Returns [`TransferError::Usage`] if something has its name.
@@ -74,10 +74,10 @@ pub(crate) fn is_free(file: &Path) -> Result<(), TransferError> {
 /// Checks that `file` does not lie below `folder`, where a sender may take its name.
 ///
 /// # Errors
-/// Returns [`TransferError::Usage`] if it does.
+/// Returns [`TransferError::Usage`] if `file` lies below `folder`.
 pub(crate) fn is_outside(file: &Path, folder: &Path) -> Result<(), TransferError> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A missing folder is reported when the file is written.
+    // If a folder is missing, the error is reported when the file is written.
     let (Ok(parent), Ok(folder)) = (parent.canonicalize(), folder.canonicalize()) else { return Ok(()) };
     if !parent.starts_with(folder) {
         return Ok(());
@@ -155,8 +155,8 @@ impl Temporary {
         self.file.sync_all().map_err(TransferError::file(name, "write the digests"))?;
         match rustix::fs::renameat_with(CWD, &self.path, CWD, name, RenameFlags::NOREPLACE) {
             Ok(()) => self.kept = true,
-            // The file system lacks this kind of rename. A second name does as well, and dropping `self` removes the
-            // first one.
+            // The file system cannot rename without replacing. So the file gets the final name as a second one, and
+            // dropping `self` removes the temporary name.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 rustix::fs::linkat(CWD, &self.path, CWD, name, AtFlags::empty()).map_err(failed(name))?;
             }
@@ -263,8 +263,8 @@ fn unescaped(name: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-/// Checks the digests in `file`, whose paths lie below `folder`. `each` gets every line: the path, or the line's number
-/// if it cannot be read, and the result. Links below the folder are not followed.
+/// Checks the digests in `file`, whose paths lie below `folder`. `each` gets the result of every line, with the path,
+/// or with the line's number if the line cannot be read. Links below the folder are not followed.
 ///
 /// # Errors
 /// If `file` or `folder` cannot be read.

@@ -104,7 +104,7 @@ pub enum TransferError {
         /// The fault of the file.
         reason: String,
     },
-    /// A file where the session's files belong is not this user's own, or is open to others.
+    /// The state folder, or a file in it, belongs to another user or is open to others.
     NotOwn {
         /// The path of the file.
         path: PathBuf,
@@ -133,7 +133,7 @@ pub enum TransferError {
     Host(#[from] host::HostError),
     /// The path cannot be probed.
     Probe(#[from] probe::ProbeError),
-    /// A window could not be held.
+    /// A receive window could not be held.
     Live(#[from] live::LiveError),
     /// A system call failed unexpectedly.
     System {
@@ -238,13 +238,13 @@ impl TransferError {
         }
     }
 
-    /// Makes the error for `map_err`: `doing` failed on `path`.
+    /// Returns a closure for `map_err`, which reports that `doing` failed on `path`.
     pub(crate) fn file<E: Into<io::Error>>(path: &Path, doing: &'static str) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, doing, source: source.into() }
     }
 
-    /// Makes the error for `map_err`: a system call failed while `doing`.
+    /// Returns a closure for `map_err`, which reports that a system call failed while `doing`.
     pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { doing, source: source.into() }
     }
@@ -303,7 +303,7 @@ fn lacks_room(announced: units::Bytes, free: units::Bytes) -> String {
     format!("{} are announced, and {} are free", announced.rounded(), free.rounded())
 }
 
-/// Returns true if an error is one of a disk, which every file would meet.
+/// Returns true if an error concerns the whole disk, so that every file would meet it.
 pub(crate) fn is_of_the_disk(error: &io::Error) -> bool {
     let full = matches!(
         error.kind(),

@@ -5,7 +5,7 @@ use estimate::limits::window_below_congestion;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span, Time};
 
-/// The greatest number of samples and of phases, more than a page draws.
+/// The greatest number of samples, and of phases; a report's page draws fewer.
 const MOST: usize = 4000;
 
 /// The state of a transfer at one moment.

@@ -1,8 +1,8 @@
 //! [`Journal`]: the receiver's record of a session's data, kept on disk as it grows.
 //!
 //! The journal is a log of records, each a length, a checksum and a message. A record is appended after the data that
-//! it describes was written, so a process that is killed at any point claims too little at worst. An incomplete last
-//! record is dropped when the log is opened.
+//! it describes was written, so the log of a process that was killed at any point claims too little at worst. An
+//! incomplete last record is dropped when the log is opened.
 //!
 //! The log itself is not forced to the disk. So after a power cut it may claim bytes that never reached the disk, or
 //! miss some that did. No decision depends on the log alone. The present bytes of a file under way are hashed again
@@ -28,27 +28,30 @@ const LONGEST: usize = 16 << 10;
 const GATHER: usize = 16 << 10;
 /// The greatest memory for the session's records, in bytes: some ten million files.
 const MOST_MEMORY: usize = 2 << 30;
-/// The estimated memory of entries: a folder and a stored file, each without its names; the mark of a file begun; a
-/// file under way.
+/// The estimated memory of a folder without its name, in bytes.
 const FOLDER: usize = 160;
+/// The estimated memory of a stored entry without its name, in bytes.
 const STORED: usize = 120;
+/// The estimated memory of the mark that a file is begun under a name, in bytes.
 const BEGUN: usize = 48;
+/// The estimated memory of a file under way without its chunks, in bytes.
 const PARTIAL: usize = 800;
-/// The estimated memory of a chunk's digest, which is in memory twice while the file is open.
+/// The estimated memory of a chunk's digest, in bytes. The digest is in memory twice while the file is open.
 const CHUNK: usize = 128;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Record {
     /// A folder whose rights and time are set at the end.
     Folder(Name, FolderAttributes),
-    /// An entry that has its name; the second key is that of the entry while it was under way.
+    /// An entry that has got its name: the key of the offered name, and the key that the entry had while it was under
+    /// way.
     Stored(Key, Key, Stored),
-    /// A file that is begun under a name; the first key is that of the name.
+    /// A file that is begun under a name: the key of the name, and the key of the file under way.
     Begun(Key, Key),
     /// A chunk of a file under way.
     Chunk(Key, u32, Digest),
-    /// A file under way that is complete and gets its name next. Only the file of this origin is the session's, no
-    /// other one of its name.
+    /// A file under way that is complete and gets its name next. Only a file of this origin is the session's own;
+    /// another file of the same name is not.
     Whole(Key, Origin),
     /// A file under way that is useless.
     Dropped(Key),
@@ -59,7 +62,7 @@ pub(crate) enum Record {
 pub(crate) struct Stored {
     /// The sender's version of the file; zeros for a link.
     pub(crate) version: [u8; 16],
-    /// The state in which it got its name. As long as that is unchanged, it is the same file with the same content.
+    /// The file's state when it got its name. While this state is unchanged, the file has the same content.
     pub(crate) there: FileStamp,
     /// Its name, if it differs from the offered one.
     pub(crate) other: Option<Name>,
@@ -205,7 +208,8 @@ impl Journal {
         self.folders.get(name).copied()
     }
 
-    /// Records that the entry offered under the key `name` has its name; `partial` was its key while it was under way.
+    /// Records that the entry offered under the key `name` has got its name. `partial` was its key while it was under
+    /// way.
     pub(crate) fn stored(&mut self, name: Key, partial: Key, stored: Stored) -> Result<(), TransferError> {
         self.add(Record::Stored(name, partial, stored))
     }

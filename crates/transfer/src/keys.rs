@@ -1,8 +1,8 @@
 //! The identities of both sides: the receiver's key, pinned by the ticket, and the sender's, derived from its secret.
 //!
 //! Both are Ed25519 keys that prove themselves inside the TLS 1.3 handshake as raw public keys (RFC 7250, no
-//! certificates). TLS has each side sign the transcript of this very handshake. So neither proof is worth anything in
-//! another connection, and nothing else needs to be bound to it.
+//! certificates). TLS has each side sign the transcript of this very handshake. So neither proof can be used in another
+//! connection.
 
 use crate::ticket::{Fingerprint, Secret};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

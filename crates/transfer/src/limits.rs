@@ -15,7 +15,7 @@ const SHORT: Span = Span::from_millis(200);
 /// The time of the sender's data connections by activity, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderTimes {
-    /// Time until the network took more data, and at the end until the receiver had stored everything.
+    /// Time spent waiting until the network took more data, and at the end until the receiver had stored everything.
     pub network: u64,
     /// Time spent reading files.
     pub disk: u64,
@@ -28,7 +28,7 @@ pub struct SenderTimes {
 /// The time of the receiver's data connections by activity, in nanoseconds, summed over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverTimes {
-    /// Time until the network brought more data.
+    /// Time spent waiting until the network brought more data.
     pub network: u64,
     /// Time spent writing files, and at the end until all of them were on the disk.
     pub disk: u64,
@@ -86,12 +86,12 @@ pub struct Limits {
     pub slow_start: f64,
     /// Time in which the receive window limited the connections.
     pub receive_window: f64,
-    /// Time in which the send buffer limited them.
+    /// Time in which the send buffer limited the connections.
     pub send_buffer: f64,
-    /// Time in which the congestion window limited them, or the rate that congestion control measures.
+    /// Time in which the congestion window, or the rate that congestion control measures, limited the connections.
     pub congestion_window: f64,
-    /// The share of the time limited by the receive window in which the congestion window was not smaller. In that time
-    /// the receive window or its pace limited the sender, not congestion control.
+    /// The share of the time with a limited receive window in which the congestion window was not smaller than that
+    /// window. In that time the receive window or its pace limited the sender, not congestion control.
     pub window_below_congestion: f64,
     /// The number of retransmitted segments.
     pub retransmits: u64,

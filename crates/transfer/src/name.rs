@@ -8,8 +8,8 @@ use std::path::Path;
 use thiserror::Error;
 use units::Foreign;
 
-/// The receiver's own folder, at the top of the one that it receives into. No part of a received name may equal it,
-/// because a later receiver may be started in any folder that arrived.
+/// The name of the receiver's state folder, at the top of the folder that it receives into. No part of a received name
+/// may equal it, because a later receiver may be started in any received folder.
 pub const RESERVED: &str = ".tightlink";
 /// The beginning of its short name in FAT and related file systems; a number follows.
 const RESERVED_SHORT: &str = "tightl~";
@@ -18,8 +18,8 @@ const LONGEST: usize = 4095;
 /// The length of the longest part that Linux's file systems take, in bytes.
 const LONGEST_PART: usize = 255;
 
-/// A relative path of plain parts, separated by single slashes: none empty, `.` or `..`, no NUL. The parts are bytes,
-/// because file systems do not require UTF-8.
+/// A relative path of parts with single slashes between them. No part is empty, `.` or `..`, or has a NUL byte. The
+/// parts are bytes, because file systems do not require UTF-8.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "serde_bytes::ByteBuf", into = "serde_bytes::ByteBuf")]
 pub struct Name(Vec<u8>);
@@ -36,7 +36,7 @@ pub enum NameError {
     /// A NUL byte, which no path has.
     #[error("the name has a NUL byte")]
     Nul,
-    /// A name longer than any path, or a part longer than any.
+    /// A name or a part of a name that is longer than Linux accepts.
     #[error("the name is longer than 4095 bytes, or a part of it than 255")]
     Long,
     /// A part that names the receiver's own folder.
@@ -102,11 +102,11 @@ impl Name {
     }
 
     /// Returns true if a symbolic link of this name with this target may lead out of the tree that it came with. The
-    /// tree is below the name's first part, or, for a name of one part, below the folder received into.
+    /// tree is the folder of the name's first part. For a name of one part, it is the whole folder received into.
     ///
-    /// An absolute target leads out. So does a target with more steps up than the link lies deep. So does one that goes
-    /// up after it went down, because the part that it went down may be a link. And so does one into the receiver's own
-    /// folder.
+    /// A target leads out if it is absolute, has more steps up than the link lies deep, or leads into the receiver's
+    /// state folder. It may also lead out if it goes up after it went down, because a folder on the way down may be a
+    /// link.
     #[must_use]
     pub fn leads_out(&self, target: &[u8]) -> bool {
         if target.starts_with(b"/") {
@@ -137,8 +137,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Returns true if a part of a path is [`RESERVED`] to some file system. Case and invisible letters are ignored, as are
-/// dots, blanks or a stream's name at the end. The short form counts, too.
+/// Returns true if some file system takes this part of a path for [`RESERVED`]. Case and invisible letters are ignored,
+/// as are dots, blanks or a stream's name at the end. The short form counts, too.
 #[must_use]
 pub fn is_reserved(part: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(part) else { return false };

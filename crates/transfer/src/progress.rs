@@ -66,8 +66,8 @@ pub trait Observer: Sync {
 /// The time over which a rate is taken: several round trips of a long path, whose bytes come in bursts.
 const RATE_OVER: Span = Span::from_secs(1);
 
-/// The rate at which the data connections' bytes grow. The bytes are counted by the kernel, because a program reads at
-/// once what arrived at the path's rate.
+/// The rate of the data connections. The kernel counts the bytes as they arrive, because a program reads many of them
+/// at once.
 #[derive(Debug, Default)]
 pub(crate) struct PathRate(VecDeque<(Time, u64)>);
 

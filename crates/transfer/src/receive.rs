@@ -33,8 +33,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// The treatment of an entry whose name belongs to a file or link that this session did not store. In any case an entry
-/// counts as present if a file has the same content, or the same size and time. So does a link to the same target.
+/// The treatment of an entry whose name belongs to a file or link that this session did not store. In any case, a file
+/// counts as present if the file of its name has the same content, or the same size and time. A link counts as present
+/// if the link of its name has the same target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// The entry is refused.
@@ -42,7 +43,7 @@ pub enum Existing {
     Refuse,
     /// The entry gets a number after its name.
     Rename,
-    /// The one with the later time gets the name.
+    /// The entry replaces it if the entry's time is later; otherwise the entry is left out.
     Update,
     /// The entry replaces it.
     Replace,
@@ -55,7 +56,8 @@ pub struct Accept {
     pub ask: bool,
     /// True if every announcement is accepted without a question.
     pub all: bool,
-    /// The number of bytes in files that is accepted without a question; more needs one.
+    /// The number of bytes in files that is accepted without a question. If there are more, the observer is asked, or
+    /// without `ask` the sender is refused.
     pub limit: Option<Bytes>,
 }
 
@@ -78,14 +80,14 @@ pub struct ReceiveOptions {
     pub outside_links: bool,
     /// The amount that is accepted.
     pub accept: Accept,
-    /// The time for which the ticket lets a sender in that comes for the first time, or comes back.
+    /// The time for which the ticket admits a sender, whether it comes for the first time or comes back.
     pub expire: Span,
     /// The time to wait without a sender; with `None`, the wait ends when the ticket expires.
     pub wait: Option<Span>,
     /// A new file for the BLAKE3 digests of the received files.
     pub digests: Option<PathBuf>,
-    /// The time for which the end of a session stays unconfirmed, and a sender without progress keeps its place; for
-    /// tests.
+    /// The time for which the receiver waits for the sender to confirm the end, and for which a sender without progress
+    /// keeps its place. Tests change it.
     #[doc(hidden)]
     pub patience: Span,
 }
@@ -132,8 +134,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Listens for files to be put into `folder`, which is created if necessary. If a session there was interrupted,
-    /// this resumes it with the same ticket.
+    /// Listens for a sender of files, which will be put into `folder`. The folder is created if necessary. If a session
+    /// there was interrupted, this resumes it with the same ticket.
     ///
     /// # Errors
     /// If the folder cannot be used, or the address cannot be listened on.
@@ -141,7 +143,8 @@ impl Receiver {
         options.digests.as_deref().map_or(Ok(()), digests::is_free)?;
         let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
         options.digests.as_deref().map_or(Ok(()), |file| digests::is_outside(file, folder))?;
-        // The ticket of an interrupted session must lead here again.
+        // The ticket of an interrupted session names its port, so the receiver listens there again unless the user
+        // chose another.
         let before = state.listen();
         let asked = match (options.listen, before) {
             (Some(asked), Some(before)) if asked.port() == 0 => {
@@ -214,11 +217,13 @@ impl Receiver {
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = match listen::serve(&self, observer) {
             Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
-                // No stored data could be continued, and the receiver does not want the ticket's holder.
+                // The ticket's holder was rejected, and the session has stored nothing that could be continued. So the
+                // session is forgotten.
                 self.state.finish()?;
                 return Err(error);
             }
-            // The session stays for the missing entries. All others are stored.
+            // The session is kept, so that the missing entries can follow. All others are stored, so their digests are
+            // written.
             Err(error @ TransferError::Incomplete { .. }) => {
                 write_digests(&self.assembly, self.digests.as_deref())?;
                 return Err(error);

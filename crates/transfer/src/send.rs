@@ -50,8 +50,8 @@ use units::{Rate, Span};
 /// The options of a sender.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// The number of parallel data connections; 0 for one, and more where buffers and windows of one do not fill the
-    /// path.
+    /// The number of parallel data connections. With 0, the transfer begins with one, and opens more if its buffers and
+    /// windows do not fill the path.
     pub streams: u16,
     /// The congestion control; `None` for the kernel's choice.
     pub control: Option<String>,
@@ -104,7 +104,7 @@ impl Task<'_> {
     /// Sends until everything is stored or the connection breaks.
     fn attempt(&self, retry: &mut Retry, earlier: &mut EarlierAttempts) -> Result<Summary, TransferError> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
-        // An earlier attempt may have opened more of them.
+        // An earlier attempt may have opened more data connections than the options name.
         let streams = options.streams.max(earlier.streams);
         let mut connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
         retry.reached();

@@ -3,7 +3,8 @@
 //! folder.
 //!
 //! A file grows under a temporary name in `.tightlink/partial`. Once it is complete, verified and on the disk, one
-//! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a folder.
+//! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a
+//! folder.
 
 use crate::beneath;
 use crate::error::TransferError;
@@ -27,7 +28,8 @@ use units::{Span, Time};
 
 /// The number of folders kept open, because files come folder by folder.
 const OPEN_FOLDERS: usize = 128;
-/// The time for which an open folder is used without looking up its name again, because the folder may be moved.
+/// The time for which an open folder is used without a new look-up of its name. It is short, because the folder may be
+/// moved.
 const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The permission bits that are taken over. A sender must not decide with whose rights a program runs (set-user-id).
@@ -35,7 +37,7 @@ const MODE: u32 = 0o1777;
 /// The greatest number tried after a name that is taken.
 const MOST_NUMBERS: u32 = 9999;
 
-/// The key of a file's content under way, a hash of its name and version.
+/// The key of a file under way, a hash of its name, version and size, or the key of a name.
 pub(crate) type Key = u128;
 
 /// The state of a file or link. It stays the same as long as nobody changes the file.
@@ -116,7 +118,7 @@ pub(crate) struct Store {
     path: PathBuf,
     top: Arc<OwnedFd>,
     partial: OwnedFd,
-    /// Device and inode of the state folder and of the one in it, into which no name leads.
+    /// Device and inode of the state folder and of `partial` in it. No name may lead into either.
     own: [(u64, u64); 2],
     /// Permission bits that new files and folders do not get.
     mask: u32,
@@ -126,7 +128,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the store of the folder `top`, whose path is `path`, with the state folder `own` in it. `preserve`:
+    /// Opens the store of the folder `top`, whose path is `path`, with the state folder `own` in it. With `preserve`,
     /// permission bits are taken over unchanged, without the umask.
     pub(crate) fn open(
         path: &Path,
@@ -176,8 +178,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Makes a folder, or takes the existing one. If that is this session's `own`, it gets the rights to be filled
-    /// until [`Store::finish_folder`].
+    /// Makes a folder, or takes the existing one. If the existing folder is the session's `own`, it gets the rights
+    /// that filling it needs, until [`Store::finish_folder`].
     pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<ReceivedFolder> {
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
@@ -186,8 +188,7 @@ impl Store {
             Err(Errno::EXIST) => false,
             Err(error) => return Err(error.into()),
         };
-        // A link to a folder is not accepted, because it may lead out. An unreadable folder can still be opened like
-        // this.
+        // This fails for a link to a folder, which may lead out. It succeeds for a folder that cannot be read.
         let held = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
             .map_err(|_| io::Error::other("something that is not a folder has this name"))?;
         let (origin, stat) = (Origin::of(&held)?, rustix::fs::fstat(&held)?);
@@ -347,7 +348,7 @@ impl Store {
         match rustix::fs::renameat_with(partial, under_way, folder, last, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(true),
             Err(Errno::EXIST) => return Ok(false),
-            // This file system lacks this kind of rename.
+            // This file system cannot rename without replacing.
             Err(Errno::INVAL | Errno::NOSYS) => {}
             Err(error) => return Err(fault(error)),
         }
@@ -357,7 +358,8 @@ impl Store {
                 return Ok(true);
             }
             Err(Errno::EXIST) => return Ok(false),
-            // It has no hard links either. From here on another program may come between the check and the rename.
+            // The file system has no hard links either. From here on, another program may take the name between the
+            // check and the rename.
             Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {}
             Err(error) => return Err(fault(error)),
         }
@@ -445,6 +447,6 @@ fn times(modified: Stamp) -> Timestamps {
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let said = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    // An old kernel does not report it; the usual one is assumed.
+    // An old kernel does not report the umask, so the usual one is assumed.
     said.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }

@@ -37,7 +37,7 @@ pub struct Summary {
     pub bytes: u64,
     /// Bytes of files that this run sent, holes left out; known to the sender only.
     pub sent: Option<u64>,
-    /// The number of files that existed before, from an interrupted run.
+    /// The number of files that were not sent, because files of their names existed before.
     pub skipped: u64,
     /// The time from the first connection to the last message.
     #[serde(rename = "elapsed_s", serialize_with = "seconds")]

@@ -25,8 +25,8 @@ const CHECKSUM: usize = 4;
 /// The greatest length of a ticket in bytes: number of hosts, port, hosts, fingerprint, secret, checksum.
 const LONGEST: usize = 1 + 2 + MOST_ADDRESSES * 255 + 16 + 16 + CHECKSUM;
 
-/// 128 bits of a key's BLAKE3 hash. They suffice against a second key of the same fingerprint, which is the only thing
-/// that an impostor could use.
+/// 128 bits of a key's BLAKE3 hash. An impostor would need a second key with the same fingerprint, and 128 bits suffice
+/// against that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub(crate) [u8; 16]);
 

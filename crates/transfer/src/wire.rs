@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 /// The label for which the control connection's exporter yields the probes' key.
 pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
 
-/// The reason of a receiver that rejects a sender because of another one.
+/// The reason that a receiver gives if it rejects a sender because another one is present.
 pub(crate) const ANOTHER_SENDER: &str = "another sender is using this ticket";
-/// The reason of a receiver that gives a sender's place to another one.
+/// The reason that a receiver gives a sender if another one takes its place.
 pub(crate) const TAKEN_OVER: &str = "another sender took over";
 
 /// The version of the protocol that a sender of this program speaks; the first message of a control connection has it.

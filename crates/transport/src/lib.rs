@@ -39,8 +39,8 @@ pub struct Transport {
     pub loss_detection: LossDetection,
     /// True if queues may mark data packets instead of dropping them (RFC 3168).
     pub ecn: bool,
-    /// True if packets leave at a rate: the controller's, or else one from window and round-trip time. A controller
-    /// with a rate is paced in any case.
+    /// True if packets leave at a rate: the controller's rate, or else one computed from the window and the round-trip
+    /// time. A controller with a rate is paced in any case.
     pub pacing: bool,
     /// The behaviour of the two hosts beyond the RFCs.
     #[serde(flatten)]
@@ -64,7 +64,7 @@ impl Default for Transport {
     }
 }
 
-/// The behaviour of hosts beyond the RFCs; by default none.
+/// The behaviour of hosts beyond the RFCs. The default adds nothing to the RFCs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// The BBR that `control = "bbr"` selects.
@@ -77,11 +77,12 @@ pub struct Host {
     #[serde(skip_serializing_if = "is_default")]
     pub window_variant: WindowVariant,
     /// True if segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. The receiver
-    /// acknowledges the last segment of a super-packet at once (PSH). It has no effect if a controller places
-    /// departures.
+    /// acknowledges the last segment of a super-packet at once (PSH). The option has no effect if a controller chooses
+    /// the time of each departure.
     #[serde(skip_serializing_if = "is_default")]
     pub tso: bool,
-    /// The time from a segment's arrival within which later segments reach TCP together with it; zero: each by itself.
+    /// The time from a segment's arrival within which later segments reach TCP together with it. With zero, each
+    /// segment reaches TCP by itself.
     #[serde(skip_serializing_if = "is_default")]
     pub gro: Span,
     /// The number of segments that are acknowledged one by one before acknowledgements are delayed.
@@ -91,12 +92,13 @@ pub struct Host {
     /// to the window, up to its limit.
     #[serde(skip_serializing_if = "is_default")]
     pub quick_growth: bool,
-    /// The longest time for which acknowledgements beyond a hole wait, from the fourth on; a twentieth of the
-    /// round-trip time if that is less. The last one then covers all of them. With zero each leaves at once.
+    /// The longest time for which acknowledgements of segments beyond a hole wait, from the fourth on. They wait for a
+    /// twentieth of the round-trip time if that is less. The last one then covers all that waited. With zero, each
+    /// leaves at once.
     #[serde(skip_serializing_if = "is_default")]
     pub sack_compression: Span,
-    /// The mean length of a pause of the receiver's processor, with an exponential distribution; zero: no pauses. The
-    /// processor takes segments that arrive during a pause together afterwards.
+    /// The mean length of a pause of the receiver's processor, with an exponential distribution; zero: no pauses.
+    /// Segments that arrive during a pause are processed together after it.
     #[serde(skip_serializing_if = "is_default")]
     pub pause: Span,
     /// The mean time between two pauses, with an exponential distribution; zero if there are no pauses.
@@ -147,8 +149,8 @@ pub enum Recovery {
     /// acknowledgements.
     Sack1,
     /// Fast recovery that ends with the first acknowledgement of new data, whatever else was lost (RFC 2581). No other
-    /// begins until everything sent before that is acknowledged, as in ns-2's Reno. Only without selective
-    /// acknowledgements.
+    /// fast recovery begins until all data sent before this one began is acknowledged, as in ns-2's Reno. Only without
+    /// selective acknowledgements.
     Reno,
 }
 
@@ -221,7 +223,7 @@ pub const LARGEST_SEND_BUFFER: Bytes = Bytes::new(4 << 20);
 const PAYLOAD_OF_MEMORY: u64 = 982;
 
 impl SendBuffer {
-    /// Returns the memory; `None` if it is never the limit.
+    /// Returns the greatest memory that the buffer may take; `None` if the memory is never the limit.
     #[must_use]
     pub const fn memory(self) -> Option<Bytes> {
         match self {

@@ -106,7 +106,7 @@ impl Div<u64> for Bytes {
         Self(self.0 / divisor)
     }
 }
-/// The number of whole times that `other` fits.
+/// Division gives the number of whole times that `other` fits.
 impl Div for Bytes {
     type Output = u64;
     fn div(self, other: Self) -> u64 {

@@ -11,27 +11,27 @@ const LONGEST: usize = 200;
 /// Bytes that a peer, a file or another user of the machine chose, for a person to read. Examples are a reason from
 /// the other side, the name of a received file and the name of another user's process.
 ///
-/// It is shown on one line of at most 200 letters (`…` says that it was cut). Controls, invisible letters, letters
-/// that turn the direction of writing, backslashes and bytes that are no UTF-8 are escaped. So the text cannot move
-/// the cursor or change the terminal's title or clipboard. Nor can it look like a line of this program. `{:#}` puts
-/// it in double quotes, which marks it as somebody else's words.
+/// It is shown on one line of at most 200 letters (`…` says that it was cut). Controls, invisible letters, letters that
+/// turn the direction of writing, backslashes and bytes that are not UTF-8 are escaped. So the text cannot move the
+/// cursor or change the terminal's title or clipboard. Nor can it look like a line of this program. `{:#}` puts it in
+/// double quotes, which marks it as somebody else's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign<'a>(&'a [u8]);
 
 impl<'a> Foreign<'a> {
-    /// Text of any origin.
+    /// Makes a text of any origin safe to show.
     #[must_use]
     pub fn new(text: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         Self(text.as_ref())
     }
 
-    /// A path of any origin.
+    /// Makes a path of any origin safe to show.
     #[must_use]
     pub fn path(path: &'a Path) -> Self {
         Self::os(path.as_os_str())
     }
 
-    /// Part of a path.
+    /// Makes a part of a path safe to show.
     #[must_use]
     pub fn os(text: &'a OsStr) -> Self {
         Self(text.as_encoded_bytes())

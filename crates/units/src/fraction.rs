@@ -73,7 +73,7 @@ impl fmt::Display for Fraction {
             Ok(whole) if whole < digits.len() => format!("{}.{}", &digits[..whole], &digits[whole..]),
             Ok(whole) => format!("{digits:0<whole$}"),
         };
-        // The exponent form of zero is 0e0.
+        // Zero is written directly, because its exponent form is 0e0.
         f.pad(&format!("{}%", if self.0 == 0.0 { "0" } else { &percent }))
     }
 }

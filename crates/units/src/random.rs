@@ -30,7 +30,7 @@ impl Stream {
     /// Draws a uniform number in [0, 1) with 53 bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        // The conversion from a signed number to a fraction takes one step.
+        // A signed number is converted to a fraction in a single step.
         (self.0.next_u64() >> 11) as i64 as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
@@ -116,8 +116,8 @@ impl Distribution {
 }
 
 /// Returns the quantiles F^-1((i + 0.5)/count), i = 0 .. count - 1, of a Pareto distribution with `shape` > 1. They
-/// ascend and are scaled so that their mean is `mean`: a sample without luck. The mean of a drawn sample is usually
-/// well below the distribution's, because the tail holds much of it.
+/// ascend, and are scaled so that their mean is `mean`. They stand for a sample without chance. The mean of a drawn
+/// sample is usually well below the distribution's, because the tail holds much of it.
 #[must_use]
 pub fn pareto_quantiles(shape: f64, mean: f64, count: u64) -> Vec<f64> {
     let tail = |index| 1.0 - (index as f64 + 0.5) / count as f64;

@@ -152,7 +152,7 @@ pub(crate) fn parse(text: &str, units: &[Unit], accepted: &str) -> Result<u64, T
     u64::try_from(whole + u128::from(rest >= divisor - rest)).map_err(|_| quantity.out_of_range(accepted))
 }
 
-/// Prints a whole number of base units in the largest unit that keeps it at or above one, exactly.
+/// Prints a whole number of base units exactly, in the largest unit in which the number is at least one.
 pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
     let unit = units
         .iter()

@@ -87,7 +87,7 @@ impl MessageReader<'_> {
             Message::Nothing => return Ok(Some(Vec::new())),
             Message::End => return Ok(None),
         };
-        // Bytes that are not a message are reported when they come first.
+        // Bytes that are not a message end the loop, and the next call reports them.
         while let Ok(Some((message, length))) = frame::first(self.held()) {
             self.consume(length);
             messages.push(message);

@@ -17,7 +17,7 @@ use units::{Rate, Span, Time};
 /// The time after which a peer that accepts no data counts as gone; a slow peer accepts some now and then. The kernel
 /// ends a connection whose packets are not acknowledged for this time.
 pub(crate) const STUCK: Span = Span::from_secs(30);
-/// The time after which a receiver with a stalled disk is gone, too. Its kernel reports a closed window meanwhile.
+/// The time after which a receiver that keeps its window closed counts as gone. A stalled disk closes the window.
 pub(crate) const STALLED: Span = Span::from_secs(150);
 
 /// The time after which the kernel probes the peer of an idle connection, and the interval between two such probes, in
@@ -33,9 +33,9 @@ pub(crate) struct Tls {
     clock: Clock,
     /// The pace that the other side's sizer has requested.
     pace: Mutex<Pace>,
-    /// Wakes a thread that waits for its pace when the pace has changed.
+    /// The event of a changed pace, which wakes a thread that waits for its pace.
     another_pace: OnceLock<Waker>,
-    /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
+    /// Nanoseconds spent waiting to write, for the network or the pace, and waiting for bytes to read.
     waited: [AtomicU64; 2],
     /// The time at which the kernel last accepted data, in nanoseconds.
     taken: AtomicU64,
@@ -95,8 +95,8 @@ impl Tls {
         self.hand_over(until, Span::MAX, Span::MAX)
     }
 
-    /// Hands encrypted data to the kernel. Waits until `until` at most, and only while the peer takes something within
-    /// each `stuck`, or within each `closed` while its window is closed. Progress by any thread counts.
+    /// Hands encrypted data to the kernel. Waits until `until` at most. Gives up earlier if the peer takes nothing for
+    /// `stuck`, or, while its window is closed, for `closed`. Progress by any thread counts.
     pub(super) fn hand_over(&self, until: Time, stuck: Span, closed: Span) -> Result<(), TransferError> {
         let done = self.hand_over_while(until, stuck, closed);
         done.and(self.be_patient(false, stuck))
@@ -107,7 +107,7 @@ impl Tls {
         // The peer's acknowledged bytes when this thread last looked.
         let mut acknowledged = None;
         loop {
-            // A thread that waits for its pace holds no lock, like one that waits for the kernel.
+            // The pace makes the write fail rather than wait, so that a thread that waits for its pace holds no lock.
             let mut paced = Paced::new(&self.tcp, &self.pace, self.clock);
             if self.push(&mut paced)? {
                 return Ok(());
@@ -141,8 +141,8 @@ impl Tls {
         }
     }
 
-    /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed. Changes
-    /// nothing if the kernel does so already, or if `limit` is [`Span::MAX`].
+    /// Has the kernel end the connection if the peer takes nothing for `limit`, also when its window is closed. Does
+    /// nothing if the last call had the same `patient`, or if `limit` is [`Span::MAX`].
     fn be_patient(&self, patient: bool, limit: Span) -> Result<(), TransferError> {
         if limit == Span::MAX || self.patient.swap(patient, Ordering::Relaxed) == patient {
             return Ok(());
@@ -200,7 +200,7 @@ impl Tls {
         }
     }
 
-    /// Waits for `what`, or an error on the socket, until `until`. Returns true if it came.
+    /// Waits until `until` for `what` or an error on the socket. Returns true if either came.
     fn wait(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
         let began = self.clock.now();
         let sends = what != PollFlags::IN;
@@ -326,7 +326,7 @@ impl ByteStream for Tls {
     fn pace(&self, rate: Option<Rate>) {
         let mut pace = locked(&self.pace);
         pace.set(self.clock.now(), rate);
-        // The transfer continues if the kernel's unsent data cannot be limited.
+        // An error is ignored, because the transfer can continue without this limit.
         let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
         drop(pace);
         if let Some(another_pace) = self.another_pace.get() {

@@ -5,8 +5,9 @@ use estimate::limits::{Advice, LimitedBy, advice};
 use std::fmt;
 use units::{Bytes, Rate};
 
-/// The settings `net.ipv4.tcp_wmem` and `net.ipv4.tcp_rmem` up to their greatest size, with Linux's defaults.
+/// The beginning of the setting `net.ipv4.tcp_wmem` with Linux's defaults. The greatest size follows it.
 const WRITE_SIZES: &str = "net.ipv4.tcp_wmem=\"4096 16384";
+/// The beginning of the setting `net.ipv4.tcp_rmem` with Linux's defaults. The greatest size follows it.
 const READ_SIZES: &str = "net.ipv4.tcp_rmem=\"4096 131072";
 /// Advice on how a setting survives a restart.
 const LASTS: &str = "a file in /etc/sysctl.d with that setting makes it last";

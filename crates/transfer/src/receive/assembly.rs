@@ -1,8 +1,8 @@
 //! [`Assembly`]: the handling of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! This file has its accounts. `assembly/offers.rs` answers offers, `assembly/rules.rs` has the user's decisions about
-//! names, and `assembly/bytes.rs` puts bytes into files. `assembly/naming.rs` gives a complete file its name, and
-//! `assembly/holes.rs` finds and makes holes.
+//! This file has its counters and the lists of files under way. `assembly/offers.rs` answers offers,
+//! `assembly/rules.rs` has the user's decisions about names, and `assembly/bytes.rs` puts bytes into files.
+//! `assembly/naming.rs` gives a complete file its name, and `assembly/holes.rs` finds and makes holes.
 
 mod bytes;
 #[cfg(test)]
@@ -45,7 +45,7 @@ use units::{Foreign, Span};
 pub(super) enum ReceiveError {
     /// This file cannot be received.
     File(String),
-    /// The session ends here, for now.
+    /// The session cannot continue now.
     Session(TransferError),
     /// The sender violated the protocol.
     Protocol(String),
@@ -79,7 +79,7 @@ pub(super) struct Assembly {
     rules: Rules,
     journal: Mutex<Journal>,
     open: Mutex<Open>,
-    /// Held by the one thread that gives names at a time.
+    /// A lock that lets only one thread give names at a time.
     naming: Mutex<()>,
     entries: AtomicU64,
     bytes: AtomicU64,
@@ -89,7 +89,7 @@ pub(super) struct Assembly {
     /// Bytes received, holes left out.
     came: AtomicU64,
     read: AtomicU64,
-    /// True once the sender's session is over; existing files need not be read any further for its answers.
+    /// True once the sender's session is over, so that the reading of existing files for its answers stops.
     stopped: AtomicBool,
     clock: Clock,
 }
@@ -98,23 +98,25 @@ pub(super) struct Assembly {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<Id, Arc<Incoming>>,
-    /// The keys of these, and of complete files without a name, so that none is under way twice.
+    /// The keys of these files, of reserved offers and of complete files without a name, so that no file is under way
+    /// twice.
     keys: HashSet<Key>,
-    /// The keys of the names of files that may still receive data, so that no two versions of one do at a time.
+    /// The keys of the names of files that may still receive data, so that only one version of a file does so at a
+    /// time.
     names: HashSet<Key>,
-    /// The memory that the names of open files take, in bytes.
+    /// The memory that open offers take, in bytes.
     held: usize,
     /// Offers of files that are examined before they are answered.
     reserved: HashSet<Id>,
-    /// The number of files that receive nothing more and do not wait for their names yet.
+    /// The number of files that receive nothing more and are not yet in `waiting`.
     claimed: usize,
-    /// True if a file was requested since the last report that none is missing.
+    /// True if a file was requested since `settles` last returned true.
     asked: bool,
     /// Complete files without their names yet.
     waiting: Waiting,
-    /// The names of the present files, for their digests.
+    /// The names of the files that are stored or existed already, for the list of digests.
     listed: Vec<Name>,
-    /// The outcomes of entries, for an observer of each.
+    /// The outcomes of entries that the observer has not seen.
     news: Vec<(Name, EntryOutcome)>,
 }
 
@@ -129,7 +131,7 @@ impl Open {
         self.files.len() + self.reserved.len() >= MOST_OPEN || self.held >= MOST_HELD
     }
 
-    /// Ends a file that receives nothing more. Its key stays until it has a name.
+    /// Removes an open file that receives nothing more. Its key stays until it has a name.
     fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
         let ended = self.files.remove(&id)?;
         self.held -= weight(&ended.entry);
@@ -184,8 +186,8 @@ impl Assembly {
         ended
     }
 
-    /// Discards the stored part of a file under way. The journal records that first, because its claims about a missing
-    /// file could later be taken for those of another one.
+    /// Discards the stored part of a file under way. The journal records that first. Otherwise its claims about the
+    /// removed file could later be taken for claims about another one.
     fn throw_away(&self, key: Key) -> Result<(), TransferError> {
         {
             let mut journal = self.journal();
@@ -196,7 +198,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Counts a file that existed already as it should be.
+    /// Counts a file that existed already with the right content.
     fn count_present(&self, name: &Name, size: u64) {
         self.entries.fetch_add(1, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
@@ -235,8 +237,8 @@ impl Assembly {
         }
     }
 
-    /// Decides on an error of one entry. The error is a reason to refuse the entry, or it ends the session if the next
-    /// entry would meet it too.
+    /// Decides on an error of one entry. If the next entry would meet the error too, it ends the session. Otherwise
+    /// returns the reason for refusing the entry.
     fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, ReceiveError> {
         if is_of_the_disk(&error) {
             let path = self.store.path().join(entry.name.path());
@@ -250,7 +252,7 @@ impl Assembly {
         self.disk.fetch_add(self.clock.now().since(began).as_nanos(), Relaxed);
     }
 
-    /// Stops reading for answers, for which nobody waits any more.
+    /// Stops the reading of existing files, because nobody waits for the answers any more.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }
@@ -309,7 +311,7 @@ impl Assembly {
         &self.store
     }
 
-    /// Takes the names of the present files, if they were to be listed.
+    /// Takes the names for the list of digests, in order; empty if no list is wanted.
     pub(super) fn take_listed(&self) -> Vec<Name> {
         let mut listed = std::mem::take(&mut self.open_files().listed);
         listed.sort_unstable();

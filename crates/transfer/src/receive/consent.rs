@@ -1,9 +1,9 @@
 //! [`Consent`]: a sender's announcement, and the part of it that the receiver's user accepts.
 //!
-//! Nothing is stored before it is announced and accepted. The accepted amount is a cap. More than that has to be
-//! announced, and the user is asked again if there is one. If there is nobody, the ticket is the consent to the
-//! announcement, up to the limit if there is one. A cap that a person accepted holds for the session. It also admits
-//! the sender that continues the session after an interruption, without a second question.
+//! Nothing is stored before it is announced and accepted. The accepted amount is a cap. More has to be announced first,
+//! and the user, if there is one, is asked again. Without a user, the ticket is the consent to the announcement, up to
+//! the limit of `--accept`. A cap that a person accepted holds for the session. It also admits the sender that
+//! continues the session after an interruption, without a second question.
 
 use super::Accept;
 use super::incoming::name_key;
@@ -16,11 +16,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use units::{Bytes, Time};
 
-/// The greatest number of offers of one file. An honest sender offers a file that keeps changing three times.
+/// The greatest number of offers of one file. An honest sender makes three offers of a file that keeps changing.
 const MOST_OFFERS: u32 = 8;
-/// The number of entries accepted under any limit, to which one is added for each 512 bytes of the limit. Folders,
-/// links and empty files take room, too.
+/// The number of entries that every limit allows. Entries are limited because folders, links and empty files take room,
+/// too.
 const FREE_ENTRIES: u64 = 1000;
+/// The number of bytes of the limit for which one more entry is allowed.
 const BYTES_PER_ENTRY: u64 = 512;
 /// The greatest number of entries in a session, because the record of each takes memory.
 const MOST_ENTRIES: usize = 20_000_000;
@@ -34,7 +35,7 @@ pub(super) enum Step {
     None,
     /// A line for a person.
     Say(String),
-    /// A question to a person, for whose answer offers wait.
+    /// A question to a person. Offers wait for the answer.
     Ask(Question),
     /// A refusal.
     Refuse(TransferError),
@@ -91,8 +92,8 @@ impl ConsentAmounts {
 }
 
 impl Consent {
-    /// Makes the consent of a session. `spent` is the record of earlier senders, if a limit or a person's answer holds
-    /// for all.
+    /// Makes the consent of a session. `spent` has the amounts of earlier senders, if a limit or a person's answer
+    /// holds for the whole session.
     pub(super) fn new(accept: Accept, peer: SocketAddr, spent: ConsentAmounts) -> Self {
         Self { accept, peer, announced: None, granted: spent.granted, asking: None, spent }
     }
@@ -107,8 +108,8 @@ impl Consent {
         self.asking.is_some()
     }
 
-    /// Takes the sender's count. `free`: room on the disk of the folder at `path`; `resumed`: part of the data is
-    /// stored already.
+    /// Takes the sender's count. `free` is the room on the disk of the folder at `path`. `resumed` is true if part of
+    /// the data is stored already.
     pub(super) fn announce(
         &mut self,
         counted: Counted,
@@ -199,7 +200,7 @@ impl Consent {
             return Admission::No("it is one more entry than a session may have");
         }
         let entries = self.spent.offered.0.saturating_add(u64::from(before.is_none()));
-        // Parts of an earlier version may still be stored.
+        // A smaller version does not lower the amount, because parts of an earlier one may still be stored.
         let grown = size.saturating_sub(largest);
         let bytes = self.spent.offered.1.saturating_add(grown);
         if entries > granted.0 || bytes > granted.1 {
@@ -232,8 +233,8 @@ impl Consent {
         self.accept.limit.map_or(u64::MAX, Bytes::get)
     }
 
-    /// Returns the record of what the limit or a person's answer has been spent on, for the next sender of the session.
-    /// It is empty if there is neither.
+    /// Returns the amounts offered and accepted so far, for the next sender of the session. They are empty without a
+    /// limit and a person's answer.
     pub(super) fn into_spent(mut self) -> ConsentAmounts {
         if self.accept.limit.is_none() && self.spent.granted.is_none() {
             return ConsentAmounts::default();

@@ -60,7 +60,8 @@ pub(super) struct OpenChunk {
 }
 
 /// The bytes of a chunk that is being written. They count in the displayed progress, so that a slow path is seen to
-/// move. They leave it with their chunk, whether or not that is complete, because it may be written again.
+/// move. When the writing ends, they are taken out again: a complete chunk is counted elsewhere, and an incomplete one
+/// may be written again.
 #[derive(Debug)]
 pub(super) struct Tally {
     arriving: Arc<AtomicU64>,
@@ -97,7 +98,7 @@ impl Incoming {
     }
 }
 
-/// Hashes these chunks as they are in `file`, and counts each byte read in `read`. Holes are not read. Returns an error
+/// Hashes these chunks of `file`, and adds the number of bytes read to `read`. Holes are not read. Returns an error
 /// when `stopped` is set.
 pub(super) fn hashed(
     file: &File,

@@ -1,8 +1,8 @@
 //! Listening, and the admission of senders.
 //!
 //! A new connection has [`PATIENCE`] to prove that it holds the ticket. [`PendingConnections`] limits the number of
-//! such connections, and decides which of them are closed when there are more. Each rejected connection leaves one
-//! line, up to a number per second.
+//! such connections, and decides which of them are closed when there are more. Each rejected connection is reported in
+//! one line, up to a number of lines per second.
 
 mod pending;
 mod socket;
@@ -41,7 +41,7 @@ use units::{Span, Time};
 const LAST_WORD: Span = Span::from_secs(2);
 /// The number of connections accepted before the present ones are served again.
 const AT_ONCE: usize = 16;
-/// The time for which the listener waits before it tries again when no more sockets can be opened.
+/// The pause of the listener when no more sockets can be opened.
 const SCARCITY: Duration = Duration::from_millis(50);
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
@@ -86,7 +86,7 @@ impl Registry<'_> {
                     if let Some(closed) = closed {
                         self.turned_away(closed, "its place is needed");
                     }
-                    // The connection still waits, so the listener would be ready again at once.
+                    // Pauses, because the connection still waits and the listener would be ready again at once.
                     std::thread::park_timeout(SCARCITY);
                     return;
                 }
@@ -199,7 +199,7 @@ impl Registry<'_> {
                 frame::append(&mut out, &ToSender::Busy(reason));
                 let _ = control.write(&out);
                 control.finish();
-                // The sender needs time to read that.
+                // The connection stays open for a while, so that the sender can read the reason.
                 control.drain(self.receiver.clock.now() + patience);
                 None
             }

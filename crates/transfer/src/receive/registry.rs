@@ -23,10 +23,10 @@ use units::Time;
 const MOST_LINES: u32 = 5;
 /// The greatest number of data connections; more are useless.
 pub(super) const MOST_STREAMS: u16 = 64;
-/// The version of the protocol from which on more data connections may come than were announced.
+/// The first version of the protocol in which more data connections may come than were announced.
 const JOINING: u16 = 3;
 
-/// The way from connections to a session.
+/// The part of a session that its connections can reach.
 #[derive(Debug)]
 pub(super) struct SessionHandle {
     pub(super) peer: SocketAddr,
@@ -56,7 +56,7 @@ impl SessionHandle {
     }
 }
 
-/// A result that the sender knows: everything is stored, but its last message has not come yet.
+/// The result of a session that is stored in full. The sender knows it, but the sender's last message has not come yet.
 #[derive(Debug)]
 pub(super) struct CompletedSession {
     /// The time until which the receiver waits for that message.
@@ -94,9 +94,9 @@ pub(super) struct RegistryState {
     /// The sockets of all connections, which are shut down when the receiver is done.
     pub(super) sockets: HashMap<u64, Arc<TcpStream>>,
     pub(super) next: u64,
-    /// The record of what the limit of `--accept`, or a person's answer, has been spent on.
+    /// The amounts that senders have offered under the limit of `--accept`, or that a person has accepted.
     spent: ConsentAmounts,
-    /// The second of the last lines, and their number.
+    /// The second in which the last lines were shown, and their number.
     lines: (u64, u32),
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Registry<'a> {
     entries: Mutex<RegistryState>,
     /// Signals that a sender or a data connection has left, or that the receiver is done.
     left: Condvar,
-    /// Wakes the listener to look at the registry.
+    /// The event that wakes the listener to look at the registry.
     pub(super) wake: Waker,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Registry<'a> {
         let _left = self.left.wait_while(entries, there);
     }
 
-    /// Takes the record of what the limit of `--accept`, or a person's answer, has been spent on.
+    /// Takes the amounts that senders have offered under the limit of `--accept`, or that a person has accepted.
     pub(super) fn take_spent(&self) -> ConsentAmounts {
         std::mem::take(&mut self.open().spent)
     }
@@ -228,7 +228,7 @@ impl<'a> Registry<'a> {
         self.limited(&format!("turned away {}: {reason}", host::plain(peer)));
     }
 
-    /// Reports an event that anyone on the network can cause, up to a number of lines per second.
+    /// Reports an event that anyone on the network can cause, in at most [`MOST_LINES`] lines per second.
     pub(super) fn limited(&self, line: &str) {
         let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
         let mut entries = self.open();

@@ -1,9 +1,9 @@
 //! [`Session`]: one sender's session, from its greeting to its end.
 //!
 //! One thread owns a session. It takes each [`Event`] from a channel, in the order of arrival. Connections, workers and
-//! the holder of the windows have a sender of that channel, and no part of the session itself. So a session makes all
-//! its decisions in this thread. `session/offers.rs` answers offers, `session/messages.rs` reports to both users, and
-//! `session/ending.rs` has the end. `session/workers.rs` has the other threads of a session.
+//! the holder of the windows can only send events into that channel. So a session makes all its decisions in this
+//! thread. `session/offers.rs` answers offers, `session/messages.rs` reports to both users, and `session/ending.rs` has
+//! the end. `session/workers.rs` has the other threads of a session.
 
 mod ending;
 mod messages;
@@ -38,9 +38,9 @@ const SILENCE: Span = Span::from_secs(30);
 const TELLING: Span = Span::from_millis(200);
 /// The longest time for which complete files wait for their names.
 const NAMING: Span = Span::from_secs(5);
-/// The longest time for which data waits for the path to be measured without it.
+/// The longest time for which data waits while the path is measured without it.
 const QUIET: Span = Span::from_secs(2);
-/// The amount of data, in bytes, that does not wait at all: at 300 Mbit/s a tenth of a second.
+/// The size of a transfer, in bytes, up to which its data does not wait: at 300 Mbit/s a tenth of a second.
 const QUIET_WORTH: u64 = 4_000_000;
 /// The size up to which answers are gathered, in bytes.
 const GATHER: usize = 32 << 10;
@@ -72,7 +72,7 @@ pub(super) enum Event {
     WindowChanged(WindowState),
     /// The path was measured without the data, which may flow now.
     PathMeasured,
-    /// The pace of the data connections, all together.
+    /// A new pace for all data connections together.
     Pace(Option<Rate>),
     /// Another sender takes the place of this one.
     Replaced,
@@ -131,7 +131,7 @@ fn serve_until(
         session.end();
         ended
     });
-    // Complete files that wait for their names get them, whatever ended the session.
+    // Complete files get their names even if an error ended the session.
     let named = assembly.name_waiting();
     assembly.checkpoint()?;
     let ended = ended?;
@@ -151,7 +151,7 @@ pub(super) struct Session<'a> {
     link: &'a SessionHandle,
     channel: &'a Channel,
     jobs: Jobs,
-    /// Asks the reader of the control connection for more messages.
+    /// The way to ask the reader of the control connection for more messages.
     more: SyncSender<()>,
     /// Received messages that were not handled yet.
     pending: VecDeque<ToReceiver>,
@@ -165,8 +165,9 @@ pub(super) struct Session<'a> {
     named: Time,
     consent: Consent,
     resumed: bool,
-    /// Offers that wait for an announcement, an answer or room, and the memory that they take.
+    /// Offers that wait for an announcement, an answer or room.
     held: VecDeque<(Id, Entry)>,
+    /// The memory that the offers in `held` take, in bytes.
     held_weight: usize,
     /// The number of offers received.
     offers: u64,
@@ -178,17 +179,19 @@ pub(super) struct Session<'a> {
     lost: Vec<(Id, String)>,
     first_lost: Option<String>,
     skipped: u64,
-    /// The present data connections, the largest number of them present or announced, and the waiting time and received
-    /// bytes of those that have ended.
+    /// The present data connections.
     data: Vec<Arc<Channel>>,
+    /// The largest number of data connections present or announced.
     streams: u16,
+    /// The time that ended data connections waited for bytes, in nanoseconds.
     past_waited: u64,
+    /// The bytes that ended data connections received.
     past_received: u64,
     came: PathRate,
     report: Report,
     limits: Option<LimitTimes>,
     window: WindowState,
-    /// True while answers that let the data flow wait for the path to be measured.
+    /// True while answers that let data flow are held back, because the path is being measured without data.
     quiet: bool,
     history: History,
     last: (Progress, Report),

@@ -45,7 +45,7 @@ struct Session {
     expires: u64,
     seed: [u8; 32],
     secret: [u8; 16],
-    /// The address listened on; `None` before listening, and then without a port.
+    /// The address and port listened on; `None` until the receiver listens.
     listen: Option<SocketAddr>,
     /// The addresses in the ticket.
     addresses: Vec<Host>,
@@ -58,7 +58,8 @@ impl Drop for Session {
     }
 }
 
-/// The identity of a folder and the state folder in it, which differs from that of all other pairs and of copies.
+/// The identity of a folder and of the state folder in it. All other pairs of folders have other identities, and so do
+/// copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FolderIdentity {
     folder: Origin,
@@ -90,8 +91,8 @@ pub(super) enum Origins {
 }
 
 impl State {
-    /// Resumes the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for
-    /// `expire` from `now`, the time since 1970.
+    /// Resumes the session in the folder at `path`, or begins one. With `new`, it always begins one. A new ticket lasts
+    /// for `expire` from `now`, the time since 1970.
     pub(super) fn open(
         path: &Path,
         new: bool,
@@ -200,7 +201,7 @@ impl State {
         Journal::open(file, &own_path(&self.path, "journal"))
     }
 
-    /// Removes all files of a finished session, on the disk too.
+    /// Removes all files of a finished session, and waits until the disk has removed them.
     pub(super) fn finish(self) -> Result<(), TransferError> {
         forget(&self.own, &self.path)?;
         remove(&self.own, "lock")

@@ -76,7 +76,7 @@ impl Stream<'_> {
             Data::ChunkEnd { id, chunk, digest } => {
                 let open = match self.open.take() {
                     Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
-                    // The chunk is only a hole.
+                    // No piece of the chunk came, so it is only a hole.
                     _ => assembly.chunk(id, chunk)?,
                 };
                 open.map_or(Ok(()), |open| assembly.chunk_end(open, &digest))
@@ -136,8 +136,8 @@ impl Stream<'_> {
     }
 }
 
-/// Makes the error of a broken data connection, which ends the sender's session: the data on its way is lost, and
-/// neither side would wait for anything else.
+/// Makes the error of a broken data connection. It ends the sender's session, because the data on its way is lost, and
+/// both sides would wait for it.
 fn broke(error: TransferError) -> ReceiveError {
     match error {
         TransferError::PeerGone { reason } => {

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use units::{Bytes, Span, Time};
 
-/// The intervals at which a fixed window is set again: soon after the beginning, when the kernel overwrites it, and
-/// later.
+/// The interval at which a fixed window is set again soon after the beginning, when the kernel may overwrite it.
 const SOON: Span = Span::from_millis(10);
+/// The interval at which a fixed window is set again later.
 const LATER: Span = Span::from_millis(200);
 /// The greatest number of phases that wait to be reported.
 const MOST_UNTOLD: usize = 16;
@@ -45,7 +45,7 @@ pub(super) struct WindowState {
 }
 
 impl WindowState {
-    /// Takes the new state, `at` from the beginning. The number of recorded phases is limited.
+    /// Takes the state `new`, which began at the time `at` of the session. The number of recorded phases is limited.
     pub(super) fn change_to(&mut self, new: Self, at: Span) {
         if !new.phase.is_empty() && self.phase != new.phase && self.entered.len() < MOST_UNTOLD {
             let at_ms = at.as_nanos() / 1_000_000;
@@ -126,7 +126,7 @@ pub(super) struct Windows<'a> {
     measured: bool,
 }
 
-/// Returns true if the data waits until the path was measured without it.
+/// Returns true if data must wait until the path has been measured without it.
 pub(super) fn wants_quiet(link: &SessionHandle, choice: WindowChoice) -> bool {
     choice == WindowChoice::Sobas && !link.peer.ip().is_loopback() && link.echo.is_some()
 }
@@ -236,7 +236,7 @@ impl<'a> Windows<'a> {
                 if known.iter().all(|other| !Arc::ptr_eq(other, channel)) {
                     known.push(Arc::clone(channel));
                     pilot.group.join(&known)?;
-                    // The pace is divided anew.
+                    // The session divides the pace among all data connections, so it gets the pace again.
                     if pace.is_some() {
                         self.send(Event::Pace(pace));
                     }

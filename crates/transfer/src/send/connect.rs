@@ -26,7 +26,7 @@ use units::{Rate, Span};
 const AT_ONCE: usize = 8;
 /// The greatest number of data connections that a receiver accepts.
 const MOST_STREAMS: u16 = 64;
-/// The time for which a connection is tried again that the receiver closes before it has proved itself.
+/// The time for which a connection is tried again if the receiver closes it during the handshake.
 const INSIST: Span = Span::from_secs(15);
 /// The pause before the second attempt; it doubles before each further one.
 const FIRST_PAUSE: Span = Span::from_millis(100);
@@ -44,14 +44,14 @@ const PATIENCE: Span = Span::from_secs(20);
 pub(super) struct Connections {
     pub(super) control: Channel,
     pub(super) data: Vec<Channel>,
-    /// Opens more of them; `None` without a receiver.
+    /// A factory of more data connections; `None` without a receiver.
     pub(super) opener: Option<Opener>,
-    /// Answers the receiver's probes; `None` if that is impossible, and the window is then found without probes.
+    /// The echoer of the receiver's probes; `None` if it could not be made. The window is then found without probes.
     pub(super) echoer: Option<Echoer>,
 }
 
-/// Connects, proves its key, and opens the data connections. `insist`: a control connection that is closed early is
-/// tried again.
+/// Connects, proves the sender's key, and opens the data connections. With `insist`, a control connection that the
+/// receiver closes during the handshake is tried again.
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
@@ -89,7 +89,7 @@ pub(super) fn connect(
     let opener =
         Opener { tls, address, token, control: options.control.clone(), limit: share, clock: *clock };
     let (open, persistence) = (&opener, &persistence);
-    // They are opened together, because each takes two round trips. A receiver has room for 16 unproved connections of
+    // Opens several together, because each takes two round trips. A receiver has room for 16 unproved connections of
     // one address.
     let mut data = Vec::with_capacity(streams.into());
     for first in (0..streams).step_by(AT_ONCE) {
@@ -117,7 +117,7 @@ pub(super) struct Opener {
     address: SocketAddr,
     token: [u8; 16],
     control: Option<String>,
-    /// The share of `--limit` for each of them.
+    /// The share of `--limit` for each data connection.
     limit: Option<Rate>,
     clock: Clock,
 }
@@ -137,7 +137,7 @@ impl Opener {
         Ok(channel)
     }
 
-    /// Opens the data connections of these numbers at once. Those that fail are left out.
+    /// Opens the data connections with these numbers at the same time. Those that fail are left out.
     pub(super) fn open_more(&self, streams: Range<u16>) -> Vec<Channel> {
         std::thread::scope(|threads| {
             let opening: Vec<_> = streams.map(|stream| threads.spawn(move || self.open(stream))).collect();
@@ -150,7 +150,7 @@ impl Opener {
 #[derive(Debug)]
 struct Failure {
     error: TransferError,
-    /// True if the other end closed the connection before this one had proved itself.
+    /// True if the other end closed the connection before the handshake ended.
     early: bool,
 }
 
@@ -162,8 +162,8 @@ impl<E: Into<TransferError>> From<E> for Failure {
     }
 }
 
-/// A policy that tries again while the receiver closes connections before they have proved themselves. A receiver does
-/// so with some when unauthenticated peers hold too many.
+/// A policy that tries again if the receiver closes a connection during the handshake. A receiver closes some
+/// connections when unauthenticated peers hold too many.
 struct HandshakeRetry<'a> {
     clock: &'a Clock,
     observer: &'a dyn Observer,

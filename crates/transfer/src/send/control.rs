@@ -42,12 +42,12 @@ pub(super) struct Control<'a> {
     last_count: (Counted, Time),
     /// The numbers of entries and bytes, once everything is counted.
     all: Option<(u64, u64)>,
-    /// The rate at which the receiver's kernel acknowledges bytes. The receiver's own count also has files that existed
-    /// before, and its disk may take much at once.
+    /// The rate at which the receiver's kernel acknowledges bytes. The receiver's own count is not a rate of the path:
+    /// it includes files that existed before, and its disk may take much at once.
     there: PathRate,
     rate_bps: f64,
     meter: Meter,
-    /// Requests more data connections.
+    /// The way to request more data connections.
     wanted: Sender<ConnectionRequest>,
     reports: ReportHistory,
 }
@@ -90,7 +90,8 @@ impl<'a> Control<'a> {
     pub(super) fn run(&mut self) -> Result<(), TransferError> {
         let transfer = self.transfer;
         let mut reader = MessageReader::new(&transfer.control);
-        // The error of a failed write. The receiver may have sent the reason before it.
+        // The error of a failed write. It is kept for a while, because a reason that the receiver sent before may still
+        // be read.
         let mut broken: Option<TransferError> = None;
         let mut due = transfer.clock.now();
         if let Err(error) = self.announce() {
@@ -114,7 +115,8 @@ impl<'a> Control<'a> {
                 Message::End => return Err(TransferError::gone("the receiver left before the end")),
             }
             if transfer.clock.now() >= due {
-                // The receiver may be waiting for the totals.
+                // Reports are more frequent until everything is counted, because the receiver may be waiting for the
+                // totals.
                 due = transfer.clock.now()
                     + if self.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
                 if broken.is_none()
@@ -229,7 +231,7 @@ impl<'a> Control<'a> {
     /// Does what an answer demands. Answers to offers that are no longer open have no effect.
     ///
     /// # Errors
-    /// Returns the way in which it violates the protocol.
+    /// Returns the violation if the answer does not follow the protocol.
     fn answer(&mut self, id: Id, verdict: Verdict) -> Result<(), String> {
         let queue = &self.transfer.queue;
         match verdict {
@@ -253,7 +255,7 @@ impl<'a> Control<'a> {
     /// Reports the outcome of an entry of which the receiver needs nothing more.
     fn settled(&self, offered: Option<QueuedOffer>, fate: EntryOutcome) {
         let Some(offered) = offered else { return };
-        // A folder or link that did not exist before has been made.
+        // If the receiver has just made a folder or link, the entry counts as sent, not as one that was there.
         let fate = match (&offered, fate) {
             (QueuedOffer::Made(_), EntryOutcome::There) => EntryOutcome::Sent,
             _ => {
@@ -264,7 +266,7 @@ impl<'a> Control<'a> {
         self.observer.moved(offered.name(), fate);
     }
 
-    /// Paces one data connection. The kernel keeps to `--limit` as well.
+    /// Paces one data connection. In addition, the kernel keeps the connection to its share of `--limit`.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         if let Some(channel) = self.transfer.channels().get(usize::from(stream)) {
             channel.pace(rate.map(|rate| rate.max(LEAST_PACE)));
@@ -284,7 +286,7 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Limits the numbers that a receiver reports to those of the entries and bytes that exist.
+    /// Reduces the counts that a receiver reports to the entries and bytes that exist.
     fn at_most_all(&self, entries: &mut u64, bytes: &mut u64) {
         let all = self.count.so_far();
         *entries = (*entries).min(all.entries.max(self.transfer.queue.offers()));
@@ -293,7 +295,7 @@ impl<'a> Control<'a> {
 
     fn progress(&mut self, mut progress: Progress) {
         self.at_most_all(&mut progress.entries, &mut progress.bytes);
-        // These words of the other side are shown and kept.
+        // The other side's words are made safe to show, because they are shown and kept.
         let shown = |text: &mut String| *text = Foreign::new(text).to_string();
         shown(&mut progress.phase);
         shown(&mut progress.reason);

@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use units::{Span, Time};
 
-/// The number of entries between two publications, each of which takes a lock.
+/// The number of entries after which the count is published again; each publication takes a lock.
 const STEP: u64 = 64;
 /// The time for the first announcement. Most trees are counted by then, and nobody notices the wait.
 const AT_FIRST: Span = Span::from_millis(100);
@@ -53,7 +53,7 @@ pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&
     })
 }
 
-/// A guard that ends the counting however the work ends.
+/// A guard that ends the counting when the work returns or panics.
 struct StopGuard<'a>(&'a Count);
 
 impl Drop for StopGuard<'_> {
@@ -91,8 +91,9 @@ impl Count {
         state.counted
     }
 
-    /// Adds an entry that is about to be offered, with its bytes and its bytes on the disk; `before` has those of an
-    /// earlier offer. Returns the new count if it exceeds a complete count; it must be announced first.
+    /// Adds an entry that is about to be offered. `size` has its bytes and its bytes on the disk, and `before` those of
+    /// an earlier offer. Returns the new count if it exceeds a complete count; the caller announces it before the
+    /// offer.
     pub(super) fn offer(&self, size: (u64, u64), before: Option<(u64, u64)>) -> Option<Counted> {
         let mut state = locked(&self.state);
         let offered = &mut state.offered;
@@ -125,7 +126,7 @@ impl Count {
     }
 }
 
-/// Counts an entry that will be offered, and nothing else.
+/// Adds an entry to the count if it will be offered.
 pub(super) fn add(counted: &mut Counted, found: &WalkedEntry) {
     if let WalkedEntry::Entry(_, there, _) = found {
         counted.entries += 1;

@@ -52,7 +52,7 @@ impl DataConnections {
         lane.into_iter().for_each(|lane| lane.used = true);
     }
 
-    /// Ends all data connections at once, and any that still joins.
+    /// Ends all data connections at once, and lets no more join.
     pub(super) fn cut(&mut self) {
         self.over = true;
         for lane in &self.all {
@@ -61,7 +61,7 @@ impl DataConnections {
     }
 }
 
-/// A request for data connections: their number, and the reason for more than before.
+/// A request for more data connections: the number wanted in all, and the reason.
 #[derive(Debug)]
 pub(super) struct ConnectionRequest {
     pub(super) streams: u16,

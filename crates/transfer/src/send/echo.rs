@@ -15,7 +15,7 @@ pub(super) fn serve(transfer: &Transfer, mut echoer: Echoer) {
     }
 }
 
-/// Answers the probes that have arrived. Trains count in the limit as data does.
+/// Answers the probes that have arrived. Trains count towards the limit, as data does.
 fn answer(echoer: &mut Echoer, limit: &RateLimit, clock: &Clock) {
     echoer.poll_allowing(clock, |train| limit.take_for_train(train.get()));
 }

@@ -1,5 +1,5 @@
-//! [`Meter`]: the kernel's state of the data connections. Where their ends are the limit, and not the path, it raises
-//! the send buffers, and requests more connections once no larger buffer is available.
+//! [`Meter`]: the kernel's state of the data connections. Where the buffers and windows of the two ends are the limit,
+//! and not the path, it raises the send buffers. Once no larger buffer is available, it requests more connections.
 
 use super::data_connections::{ConnectionRequest, DataConnection};
 use super::transfer::Transfer;
@@ -10,28 +10,30 @@ use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Rate, Span, Time};
 
-/// The size to which a send buffer is raised, in windows. A writer is woken when a third is free, and the kernel counts
-/// its bookkeeping as part of the buffer.
+/// The size to which a send buffer is raised, in windows. A writer is woken when a third of the buffer is free, and the
+/// kernel counts its bookkeeping as part of the buffer.
 const WINDOWS: u64 = 4;
-/// The size below which it is raised, in windows. Two thirds of a buffer are payload, and two thirds of these are left
-/// when a writer is woken. So a buffer of 2.25 windows is just not the limit.
+/// The size below which a send buffer is raised, in windows. Two thirds of a buffer are payload, and two thirds of
+/// these are left when a writer is woken. So a buffer of 2.25 windows is just not the limit.
 const TIGHT: u64 = 3;
 /// The size above which no send buffer is raised: room for 1 Gbit/s over 350 ms.
 const MOST_BUFFER: Bytes = Bytes::new(64 << 20);
 /// The numbers of data connections that are requested, step by step.
 const STEPS: [u16; 2] = [8, 16];
-/// The share of the time for which the ends must limit a connection to count as its limit.
+/// The share of the time for which the ends' buffers and windows must limit a connection to count as its limit.
 const MOSTLY: f64 = 0.5;
-/// The time for which they must limit it, plus a round trip, before more connections are requested.
+/// The time, in addition to a round trip, for which the ends must be the limit before more connections are requested.
 const PATIENCE: Span = Span::from_millis(200);
-/// The least remaining time at the present rate for which more connections are worth it; they need some round trips to
-/// start.
+/// The least remaining time, at the present rate, of a transfer that requests more connections. New connections need
+/// some round trips to start.
 const WORTH: Span = Span::from_secs(3);
-/// The least round trip for which they are worth it. On a shorter one the programs are the limit, or a disk.
+/// The least round trip of a path on which more connections are requested. On a shorter one, the programs or a disk are
+/// the limit.
 const LONG: Span = Span::from_millis(10);
 /// The divisor for the excess of the smoothed round trip over the least one. The path is the limit if the excess is
 /// more than this part of the least round trip, and more than [`QUEUE`].
 const QUEUE_PART: u64 = 8;
+/// The least excess that shows that the path is the limit.
 const QUEUE: Span = Span::from_millis(2);
 
 /// The reader of the kernel's state, with its accounts.
@@ -119,7 +121,7 @@ impl Meter {
         )
     }
 
-    /// Requests more data connections, where the ends limit the present ones.
+    /// Requests more data connections if the ends' buffers and windows limit the present ones.
     fn widen(
         &mut self,
         transfer: &Transfer,
@@ -129,7 +131,7 @@ impl Meter {
     ) -> Option<ConnectionRequest> {
         let count = self.gauges.len();
         let share = all.ends.as_secs_f64() / (all.length.as_secs_f64() * count as f64).max(1e-9);
-        // A receive window that is kept small on purpose limits as it should.
+        // A receive window that is kept small on purpose is meant to be the limit.
         let on_purpose = sized.is_some_and(|sized| sized <= all.peer_windows + all.peer_windows / 2)
             && self.gauges.iter().all(|gauge| gauge.buffer > sized.unwrap_or_default() / count as u64 * 2);
         if share < MOSTLY || on_purpose || !all.free || !all.largest || all.round_trip < LONG {
@@ -161,7 +163,7 @@ impl ConnectionAccount {
         let Ok(buffer) = options::send_buffer(socket) else { return };
         self.buffer = buffer;
         let window = info.send_window();
-        // Autotuning raises it up to its own greatest size.
+        // A buffer below autotuning's greatest size is left to autotuning.
         if buffer < autotuned - autotuned / 10 || window * TIGHT <= buffer || self.largest {
             return;
         }
@@ -244,7 +246,7 @@ fn add(limits: &mut LimitTimes, times: LimitedTimes, lived: Span) {
 
 /// Returns the times that the threads of the data connections spent waiting.
 fn sender_times(transfer: &Transfer, data_connections: &[DataConnection]) -> SenderTimes {
-    // The last data has still to arrive and to be stored, for which all data connections wait.
+    // At the end, all data connections wait until the last data has arrived and is stored.
     let (idle, at_the_end) = transfer.waits();
     let to_send: Span = data_connections.iter().map(|lane| lane.channel.waited_to_send()).sum();
     SenderTimes {

@@ -55,7 +55,7 @@ pub(super) fn serve(
         if again.is_empty() {
             break;
         }
-        // A program that is writing them gets a moment to finish.
+        // Pauses, so that a program that is writing these files can finish.
         std::thread::park_timeout(REOFFER_PAUSE);
         offering.again(again)?;
     }
@@ -75,7 +75,7 @@ impl Offering<'_> {
         self.flush()
     }
 
-    /// Offers files again that have changed.
+    /// Offers changed files again.
     pub(super) fn again(&mut self, again: Vec<Arc<Outgoing>>) -> Result<(), TransferError> {
         for file in again {
             let (path, name) = (file.shown(), file.name.clone());
@@ -161,7 +161,7 @@ impl Offering<'_> {
         frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
         let bytes = self.out.len() - start;
         if !self.transfer.queue.has_room(bytes) {
-            // The queue may be waiting for the offers gathered before.
+            // Sends the offers gathered before, because the queue gets room only from answers to them.
             let offer = self.out.split_off(start);
             self.flush()?;
             self.out = offer;

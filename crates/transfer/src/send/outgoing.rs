@@ -91,7 +91,7 @@ impl Outgoing {
         Some((index, last))
     }
 
-    /// Returns the number of its bytes that were not given out yet, if it is sent in chunks.
+    /// Returns the number of bytes in chunks that no data connection has taken yet; 0 for a file in one message.
     pub(super) fn left(&self) -> u64 {
         if self.is_small() {
             return 0;
@@ -126,7 +126,8 @@ impl Outgoing {
         self.root.open(&self.name)
     }
 
-    /// Opens the file once. Returns `None` if it has changed since its offer, which shows before a byte of it is sent.
+    /// Opens the file once. Returns `None` if the file has changed since its offer, so that no byte of a changed file
+    /// is sent.
     pub(super) fn file(&self) -> io::Result<Option<Arc<File>>> {
         let mut state = locked(&self.state);
         if let Some(file) = &state.file {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// The greatest number of offers without an end: enough to fill a long path with small files, few enough for memory.
 const MOST_OPEN: usize = 16 << 10;
-/// The greatest size of their messages, in bytes, because names may be long.
+/// The greatest size of such offers' messages, in bytes. It matters because names may be long.
 const MOST_BYTES: usize = 8 << 20;
 
 /// A data connection's next job.
@@ -58,7 +58,7 @@ struct State {
     offers: u64,
     /// Offers that have neither ended nor been given up.
     open: HashMap<Id, Open>,
-    /// The size of their messages in bytes.
+    /// The size of the open offers' messages in bytes.
     bytes: usize,
     wanted: VecDeque<Arc<Outgoing>>,
     /// Files to be offered once more.
@@ -67,12 +67,12 @@ struct State {
 }
 
 impl State {
-    /// Returns true if an offer of `bytes` bytes must wait. An offer without others never does.
+    /// Returns true if an offer of `bytes` bytes must wait. An offer does not wait if it is the only one.
     fn is_full(&self, bytes: usize) -> bool {
         self.open.len() >= MOST_OPEN || (!self.open.is_empty() && self.bytes + bytes > MOST_BYTES)
     }
 
-    /// Returns true while an offer is open and none is to be repeated.
+    /// Returns true while an offer is open and no file is to be offered again.
     fn is_busy(&self) -> bool {
         self.again.is_empty() && !self.open.is_empty() && !self.closed
     }
@@ -151,7 +151,7 @@ impl Queue {
     /// more.
     ///
     /// # Errors
-    /// Returns the way in which the answer violates the protocol.
+    /// Returns the violation if the answer does not follow the protocol.
     pub(super) fn want(&self, id: Id, there: Vec<(u32, Digest)>) -> Result<(), String> {
         let mut state = locked(&self.state);
         let Some(file) = state.wanted(id)? else { return Ok(()) };
@@ -169,7 +169,7 @@ impl Queue {
     /// Removes an offer of which the receiver needs nothing.
     ///
     /// # Errors
-    /// Returns the way in which the answer violates the protocol.
+    /// Returns the violation if the answer does not follow the protocol.
     pub(super) fn settle(&self, id: Id) -> Result<Option<QueuedOffer>, String> {
         let mut state = locked(&self.state);
         if state.answered(id)?.is_none() {
@@ -196,18 +196,20 @@ impl Queue {
         self.room.notify_all();
     }
 
-    /// Waits until an offer is to be repeated, or none is open any more.
+    /// Waits until a file is to be offered again, or no offer is open any more.
     pub(super) fn wait_for_rest(&self) {
         let _state = self.room.wait_while(locked(&self.state), |state| state.is_busy());
     }
 
-    /// Takes the files to be offered again; empty when no offer is open any more, and `None` while neither is so.
+    /// Takes the files to be offered again. The list is empty if no offer is open any more. Returns `None` while offers
+    /// are open and no file is to be offered again.
     pub(super) fn rest(&self) -> Option<Vec<Arc<Outgoing>>> {
         let mut state = locked(&self.state);
         (!state.is_busy()).then(|| std::mem::take(&mut state.again))
     }
 
-    /// Returns a lower bound of the bytes of wanted files that are sent in chunks and were not given out.
+    /// Returns a lower bound of the bytes that no data connection has taken yet, in wanted files that are sent in
+    /// chunks.
     pub(super) fn bulk(&self) -> u64 {
         locked(&self.state).wanted.iter().map(|file| file.left()).sum()
     }

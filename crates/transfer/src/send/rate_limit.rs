@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use units::{Rate, Span, Time};
 
-/// The time whose volume the bucket holds: short enough not to fill a queue, long enough for a late wake-up.
+/// The size of the bucket, as the time that its bytes take at the rate: short enough not to fill a queue, long enough
+/// for a late wake-up.
 const DEPTH: Span = Span::from_millis(20);
 
 /// A rate that threads share.
@@ -20,9 +21,9 @@ pub(super) struct RateLimit {
 
 #[derive(Debug)]
 struct State {
-    /// The time at which everything taken has passed.
+    /// The time at which all bytes taken will have passed at the rate.
     until: Time,
-    /// The part of that time for data that was not sent yet, because its threads wait.
+    /// The part of the time up to `until` for bytes that are not sent yet, because their threads still wait.
     waiting: Span,
     waited: Span,
     closed: bool,
@@ -56,12 +57,13 @@ impl RateLimit {
     }
 
     /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. Returns false, and
-    /// takes nothing, while trains owe more than one of this size, so that trains and data together keep to the rate.
+    /// takes nothing, while sent data and trains are ahead of the rate by more than a train of this size. So data and
+    /// trains together keep to the rate.
     pub(super) fn take_for_train(&self, bytes: u64) -> bool {
         let Some(rate) = self.rate else { return true };
         let mut state = locked(&self.state);
         let (now, cost) = (self.clock.now(), cost(bytes, rate));
-        // Waiting data has not been sent, so it owes nothing.
+        // Data whose thread still waits has not been sent, so it is not ahead of the rate.
         if state.until.since(now) > state.waiting + cost {
             return false;
         }

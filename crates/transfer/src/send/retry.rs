@@ -19,7 +19,7 @@ pub(super) struct EarlierAttempts {
     pub(super) began: Time,
     /// The number of bytes in files handed to the network.
     pub(super) sent: u64,
-    /// The number of data connections reached.
+    /// The number of data connections that the last attempt had.
     pub(super) streams: u16,
     pub(super) history: History,
     /// The number of the receiver's lines about lost entries.
@@ -36,7 +36,7 @@ impl EarlierAttempts {
 /// The state that decides whether and when to try again.
 #[derive(Debug)]
 pub(super) struct Retry {
-    /// The time without progress for which to try again; zero for not at all.
+    /// The time without progress after which no attempt follows. With zero, no attempt follows the first.
     limit: Span,
     clock: Clock,
     /// True once the receiver has let this sender in.
@@ -62,9 +62,9 @@ impl Retry {
         self.reached = true;
     }
 
-    /// Records the progress of an attempt that has ended. Only what the receiver has in addition to all earlier
-    /// attempts is progress, not data that is sent again and again. It counts up to the `offered` entries and bytes,
-    /// because a receiver that claims more would be tried for ever.
+    /// Records the progress of an attempt that has ended. Only data that the receiver has beyond all earlier attempts
+    /// is progress; data that is sent again is not. A claim of more than the `offered` entries and bytes does not
+    /// count, because such claims could go on for ever.
     pub(super) fn got(&mut self, progress: &Progress, offered: (u64, u64)) {
         let (entries, bytes) = (progress.entries.min(offered.0), progress.bytes.min(offered.1));
         let most = (self.most.0.max(entries), self.most.1.max(bytes));
@@ -85,13 +85,13 @@ impl Retry {
     }
 }
 
-/// Returns true if the same may succeed a little later.
+/// Returns true if another attempt may succeed a little later.
 fn passes(error: &TransferError) -> bool {
     match error {
         TransferError::PeerGone { .. } | TransferError::Tls { .. } | TransferError::Unreachable { .. } => {
             true
         }
-        // The receiver has not noticed yet that the earlier connection broke.
+        // The receiver may not have noticed yet that the earlier connection broke.
         TransferError::Refused(reason) => reason == ANOTHER_SENDER,
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! [`Root`]: the open folder below which all entries of a source are examined and opened, without following a link.
 //!
 //! Another user of this machine may own the tree that is sent. That user may replace a folder in it by a link while it
-//! is sent. So no path is resolved from the top.
+//! is sent. So every path is resolved below the open folder, and not from the top of the file system.
 
 use crate::beneath::{self, HOLD, READ};
 use crate::name::Name;
@@ -82,7 +82,7 @@ impl Root {
         Ok(self.beneath(self.below(name), LIST)?)
     }
 
-    /// Returns the state of the entry `name`; of a link, its own.
+    /// Returns the state of the entry `name`; for a link, the state of the link itself.
     pub(super) fn look(&self, name: &Name) -> io::Result<EntryState> {
         let path = Path::new(self.below(name));
         let (Some(folder), Some(last)) = (path.parent(), path.file_name()) else {
@@ -116,7 +116,7 @@ impl EntryState {
         rustix::fs::fstat(open).map(|stat| Self::from(&stat))
     }
 
-    /// Returns the state of the entry `last` in an open folder; of a link, its own.
+    /// Returns the state of the entry `last` in an open folder; for a link, the state of the link itself.
     pub(super) fn at(folder: impl AsFd, last: impl rustix::path::Arg) -> rustix::io::Result<Self> {
         rustix::fs::statat(folder, last, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from(&stat))
     }

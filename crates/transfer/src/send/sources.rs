@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) name: Name,
 }
 
-/// Opens the source of each path. It gets the name of the path's last part: `a/b` arrives as `b`.
+/// Opens the source of each path. A source gets the name of the path's last part: `a/b` arrives as `b`.
 pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     let mut sources = Vec::with_capacity(paths.len());
     let mut seen: HashMap<Name, &Path> = HashMap::new();
@@ -30,7 +30,7 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     for path in paths {
         let shown = Foreign::path(path).to_string();
         let refused = |found: String| Complaint::new(&shown, found);
-        // A missing path is a slip of the hand, so nothing is sent.
+        // A missing path is probably mistyped, so nothing at all is sent.
         let missing = |error: io::Error| {
             TransferError::Usage(refused(error.to_string()).accepted("files and folders that exist"))
         };
@@ -39,7 +39,7 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
             let special = refused("a device, socket or pipe".into());
             return Err(TransferError::Usage(special.accepted("files, folders and symbolic links")));
         }
-        // "." and "a/.." have a name too.
+        // Paths such as "." and "a/.." get the real name of their folder.
         let named = match path.file_name() {
             Some(_) => path.clone(),
             None => path.canonicalize().map_err(TransferError::file(path, "find the folder's name"))?,

@@ -190,7 +190,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Gives up a file that cannot be sent, now or at all.
+    /// Gives up a file that cannot be sent now, or that cannot be read at all.
     fn give_up(&mut self, file: &Arc<Outgoing>, lost: FileError) -> Result<(), TransferError> {
         if !file.give_up() {
             return Ok(());
@@ -229,8 +229,8 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Classifies an error of reading. A file that is shorter than before, or vanished, has changed. So has one that would
-/// be reached through a link; the walk finds the reason.
+/// Classifies an error of reading. A file that is shorter than before, has vanished, or can be reached only through a
+/// link counts as changed. The next offer of it reports the reason.
 fn fault(error: io::Error) -> FileError {
     if error.kind() == io::ErrorKind::UnexpectedEof || is_change(&error) {
         FileError::Changed

@@ -42,7 +42,7 @@ pub(super) struct Transfer {
     pub(super) over: Waker,
     /// The number of bytes in files handed to the network.
     pub(super) sent: AtomicU64,
-    /// The number of entries that the receiver had.
+    /// The number of entries that the receiver had already.
     pub(super) skipped: AtomicU64,
     /// The time spent reading files, in nanoseconds.
     pub(super) disk: AtomicU64,
@@ -111,7 +111,8 @@ impl Transfer {
         earlier: &EarlierAttempts,
     ) -> Result<Self, TransferError> {
         let connected = clock.now();
-        // The limits are measured in this attempt only.
+        // The meter measures this attempt only, so its data connections count from now if an earlier attempt has sent
+        // data.
         let since = if earlier.sent == 0 { earlier.began } else { connected };
         let shared = Shared {
             data_connections: DataConnections::new(connections.data, since),
@@ -180,8 +181,8 @@ impl Transfer {
         self.shared().data_connections.all().to_vec()
     }
 
-    /// Checks whether a data connection has ended. Its thread may be waiting for a job, and no thread reads from it. A
-    /// connection that a receiver has closed before it was used, to make room, is not a loss while there are others.
+    /// Checks whether a data connection has ended. Its thread may be waiting for a job, and no thread reads from it.
+    /// While there are others, a connection that the receiver closed to make room, before it was used, is not an error.
     ///
     /// # Errors
     /// If a data connection that was used has ended, or all have.

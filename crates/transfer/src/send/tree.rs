@@ -40,7 +40,7 @@ pub(super) struct Tree<'a> {
     levels: Vec<Level>,
     /// The number of the outermost levels that have been closed.
     closed: usize,
-    /// A second find, which is not returned yet.
+    /// An error that was found together with an entry, and is returned after it.
     pending: Option<WalkedEntry>,
     buffer: Vec<MaybeUninit<u8>>,
 }
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
                 let folder = root.list(&name);
                 self.enter(name, folder)
             }
-            // A source that is not a folder lies in its root.
+            // If the source is not a folder, its root is the folder that holds it.
             Ok(there) => {
                 let last = name.clone();
                 self.plain(name, there, root.descriptor().as_fd(), OsStr::from_bytes(last.bytes()))
@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// Keeps the names of the outermost open folder instead of the folder.
+    /// Reads the remaining names of the outermost open folder, and closes the folder.
     fn close_outermost(&mut self) {
         let level = &mut self.levels[self.closed];
         while !level.ended {

@@ -55,7 +55,7 @@ impl HostName {
 
 impl Host {
     /// Returns the form in a ticket: the 4 or 16 bytes of an address, or a name. A name of 4 or 16 bytes gets the
-    /// root's dot.
+    /// root's dot, so that it is not taken for an address.
     pub(super) fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Ip(IpAddr::V4(four)) => four.octets().to_vec(),

@@ -29,7 +29,7 @@ pub enum Kind {
         /// The size of its chunks, as an exponent of two.
         chunk: Log2,
         /// A hash of the properties that change with the content: device, inode, size, times. After an interruption, a
-        /// receiver takes the same hash for the same content.
+        /// receiver takes an unchanged hash as a sign of unchanged content.
         version: [u8; 16],
     },
     /// A folder; the entries inside come after it.
@@ -186,7 +186,7 @@ pub enum Verdict {
 pub enum ToSender {
     /// The answer to [`Greeting::Control`](super::Greeting::Control).
     Welcome {
-        /// A token that data connections show to belong to this control connection.
+        /// A token by which data connections show that they belong to this control connection.
         token: [u8; 16],
         /// True if the session continues after an interruption.
         resumed: bool,

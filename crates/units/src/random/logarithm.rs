@@ -6,8 +6,9 @@ use std::f64::consts::LN_2;
 /// The number of leading bits of the mantissa that choose the row.
 const BITS: u32 = 7;
 const ROWS: usize = 1 << BITS;
-/// The number of bits in the mantissa of a double, and below it the bits of 1.0.
+/// The number of bits in the mantissa of a double.
 const MANTISSA: u32 = 52;
+/// The bits of 1.0.
 const ONE: u64 = 1023 << MANTISSA;
 
 /// The negative reciprocal and the negative logarithm of each row's middle.

@@ -99,7 +99,7 @@ impl Assembly {
     /// Discards the stored part of an earlier version of a file.
     fn replace_earlier(&self, incoming: &Incoming) -> Result<(), TransferError> {
         let before = self.journal().begin(incoming.name_key, incoming.key)?;
-        // An earlier version that waits for its name gets it first.
+        // A complete earlier version that waits for its name is not discarded.
         match before.filter(|before| !self.open_files().keys.contains(before)) {
             Some(before) => self.throw_away(before),
             None => Ok(()),
@@ -131,7 +131,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Ends a complete chunk: a checkpoint, which the kernel gets at once.
+    /// Verifies a complete chunk, and hands its record in the journal to the kernel at once.
     pub(in crate::receive) fn chunk_end(
         &self,
         chunk: OpenChunk,
@@ -142,13 +142,13 @@ impl Assembly {
         if hasher.finish(length) != *digest {
             return self.damaged(&incoming);
         }
-        // The file may have been offered before the journal was full.
+        // The journal may have become full since the file was offered.
         if self.journal().is_full() {
             self.gone(incoming.id)?;
             return Err(ReceiveError::File(self.refuse(&incoming.entry.name, FULL)));
         }
         let mut state = incoming.lock();
-        // The file was given up meanwhile, or the chunk sent twice at the same time.
+        // Nothing is left to do if the file was given up meanwhile, or if the chunk was sent twice at the same time.
         if self.find(incoming.id).is_none() || state.digests.contains_key(&index) {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl Assembly {
         };
         self.bytes.fetch_sub(there, Relaxed);
         let thrown_away = self.throw_away(incoming.key);
-        // Only now may the file be offered again.
+        // The file may be offered again only now, because its stored part is gone.
         self.open_files().keys.remove(&incoming.key);
         Ok(thrown_away?)
     }

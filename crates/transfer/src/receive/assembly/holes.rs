@@ -8,7 +8,8 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// Returns the bytes that are not in these chunks, in few ranges, because a file may have 65536 chunks.
+/// Returns the ranges of bytes outside these chunks. Neighbouring missing chunks share a range, because a file may have
+/// 65536 chunks.
 pub(super) fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterator<Item = Range<u64>> {
     let end = chunks.size()..chunks.size();
     let mut from = 0;

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The number of waiting files at which the thread that brings the next one names them all.
 const MOST_WAITING: usize = 20_000;
-/// The number of waiting bytes at which it does so.
+/// The number of waiting bytes at which that thread names all waiting files.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The failures at the end of a session, each with its reason.
@@ -31,7 +31,7 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(in crate::receive) struct Faults {
     /// Files that could not get their names.
     pub(in crate::receive) lost: Vec<(Id, String)>,
-    /// Folders that exist without their modes or times.
+    /// Folders that could not get their modes or times.
     pub(in crate::receive) folders: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Assembly {
                 }
             }
         }
-        // The rest are complete, and may get their names when there is room again.
+        // The remaining files are complete. They wait again, and may get their names when the disk has room again.
         rest.for_each(|ready| self.open_files().waiting.push(ready));
         self.spent(began);
         self.checkpoint()?;
@@ -142,7 +142,8 @@ impl Assembly {
         };
         let named = match named {
             Ok(Ok(Some(named))) => named,
-            // The file stays another program's, so that a later version of this entry may not replace it.
+            // Another program's file has the same content. It is not recorded as the session's, so that no later
+            // version of this entry replaces it.
             Ok(Ok(None)) => {
                 self.throw_away(incoming.key)?;
                 self.entries.fetch_add(1, Relaxed);
@@ -175,8 +176,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Handles a file that has taken the name since the offer. Returns `None` if it has the same content and counts as
-    /// this one.
+    /// Handles a complete file whose name another file has. Returns `None` if both have the same content, so that the
+    /// other file counts as received.
     fn name_of_another(
         &self,
         ready: &UnnamedFile,
@@ -190,7 +191,7 @@ impl Assembly {
             return Ok(Ok(None));
         }
         if self.rules.existing == Existing::Rename {
-            // The name that the file was to get may have a number already.
+            // The offered name gets the number, because `incoming.name` may have a number already.
             let named = self.store.place(incoming.key, &incoming.entry.name, OnConflict::Number)?;
             if named != NamingOutcome::Not {
                 return Ok(Ok(Some(named)));
@@ -199,8 +200,8 @@ impl Assembly {
         Ok(Err(rules::TAKEN))
     }
 
-    /// Returns true if `file` has the content of a received file, as far as it can be read. Reading ends at the first
-    /// different chunk, because a hollow file costs its sender nothing and must not have a large one read.
+    /// Returns true if `file` can be read and has the content of a received file. Reading ends at the first different
+    /// chunk. Otherwise a sender could have large files read at no cost, by sending files of holes.
     fn is_same(&self, file: &File, incoming: &Incoming, digest: &Digest) -> bool {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
@@ -216,8 +217,9 @@ impl Assembly {
         file_digest(chunks.size(), found.values()) == *digest
     }
 
-    /// Completes a session of which everything has come. Files get their names, folders their rights and times, and all
-    /// of it reaches the disk. The disk's time counts for all `streams`, which wait meanwhile. Returns the failures.
+    /// Completes a session when everything has come. Files get their names, folders their rights and times, and all of
+    /// it reaches the disk. The time is counted once for each of the `streams` data connections, because all of them
+    /// wait. Returns the failures.
     pub(in crate::receive) fn finish(&self, streams: u16) -> Result<Faults, TransferError> {
         let lost = self.name_waiting()?;
         let began = self.clock.now();

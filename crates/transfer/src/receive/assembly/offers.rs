@@ -17,11 +17,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 /// The number of open offers at which no more are read. Our sender waits for the end of at most 16 384
-/// (`send/queue.rs`), so those beyond have their bytes under way, and do not depend on unread messages.
+/// (`send/queue.rs`), so the files of the other offers have their bytes under way. These bytes arrive even if no more
+/// messages are read.
 pub(super) const MOST_OPEN: usize = 1 << 16;
 /// The memory of open offers, in bytes, at which no more are read.
 pub(in crate::receive) const MOST_HELD: usize = 32 << 20;
-/// The memory that an open offer takes in addition to its name, in bytes.
+/// The memory that an open offer takes in addition to its name and a link's target, in bytes.
 const OVERHEAD: usize = 512;
 /// The number of existing bytes that are hashed at once; more are hashed by a thread of their own.
 const AT_ONCE: u64 = 1 << 20;
@@ -30,7 +31,7 @@ pub(super) const FULL: &str =
     "this session has the largest number of entries; send the rest under a new ticket";
 const TWICE: &str = "it is under way already";
 
-/// An answer, now or after existing data was read.
+/// The answer to an offer, given now, or later after existing data has been read.
 #[derive(Debug)]
 pub(in crate::receive) enum Offered {
     Now(Verdict),
@@ -222,8 +223,8 @@ impl Assembly {
         Ok(Offered::Later(Box::new(examination)))
     }
 
-    /// Returns the number of bytes that an interrupted run stored of a file, provided that their digests still hold;
-    /// `None` if it stored no part.
+    /// Returns the number of bytes of a file that an interrupted run stored, as the journal claims; their digests are
+    /// not yet checked. Returns `None` if no part is stored.
     fn claimed(&self, plan: &ReceivePlan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();
@@ -234,7 +235,7 @@ impl Assembly {
         (there.is_file() && there.len() == plan.chunks.size()).then_some(claimed)
     }
 
-    /// Adds to the journal a file of the session that was renamed just before the process was killed.
+    /// Records a file of the session that had got its name just before the process was killed.
     fn record_finished(&self, plan: &ReceivePlan, found: &NameHolder) -> Result<(), ReceiveError> {
         let whole = self.journal().find_whole(plan.key);
         // A file made by another program never counts, whatever its size and time.
@@ -263,8 +264,8 @@ impl Assembly {
         verdict
     }
 
-    /// Returns true if no more offers may be open. Files whose bytes are under way are open here but not at their
-    /// sender, so an honest one may have offered more.
+    /// Returns true if no more offers may be open. An honest sender may have offered more, because a file whose bytes
+    /// are under way is still open here, but not at the sender.
     pub(in crate::receive) fn is_crowded(&self) -> bool {
         self.open_files().is_crowded()
     }
@@ -309,7 +310,7 @@ impl Assembly {
             found => found.unwrap_or_default(),
         };
         claimed.retain(|index, digest| found.get(index) == Some(digest));
-        // Arriving chunks may have holes, which must not show older bytes.
+        // The rest of the file is cleared, so that holes of arriving chunks do not show older bytes.
         let cleared = gaps(chunks, &claimed).try_for_each(|range| clear(&file, range));
         if let Err(error) = cleared {
             return Ok(Verdict::Refused(self.trouble(&entry, "make it", error)?));
@@ -334,7 +335,7 @@ impl Assembly {
         Ok(Verdict::Have)
     }
 
-    /// Requests the missing part of a file. `begun`: it is under way already.
+    /// Requests the missing part of a file. `begun` is true if its temporary file exists.
     fn open_file(
         &self,
         id: Id,

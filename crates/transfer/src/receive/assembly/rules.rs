@@ -24,7 +24,8 @@ pub(super) enum Treatment {
     Present,
     /// The present file or link stays, as the user wanted.
     Kept,
-    /// The entry is received. With [`OnConflict::Refuse`] it is compared, when complete, with the file that has the name.
+    /// The entry is received. With [`OnConflict::Refuse`], the complete entry is compared with the file that has the
+    /// name.
     Receive(OnConflict),
     /// The entry is refused.
     Refuse(&'static str),
@@ -44,8 +45,8 @@ impl Rules {
         }
         let same_size = file && there.size == size;
         match self.existing {
-            // The file may be the same. It is received and compared then, because a sender must not learn the digest of
-            // the present file.
+            // The two files may be the same. The offered one is received and then compared, because a sender must not
+            // learn the digest of the present file.
             Existing::Refuse | Existing::Rename if same_size => Treatment::Receive(OnConflict::Refuse),
             Existing::Refuse => Treatment::Refuse(TAKEN),
             Existing::Rename => Treatment::Receive(OnConflict::Number),
@@ -57,7 +58,7 @@ impl Rules {
         }
     }
 
-    /// Returns the rule for a name that is free now, but taken when the entry is complete.
+    /// Returns the rule for the case that a name is free now, but taken when the entry is complete.
     const fn free(&self) -> OnConflict {
         match self.existing {
             Existing::Refuse | Existing::Update => OnConflict::Refuse,

@@ -3,8 +3,8 @@
 //! Their number is limited, in all and per address. A newcomer is never refused. If there is not enough room for it,
 //! one of the present connections is closed (random early drop, as `MaxStartups` of sshd). That connection is from the
 //! address with the most connections. It is the oldest that has sent nothing, or a random one if all have sent
-//! something. So connections that only wait cost a sender nothing, and those that send bytes rarely displace it while
-//! it proves itself.
+//! something. So connections that only wait never displace a sender that proves itself, and connections that send bytes
+//! rarely do.
 
 use crate::keys::fill_random;
 use rustix::net::{RecvFlags, recv};
@@ -106,7 +106,8 @@ impl PendingConnections {
                 }
                 GreetingProgress::Nothing => return true,
             }
-            // The thread of the listener is not the only one that holds the socket.
+            // Dropping the socket here would not close it, because the listener's thread is not the only one that holds
+            // it.
             let _ = one.socket.shutdown(Shutdown::Both);
             false
         });
@@ -136,7 +137,8 @@ impl PendingConnections {
     }
 }
 
-/// Returns the network that one person may have: an IPv4 address, or the /64 of an IPv6 one.
+/// Returns the addresses that count as one, because one person may have them: an IPv4 address, or the /64 of an IPv6
+/// one.
 fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX)).into(),

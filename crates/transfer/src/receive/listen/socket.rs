@@ -29,7 +29,7 @@ pub(in crate::receive) fn bind(asked: Option<SocketAddr>) -> Result<TcpListener,
 
 fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // The port of an interrupted session must not wait for its last connection's end.
+    // The port of an interrupted session can be bound although its last connection has not ended.
     socket.set_reuse_address(true)?;
     if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
         // The ticket names IPv4 addresses, too, whatever `net.ipv6.bindv6only` demands.

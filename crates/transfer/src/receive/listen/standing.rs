@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
-/// The number of bytes that is progress: a path of 10 kbit/s brings that in a minute. A byte now and then holds no
-/// place.
+/// The number of bytes that counts as progress; a path of 10 kbit/s brings them in a minute. A byte now and then is not
+/// enough to keep a place.
 const ENOUGH: u64 = 64 << 10;
 /// The number of bytes that an entry counts as.
 const ENTRY: u64 = 4 << 10;
 
-/// One sender's standing.
+/// The progress of one sender, which decides if it keeps its place.
 #[derive(Debug)]
 pub(in crate::receive) struct Standing {
     control: Arc<Channel>,
     clock: Clock,
     /// The time of the last progress, in nanoseconds.
     progressed: AtomicU64,
-    /// The worth of entries and bytes then, as [`Standing::counted`] computes it.
+    /// The worth of entries and bytes at that time, as [`Standing::counted`] computes it.
     worth: AtomicU64,
     finished: AtomicBool,
 }
@@ -41,7 +41,8 @@ impl Standing {
         self.progressed.store(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
-    /// Takes the numbers of entries and bytes so far. They are progress if they have grown enough since the last one.
+    /// Takes the numbers of entries and bytes so far. They are progress if their worth has grown by [`ENOUGH`] since
+    /// the last progress.
     pub(in crate::receive) fn counted(&self, entries: u64, bytes: u64) {
         let worth = bytes.wrapping_add(entries.wrapping_mul(ENTRY));
         let before = self.worth.load(Ordering::Relaxed);

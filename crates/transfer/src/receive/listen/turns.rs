@@ -16,7 +16,8 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use units::Time;
 
-/// The time that a sender waits for the end of the present one, which may be the same sender, killed.
+/// The time for which a sender waits until the present one has left. The present one may be an earlier process of the
+/// same user, killed.
 const TURNOVER: Duration = Duration::from_secs(5);
 /// The greatest number of senders that wait for their turn.
 const MOST_WAITING: usize = 8;
@@ -85,7 +86,7 @@ impl Registry<'_> {
             let _ = link.events.send(Event::Replaced);
             entries = self.wait_for_turn(entries);
             if entries.sender.as_ref().is_some_and(|still| Arc::ptr_eq(&still.link, &link)) {
-                // The sender's thread hangs in a system call.
+                // The present sender's thread hangs in a system call, so its connection is cut.
                 link.standing.cut();
                 entries = self.wait_for_turn(entries);
             }
@@ -97,7 +98,7 @@ impl Registry<'_> {
         self.wait_while(entries, TURNOVER, |entries| entries.sender.is_some() && entries.result.is_none())
     }
 
-    /// Handles the end of a sender's session. The receiver goes on if the sender may come back.
+    /// Handles the end of a sender's session. The receiver continues to listen if the sender may come back.
     pub(in crate::receive) fn end(
         &self,
         link: &SessionHandle,
@@ -139,7 +140,7 @@ impl Registry<'_> {
             self.observer.say("everything is stored; the sender did not confirm the end");
             over.result
         } else if let Some(complete) = &entries.complete {
-            // The sender may come back.
+            // The sender may still come back to confirm the end.
             return complete.until;
         } else if self.is_expired() {
             Err(TransferError::Expired("no sender finished its transfer in time".into()))

@@ -10,12 +10,12 @@ use std::sync::mpsc::Receiver as Events;
 use std::time::Duration;
 use units::{Span, Time};
 
-/// The time within which bytes of a sender that has left, and the last message to it, must arrive.
+/// The time for the bytes of a sender that has left to arrive, and for a sender to get the last message.
 const LINGER: Span = Span::from_secs(2);
 
 impl Session<'_> {
-    /// Brings everything to the disk. That may take minutes, in which the sender must get reports, because it leaves
-    /// otherwise.
+    /// Brings everything to the disk. That may take minutes. The sender gets reports meanwhile, because it would leave
+    /// without them.
     pub(super) fn store(&mut self, failed: u64) -> Result<(), TransferError> {
         self.send_progress()?;
         self.stage = Stage::Storing;
@@ -24,8 +24,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Ends a session of which everything is on the disk. The session is over when the sender knows the result, or has
-    /// had time to ask again.
+    /// Sends the result of a session that is on the disk in full. The session ends when the sender has confirmed the
+    /// result, or the time for that is over.
     pub(super) fn stored(&mut self, faults: Faults) -> Result<(), TransferError> {
         self.lost.extend(faults.lost);
         for fault in faults.folders {
@@ -98,7 +98,8 @@ impl Session<'_> {
         }
         self.ask_for_more();
         let until = self.clock.now() + LINGER;
-        // Closing the connection with unread data would reset it, and the reason would be lost.
+        // The rest of the data is read, because closing the connection with unread data would reset it and lose the
+        // reason.
         let mut received_all = false;
         while if gone { !self.data.is_empty() } else { !received_all } {
             let left = until.since(self.clock.now());
@@ -129,7 +130,7 @@ impl Session<'_> {
         }
     }
 
-    /// Hands back the record of what the limit or a person's answer has been spent on.
+    /// Hands back the amounts that were offered and accepted, for the next sender.
     pub(in crate::receive) fn end(self) {
         self.registry.give_spent(self.consent.into_spent());
     }

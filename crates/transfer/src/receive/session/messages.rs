@@ -88,7 +88,8 @@ impl Session<'_> {
         self.first_lost.get_or_insert(reason);
     }
 
-    /// Shows a line about the sender's actions, up to a number of lines, because a sender could cause them without end.
+    /// Shows a line about the sender's actions, but at most [`MOST_LINES`] of them, because a sender could cause them
+    /// without end.
     pub(super) fn say(&mut self, line: &str) {
         self.lines += 1;
         match self.lines {

@@ -87,7 +87,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Handles waiting offers, until one has to wait on.
+    /// Handles waiting offers in order, until one has to keep waiting.
     fn admit_held(&mut self) -> Result<(), TransferError> {
         while !self.assembly.is_crowded()
             && let Some((id, entry)) = self.held.pop_front()
@@ -102,8 +102,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Treats waiting offers as announced. A sender of version 1 announces late, and all its offers before count as
-    /// announced.
+    /// Announces the waiting offers in place of a sender of version 1, which announces only later.
     fn announce_late(&mut self) -> Result<(), TransferError> {
         if self.link.version >= 2 || self.held.is_empty() || !patience_is_over(self.began, self.clock.now()) {
             return Ok(());
@@ -157,8 +156,8 @@ impl Session<'_> {
         frame::append(&mut self.out, &ToSender::Answer { id, verdict });
     }
 
-    /// Returns true while answers that let the data flow must wait. A transfer that ends sooner than the measurement
-    /// does not wait.
+    /// Returns true while answers that let data flow are held back for the measurement of the path. A transfer so small
+    /// that it would end sooner is not held back.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet
             && self.stage == Stage::Open

@@ -23,7 +23,7 @@ pub(in crate::receive) const AHEAD: usize = 2;
 pub(in crate::receive) enum Storing {
     /// The complete files that wait for their names.
     Names,
-    /// Everything, at the end, for which this number of data connections waits.
+    /// Everything, at the end of the session. This number of data connections waits for it.
     All(u16),
 }
 
@@ -58,7 +58,7 @@ pub(super) fn queues<'a>(
 ) -> Result<(Jobs, SyncSender<()>, WorkerEnds<'a>), TransferError> {
     let ((examine, to_examine), (store, to_store), (ask, to_ask)) = (queue(), queue(), queue());
     let (more, asked) = sync_channel(AHEAD);
-    // The reader may be one reading ahead.
+    // One request is made in advance, so that the reader may be one reading ahead.
     let _ = more.send(());
     let (windows, notes) = Notes::new()?;
     let holder = Windows::new(

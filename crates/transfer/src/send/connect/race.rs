@@ -1,6 +1,6 @@
 //! The race between all hosts that a ticket names; the first one that proves to be the receiver wins.
 //!
-//! Attempts begin 250 ms after one another, or at once when one fails, in turn over IPv6 and IPv4 [rfc8305:5]. An
+//! An attempt begins 250 ms after the one before, or at once when one fails. IPv6 and IPv4 take turns [rfc8305:5]. An
 //! attempt succeeds when the other end has proved the ticket's key in the TLS handshake. Any other program that answers
 //! at one of the addresses is passed over.
 
@@ -21,7 +21,7 @@ use units::{Span, Time};
 
 /// The interval between the beginnings of two attempts [rfc8305:5].
 const STEP: Span = Span::from_millis(250);
-/// The time for the name service.
+/// The time for the name service to answer.
 const RESOLVE: Span = Span::from_secs(5);
 /// The greatest number of attempts, because a name may have any number of addresses.
 const MOST: usize = 32;
@@ -73,7 +73,7 @@ pub(super) fn race(
             race.look_up(name.as_str(), ticket.port);
         }
     }
-    // If the best host is a name, it gets a moment to be resolved.
+    // If the best host is a name, other addresses wait a moment until the name is resolved.
     let name_first = matches!(ticket.addresses.first(), Some(Host::Name(_)));
     let winner = race.run(&received, name_first);
     race.end(&received, winner.as_ref().map(|(_, address)| *address));
@@ -154,8 +154,8 @@ impl Race<'_> {
         self.waiting = interleaved(all);
     }
 
-    /// Looks a name up in a thread of its own, which may outlive the race, because no limit of the system bounds the
-    /// time that this takes.
+    /// Looks a name up in a thread of its own. The thread may outlive the race, because the system does not limit the
+    /// time of a look-up.
     fn look_up(&mut self, name: &str, port: u16) {
         let (events, text) = (self.events.clone(), name.to_owned());
         let looking = Builder::new().spawn(move || {
@@ -229,7 +229,8 @@ fn why(error: &TransferError) -> String {
     }
 }
 
-/// Orders addresses by turns of the families, that of the first one first; within a family in order [rfc8305:4].
+/// Orders addresses so that IPv4 and IPv6 take turns, beginning with the first address's family [rfc8305:4]. Within a
+/// family the order stays.
 fn interleaved(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     let first_is_six = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (first, second): (Vec<_>, Vec<_>) =
