@@ -69,8 +69,9 @@ pub struct Access {
 
 /// The default of `dot11ShortRetryLimit` (Annex C).
 const RETRY_LIMIT: u32 = 7;
-/// The largest values of the EDCA parameter set: four bits for AIFSN, four for the exponent of a window.
+/// The largest AIFSN of the EDCA parameter set, where it has four bits.
 const MOST_AIFSN: u32 = 15;
+/// The largest window of the EDCA parameter set, where the exponent has four bits.
 const MOST_WINDOW: u32 = (1 << 15) - 1;
 /// The largest retry limit. It exceeds the 255 of the standard, because cells of other simulators never drop a frame.
 const MOST_ATTEMPTS: u32 = 65_535;

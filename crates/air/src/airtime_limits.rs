@@ -15,7 +15,7 @@ pub struct AirtimeLimits {
     pub low: Span,
     /// The limit of a station and category otherwise.
     pub high: Span,
-    /// The airtime pending at the whole device from which on the low limit counts.
+    /// The least airtime pending at the whole device at which the low limit counts.
     pub threshold: Span,
 }
 

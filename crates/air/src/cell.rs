@@ -45,8 +45,8 @@ impl FunctionId {
 /// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The time at which the sender knows: the end of the acknowledgement, of the collision, or the instant of an
-    /// internal collision.
+    /// The time at which the sender knows the outcome: the end of the acknowledgement or of the collision, or the
+    /// instant of an internal collision.
     pub at: Time,
     /// The function that sent it.
     pub function: FunctionId,
@@ -210,8 +210,8 @@ impl Cell {
     }
 
     /// Does everything that is due by `now`, and adds the outcomes of attempts to `outcomes`. A caller that refills a
-    /// function as its frames leave polls at each [`Cell::wakeup`]. A TXOP continues if a frame is pushed at the time
-    /// of the previous outcome.
+    /// function as its frames leave must poll at each [`Cell::wakeup`]. A TXOP continues if a frame is pushed at the
+    /// time of the previous outcome.
     pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
         while self.next <= now && self.next != Time::NEVER {
             let at = self.next;
@@ -276,8 +276,9 @@ impl Cell {
     fn begin(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
         self.account.charge(at, MediumUse::Idle);
         self.senders.clear();
-        // A station hears a transmission that began a slot before its own boundary, or earlier, because the slot time
-        // is made for that (10.3.7). If boundaries are a whole number of slots apart, only equal ones collide.
+        // A station senses a transmission that began at least a slot before its own boundary, because the slot time is
+        // made for that (10.3.7). Only transmissions that begin less than a slot apart collide. If boundaries are a
+        // whole number of slots apart, these begin at the same instant.
         let heard = at + self.phy.slot;
         for station in 0..self.of_station.len() {
             let range = self.of_station[station].clone();
@@ -382,7 +383,7 @@ impl Cell {
         outcomes.push(Outcome { at, function: FunctionId(index), frame, attempts, fate });
     }
 
-    /// Makes the medium idle since `since`.
+    /// Sets the medium to idle, as it has been since `since`.
     fn resume(&mut self, since: Time) {
         self.medium = Medium::Idle;
         for function in &mut self.functions {

@@ -131,7 +131,7 @@ impl StationConfig {
         Self { name: name.into(), rate: None, functions: Vec::new() }
     }
 
-    /// Adds a function that sends the frames that are pushed.
+    /// Adds a function that sends the frames that `Cell::push` hands to it.
     #[must_use]
     pub fn function(mut self, category: Category, access: Access) -> Self {
         self.functions.push(FunctionConfig { category, access, saturated: None });

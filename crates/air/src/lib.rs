@@ -11,7 +11,7 @@
 //! - [`config`]: the whole cell;
 //! - [`Cell`]: `push`, `poll`, `wakeup`. `cell/function.rs` is one access function, `cell/account.rs` counts frames and
 //!   airtime;
-//! - [`airtime_limits`]: the limit of frames that an access point hands to the cell.
+//! - [`airtime_limits`]: the limits of the airtime for which an access point hands frames to the cell.
 //!
 //! Every station hears every other, and a frame is lost by collision only. Propagation takes no time. RTS/CTS,
 //! aggregation and fragmentation do not exist here. Clauses are those of IEEE Std 802.11-2020.

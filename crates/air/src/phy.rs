@@ -58,7 +58,7 @@ pub enum Framing {
     Dsss {
         /// The PLCP preamble and header.
         long: Span,
-        /// The short form of the same, at rates over 1 Mbit/s.
+        /// The short PLCP preamble and header, at rates over 1 Mbit/s.
         short: Span,
         /// True if the short form is used.
         use_short: bool,
@@ -147,7 +147,7 @@ impl Phy {
         self.sifs + framing.time(length, rate)
     }
 
-    /// Returns the same with an acknowledgement at `rate`, which was checked or is the lowest of the standard.
+    /// Returns `EIFS - DIFS` with an acknowledgement at `rate`, which was checked or is the lowest of the standard.
     #[must_use]
     pub fn eifs_less_difs_at(&self, length: Bytes, rate: Rate) -> Span {
         match self.lowest {
@@ -156,7 +156,7 @@ impl Phy {
         }
     }
 
-    /// Returns how long a station waits for the start of an acknowledgement (10.3.2.11): SIFS, a slot,
+    /// Returns the time for which a station waits for the start of an acknowledgement (10.3.2.11): SIFS, a slot,
     /// `aRxPHYStartDelay`.
     #[must_use]
     pub fn ack_timeout(&self) -> Span {

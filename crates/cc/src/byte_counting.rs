@@ -3,8 +3,8 @@
 use crate::{Ack, CongestionKind};
 use units::Bytes;
 
-/// RFC 3465's byte counting. In slow start an acknowledgement counts for the bytes that it covers, up to L segments; in
-/// congestion avoidance for all of them.
+/// RFC 3465's byte counting. In slow start an acknowledgement counts for the bytes that it covers, up to L segments. In
+/// congestion avoidance it counts for all bytes that it covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteCounting {
     segment: Bytes,

@@ -56,7 +56,7 @@ impl RateSample {
 }
 
 /// A segment that was found lost; only for a controller that [wants](Wants) rates or deliveries. The other two amounts
-/// are known only to a controller with rates, and else zero.
+/// are zero for a controller that does not want rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostSegment {
     /// Its payload.
@@ -73,8 +73,8 @@ pub struct LostSegment {
 pub struct Wants {
     /// Delivery rates: [`Ack::rate`], and all that comes with [`Wants::deliveries`].
     pub rate: bool,
-    /// Every delivery and every loss: [`CongestionControl::on_lost`], and also the acknowledgements that acknowledge
-    /// nothing cumulatively.
+    /// Every delivery and every loss: calls of [`CongestionControl::on_lost`], and of [`CongestionControl::on_ack`]
+    /// also for acknowledgements that acknowledge nothing cumulatively.
     pub deliveries: bool,
     /// Control over the time of every departure: [`CongestionControl::gap_after`].
     pub departures: bool,
@@ -98,8 +98,8 @@ pub struct RouterHeader {
 pub struct Ack {
     /// The time at which it arrived.
     pub now: Time,
-    /// Payload newly acknowledged, cumulatively. By Linux's rules, the acknowledgement that ends fast recovery counts
-    /// for the payload newly delivered instead.
+    /// Payload newly acknowledged, cumulatively. Linux's rules make one exception: the acknowledgement that ends fast
+    /// recovery counts for the payload newly delivered, cumulatively or selectively.
     pub acked: Bytes,
     /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates;
     /// else equal to [`Ack::acked`]. Without selective acknowledgements a duplicate counts for one segment of unknown
@@ -107,7 +107,7 @@ pub struct Ack {
     pub delivered: Bytes,
     /// The time at which the newest segment that it acknowledges was sent.
     pub newest_sent: Time,
-    /// Payload in flight after it.
+    /// Payload in flight after this acknowledgement.
     pub in_flight: Bytes,
     /// The round-trip time.
     pub rtt: RttView,
@@ -130,7 +130,7 @@ pub enum CongestionKind {
     Loss,
     /// A congestion-experienced mark; reported once per round trip.
     EcnMark,
-    /// An expiry of the retransmission timer for a segment that the timer had not had sent again before.
+    /// The first expiry of the retransmission timer for a segment.
     Timeout,
     /// A further expiry of the timer for the same segment.
     PersistentLoss,
@@ -225,12 +225,12 @@ pub trait CongestionControl: Send + Debug {
     fn on_feedback(&mut self, feedback: f64) {
         let _ = feedback;
     }
-    /// Returns the information that it needs beyond acknowledgements.
+    /// Returns the information that the controller needs beyond acknowledgements.
     fn wants(&self) -> Wants {
         Wants::default()
     }
-    /// Shows each quantity that it has measured with its name, in SI units and packets; shows nothing if it measures
-    /// nothing.
+    /// Passes each quantity that the controller has measured to `show`, with its name, in SI units or packets. A
+    /// controller that measures nothing passes nothing.
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let _ = show;
     }

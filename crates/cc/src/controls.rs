@@ -1,6 +1,6 @@
 //! The controllers, a file each, and the table that names them in a scenario.
 //!
-//! A loss-based one is a [`Growth`](crate::growth::Growth); `registry.rs` describes the entries of the table.
+//! A loss-based controller is a [`Growth`](crate::growth::Growth); `registry.rs` describes the entries of the table.
 
 mod africa;
 mod assisted;

@@ -12,7 +12,7 @@ const MOST: u128 = 1_000_000_000_000_000;
 pub(crate) struct InFlight(u64);
 
 impl InFlight {
-    /// Creates it from a rate in bytes per second.
+    /// Converts a rate in bytes per second.
     pub(crate) fn at(bytes_per_s: f64) -> Self {
         Self((bytes_per_s * 1e-9 * PARTS as f64) as u64)
     }

@@ -29,7 +29,7 @@ pub struct LossBased<S, G> {
     counting: ByteCounting,
     slow_start: S,
     growth: G,
-    /// True if a loss leaves a share of the window and not of the flight, in whole segments.
+    /// True if a loss leaves a share of the window, in whole segments, and not of the data in flight.
     by_segments: bool,
 }
 
@@ -69,7 +69,8 @@ impl<S: SlowStart, G: Growth> LossBased<S, G> {
     }
 
     fn in_slow_start(&mut self, ack: &Ack) {
-        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow. Its RTT still counts.
+        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow. The acknowledgement's
+        // RTT still counts.
         let counted = if ack.window_limited { self.counting.in_slow_start(ack) } else { Bytes::ZERO };
         match self.slow_start.on_ack(ack, counted, self.window) {
             Step::Grow(by) => self.window += by,

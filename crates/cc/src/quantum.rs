@@ -1,13 +1,13 @@
 //! The amount that a paced sender may send together.
 //!
 //! Hosts do not time every segment: all that is due within about a millisecond leaves at once. Both BBR drafts call
-//! that amount `BBR.send_quantum` [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. It is a
-//! segment below 1.2 Mbit/s, at least two beyond, and more where a millisecond of the pacing rate is more. Linux sizes
-//! the bursts of every paced flow in this way (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's
-//! own `bbr_min_tso_segs`). RFC 9002, section 7.7, gives QUIC's senders a leaky bucket with a bound on bursts. "A BBR
-//! implementation SHOULD attempt to use the smallest feasible quanta". A simulated host has no interface to spare, so
-//! the quantum is the drafts' least, and never more than two. On a host with segmentation offload the quantum is
-//! Linux's super-packet.
+//! that amount `BBR.send_quantum` [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. It is
+//! one segment below 1.2 Mbit/s. From there on it is the data of a millisecond at the pacing rate, but at least two
+//! segments. Linux sizes the bursts of every paced flow in this way (`tcp_tso_autosize`: `tcp_min_tso_segs` 2,
+//! `sk_pacing_shift` 10; BBR's own `bbr_min_tso_segs`). RFC 9002, section 7.7, gives QUIC's senders a leaky bucket with
+//! a bound on bursts. "A BBR implementation SHOULD attempt to use the smallest feasible quanta". A simulated host has
+//! no network interface to relieve, so the quantum is the drafts' least, and never more than two. On a host with
+//! segmentation offload the quantum is Linux's super-packet.
 
 use units::{Bytes, Rate, Span};
 
@@ -29,7 +29,7 @@ const PART_OF_SECOND: u64 = 1024;
 /// 2^9 microseconds).
 const RTT_HALVES: Span = Span::from_micros(512);
 
-/// Returns the number of segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's
+/// Returns the number of segments with `payload` bytes in a super-packet at the pacing rate `rate`, by Linux's
 /// `tcp_tso_autosize`. It is the data of about a millisecond, and more the nearer the receiver is; at least `least`, at
 /// most [`SUPER_PACKET`]. Without a least RTT the receiver counts as far away. `least` is [`send_quantum`] for BBR, two
 /// for every other control (`tcp_min_tso_segs`).

@@ -1,4 +1,4 @@
-//! The names of controllers and slow starts in a scenario, and what they stand for.
+//! The controllers and slow starts that a scenario can name.
 
 pub use crate::controls::CONTROLS;
 
@@ -25,7 +25,8 @@ pub struct Control {
     pub build: fn(&Recipe<'_>) -> Box<dyn CongestionControl>,
 }
 
-/// A slow start in the registry, for controllers that grow by `G`. Its name and its description are the same for all.
+/// A slow start in the registry, for controllers that grow by `G`. Its name and its description are the same for every
+/// `G`.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartName<G = Reno> {
     /// The name in a scenario.
@@ -45,7 +46,7 @@ pub struct SlowStartName<G = Reno> {
 pub struct Recipe<'a> {
     /// The state in which it begins.
     pub start: Start,
-    /// The slow start's name, one of [`SLOW_STARTS`]. Only controllers that are a slow start and a growth use it.
+    /// The slow start's name, one of [`SLOW_STARTS`]. A controller that is not a slow start and a growth ignores it.
     pub slow_start: &'a str,
     /// The settings that a scenario may change.
     pub tuning: Tuning,
@@ -135,7 +136,7 @@ pub struct Tuning {
     pub byte_counting: u64,
     /// The window at which limited slow start becomes slower, in segments.
     pub max_ssthresh: u64,
-    /// The number of packets that FAST wants in the queue; `None` if its throughput decides.
+    /// The number of packets that FAST wants in the queue; `None` if FAST derives it from its throughput.
     pub fast_alpha: Option<u64>,
     /// True if the host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
     pub offload: bool,
@@ -148,7 +149,8 @@ pub struct Tuning {
 }
 
 impl Default for Tuning {
-    /// Returns RFC 5681's `min(N, SMSS)`, and the threshold that RFC 3742 recommends.
+    /// Returns the settings by the RFCs: an acknowledgement counts for RFC 5681's `min(N, SMSS)`, and `max_ssthresh` is
+    /// the one that RFC 3742 recommends.
     fn default() -> Self {
         Self {
             byte_counting: 1,
@@ -226,7 +228,7 @@ pub fn build(control: &str, slow_start: &str, start: Start) -> Option<Box<dyn Co
     tuned(control, slow_start, start, Tuning::default())
 }
 
-/// Makes the same as [`build`], with other settings.
+/// Makes a controller as [`build`] does, with the settings `tuning`.
 #[must_use]
 pub fn tuned(
     control: &str,

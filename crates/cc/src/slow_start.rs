@@ -29,7 +29,7 @@ pub enum Step {
 /// The growth of the window below the threshold.
 pub trait SlowStart: Send + Debug {
     /// Returns the effect of this acknowledgement on `window`. It counts for `counted` bytes: zero if the window was
-    /// not in use, and then it must not grow.
+    /// not in use, because such a window must not grow.
     fn on_ack(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Step;
     /// Takes a sign of congestion, in slow start or later.
     fn on_congestion(&mut self) {}

@@ -10,16 +10,16 @@ const MARKS: u64 = 16;
 /// The data delivered in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoodputSample {
-    /// The time at which it began; data that came before are not part of it.
+    /// The time at which the window began; data that came before is not part of it.
     pub from: Time,
-    /// Its end: the time of the delivery that ended it.
+    /// The time of the delivery that ended the window.
     pub to: Time,
-    /// The payload in order.
+    /// The payload delivered in order.
     pub bytes: Bytes,
 }
 
 impl GoodputSample {
-    /// Returns bytes over time.
+    /// Returns the bytes over the length of the window.
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::of(self.bytes, self.to.since(self.from))
@@ -38,10 +38,11 @@ pub struct Goodput {
     not_before: Time,
     bytes: Bytes,
     last: Option<GoodputSample>,
-    /// The bytes delivered since the first delivery, and the time of the last.
+    /// The bytes delivered since the first delivery.
     total: Bytes,
+    /// The time of the last delivery.
     newest: Time,
-    /// The same values at earlier deliveries within the last window's length, oldest first.
+    /// The times of earlier deliveries within the last window's length, with the total at each; oldest first.
     marks: VecDeque<(Time, Bytes)>,
 }
 
@@ -74,7 +75,7 @@ impl Goodput {
         if self.marks.back().is_none_or(|(last, _)| at.since(*last) >= self.length / MARKS) {
             self.marks.push_back((at, self.total));
         }
-        // Only the newest mark that is a length old can still be used.
+        // Of the marks that are a length old, only the newest can still be used.
         while self.marks.get(1).is_some_and(|(second, _)| at.since(*second) >= self.length) {
             self.marks.pop_front();
         }
@@ -93,7 +94,7 @@ impl Goodput {
     pub fn sample(&mut self, at: Time, bytes: Bytes) -> Option<GoodputSample> {
         self.mark(at, bytes);
         let Some(from) = self.from else {
-            // Data that arrives with the beginning was sent before it.
+            // The delivery that begins a window is not part of it, because its data was sent before.
             if at >= self.not_before {
                 self.begin(at);
             }

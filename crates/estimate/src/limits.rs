@@ -1,9 +1,9 @@
 //! [`LimitedBy`]: the limit of a transfer, found from the use of its time.
 //!
-//! The two programs know what their threads waited for: the network, a disk, a limit, or work. If they waited for the
-//! network, the sender's kernel knows the cause (`TCP_INFO`). The cause is slow start, the receive window, the sender's
-//! own send buffer, or else the congestion window ([`Account`]). So the search goes from the outside in: the sender's
-//! program, the receiver's program, the connection. `advice.rs` has the remedies.
+//! The sender's and the receiver's program know what their threads waited for: the network, a disk, a limit, or work.
+//! If they waited for the network, the sender's kernel knows the cause (`TCP_INFO`). The cause is slow start, the
+//! receive window, the sender's own send buffer, or else the congestion window ([`Account`]). So the search goes from
+//! the outside in: the sender's program, the receiver's program, the connection. `advice.rs` has the remedies.
 
 mod account;
 mod advice;

@@ -3,7 +3,7 @@
 use crate::Estimator;
 use units::{Span, Time};
 
-/// The distance within which a late number can still fill its gap.
+/// The largest distance from the highest number at which a late number still fills its gap.
 const WITHIN: u64 = 64;
 
 /// A counter of gaps in the sequence numbers of probes: a missing number was lost, unless it comes late [sobas:IV].
@@ -57,7 +57,7 @@ impl SequenceGaps {
 impl Estimator for SequenceGaps {
     /// A sequence number.
     type Sample = u64;
-    /// The share lost.
+    /// The share of the numbers that were lost.
     type Estimate = f64;
 
     fn observe(&mut self, _at: Time, number: u64) {

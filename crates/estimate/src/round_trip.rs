@@ -28,11 +28,11 @@ pub struct RoundTripTimes {
 /// A summary of the samples of some stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// The least. Its excess over the base RTT is the standing queue, which was there all the time.
+    /// The least round-trip time. Its excess over the base RTT is the standing queue, which was there all the time.
     pub least: Span,
-    /// The mean.
+    /// The mean round-trip time.
     pub mean: Span,
-    /// The greatest, in which even a short burst shows.
+    /// The greatest round-trip time, in which even a short burst shows.
     pub greatest: Span,
     /// The number of samples.
     pub count: u64,
@@ -46,8 +46,9 @@ pub struct RoundTrip {
     exogenous: Option<Span>,
     began: bool,
     recent: VecDeque<Group>,
-    /// The sum and number of the samples in `recent`.
+    /// The sum of the samples in `recent`.
     sum: Span,
+    /// The number of the samples in `recent`.
     count: u64,
 }
 

@@ -28,11 +28,11 @@ pub const TRAINS: usize = 5;
 /// The least time between two requests for trains.
 pub const TRAINS_APART: Span = Span::from_millis(15);
 
-/// The share of a train that is left out at its head. Packets there find queues that the train has not filled yet.
-/// Their dispersion is still that of links before the narrow one.
+/// The share of a train that is left out at its head. Packets there find queues that the train has not filled yet, so
+/// that links before the narrow one still determine their dispersion.
 const HEAD: f64 = 0.2;
 
-/// The least number of packets behind the head that give a rate, and of lumps that give a median.
+/// The least number of packets after the head from which a rate is computed. A median needs as many lumps.
 const LEAST: usize = 4;
 
 /// The share of the mean gap below which a packet came in one lump with the one before it.
@@ -75,11 +75,11 @@ impl Train {
         self.came.len() == self.packets
     }
 
-    /// Returns the rate at which the train was dispersed, without its head. Each packet is compared with the packet
-    /// half of the rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic
-    /// disturbs a few of them, not the median. Of packets that a host took in one lump only the last counts, because
-    /// the others have waited for it. `None` if packets are missing or arrived out of order, because then gaps are not
-    /// all the link's [sobas:IV].
+    /// Returns the rate at which the train was dispersed, without its head. Each packet is compared with a later one,
+    /// half of these packets further on, and the median of the resulting rates is taken. An interrupt or a packet of
+    /// cross traffic disturbs a few of them, not the median. Of packets that a host took in one lump only the last
+    /// counts, because the others have waited for it. `None` if packets are missing or arrived out of order, because
+    /// then some gaps have other causes than the link [sobas:IV].
     #[must_use]
     pub fn dispersion(&self) -> Option<Rate> {
         if self.is_whole() { self.slope() } else { None }
@@ -145,8 +145,9 @@ impl Estimator for Train {
     }
 }
 
-/// C': the median over several trains. Only whole trains count [sobas:IV]. Until one has arrived, the remaining packets
-/// of trains with losses stand in, because a path whose buffer holds no whole train has no other samples.
+/// C': the median dispersion rate of several trains. Only whole trains count [sobas:IV]. Until one has arrived, the
+/// remaining packets of trains with losses stand in, because a path whose buffer holds no whole train has no other
+/// samples.
 ///
 /// It is a dispersion rate: with cross traffic it lies between the available bandwidth and the capacity.
 #[derive(Clone, Debug, Default)]

@@ -5,21 +5,21 @@
 //! Distributed Coordination Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010
 //! `[tinnirello2010]`.
 //!
-//! An attempt collides with probability `p`, whichever attempt it is; a station transmits in a slot with probability
-//! `tau`. After `i` failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean,
-//! and the frame is dropped after `K` attempts:
+//! Each attempt collides with probability `p`, the first one as well as each retry. A station transmits in a slot with
+//! probability `tau`. After `i` failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is
+//! its mean, and the frame is dropped after `K` attempts:
 //!
 //! ```text
 //! tau = sum_i p^i / sum_i p^i (b_i + 1)        i = 0 .. K-1
 //! p   = 1 - (1 - tau)^(n-1)
 //! S   = n tau (1-p) payload / ((1-P) slot + Ps Ts + (P - Ps) Tc)     P = 1-(1-tau)^n, Ps = n tau (1-p)
 //! ```
-//! `Ts` and `Tc` run to the end of the AIFS that follows. The countdown of the backoff counters decides what a slot is,
-//! [`Countdown`]. The fixed point is unique: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
+//! `Ts` and `Tc` run to the end of the AIFS that follows. The rule of the countdown, [`Countdown`], defines a slot. The
+//! fixed point is unique: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
 //!
 //! Left out: stations that are not saturated, losses other than collisions, several functions in one station.
-//! [`by_class`] takes several classes of stations. For the frames of a TXOP, give payload and exchange of all of them,
-//! and the data time of the first.
+//! [`by_class`] takes several classes of stations. For a TXOP, pass the payload and the exchange of all its frames, and
+//! the data time of the first one.
 
 mod after_collision;
 mod classes;
@@ -40,7 +40,7 @@ pub enum Countdown {
     /// the freeze correction `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the
     /// chain. A share `1/W_i` of the attempts draws 0 and immediately follows the previous transmission. After a
     /// success such an attempt is unopposed, as in the source. After a collision of `k` the others of the `k` may draw
-    /// 0, too. Then the attempt fails with probability `r`, which the source does not have.
+    /// 0, too. Such an attempt fails with probability `r`; the source has no such term.
     ///
     /// ```text
     /// f_i  = p (1 - 1/W_i) + r/W_i          a frame fails after i failures; r times the share of dropped frames for i = 0
@@ -48,8 +48,9 @@ pub enum Countdown {
     /// tau  = sum_i A_i (1 - 1/W_i) / sum_i A_i (W_i - 1)/2
     /// S    = F payload / ((1-P) slot + F Ts + (P - Ps + C) Tc + P slot),   F = (Ps + R) W_0/(W_0 - 1)
     /// ```
-    /// `R` and `C` are the successes and collisions that immediately follow collisions. Each of `k` stations draws 0
-    /// with the mean of `1/W_(i+1)`. One alone succeeds, and several are the `k` of the next slot.
+    /// `R` and `C` are the successes and collisions that immediately follow collisions. Each of `k` collided stations
+    /// draws 0 with a probability that is the mean of `1/W_(i+1)`. If one alone does so, it succeeds; several collide
+    /// again, as the `k` of the next slot.
     IdleSlots,
 }
 
@@ -100,7 +101,7 @@ pub struct Saturation {
     pub airtime_share: f64,
     /// The share of time without a transmission, of the whole cell: interframe spaces and backoff.
     pub idle_share: f64,
-    /// The distance between `p` and the value that follows from it.
+    /// The difference between `p` and the collision probability at the `tau` that follows from it.
     pub residual: f64,
     /// Steps of the solver.
     pub iterations: u32,
@@ -110,7 +111,7 @@ const MOST_STATIONS: u32 = 100_000;
 const MOST_AIFSN: u32 = 255;
 const MOST_WINDOW: u32 = 65_535;
 const MOST_ATTEMPTS: u32 = 255;
-/// The most rounds for the attempts that immediately follow a collision; a few are enough.
+/// The most iterations that compute the failure rate after collisions; a few are enough.
 const MOST_ROUNDS: u32 = 200;
 
 /// Returns the saturation of one class. [`Countdown::EveryBoundary`] is the model of 2000, with `attempts: None` as
@@ -177,8 +178,8 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     })
 }
 
-/// The average history of a frame. If frames are never dropped, all sums are scaled by the same factor, because they
-/// may be infinite.
+/// The sums over the average history of a frame. If frames are never dropped, the sums may be infinite. All are then
+/// multiplied by 1 - the failure rate in the largest window, which leaves their ratios unchanged.
 struct Chain {
     /// Transmissions.
     attempts: f64,
@@ -186,7 +187,7 @@ struct Chain {
     opposed: f64,
     /// Transmissions that immediately follow a collision, and collide again.
     after_collision: f64,
-    /// The share of the collided stations that draws 0.
+    /// The share of the collided stations that draw 0.
     zero: f64,
     /// Slots.
     slots: f64,
@@ -203,10 +204,10 @@ impl Chain {
 
 impl Class {
     /// Returns the chain for a collision probability of `p`, in [0, 1]. An attempt that immediately follows a collision
-    /// fails with probability `after_collision`. The share of frames that end in a drop is `dropped`.
+    /// fails with probability `after_collision`. `dropped` is the share of frames that end in a drop.
     fn chain(&self, p: f64, countdown: Countdown, after_collision: f64, dropped: f64) -> Chain {
-        // For an attempt after `failures`: the share that is opposed, the slots up to it, and the failure rate of the
-        // rest.
+        // Returns three means over attempts after `failures` failures: the share that others may collide with, the
+        // slots up to the attempt, and the failure rate of all other attempts.
         let of = |failures: u32| {
             let window = self.window(failures);
             match countdown {
@@ -234,7 +235,8 @@ impl Class {
         }
         let (share, wait, follows) = of(last);
         let fails = p * share + (1.0 - share) * follows;
-        // The rest of the sums is a geometric series; if it is infinite, everything is multiplied by 1 - fails.
+        // From `last` on the sums are geometric series. If frames are never dropped, all sums are multiplied by 1 -
+        // `fails`.
         let (scale, rest, dropped) = match self.attempts {
             Some(limit) => {
                 let left = limit.saturating_sub(last);
@@ -243,7 +245,7 @@ impl Class {
             }
             None => (1.0 - fails, reached, 0.0),
         };
-        // The failures in that rest draw from the largest window, except those that drop a frame.
+        // After these failures a station draws from the largest window; after a drop it draws from the first one.
         let more = if limit > last { dropped } else { 0.0 };
         let (failed, zero) = (
             scale * failed + rest * fails,

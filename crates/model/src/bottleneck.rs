@@ -21,9 +21,9 @@ pub const DELAY_RATIO: f64 = 0.0235;
 /// ```text
 /// alpha_Reno = (2/7) (d/RTT) (9 + sqrt(25 + 56/p))
 /// ```
-/// `d/RTT` = `delay_ratio`, queueing delay over average RTT; `p` = `loss`, loss events per packet. It is the solution
-/// for `alpha` of Vegas' bound, `p = 32/(7 W^2 - 36 W + 32)` with `W = alpha RTT/d` `[madison:eq1]`. Infinite without
-/// loss.
+/// `d/RTT` = `delay_ratio`, queueing delay over average RTT; `p` = `loss`, loss events per packet. The result solves
+/// Vegas' bound `p = 32/(7 W^2 - 36 W + 32)`, with `W = alpha RTT/d`, for `alpha` `[madison:eq1]`. It is infinite
+/// without loss.
 #[must_use]
 pub fn reno_backlog(delay_ratio: f64, loss: f64) -> f64 {
     2.0 / 7.0 * delay_ratio * (9.0 + (25.0 + 56.0 / loss).sqrt())
@@ -48,7 +48,7 @@ pub fn waiting(delay: f64, service: f64) -> f64 {
     delay / service
 }
 
-/// Returns the share of the capacity, `[madison:eq9]`.
+/// Returns the share of the capacity that a rate takes, `[madison:eq9]`.
 ///
 /// ```text
 /// x = S 12/C
@@ -59,7 +59,7 @@ pub fn share(rate: f64, service: f64) -> f64 {
     rate * service
 }
 
-/// Returns the packets per unit of time of the share `share`: the inverse of [`share()`].
+/// Returns the rate, packets per unit of time, that takes the share `share`: the inverse of [`share()`].
 #[must_use]
 pub fn rate(share: f64, service: f64) -> f64 {
     share / service
@@ -76,7 +76,7 @@ pub fn cross_share(utilization: f64, own: f64) -> f64 {
     (utilization - own).max(0.0)
 }
 
-/// Returns the number of flows of the share `own` that use the bottleneck to `utilization`, `[madison:eq11]`.
+/// Returns the number of flows, each with the share `own`, that together make the `utilization`, `[madison:eq11]`.
 ///
 /// ```text
 /// n = C U/(12 S)
@@ -103,7 +103,7 @@ pub fn utilization_slope(backlog: f64) -> f64 {
     2.0 / (2.0 * backlog + 1.0).powi(2)
 }
 
-/// Returns the rate of a starting flow that reaches `backlog` packets of its own, a share of the capacity,
+/// Returns the rate, a share of the capacity, at which a starting flow has `backlog` packets of its own in the queue,
 /// `[madison:eq12]` with `[madison:eq13]`.
 ///
 /// ```text
@@ -116,12 +116,13 @@ pub fn starting_rate(backlog: f64, others: f64) -> f64 {
     if (2.0 * backlog).is_infinite() { free } else { 2.0 * backlog * free / (1.0 + 2.0 * backlog) }
 }
 
-/// Returns the rate of a flow among `adapting` ones that all change together, `[madison:eq12]` with `[madison:eq14]`.
+/// Returns the rate, a share of the capacity, at which each of `adapting` flows that change together has `backlog`
+/// packets of its own in the queue, `[madison:eq12]` with `[madison:eq14]`.
 ///
 /// ```text
 /// x = 2b (1 - ux) / (1 + 2b nD),   ux = max(0, X - (nD - 1) S) 12/C
 /// ```
-/// `cross` = `X 12/C`: utilization by all others; `own` = `S 12/C`: that by the flow until now.
+/// `cross` = `X 12/C`: the utilization by all others; `own` = `S 12/C`: the utilization by the flow before the change.
 #[must_use]
 pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
     let free = 1.0 - steady_share(cross, own, adapting);
@@ -132,19 +133,19 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
     }
 }
 
-/// Returns `ux` of `[madison:eq14]`: the rate of the other flows that do not adapt.
+/// Returns `ux` of `[madison:eq14]`: the rate of the flows that do not adapt.
 fn steady_share(cross: f64, own: f64, adapting: f64) -> f64 {
     (cross - (adapting - 1.0) * own).clamp(0.0, 1.0)
 }
 
 /// Returns the number of flows that must have changed together, if a change of the own rate from `before` to `after`
 /// left `backlog` packets in the queue. This is `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
-/// `cross` is the value before the change. After a change of less than a hundredth all others are assumed to do as the
-/// flow does. Returns `None` if no number of flows explains it.
+/// `cross` is the value before the change. If the rate changed by less than a hundredth, all other flows are assumed to
+/// adapt as the flow does. Returns `None` if no number of flows explains it.
 #[must_use]
 pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64> {
     let reached = 1.0 - after / (2.0 * backlog);
-    // The number with a steady rate left to others, and without one.
+    // The number of flows that adapt, if others keep a steady rate and if there are no such others.
     let mixed = (reached - cross - before) / (after - before);
     let all = reached / after;
     let changed = (after - before).abs() >= 0.01 * before;
@@ -155,8 +156,8 @@ pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64>
 /// A flow's knowledge of its bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
-    /// Mean queueing delay `d` over the service time of a packet: packets waiting at the bottleneck (`B`)
-    /// `[madison:eq6]`.
+    /// The number of packets that wait at the bottleneck (`B`): the mean queueing delay `d` over the service time of a
+    /// packet `[madison:eq6]`.
     pub total_backlog: f64,
     /// The flow's own packets among them: `b = S d` `[madison:eq4]`.
     pub backlog: f64,

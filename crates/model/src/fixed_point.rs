@@ -12,17 +12,17 @@
 //! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that the
 //! system holds, the one being sent included. `q` is the number of packets that an admitted one finds. The source
 //! prints "rho =" for "p =". Behind RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's
-//! probabilities, 0 below `K` and 1 at `K`, these are the expressions above.
+//! probabilities, 0 below `K` and 1 at `K`, these sums are the expressions above.
 //!
 //! **One point.** `rho` may exceed 1. Both `p` and `q` rise with `rho`; windows fall with `p`; rates fall with the
-//! delay, by less than in proportion. So the right side falls with `rho`, even if packets differ in length, and equals
-//! `rho` once. In `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`, which is the
-//! bracket.
+//! delay, by less than in proportion. So the right side of the first equation falls with `rho`, even if packets differ
+//! in length, and equals `rho` once. The search uses `x = ln rho`: the point lies between 0 and the logarithm of the
+//! right side at `rho = 1`.
 //!
-//! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For
-//! case 1 of the source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, and 99.3 % for
-//! Reno. Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Loss events and lost packets are the
-//! same thing, and timeouts are left out: see [`MOST_LOSS`](crate::response::MOST_LOSS).
+//! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. In
+//! case 1 of the source, with a buffer of a tenth of the bandwidth-delay product, the point has utilizations of 99.5 %
+//! (HighSpeed) and 99.3 % (Reno). Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Each lost
+//! packet counts as a loss event, and timeouts are left out: see [`MOST_LOSS`](crate::response::MOST_LOSS).
 //!
 //! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the
 //! queue at a given load.
@@ -116,7 +116,7 @@ pub struct Share {
     pub rtt: Span,
     /// The average window, packets.
     pub window: f64,
-    /// The delivered part of its packets, on the wire: `lambda_i L_i` without the lost ones.
+    /// The rate of its delivered packets, on the wire: `lambda_i L_i` without the lost ones.
     pub throughput: Rate,
 }
 
@@ -166,8 +166,8 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
         libm::log(senders.load(&queue, senders.delay(&queue))) - x
     };
     let at_one = excess(0.0);
-    // The load falls with x, so `excess` at x = at_one has the opposite of its sign at x = 0: a bracket. The margin
-    // covers rounding.
+    // The load falls with x, so the signs of `excess` at x = 0 and at x = at_one differ, and the root lies between
+    // these. The margin covers rounding.
     let margin = 1e-9 * (1.0 + at_one.abs());
     let (low, high) = if at_one > 0.0 { (0.0, at_one + margin) } else { (at_one - margin, 0.0) };
     let root = bracketed(low, high, TOLERANCE / system.states(), excess)
@@ -199,7 +199,7 @@ impl Bottleneck {
     /// Checks that each number is in its range.
     ///
     /// # Errors
-    /// Returns the first number that is not.
+    /// Returns the first number that is not in its range.
     pub fn check(&self) -> Result<(), OutOfRange> {
         let Self { capacity, unresponsive, loss, packets, queue } = *self;
         OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity, "above 0")?;
@@ -235,8 +235,9 @@ impl Bottleneck {
 struct Senders<'a> {
     flows: &'a [Flow],
     laws: Vec<Vec<PowerLaw>>,
-    /// The capacity and the unresponsive traffic, bits per second.
+    /// The capacity of the link, bits per second.
     capacity: f64,
+    /// The rate of the unresponsive traffic, bits per second.
     unresponsive: f64,
     /// The share of packets lost before the queue.
     lost: f64,
@@ -246,7 +247,7 @@ struct Senders<'a> {
 #[derive(Clone, Copy)]
 struct Delay {
     seconds: f64,
-    /// `L/C`.
+    /// `L/C`: the time to send a mean packet.
     seconds_per_packet: f64,
 }
 
@@ -271,9 +272,11 @@ impl<'a> Senders<'a> {
         Ok(Self { flows, laws, capacity, unresponsive, lost: bottleneck.loss.get() })
     }
 
-    /// Returns the logarithm of the share that the flows lose: `1 - (1 - p)(1 - l)`, `l` before the queue.
+    /// Returns the logarithm of the share of packets that the flows lose: `1 - (1 - p)(1 - l)`, with the loss `l`
+    /// before the queue.
     fn ln_path_loss(&self, queue: &Stationary) -> f64 {
-        // Without `l` the logarithm stays unchanged, because `p` itself may be too small for a float.
+        // If nothing is lost before the queue, the logarithm of `p` is not converted, because `p` may be too small for
+        // a float.
         if self.lost == 0.0 {
             return queue.ln_loss.max(LEAST_LN_LOSS);
         }
@@ -285,7 +288,7 @@ impl<'a> Senders<'a> {
         largest(&self.laws[index], ln_loss, ln_rtt).min(libm::log(self.flows[index].max_window))
     }
 
-    /// Returns, for each group of flows, its packets per second that reach the queue, and its bits per second.
+    /// Returns, for each group of flows, the packets per second and the bits per second that reach the queue.
     fn rates(&self, queue: &Stationary, delay: f64) -> impl Iterator<Item = (f64, f64)> {
         let (ln_loss, reaching) = (self.ln_path_loss(queue), 1.0 - self.lost);
         self.flows.iter().enumerate().map(move |(index, flow)| {
@@ -296,15 +299,15 @@ impl<'a> Senders<'a> {
         })
     }
 
-    /// Returns `rho` as the flows make it.
+    /// Returns `rho`, the load that the flows and the unresponsive traffic make.
     fn load(&self, queue: &Stationary, delay: Delay) -> f64 {
         let bits: f64 = self.rates(queue, delay.seconds).map(|(_, bits)| bits).sum();
         (self.unresponsive + bits) / self.capacity
     }
 
-    /// Returns an admitted packet's wait for the packets that it finds. Their mean length is that of the packets sent,
-    /// and so depends on the delay if packets differ. The consistent delay is unique, because the mean changes by less
-    /// than in proportion to the delay.
+    /// Returns an admitted packet's wait for the packets that it finds. Their mean length is that of all packets sent.
+    /// If lengths differ, it depends on the delay, because each flow's rate does. The consistent delay is unique,
+    /// because the mean changes by less than in proportion to the delay.
     fn delay(&self, queue: &Stationary) -> Delay {
         let of = |flow: &Flow| flow.packet.bits_f64() / self.capacity;
         let least = self.flows.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -316,7 +319,8 @@ impl<'a> Senders<'a> {
             bits / packets / self.capacity
         };
         let seconds_per_packet = if least < largest {
-            // Only rounding puts the root outside the bracket: then one kind of packets has all of the traffic.
+            // Only rounding can put the root outside the bracket, if packets of one length make nearly all of the
+            // traffic.
             bracketed(least, largest, 1e-12 * least, |s| mean(s) - s)
                 .map_or_else(|| mean(least), |root| root.at)
         } else {

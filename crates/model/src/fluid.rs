@@ -8,9 +8,9 @@
 //! dW/dt = a(W)/R - b(W) W l                      Reno: a = 1, b = 1/2; HighSpeed TCP: [rfc3649:5]
 //! dq/dt = sum N x (1-p) - C                      within 0 <= q <= B
 //! ```
-//! The source has `l = x p`, so that each loss is a reduction. Senders reduce once per round trip, however many of its
-//! packets were lost. So ours has the probability that a round trip loses anything `[D]`. If losses are rare the two
-//! are the same.
+//! The source has `l = x p`, so that each lost packet is a reduction. Senders reduce once per round trip, for any
+//! number of lost packets. So `l` is here the probability that a round trip loses a packet, over `R` `[D]`. If losses
+//! are rare, the two are equal.
 //!
 //! CUBIC has two quantities, the window before its last loss and the time since then, `[vardoyan:infocom18]`:
 //!
@@ -18,15 +18,16 @@
 //! dM/dt = -(M - W) l          ds/dt = 1 - s l
 //! W     = max( C_c (s - K)^3 + M,  beta M + alpha s/R ),   K = cbrt(M (1-beta)/C_c)      [rfc9438:4.2, 4.3]
 //! ```
-//! Drop-tail loses the arrivals above the capacity while the queue is full, `p = 1 - C/A`. RED drops by the average
-//! queue `v`, `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`, and also the arrivals that find the queue full.
+//! Drop-tail loses the arrivals above the capacity while the queue is full, `p = 1 - C/A`. RED's probability of a drop
+//! depends on the average queue `v`, `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`. Arrivals that find the queue
+//! full are also dropped.
 //!
 //! **Range.** Many flows, in congestion avoidance: no slow start, no timeout, no limit by a socket buffer. A class
-//! represents its mean, so flows of one class lose together; [`crate::sawtooth`] has a single flow's sawtooth. Windows
-//! below a few segments have timeouts instead.
+//! represents its mean, so flows of one class lose together; [`crate::sawtooth`] has a single flow's sawtooth. Real
+//! windows of less than a few segments have timeouts.
 //!
-//! If the average would follow the queue in less than a step, it takes one step. For the windows it is then equal to
-//! the queue's length.
+//! If RED's average would follow the queue in less than one step of the solver, it follows within one step. The windows
+//! do not notice the difference.
 //!
 //! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four
 //! with a fixed step. The step is a part of the shortest round trip, because a full queue bends the solution sharply.
@@ -41,8 +42,8 @@ use units::Complaint;
 const STEPS_PER_RTT: f64 = 16.0;
 /// The most steps: a few seconds of computing.
 const MOST_STEPS: f64 = 2e6;
-/// The largest product of the steps, the steps that a delay may reach back, and the classes. It takes a second or two
-/// of computing, because the solver searches for a delay step by step.
+/// The largest product of three numbers: the steps, the steps that the longest delay reaches back, and the classes. It
+/// takes a second or two of computing, because the solver searches its past step by step.
 const MOST_WORK: f64 = 4e8;
 /// The most classes: each is one delay of the equations.
 pub const MOST_CLASSES: usize = 8;
@@ -67,7 +68,7 @@ pub struct Bottleneck {
     pub capacity: f64,
     /// `B`, packets that may wait; above zero.
     pub buffer: f64,
-    /// RED in front of the full queue; `None` for drop-tail.
+    /// The RED that drops before the queue is full; `None` for drop-tail.
     pub red: Option<AveragedRed>,
 }
 
@@ -133,8 +134,8 @@ impl From<FluidError> for Complaint {
     }
 }
 
-/// Solves the equations from the start to `end` seconds, sampled each `every` seconds. The state before the start is
-/// that of the start, with an empty queue.
+/// Solves the equations from the start to `end` seconds, and samples the solution each `every` seconds. Before the
+/// start the state is that at the start, with an empty queue.
 ///
 /// # Errors
 /// Returns [`FluidError`] if an argument is out of its range, or if there are more classes than [`MOST_CLASSES`], or
@@ -208,14 +209,14 @@ fn longest_delay(bottleneck: &Bottleneck, classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max) + bottleneck.buffer / bottleneck.capacity
 }
 
-/// Returns the step of the equations, seconds: the least time between samples.
+/// Returns the step of the solver, seconds, which is the least time between samples.
 #[must_use]
 pub fn step(classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(f64::INFINITY, f64::min) / STEPS_PER_RTT
 }
 
-/// The equations. The state is the queue, the average queue, and two numbers for each class: CUBIC's two quantities, or
-/// the window and an unused number.
+/// The equations of the windows and the queue. Their state is the queue, the average queue, and two numbers for each
+/// class: CUBIC's two quantities, or the window and an unused number.
 struct Fluid<'a> {
     bottleneck: &'a Bottleneck,
     classes: &'a [Class],
@@ -226,8 +227,9 @@ struct QueueMoment {
     backlog: f64,
     /// Packets that arrive per second.
     arriving: f64,
-    /// The part of the arrivals that RED drops, and the part that is dropped altogether.
+    /// The part of the arrivals that RED drops.
     early: f64,
+    /// The part of the arrivals that is dropped, by RED or because the queue is full.
     loss: f64,
 }
 
@@ -327,12 +329,13 @@ impl Fluid<'_> {
     }
 }
 
-/// Returns the time that CUBIC takes back to the window before a loss, seconds `[rfc9438:4.2]`.
+/// Returns `K`, the seconds after a loss until CUBIC's window is back at the value `before` `[rfc9438:4.2]`.
 fn plateau(before: f64) -> f64 {
     libm::cbrt(before * (1.0 - cubic::BETA) / cubic::C)
 }
 
-/// The equations with a delay for each class; delays beyond the classes are equal to that of the first.
+/// The equations with `L` delays, one for each class. If there are fewer classes, the other delays equal the first
+/// class's.
 struct Delayed<'a, const L: usize>(&'a Fluid<'a>);
 
 impl<const L: usize> DDE<L, f64, Vec<f64>> for Delayed<'_, L> {

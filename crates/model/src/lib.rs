@@ -5,21 +5,22 @@
 //! that only a simulation can judge still belongs here; its judge is the `sim` room.
 //!
 //! Reading order:
-//! 1. [`throughput`]: a window over a round-trip time, and the least of its limits;
+//! 1. [`throughput`]: the rate of a window, and the limits on both;
 //! 2. [`pftk`]: the throughput that random loss leaves;
 //! 3. [`sawtooth`]: one Reno flow that fills and overflows the buffer;
 //! 4. [`mft`]: the four regimes of one transfer on one path, from the three above;
 //! 5. [`overflow`]: the time that a growing window takes to overflow the buffer;
-//! 6. [`slow_start`]: the window at which the first slow start does so, and the time that a file takes;
+//! 6. [`slow_start`]: the window at which the first slow start overflows the buffer, and the time that a file takes;
 //! 7. [`rules`] and [`empty_queue`]: the right size of the buffer;
 //! 8. [`bottleneck`]: the bottleneck as end hosts see it, and the rate that reaches a target backlog;
 //! 9. [`response`]: the window of each congestion control as a function of the loss rate;
 //! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
 //! 11. [`fluid`]: windows and queue over time, many flows as fluids;
-//! 12. [`red`]: RED's probability of a drop, for the two before;
+//! 12. [`red`]: RED's probability of a drop, for [`fixed_point`] and [`fluid`];
 //! 13. [`bianchi`]: the throughput of a saturated 802.11 cell.
 //!
-//! An argument outside the range of a formula is an [`OutOfRange`]. [`bottleneck::calculus`] has inverses.
+//! A function returns an [`OutOfRange`] for an argument outside the range of its formula. [`bottleneck::calculus`] has
+//! inverses.
 //!
 //! Conventions. A window or a buffer is in bytes, a rate in bits per second. Wire sizes are at the level at
 //! which the capacity is stated (the IP layer in `[sobas]`); goodput counts payload only. The re-derivations,

@@ -9,21 +9,21 @@
 //! S >= A Te, queue fits in B     saturated: a queue stands, T = Te + q/C       Regime::Saturated
 //! queue would exceed B           the window saws: crate::sawtooth              Regime::SelfInducedLoss
 //! ```
-//! and on a path that loses packets by itself `R = min(f(T, p, S), A)`, Regime::Congested, whatever `S` is. At the
-//! backlog `q` the arrivals equal the capacity, with `X(q)` the rate of the cross traffic:
+//! A path that loses packets by itself has `R = min(f(T, p, S), A)`, Regime::Congested, at any `S`. If a backlog `q`
+//! stands, the arrivals equal the capacity, where `X(q)` is the rate of the cross traffic:
 //!
 //! ```text
 //! S/(Te + q/C) + X(q) = C
 //! X = C - A                      unresponsive: so R = A, T = S/A, q = C (T - Te)
 //! X = Wx/(Tx + q/C)              responsive because limited by its own window
 //! ```
-//! `S` is whole segments with headers here: `floor(S/payload)` of them, `segment` bytes each; goodput is the
-//! payload's share. A window of less than one payload sends nothing in this model.
+//! In these equations `S` is whole segments with headers: `floor(S/payload)` segments of `segment` bytes. Goodput
+//! counts only their payload. A window of less than one payload sends nothing in this model.
 //!
-//! Left out are slow start and its overshoot, the reaction of cross traffic to drops, and the reverse path. So is the
-//! random queue of cross traffic that is not evenly spaced. With constant-rate cross traffic and a windowed target that
-//! queue is at most a packet per source. Poisson cross traffic of load `rho` adds an M/D/1 queue of about
-//! `rho^2/(2(1-rho))` packets, which blunts the knee at `A Te`.
+//! Left out are slow start and its overshoot, the reaction of cross traffic to drops, the reverse path, and the random
+//! queue of cross traffic that is not evenly spaced. With constant-rate cross traffic and a windowed target that queue
+//! is at most a packet per source. Poisson cross traffic of load `rho` adds an M/D/1 queue of about `rho^2/(2(1-rho))`
+//! packets, which blunts the knee at `A Te`.
 //!
 //! Reading order: [`Path`], [`Target`], [`prediction`], then the windows [`saturating_window`] and [`lossless_window`]
 //! and the best result, [`maximum_feasible_throughput`].
@@ -102,7 +102,7 @@ pub struct Target {
     pub payload: Bytes,
     /// Bytes of a full segment at the level at which the capacity is stated; at least the payload.
     pub segment: Bytes,
-    /// Segments one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
+    /// The number of segments that one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
     pub delayed_ack: u32,
     /// The first retransmission timeout, for [`pftk_full`].
     pub timeout: Span,
@@ -192,7 +192,7 @@ pub fn available_bandwidth(path: &Path) -> Rate {
 /// ```text
 /// S = A Te, up to whole segments
 /// ```
-/// (The source's "less than A/Te" reads `A Te`.) The window of `target` itself is not used.
+/// (The source prints "less than A/Te", which should read `A Te`.) The window of `target` itself is not used.
 #[must_use]
 pub fn saturating_window(path: &Path, target: &Target) -> Bytes {
     let wire = available_bandwidth(path).volume(path.base_rtt);
@@ -214,9 +214,9 @@ pub fn lossless_window(path: &Path, target: &Target) -> Bytes {
 
 /// Returns the Maximum Feasible Throughput of the path, and the window that reaches it, `[sobas:mft]`.
 ///
-/// Without loss the window is [`lossless_window`]. The goodput is that of `A` when the cross traffic does not respond.
-/// When it responds, the goodput is higher, at the price of a full buffer. On a congested path the window is that of
-/// `target`, which should be as large as the hosts allow.
+/// Without loss the window is [`lossless_window`]. If the cross traffic does not respond, the goodput is the payload's
+/// share of `A`. If it responds, the goodput is higher, at the price of a full buffer. On a congested path the window
+/// is that of `target`, which should be as large as the hosts allow.
 #[must_use]
 pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
     if path.loss > Fraction::ZERO {
@@ -225,10 +225,10 @@ pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
     prediction(path, &target.with_window(lossless_window(path, target)))
 }
 
-/// The unit of a full queue's limit.
+/// The unit in which a queue's limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The limit counts bytes: a full segment is refused before a smaller packet is.
+    /// The limit counts bytes, so that a nearly full queue drops a full segment but still takes a smaller packet.
     Bytes,
     /// The limit counts packets, so that a full queue drops cross traffic's packets as well as the target's.
     Packets,
@@ -244,22 +244,23 @@ pub fn prediction_with(path: &Path, target: &Target, room: Room) -> Prediction {
 
 /// Predicts the performance of `target` on `path`: the four regimes of the module's picture, with a limit in bytes.
 ///
-/// Goodput never falls as the window grows, until the window overflows the buffer. There it falls to that of the
-/// sawtooth and no longer depends on the window. If unresponsive cross traffic fills the link (`A = 0`), the buffer is
-/// full and the target's goodput is zero.
+/// Goodput never falls as the window grows, until the window overflows the buffer. From there on it is the goodput of
+/// the sawtooth, and no longer depends on the window. If unresponsive cross traffic fills the link (`A = 0`), the
+/// buffer is full and the target's goodput is zero.
 #[must_use]
 pub fn prediction(path: &Path, target: &Target) -> Prediction {
     prediction_with(path, target, Room::Bytes)
 }
 
-/// Returns the target's wire window, in bits, when every packet waits `queueing` seconds at a full link. It rises with
-/// `queueing`.
+/// Returns the wire window, in bits, with which the target fills the link and makes every packet wait `queueing`
+/// seconds. It rises with `queueing`.
 fn window_bits(path: &Path, queueing: f64) -> f64 {
     let share = path.capacity.as_bps_f64() - path.cross.bps(queueing);
     share.max(0.0) * (path.base_rtt.as_secs_f64() + queueing)
 }
 
-/// Predicts the result of a window that the path and its buffer hold without loss; returns `None` if they do not.
+/// Predicts the result if the path and its buffer hold the target's window without loss; returns `None` if they do not
+/// hold it.
 fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     let wire = target.wire_window();
     let (capacity, base) = (path.capacity.as_bps_f64(), path.base_rtt.as_secs_f64());
@@ -281,10 +282,10 @@ fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     })
 }
 
-/// Solves `[sobas:eq4]` on this path, with the full formula for `f`. A window that follows a sawtooth below its limit
-/// is below it on average. The approximate formula's minimum ignores that, and misses Fig. 5 by a quarter. The RTT lies
-/// between the base RTT and its value without random loss. If loss leaves less than the available bandwidth the queue
-/// is empty. Otherwise the queue is the rest of the RTT.
+/// Solves `[sobas:eq4]` on this path, with the full formula for `f`. A window in a sawtooth below its limit is below
+/// the limit on average. The approximate formula ignores this in its minimum, and misses Fig. 5 by a quarter. The RTT
+/// lies between the base RTT and its value without random loss. If loss leaves less than the available bandwidth, the
+/// queue is empty and the RTT is the base RTT. Otherwise the queue adds the rest.
 fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction {
     let at = |rtt: f64| {
         pftk_full(&LossyFlow {
@@ -313,7 +314,7 @@ fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction 
     }
 }
 
-/// Returns `q = C (T - Te)`.
+/// Returns the backlog `q = C (T - Te)`.
 fn backlog(path: &Path, queueing: f64) -> Bytes {
     Bytes::new((path.capacity.as_bps_f64() * queueing / 8.0).round() as u64)
 }

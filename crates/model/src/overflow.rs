@@ -8,8 +8,8 @@
 //! congestion avoidance   dW/dt = L/(b T) = L C/(b W)
 //! slow start             dW/dt = W/(b T) = C/b
 //! ```
-//! With unresponsive cross traffic of rate `C - A` the transfer fills `A/C` of the buffer at a rate of `A`. Give `A`
-//! for `C` and `B A/C` for `B`. The slow-start latency remains `B/C`.
+//! With unresponsive cross traffic of rate `C - A` the transfer fills `A/C` of the buffer at a rate of `A`. In that
+//! case pass `A` in place of `C`, and `B A/C` in place of `B`. The slow-start latency remains `B/C`.
 
 use units::{Bytes, Rate, Span};
 
@@ -34,7 +34,8 @@ pub fn congestion_avoidance_latency(
 ) -> Span {
     let drain = drain(capacity, buffer);
     let packets = buffer.get() as f64 / segment.get() as f64;
-    // B/L packets to add, one per b round trips of T0 plus, on average, half the full buffer's delay.
+    // The window gains B/L packets, one per b round trips. A round trip takes T0 and, on average, half of a full
+    // buffer's delay.
     Span::from_secs_f64(f64::from(delayed_ack) * packets * (base_rtt.as_secs_f64() + 0.5 * drain))
 }
 
@@ -61,7 +62,7 @@ pub fn noticed_in_slow_start(rtt: Span, latency: Span) -> bool {
     rtt * ROUNDS_TO_NOTICE < latency
 }
 
-/// Returns the time to send a full buffer, `B/C`.
+/// Returns the time to send a full buffer, `B/C`, seconds.
 fn drain(capacity: Rate, buffer: Bytes) -> f64 {
     buffer.bits_f64() / capacity.as_bps_f64()
 }

@@ -1,10 +1,11 @@
 //! Reno under random loss with timeouts and a window limit: the formulas of Padhye, Firoiu, Towsley and
 //! Kurose ("Modeling TCP Throughput", SIGCOMM 1998), `[padhye:sigcomm98]`.
 //!
-//! Both assume a greedy Reno sender and a round-trip time that does not depend on the window. Losses are independent
-//! from round to round. Within a round every packet after a lost one is lost, too. `p` is the probability that a packet
-//! is the first lost of its round. The slow start after a timeout is left out. The formulas give the rate of *sending*.
-//! The rate of arrivals is lower by a factor of about `1 - p`, which `[sobas:eq4]` ignores.
+//! The full formula and its approximation assume a greedy Reno sender and a round-trip time that does not depend on the
+//! window. Losses are independent from round to round. Within a round every packet after a lost one is lost, too. `p`
+//! is the probability that a packet is the first lost of its round. The slow start after a timeout is left out. The
+//! formulas give the rate of *sending*. The rate of arrivals is lower by a factor of about `1 - p`, which `[sobas:eq4]`
+//! ignores.
 //!
 //! Range: `0 <= p < 1` is accepted; the source compares with measurements between about 0.1 % and 30 %. Above about 5 %
 //! the approximation departs from the full formula, and gives half of its value at 20 %. A timeout shorter than the RTT
@@ -47,8 +48,8 @@ impl LossyFlow {
 /// B(p) = min( Wmax/RTT,  1 / ( RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2) ) )   packets/s
 /// ```
 /// The symbols are the fields of [`LossyFlow`]. The rate never rises with `p`, `RTT` or `T0`; at `p = 0` it is
-/// `Wmax/RTT`. If the two terms of the minimum are close the rate is too high, by up to a quarter. A window that
-/// follows a sawtooth below `Wmax` is below it on average. [`pftk_full`] takes that into account.
+/// `Wmax/RTT`. If the two terms of the minimum are close, the rate is up to a quarter too high: a window in a sawtooth
+/// below `Wmax` is below it on average. [`pftk_full`] takes this into account.
 #[must_use]
 pub fn pftk(flow: &LossyFlow) -> Rate {
     let (p, b) = (flow.loss.get(), f64::from(flow.delayed_ack));

@@ -5,7 +5,7 @@
 //!      = p_max (n - min_th) / (max_th - min_th)       up to max_th
 //!      = 1                                            from there on
 //! ```
-//! `[red93]`; by the current length, without the average by which RED lets bursts pass, `[highspeed:IV]`.
+//! In `[red93]` `n` is an average, so that bursts pass; in `[highspeed:IV]` `n` is the current length.
 
 /// Thresholds in packets, and the probability between them.
 #[derive(Clone, Copy, Debug, PartialEq)]

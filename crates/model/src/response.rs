@@ -13,8 +13,8 @@
 //! | CUBIC | 1.054 R^0.75 / p^0.75; (1.5 / p)^0.5 | `[rfc9438:5.1]`, `[rfc9438:4.3]` |
 //! | BBR | none: its rate follows the delivery rate, and no source gives a window as a function of loss | |
 //!
-//! Each source states two regions and a window or a loss rate between them. There the two laws differ by at most some
-//! per cent. The larger one is used everywhere, so that `w` is continuous and falls with `p`.
+//! Each source has two regions, divided at a window or a loss rate, where the two laws differ by at most some per cent.
+//! Here the larger law is used everywhere, so that `w` is continuous and falls with `p`.
 //!
 //! Range. The loss rate is of loss *events*, each of which is one reduction of the window. The laws do not include
 //! timeouts, which dominate above a loss of about [`MOST_LOSS`]; [`crate::pftk`] does. HighSpeed is defined down to a
@@ -30,8 +30,8 @@ pub mod scalable;
 
 use units::{Fraction, Span};
 
-/// The loss rate above which timeouts dominate, which the laws leave out. `[padhye:sigcomm98]` finds that the
-/// square-root law is too high by more than a fifth from there on.
+/// The loss rate above which timeouts dominate; the laws do not include timeouts. `[padhye:sigcomm98]` finds that above
+/// it the square-root law is more than a fifth too high.
 pub const MOST_LOSS: f64 = 0.05;
 
 /// A congestion control, with or without a response function.
@@ -72,8 +72,8 @@ impl PowerLaw {
     }
 }
 
-/// Reno's law, `w = 1.2 / p^0.5` `[rfc3649:2]`. One loss in every `1/p` packets gives `(3/2)^0.5 = 1.22` in place of
-/// 1.2.
+/// Reno's law, `w = 1.2 / p^0.5` `[rfc3649:2]`. If exactly one in every `1/p` packets is lost, the factor is `(3/2)^0.5
+/// = 1.22` instead of 1.2.
 pub const RENO: PowerLaw =
     PowerLaw { factor: 1.2, loss_exponent: 0.5, rtt_exponent: 0.0, source: "rfc3649:2" };
 
@@ -125,7 +125,7 @@ impl Protocol {
     #[must_use]
     pub fn packets_per_second(self, loss: Fraction, rtt: Span) -> Option<f64> {
         let (ln_loss, ln_rtt) = (libm::log(loss.get()), libm::log(rtt.as_secs_f64()));
-        // w / R would be 0/0 for CUBIC without a round-trip time.
+        // This is a difference of logarithms, because w / R would be 0/0 for CUBIC at a round-trip time of zero.
         Some(libm::exp(largest(&self.laws()?, ln_loss, ln_rtt) - ln_rtt))
     }
 }

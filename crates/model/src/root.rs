@@ -23,7 +23,7 @@ pub(crate) fn decreasing_root(low: f64, high: f64, function: impl Fn(f64) -> f64
     bisected(low, high, function).at
 }
 
-/// Returns the point of [`decreasing_root`], with the number of halvings.
+/// Finds the same point as [`decreasing_root`], and returns it with the number of halvings.
 pub(crate) fn bisected(low: f64, high: f64, function: impl Fn(f64) -> f64) -> Root {
     if function(low) <= 0.0 {
         return Root { at: low, halvings: 0 };
@@ -56,7 +56,7 @@ pub(crate) struct ConvergedRoot {
     pub converged: bool,
 }
 
-/// The number of steps after which a search ends: four evaluations halve the bracket at least once.
+/// The number of steps after which a search ends in any case; four evaluations halve the bracket at least once.
 const MOST_STEPS: u64 = 200;
 
 /// Finds the root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`,

@@ -94,8 +94,9 @@ pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> 
 /// ```
 /// `rho` = `load`, the offered load without any loss, below 1. `Wmax` = `max_window` in packets, and `theta` =
 /// `carried`, the share of the offered load to be carried. Arrivals are nearly Poisson, so a buffer of `B` overflows
-/// with a probability of about `rho^B`. Loss of `p` costs Reno at most a share `p Wmax^2/2`. Never below zero.
-/// (Restated from the published theorem, which is not among our papers, and checked against this reasoning only.)
+/// with a probability of about `rho^B`. A loss rate of `p` costs Reno at most the share `p Wmax^2/2` of its rate. The
+/// buffer is never below zero. (Restated from the published theorem, which is not among our papers, and checked against
+/// this reasoning only.)
 ///
 /// # Errors
 /// If `load` or `carried` is 1, for which no buffer is enough, or the window is not from 1 to 1e12 packets.

@@ -4,8 +4,8 @@
 //!
 //! The path has a bottleneck of rate `mu` (segments per second), with room for `B` segments, the one being sent
 //! included. Its round-trip time is `T` without queueing, one segment's service included. In a round trip the window
-//! grows by a share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender that
-//! counts bytes makes it 1 again.
+//! grows by a share `1/d` of itself. If the receiver acknowledges every second segment, `d` is 2, unless the sender
+//! counts bytes: then `d` is 1.
 //!
 //! ```text
 //! alpha = (d+1)/d                                            growth of the window per round trip
@@ -20,7 +20,7 @@
 //! [`transfer()`] follows one transfer to its end. It counts in whole segments, and includes the timer of delayed
 //! acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses, `slow_start/repair.rs`
 //! their repair, and `slow_start/rounds.rs` everything after that, round trip by round trip. `docs/papers/slowstart.md`
-//! compares all of it with ns-2 and the simulator.
+//! compares the results with ns-2 and the simulator.
 //!
 //! ```
 //! use tightlink_model::slow_start::{Growth, Path, overflow_window};
@@ -90,7 +90,7 @@ impl Path {
     /// Checks that each field is in its range.
     ///
     /// # Errors
-    /// Returns the first that is not, with its range.
+    /// Returns the first field that is not, with its range.
     pub fn check(&self) -> Result<(), OutOfRange> {
         OutOfRange::unless(self.capacity > Rate::ZERO, "capacity", self.capacity, "above 0")?;
         OutOfRange::unless(self.segment > Bytes::ZERO, "segment", self.segment, "above 0")?;
@@ -109,13 +109,13 @@ pub struct Growth {
     /// Segments per acknowledgement, 1 to [`MOST_COVERED`].
     pub delayed_ack: u64,
     /// The most segments that one acknowledgement may count for in slow start, the L of RFC 3465. With 0 the sender
-    /// counts acknowledgements, in congestion avoidance, too.
+    /// counts acknowledgements and not bytes, also in congestion avoidance.
     pub byte_counting: u64,
 }
 
 impl Growth {
-    /// Creates the growth of a sender that counts acknowledgements, each of which covers `d` segments: `d` is the
-    /// receiver's.
+    /// Creates the growth of a sender that counts acknowledgements, for a receiver that acknowledges every `d`
+    /// segments.
     #[must_use]
     pub const fn per_acknowledgement(d: u64) -> Self {
         Self { delayed_ack: d, byte_counting: 0 }
@@ -156,8 +156,8 @@ impl Growth {
     }
 }
 
-/// Returns the window of the round trip before the first whose burst overflows `room` segments of an empty buffer:
-/// `alpha^(nB-1)`.
+/// Returns `alpha^(nB-1)`: the window one round trip before the first burst that overflows an empty buffer with room
+/// for `room` segments.
 fn window_before(room: f64, growth: Growth) -> f64 {
     let burst = room * (growth.slow_start() + 1.0);
     let (mut before, mut window) = (1.0 / growth.factor(), 1.0);
@@ -173,8 +173,9 @@ fn window_before(room: f64, growth: Growth) -> f64 {
 /// alpha^(nB-1) < B (d+1) <= alpha^nB
 /// WB = B + min(mu T, alpha^(nB-1))
 /// ```
-/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. Every round
-/// trip counts as one burst. The timer of delayed acknowledgements splits it into two, which [`transfer()`] includes.
+/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. The theorem
+/// takes every round trip as one burst. In fact the timer of delayed acknowledgements splits a burst in two, which
+/// [`transfer()`] includes.
 ///
 /// # Errors
 /// If a value of `path` or `growth` is out of range.
@@ -185,7 +186,7 @@ pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, OutOfRange> {
 }
 
 /// Returns the least buffer that overflows at no less than `window` segments, the inverse of [`overflow_window`]; at
-/// least one segment. That window rises with the buffer, in steps where `nB` does.
+/// least one segment. The overflow window rises with the buffer, and jumps where `nB` rises.
 ///
 /// The path's own buffer is not used.
 ///
@@ -200,14 +201,14 @@ pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, Out
     let mut before = window_before(1.0, growth);
     let mut least: f64 = 1.0;
     loop {
-        // With room from `least` to `most` the window of the round trip before is `before`.
+        // For a room from `least` to `most`, `window_before` is `before`.
         let most = (before * growth.factor() / (growth.slow_start() + 1.0)).max(least);
         let room = (window - path.pipe().min(before)).max(least);
         if room <= most {
             let buffer = Bytes::new((room * path.segment.get() as f64).ceil() as u64);
             let enough = buffer.get() as f64 / path.segment.get() as f64;
             let reached = enough + path.pipe().min(window_before(enough, growth));
-            // At `least` itself the window is still that of the step below.
+            // A room of exactly `least` still has the window of the step below, so that a byte more is needed.
             return Ok(if reached < window { buffer + Bytes::new(1) } else { buffer });
         }
         (least, before) = (most, before * growth.factor());

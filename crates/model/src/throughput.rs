@@ -19,7 +19,7 @@ pub fn send_window(congestion_window: Bytes, receive_window: Bytes, send_buffer:
     congestion_window.min(socket_buffer(send_buffer, receive_window))
 }
 
-/// Returns the smaller of the two socket buffers, the largest window whatever the network does, `[sobas:eq2]`.
+/// Returns the smaller of the two socket buffers, which no window exceeds, `[sobas:eq2]`.
 ///
 /// ```text
 /// S = min(Bs, Br)

@@ -20,7 +20,7 @@ pub struct SizerConfig {
     pub segment: Bytes,
     /// The largest window.
     pub maximum: Bytes,
-    /// Headers around a segment's payload at the layer of C'.
+    /// Headers around a segment's payload, at the layer at which trains measure the capacity.
     pub header: Bytes,
     /// True if the sender is ours, so that it can be paced.
     pub can_pace: bool,

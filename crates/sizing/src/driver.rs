@@ -6,7 +6,7 @@
 //!                                                   └──► Pace ───►
 //! ```
 //!
-//! A driver does no IO and reads no clock. Simulated receivers and real ones use the same one.
+//! A driver does no IO and reads no clock. Simulated receivers and real ones use the same driver.
 
 use crate::{Action, BufferSizer, Input, SizerState};
 use units::{Bytes, Rate, Time};

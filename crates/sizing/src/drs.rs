@@ -8,7 +8,7 @@ use units::{Bytes, Span, Time};
 pub const INITIAL_WINDOW: Bytes = Bytes::new(65_535);
 
 /// The window once the receiver knows the memory that a packet takes: the payload for which its first buffer, 131072 B
-/// (`tcp_rmem`), has room. Of a packet that arrives alone behind a TUN device 160 in 256 bytes are payload
+/// (`tcp_rmem`), has room. If a packet arrives alone behind a TUN device, 160 of each 256 bytes of memory are payload
 /// (`scaling_ratio`; 170 of a pair).
 const FIRST_WINDOW: Bytes = Bytes::new(131_072 * 160 / 256);
 
@@ -18,9 +18,9 @@ const INITIAL_SEGMENTS: u64 = 10;
 /// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`,
 /// `tcp_rcv_rtt_update`).
 ///
-/// If a round trip delivers more than the largest one before, the window becomes 2 c + 4 c (c - old) / old, for c
-/// delivered now and `old` then. So the window stays ahead of a sender that doubles. It never shrinks, and never
-/// exceeds the maximum.
+/// If a round trip delivers c bytes, more than the `old` bytes of the largest one before, the window becomes 2 c + 4 c
+/// (c - old) / old. So the window stays ahead of a sender that doubles. It never shrinks, and never exceeds the
+/// maximum.
 ///
 /// Three parts of Linux are left out. `rcv_ssthresh` grows by two segments for each that arrives, and so stays ahead of
 /// a sender. Memory is not modelled, so windows here are payload. Linux subtracts data that is queued and not read yet
@@ -32,8 +32,9 @@ pub struct Drs {
     /// True if the window has changed since the last poll.
     changed: bool,
     round_trip: RoundTrip,
-    /// The bytes delivered in the round trip being measured, and the time at which it began.
+    /// The bytes delivered in the round trip being measured.
     delivered: Bytes,
+    /// The time at which this round trip began.
     since: Option<Time>,
     /// The bytes delivered in the largest round trip so far (`rcvq_space.space`).
     largest: Bytes,
@@ -108,8 +109,9 @@ struct RoundTrip {
     estimate: Option<Span>,
     /// True if there are samples by time stamps.
     sampled: bool,
-    /// The payload that is still missing of the window whose arrival is timed, and the time at which that window began.
+    /// The payload that is still missing of the window whose arrival is timed.
     awaited: Bytes,
+    /// The time at which the arrival of that window began.
     began: Option<Time>,
 }
 
@@ -123,8 +125,8 @@ impl RoundTrip {
         self.sampled = true;
     }
 
-    /// Measures without time stamps: a window's worth takes at least a round trip to arrive, so the least of these
-    /// times is nearest to it.
+    /// Measures the round trip without time stamps. A whole window takes at least a round trip to arrive, so the least
+    /// of these times is nearest to the round trip.
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) {
         if self.sampled {
             return;

@@ -1,4 +1,4 @@
-//! The names of sizers in a scenario, and what they stand for.
+//! The sizers that a scenario can name.
 
 use crate::{BufferSizer, Drs, Fixed, Regret, SizerConfig, Sobas, Takeover, Wad};
 use std::sync::{PoisonError, RwLock};

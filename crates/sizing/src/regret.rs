@@ -1,8 +1,9 @@
 //! [`Regret`]: SOBAS with a bound on the goodput that it may give up.
 //!
-//! SOBAS takes the available bandwidth. A window without limit, an open one, may also take goodput from other
-//! transfers. So the transfer is divided into segments, each with an open window or with S. The window with more
-//! goodput is kept. The other window is tested again ("asked" in the table), at growing intervals.
+//! SOBAS takes only the available bandwidth. A window without limit, an open one, may also take goodput from other
+//! transfers. So the transfer is divided into segments of time, each with an open window or with SOBAS's window S.
+//! `sobas.rs` defines R, T and C'. The window with more goodput is kept. The other window is tested again ("asked" in
+//! the table), at growing intervals.
 //!
 //! | window | when | next |
 //! |---|---|---|
@@ -13,7 +14,7 @@
 //! | S, asked | the segment is over, and S has cost no more than 0.6 of the bound | S, kept |
 //! | S, asked | the segment is over, and S has cost more | open, kept |
 //! | S, asked | 8 round trips are over, and S has cost more than the bound | open, kept |
-//! | S | the segment is over, and S has all of C' but 0.6 of the bound | S |
+//! | S | the segment is over, and S lacks no more of C' than 0.6 of the bound | S |
 //! | S, kept | its segments are over, or S has cost more than the bound | open, asked |
 //! | open, asked | the segment is over, and S had cost no more than 0.6 of the bound | S, kept |
 //! | open, asked | the segment is over, and S had cost more | open, kept |
@@ -28,17 +29,17 @@ use units::{Rate, Span, Time};
 
 /// The length of a segment: this number of round trips, or of seconds if that is longer.
 const SEGMENT: (u64, f64) = (30, 3.0);
-/// The round trips after a window was opened that do not count, because it has to grow.
+/// The number of round trips that do not count after the window was opened, because it has to grow first.
 const OPENING: u64 = 16;
 /// The share of the bound that S may cost in goodput and still be kept. The rest is for the cost of tests.
 const KEPT: f64 = 0.6;
 /// The round trips after which a segment with S may end early, because S costs more than the bound.
 const SOON: u64 = 8;
-/// The ratio to the goodput of its last segment above which an open window still grows.
+/// The ratio of a segment's goodput to that of the segment before, above which an open window still grows.
 const GROWS: f64 = 1.05;
 /// The number of segments between two tests, at first.
 const AGAIN: u32 = 8;
-/// The factor by which this number grows after each test.
+/// The factor by which the number of segments between two tests grows after each test.
 const RARER: u32 = 2;
 
 /// SOBAS with a bound on its regret.
@@ -176,7 +177,7 @@ impl Regret {
         }
     }
 
-    /// Returns the share of an open window's goodput from which on S is kept.
+    /// Returns the least share of an open window's goodput that S must have to be kept.
     fn keeps(&self) -> f64 {
         1.0 - KEPT * self.bound
     }
@@ -221,8 +222,8 @@ impl BufferSizer for Regret {
         self.sobas.wakeup()
     }
 
-    /// Returns a longer interval than SOBAS's own with an open window, because S is tested once in a segment, and each
-    /// probe takes a packet's place in the queue.
+    /// Returns the interval of probes. With an open window it is longer than SOBAS's own, because S is tested once in a
+    /// segment, and each probe takes a packet's place in the queue.
     fn probe_interval(&self) -> Option<Span> {
         let open = self.side == Side::Open;
         self.sobas.probe_interval().map(|interval| if open { interval * IDLY } else { interval })

@@ -13,7 +13,7 @@ pub enum Input {
     /// stamps these inputs do not occur.
     RoundTrip(Span),
     /// The outcome of one periodic probe: the round trip of its echo. It is `None` when a gap in the echoes' sequence
-    /// numbers shows that it was lost on the data's way [sobas:IV].
+    /// numbers shows that the probe was lost on the data's way [sobas:IV].
     Probe(Option<Span>),
     /// The dispersion rate of one packet train that the other side sent on request; `None` when packets of it were
     /// lost [sobas:IV].
@@ -80,7 +80,7 @@ pub trait BufferSizer: Send + Debug {
         None
     }
     /// Returns true while the sizer measures the path without the transfer: an owner that can hold the data back should
-    /// do so. This state ends by itself, because the sizer does not wait for an answer that does not come.
+    /// do so. This state ends by itself, even if an answer does not come.
     fn wants_quiet(&self) -> bool {
         false
     }

@@ -2,7 +2,8 @@
 //!
 //! SOBAS measures the path, and lets the window grow until a sign shows that the path is full. Then it sets the window
 //! to S = R T. R is the goodput. T is the RTT, limited to the RTT before the transfer plus a margin. A longer RTT is
-//! our own queue: with it S = R T would only repeat the current window, whatever its size.
+//! our own queue: with it S = R T would only repeat the current window, whatever its size. C' is the dispersion rate of
+//! packet trains, an estimate of the capacity.
 //!
 //! | phase | sign | next | window |
 //! |---|---|---|---|
@@ -13,13 +14,13 @@
 //! | | the same, but the RTT has not risen | hold | R times the RTT that is aimed at |
 //! | | constant rate, then a drop | hold | S, R as before the drop |
 //! | | loss after a queue | hold | S, R as before the loss |
-//! | | loss without a queue, or three of moments | open | maximum |
+//! | | loss without a queue, or the third loss after a queue for moments | open | maximum |
 //! | hold | the window is the limit, and nothing waits | hold | x1.016 per RTT |
 //! | | twice the queue that was aimed at stands for 5 samples | hold | S anew |
-//! | | S anew changed nothing: the queue is not ours | hold | as before; the base RTT has risen |
+//! | | S anew has not shortened the RTT: the queue is not ours | hold | as before S anew; the base RTT is raised |
 //! | | loss after a queue | hold | less, by half of the queue that was aimed at |
 //! | | the third loss without a queue in 20 s | open | maximum |
-//! | | the segment is over | hold | as before; the queue aimed at is doubled again after a loss |
+//! | | the segment is over | hold | as before; a queue aimed at that a loss has halved is doubled again |
 //! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
 //! | any | the sender is rate-based, such as BBR | open | maximum |
 //!
@@ -55,7 +56,7 @@ pub const PROBE_INTERVAL: Span = Span::from_millis(10);
 /// The number of segments below which a window starves loss recovery: three duplicates need four segments.
 pub const LEAST_SEGMENTS: u64 = 4;
 
-/// The longest wait for data that was promised.
+/// The longest time for which S waits for the data that a larger window has promised.
 const MOST_DRAIN: Span = Span::from_secs(5);
 
 /// The segments of an open window beyond a multiple of the data in flight, for a sender whose window is still small.
@@ -64,7 +65,8 @@ const ALLOWANCE: u64 = 32;
 /// The numbers of nearly equal samples that make a rate flat, before the first loss and later [sobas:IV].
 const FLAT: (usize, usize) = (2, 5);
 
-/// The sizer SOBAS. It should be polled every round trip or more often, and its trains answered before data flows.
+/// The sizer SOBAS. It should be polled every round trip or more often, and its trains should be answered before data
+/// flows.
 #[derive(Debug)]
 pub struct Sobas {
     config: SizerConfig,
@@ -100,13 +102,13 @@ struct Hold {
     level: Level,
     /// The RTT that S should result in.
     target: Span,
-    /// The number of samples in a row with a queue beyond that.
+    /// The number of successive samples with at least twice the queue that S aims at.
     over: u32,
     /// True if no data waits, and the window is the limit.
     room: bool,
-    /// The window and level before S was lowered, until that is known to have helped.
+    /// The window and level before S was lowered, until the next sample shows a shorter queue.
     before: Option<(f64, Level)>,
-    /// The time from which on samples are those of S, because the data promised before has arrived.
+    /// The time at which the data promised before has arrived, so that samples show the effect of S.
     settled: Time,
     /// The end of the segment of the transfer; the next one is decided on its own.
     until: Time,
@@ -179,7 +181,7 @@ impl Sobas {
             }
             Some((rate, average)) => {
                 let level = Level { rate: rate.as_bps_f64(), average, median: average };
-                // No promised data is left to arrive.
+                // With a window of zero, `decide` waits for no promised data, because all of it has arrived.
                 sobas.window = 0.0;
                 sobas.phase = sobas.decide(now, level, "a dip of the window found the base RTT");
             }
@@ -209,12 +211,12 @@ impl Sobas {
         };
     }
 
-    /// Handles `sign` while the window is S, and keeps it at the knee.
+    /// Handles `sign` while the window is S, so that the path stays full without a longer queue.
     fn held(&mut self, now: Time, mut hold: Hold, sign: Sign) -> Phase {
         let parameters = self.config.parameters;
         match sign {
             Sign::Delivered(bytes) if hold.room => {
-                // A buffer that has overflowed has less room for growth.
+                // A buffer that has overflowed has less room, so the window grows more slowly.
                 let mut gain = parameters.explore / f64::from(1 << self.halvings.min(8));
                 // Beyond C'T a queue is expected, so the window grows more slowly.
                 if self.ceiling().is_some_and(|ceiling| self.window >= ceiling) {
@@ -233,7 +235,8 @@ impl Sobas {
                 if let Some((window, before)) = hold.before.take() {
                     let excess = before.median.saturating_sub(hold.target);
                     if sample.median + excess / 3 > before.median {
-                        // The smaller window has not shortened the queue.
+                        // The smaller window has not shortened the RTT, so this RTT is the path's, and the old window
+                        // returns.
                         self.path.rebase(self.path.least().unwrap_or(base));
                         self.window = window;
                         let median = sample.median.rounded();
@@ -287,7 +290,7 @@ impl Sobas {
         level.map_or(self.phase, |level| self.decide(now, level, "loss after a queue stood"))
     }
 
-    /// Notes an overflow: losses in the next round trips belong to it.
+    /// Records an overflow: losses in the next round trips belong to it.
     fn overflowed(&mut self, now: Time) {
         self.losses.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
         self.halvings = (self.halvings + 1).min(8);
@@ -310,7 +313,7 @@ impl Sobas {
         let (rate, wait, without) = (level.shown(), wait.rounded(), times.exogenous.rounded());
         let window = shown(self.window);
         self.reason = format!("{why}: R = {rate}, T = {wait} of {without} without a queue, S = {window}");
-        // The data promised beyond S drains first, and data that was sent takes a round trip.
+        // Samples count once the data promised beyond S has drained, and two round trips have passed.
         let promised = (before - self.window).max(0.0);
         let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0)).min(MOST_DRAIN);
         self.hold(now, drain + times.average * 2, level, most)

@@ -24,31 +24,32 @@ use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown};
 use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
-/// The length of the two stretches whose goodput is compared, or a round trip if that is longer. At 10 Mbit/s it is 300
-/// segments.
+/// The length of the two stretches whose goodput is compared, or a round trip if that is longer. At 10 Mbit/s a stretch
+/// has 300 segments.
 const STRETCH: Span = Span::from_millis(400);
-/// The largest share by which the two may differ if the goodput is steady: data that fills a hole is delivered all at
-/// once.
+/// The largest share by which the goodputs of the two stretches may differ if the goodput is steady. They differ
+/// because data that fills a hole is delivered all at once.
 const STEADY: f64 = 0.15;
 /// The time without an RTT after which none is expected.
 const PATIENCE: Span = Span::from_secs(3);
-/// The data in flight over the window in the dip. With up to seven BDP of queue that window is less than a BDP.
+/// The ratio of the data in flight to the window in the dip. With up to seven BDP of queue that window is less than a
+/// BDP.
 const DIP: f64 = 8.0;
-/// The share of R below which the goodput is in a dip that has drained the queue.
+/// The share of R below which the goodput in a dip shows that the queue has drained.
 const DRAINED: f64 = 0.85;
-/// The share by which a lower RTT counts as a fall of the least RTT, and the number of readings without a fall after
-/// which it is final.
+/// The share by which an RTT has to be below the least RTT to count as a fall.
 const FALLS: f64 = 0.03;
+/// The number of RTT readings without a fall after which the least RTT is final.
 const READINGS: u32 = 2;
-/// The most readings in a dip.
+/// The number of RTT readings after which a dip ends, even if the least RTT still falls.
 const MOST_READINGS: u32 = 16;
 /// The number of dips spoiled by a pause of the sender after which the window is opened.
 const SPOILED: u32 = 3;
 /// The segments beyond twice the delivered data, for a sender whose window is still small, as in dynamic right-sizing.
 const ALLOWANCE: u64 = 16;
-/// The growth per delivered byte: x1.76 per RTT where a queue stood, x1.25 near the end and where none stood. There the
-/// buffer may not hold a larger burst.
+/// The growth of the window per delivered byte in a refill if a queue stood: x1.76 per RTT.
 const REFILL: f64 = 1.0;
+/// The same near the end, and if no queue stood: x1.25 per RTT, because the buffer may not hold a larger burst.
 const REFILL_LATE: f64 = 0.28;
 
 /// The sizer of a transfer that is under way.
@@ -63,8 +64,9 @@ pub struct Takeover {
     promised: f64,
     /// The window that was advertised last.
     last_window: Option<Bytes>,
-    /// The newest RTT, and the one found in the dip.
+    /// The newest RTT.
     newest: Option<Span>,
+    /// The base RTT, found in the dip.
     base: Option<Span>,
     spoiled: u32,
 }
@@ -82,9 +84,11 @@ enum Stage {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Watch {
-    /// The time at which watching began, the current stretch, and the current round trip.
+    /// The time at which watching began.
     began: Option<Time>,
+    /// The current stretch.
     stretch: Stretch,
+    /// The current round trip.
     round: Stretch,
     /// The goodput of the stretch before, in bytes per second.
     before: Option<f64>,
@@ -94,18 +98,19 @@ struct Watch {
 
 #[derive(Clone, Copy, Debug)]
 struct Dip {
-    /// R in bytes per second, and the RTT with it.
+    /// R: the goodput before the dip, in bytes per second.
     rate: f64,
+    /// The RTT before the dip.
     round_trip: Span,
     /// The window before the dip.
     before: f64,
-    /// The time by which the promised data has to have arrived.
+    /// The time at which the dip counts as spoiled, because the sender has paused.
     until: Time,
-    /// The data since the promised data has arrived.
+    /// The data that has arrived since the promised data did; `None` before that.
     drained: Option<Stretch>,
     least: Option<Span>,
     readings: u32,
-    /// The number of readings since the least one fell.
+    /// The number of readings since the least RTT fell.
     since: u32,
 }
 
@@ -114,9 +119,9 @@ struct Refill {
     rate: f64,
     round_trip: Span,
     base: Span,
-    /// The window with which it ends.
+    /// The window with which the refill ends.
     to: f64,
-    /// True if a queue stood.
+    /// True if a queue stood before the dip.
     stood: bool,
 }
 
@@ -139,8 +144,8 @@ impl Stretch {
 }
 
 impl Takeover {
-    /// Makes a sizer for a transfer whose sender was promised a window of `config.running`; of the maximum if that is
-    /// `None`.
+    /// Makes a sizer for a transfer whose sender was promised a window of `config.running`, or of the maximum if that
+    /// is `None`.
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let promised = config.running.unwrap_or(config.maximum).min(config.maximum);
@@ -188,7 +193,7 @@ impl Takeover {
         };
         if now.since(watch.round.from) >= round_trip {
             let room = 2.0 * watch.round.bytes + self.segments(ALLOWANCE);
-            // A larger window would only make the dip wait for it.
+            // A larger window would only make the dip wait for the data that it promises.
             self.set(if watch.settled { self.window.max(room) } else { room });
             watch.settled = true;
             watch.round = Stretch::at(now);
@@ -221,7 +226,7 @@ impl Takeover {
         Stage::Dip(Dip { rate, round_trip, before, until, drained: None, least: None, readings: 0, since: 0 })
     }
 
-    /// Takes the passing of time in a dip, in which `bytes` arrived.
+    /// Counts `bytes` that arrived in a dip, and ends the dip if the sender has paused.
     fn drain(&mut self, now: Time, mut dip: Dip, bytes: f64) -> Stage {
         match &mut dip.drained {
             Some(drained) => drained.bytes += bytes,
@@ -249,7 +254,7 @@ impl Takeover {
         dip.least = Some(least);
         dip.readings += 1;
         dip.since = if fell { 0 } else { dip.since + 1 };
-        // The first readings are of data that was sent before.
+        // The first readings are of data that was sent before the queue drained.
         let fresh = now.since(drained.from) >= least * 2;
         if !(fresh && dip.since >= READINGS || dip.readings >= MOST_READINGS) {
             dip.until = dip.until.max(now + dip.round_trip * 2 + STRETCH);

@@ -101,7 +101,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Charges the time up to `now` that is not charged yet to `to`.
+    /// Charges to `to` the time up to `now` that is not charged yet.
     pub fn charge(&mut self, now: Time, to: MediumUse) {
         let passed = now.since(self.until);
         match to {

@@ -25,7 +25,7 @@ pub(super) struct Function {
     /// The number of failed attempts of the first frame.
     failures: u32,
     count: u32,
-    /// The first slot boundary since the medium is idle; while it is busy, that of the idle time before.
+    /// The first slot boundary of the current idle time; while the medium is busy, that of the last idle time.
     first_boundary: Time,
     /// The time at which it transmits if the medium stays idle.
     pub ready: Time,
@@ -115,7 +115,7 @@ impl Function {
         self.count = self.count.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX));
     }
 
-    /// Takes a frame. `idle` if the medium is idle; `holder` if this function holds a TXOP.
+    /// Takes a frame. `idle` is true if the medium is idle, and `holder` if this function holds a TXOP.
     pub fn enqueue(&mut self, now: Time, frame: Frame, idle: bool, holder: bool) {
         self.queue.push_back(frame);
         if self.queue.len() > 1 {
@@ -125,7 +125,7 @@ impl Function {
         if idle {
             self.ready = self.access_at(now);
         } else if self.count == 0 && !holder {
-            // 10.23.2.2 a): a frame finds the medium busy and the counter at 0.
+            // 10.23.2.2 a): a frame that finds the medium busy and the counter at 0 draws a counter.
             self.draw();
         }
     }
@@ -141,7 +141,7 @@ impl Function {
                 let slots = now.since(self.first_boundary).as_nanos().div_ceil(self.slot.as_nanos());
                 self.first_boundary + self.slot * slots
             }
-            // 10.3.4.2: the medium has been idle for DIFS, and no backoff is left.
+            // 10.3.4.2: the medium has been idle for DIFS and no backoff is left, so the frame is sent at once.
             Countdown::IdleSlots => now,
         }
     }
@@ -158,7 +158,8 @@ impl Function {
         (frame, service)
     }
 
-    /// Takes out the first frame, which is acknowledged. Returns it, its service time and the number of attempts.
+    /// Takes out the first frame, which is acknowledged. Returns the frame, its service time and the number of
+    /// attempts.
     pub fn acknowledge(&mut self, now: Time) -> (Frame, Span, u32) {
         let (frame, service) = self.pop(now);
         self.report.delivered += 1;
@@ -169,8 +170,8 @@ impl Function {
         (frame, service, attempts)
     }
 
-    /// Counts a failed attempt, and draws the counter again (10.23.2.2). Returns the frame and the attempts so far. The
-    /// service time is added if the attempt was the last and the frame is dropped.
+    /// Counts a failed attempt, and draws the counter again (10.23.2.2). Returns the frame, the attempts so far, and
+    /// the service time if this was the last attempt and the frame is dropped.
     pub fn fail(&mut self, now: Time) -> (Frame, u32, Option<Span>) {
         self.failures += 1;
         let attempts = self.failures;

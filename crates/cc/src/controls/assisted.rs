@@ -8,7 +8,7 @@ use units::{Bytes, Rate, Span};
 
 /// The largest window in bytes: far beyond any path, and far below numeric limits.
 const MOST: f64 = 1e15;
-/// The ratio of RCP's window to the data that its rate has in flight: the rate is to be the limit `[D]`.
+/// The ratio of RCP's window to the data that its rate has in flight: above one, so that the rate is the limit `[D]`.
 const ROOM: f64 = 2.0;
 
 /// XCP's sender: the window moves by the routers' feedback [katabi:sigcomm02, 3.2]. Losses, which the routers avoid,
@@ -18,8 +18,9 @@ pub struct Xcp {
     segment: Bytes,
     /// The least and the largest window, bytes.
     bounds: (f64, f64),
-    /// The window in bytes, and rounded down to whole ones.
+    /// The window in bytes, with fractions.
     window: f64,
+    /// The window, rounded down to whole bytes.
     bytes: Bytes,
     before: f64,
     rtt: Option<Span>,
@@ -94,10 +95,11 @@ impl CongestionControl for Xcp {
 #[derive(Clone, Copy, Debug)]
 pub struct Rcp {
     least_window: Bytes,
-    /// The routers' rate in bytes/s, as a pace, and as data in flight. Infinite, zero and zero until a router has
-    /// answered.
+    /// The routers' rate in bytes/s; infinite until a router has answered.
     rate: f64,
+    /// The routers' rate as a pace; zero until a router has answered.
     pace: Rate,
+    /// The routers' rate as data in flight; zero until a router has answered.
     in_flight: InFlight,
     /// The smoothed round-trip time; zero before the first sample.
     rtt: Span,

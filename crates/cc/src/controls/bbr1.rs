@@ -46,7 +46,7 @@ use window::Window;
 
 /// 1 minus Linux's `bbr_pacing_margin_percent`.
 const LINUX_MARGIN: f64 = 0.99;
-/// Segments that Linux adds to what it wants in flight while it probes for bandwidth.
+/// Segments that Linux adds to the data in flight while it probes for bandwidth.
 const LINUX_PROBE_SEGMENTS: u64 = 2;
 
 /// BBR v1.
@@ -66,7 +66,7 @@ pub struct Bbr1 {
     full: FullPipe,
     /// True if gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
-    /// The number of begun rounds at which the first round of recovery is over; `None` outside recovery.
+    /// The number of the round with which the first round of recovery is over; `None` outside recovery.
     recovering: Option<u64>,
     stream: Stream,
     /// True if the host sends super-packets.
@@ -124,7 +124,8 @@ impl Bbr1 {
         self.product(gain).map_or(self.window.initial(), |product| self.quantized(product))
     }
 
-    /// Returns the same as a window. Linux's version leaves room for data that arrive together, once the pipe is full.
+    /// Returns the window for `gain` times the bandwidth-delay product. Once the pipe is full, Linux's version leaves
+    /// room for data that arrive together.
     fn window_target(&self, gain: f64) -> Bytes {
         let Some(product) = self.product(gain) else { return self.window.initial() };
         let together = if self.linux && self.full.was_reached() {
@@ -157,7 +158,7 @@ impl Bbr1 {
         segment * (segments + if probes { LINUX_PROBE_SEGMENTS } else { 0 })
     }
 
-    /// Returns true if `ack` can change only the window, unless its rate is new to the round.
+    /// Returns true if `ack` can change only the window, provided that its rate is not new to the round.
     #[inline]
     fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
         #[cfg(test)]
@@ -169,8 +170,8 @@ impl Bbr1 {
             && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt.least())
     }
 
-    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually the rate was seen in an
-    /// earlier round.
+    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually an earlier round has seen
+    /// such a rate, and the model does not change.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         self.moved |= self.bandwidth.take(sample, &self.rounds);
@@ -198,7 +199,7 @@ impl Bbr1 {
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
         if !self.min_rtt.is_known() {
-            // Flows that begin at different times do not cycle in step.
+            // The seed is the time, so that flows that begin at different times do not cycle in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
         self.update_bandwidth(sample);

@@ -4,20 +4,20 @@
 //! | state | pacing gain | window gain | bounded by |
 //! |---|---|---|---|
 //! | startup | 2.77 | 2 | |
-//! | drain | 0.5 | 2 | what losses of late teach |
+//! | drain | 0.5 | 2 | the short-term bounds, from recent losses |
 //! | probe bandwidth: down | 0.9 | 2 | the same, and the long-term bound |
 //! | … cruise | 1 | 2 | the same with headroom |
 //! | … refill | 1 | 2 | the long-term bound |
 //! | … up | 1.25 | 2.25 | the long-term bound |
 //! | probe RTT | 1 | 0.5 | |
 //!
-//! The parts: `bbr3/state.rs` has the states, each with its own memory (`bbr3/rise.rs` that of probing upwards), and
-//! their gains. `bbr3/max_rate.rs` knows the path's rate, `bbr3/aggregation.rs` the data that arrive together, and
-//! `bbr.rs` the rest of the model. `bbr3/signals.rs` has the losses of a round, and `bbr3/bounds.rs` the bounds from
-//! them. `bbr3/cycle.rs` decides when to probe for bandwidth. `bbr3/pace.rs` and `bbr3/window.rs` derive the pace and
-//! the window from the model. `bbr3/fast_path.rs` knows when only the window can change, and `bbr3/transitions.rs`
-//! leads from state to state. Data are not sent in aggregates here, so the offload budget is zero. A transport that is
-//! never idle does not restart.
+//! The parts: `bbr3/state.rs` has the states, each with its own memory (`bbr3/rise.rs` has the memory of probing
+//! upwards), and their gains. `bbr3/max_rate.rs` knows the path's rate, `bbr3/aggregation.rs` the data that arrive
+//! together, and `bbr.rs` the rest of the model. `bbr3/signals.rs` has the losses of a round, and `bbr3/bounds.rs` the
+//! bounds from them. `bbr3/cycle.rs` decides when to probe for bandwidth. `bbr3/pace.rs` and `bbr3/window.rs` derive
+//! the pace and the window from the model. `bbr3/fast_path.rs` knows when only the window can change, and
+//! `bbr3/transitions.rs` leads from state to state. Data are not sent in aggregates here, so the offload budget is
+//! zero. A transport that is never idle does not restart.
 
 mod aggregation;
 mod bounds;
@@ -82,7 +82,7 @@ fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
 }
 
-/// Converts a span to seconds in the same way.
+/// Converts a span to seconds, by way of a signed integer, too.
 #[inline]
 fn seconds(span: Span) -> f64 {
     span.as_nanos() as i64 as f64 * 1e-9
@@ -144,7 +144,7 @@ impl Bbr3 {
         self.window.save(self.recovering || self.state.probes_rtt());
     }
 
-    /// Returns true if `ack` can change only the window, unless its rate is new to the round.
+    /// Returns true if `ack` can change only the window, provided that its rate is not new to the round.
     #[inline]
     fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
         #[cfg(test)]
@@ -160,8 +160,8 @@ impl Bbr3 {
                 || is_too_high(sample.lost, sample.sent_in_flight))
     }
 
-    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually another round has seen the
-    /// rate.
+    /// Takes an acknowledgement of the fast path whose rate is new to this round. Usually an earlier round has seen
+    /// such a rate, and the model does not change.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         let before = self.max_rate.largest();
@@ -264,7 +264,7 @@ impl Bbr3 {
     fn foresee(&mut self) {
         let is_settled = self.min_rtt.is_known() && self.aggregation.is_long();
         self.fast_path = match self.state {
-            // While BBR probes upwards, the bound may rise with each acknowledgement.
+            // While BBR probes upwards, each acknowledgement may raise the bound, so the fast path is closed.
             State::Probe(probe) if is_settled && !matches!(probe, Probe::Up(_)) => self.fast_path_in(probe),
             _ => FastPath::CLOSED,
         };

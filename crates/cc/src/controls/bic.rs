@@ -17,7 +17,7 @@ pub const S_MIN: f64 = 0.01;
 pub const S_MAX: f64 = 32.0;
 /// The share of the window that a loss takes [bic:III].
 pub const BETA: f64 = 0.125;
-/// The window in segments below which it is standard TCP: `low_window` [bic:III].
+/// The window in segments below which BIC is standard TCP: `low_window` [bic:III].
 pub const LOW_WINDOW: f64 = 14.0;
 
 /// L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control for Fast, Long Distance Networks", 2004. As in the
@@ -38,8 +38,9 @@ struct Search {
     maximum: f64,
     /// The last step beyond the maximum, segments.
     probing: Option<f64>,
-    /// Bytes of growth per acknowledged byte, and the bytes still to be acknowledged before that changes.
+    /// Bytes of growth per acknowledged byte.
     slope: f64,
+    /// The bytes still to be acknowledged before the slope changes.
     left: Bytes,
 }
 
@@ -51,8 +52,8 @@ impl Bic {
         Self { segment, rest: Remainder::default(), fast_convergence: true, search, before: search }
     }
 
-    /// Turns off fast convergence, as the paper's response function assumes. Then a loss below the last one's window
-    /// does not lower the maximum further to make room for others.
+    /// Turns off fast convergence, as the paper's response function assumes. Then a loss at a smaller window than the
+    /// last loss does not lower the maximum further to make room for others.
     #[must_use]
     pub fn without_fast_convergence(self) -> Self {
         Self { fast_convergence: false, ..self }

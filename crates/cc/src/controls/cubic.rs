@@ -24,8 +24,9 @@ const FASTEST_COUNT: f64 = 20.0;
 ///
 /// Linux differs in three points:
 ///
-/// - The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's grows by
-///   [`ALPHA`] for good. On a path with bursts, where losses are frequent, that costs up to a fifth of the goodput.
+/// - The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's estimate
+///   always grows by [`ALPHA`]. On a path with bursts, where losses are frequent, this costs up to a fifth of the
+///   goodput.
 /// - Before the first loss and after a timeout, the window grows by 5 % in a round trip or more.
 /// - The window aims at W(t) one least RTT ahead (`delay_min`), not one smoothed RTT.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +56,9 @@ struct Memory {
 struct Epoch {
     start: Time,
     latest: Time,
-    /// The flat point of W(t): K, seconds, and its value there, segments.
+    /// K: the seconds from the start of the stage to the flat point of W(t).
     k: f64,
+    /// The value of W(t) at its flat point, segments.
     plateau: f64,
     /// `W_est`, segments.
     estimate: f64,

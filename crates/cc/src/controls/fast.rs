@@ -24,7 +24,7 @@ const ROUNDS: u64 = 2;
 const MOST_WEIGHT: f64 = 0.25;
 /// The backlog, in packets, above which slow start ends `[D]`.
 const QUEUE_SHOWS: f64 = 1.0;
-/// The pace over `w/RTT`, in slow start and after; above one, so that the window stays the limit `[D]`.
+/// The ratio of the pace to `w/RTT`, in slow start and later; above one, so that the window stays the limit `[D]`.
 const PACING: (f64, f64) = (2.0, 1.25);
 /// The relative change of the average RTT after which the pace is computed anew `[D]`: far less than the pace's margin
 /// over `w/RTT`.
@@ -36,8 +36,9 @@ const MOST: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Fast {
     segment: Bytes,
-    /// The window in segments, and in bytes.
+    /// The window in segments.
     window: f64,
+    /// The window in bytes.
     bytes: Bytes,
     threshold: f64,
     /// The configured target backlog, packets.
@@ -48,11 +49,13 @@ pub struct Fast {
     rtt: f64,
     /// The largest throughput so far, packets per millisecond.
     largest: f64,
-    /// The round and the time of the last update, and the bytes acknowledged since.
+    /// The round and the time of the last update.
     updated: (u64, Time),
+    /// The bytes acknowledged since the last update.
     acked: Bytes,
-    /// The pacing rate, and the gain, window and RTT that it was computed for.
+    /// The pacing rate.
     pace: Option<Rate>,
+    /// The gain, the window and the RTT for which the pacing rate was computed.
     paced_for: (f64, f64, f64),
 }
 
@@ -63,7 +66,7 @@ impl Fast {
         Self::with_alpha(start, None)
     }
 
-    /// Creates one with the path's `alpha`, packets.
+    /// Creates a controller with the path's `alpha`, packets.
     #[must_use]
     pub fn with_alpha(start: Start, alpha: Option<u64>) -> Self {
         let segments =
@@ -125,12 +128,12 @@ impl Fast {
         let target = (1.0 - GAMMA) * self.window + GAMMA * (self.ratio() * self.window + self.alpha());
         if target < self.window || ack.window_limited {
             self.set_window(target.min(2.0 * self.window));
-            // Avoidance continues below the old threshold.
+            // The threshold follows the window down, so that avoidance goes on.
             self.threshold = self.threshold.min(self.window);
         }
     }
 
-    /// Sets the pace to `gain w/RTT` if one of the three has changed.
+    /// Sets the pace to `gain w/RTT` if the gain, the window or the RTT has changed.
     #[inline]
     fn repace(&mut self) {
         let gain = if self.in_slow_start() { PACING.0 } else { PACING.1 };

@@ -15,12 +15,13 @@ const STALE: f64 = 1.0 / 128.0;
 pub struct HighSpeed {
     segment: Bytes,
     rest: Remainder,
-    /// a(w) in bytes, and the range of windows for which it holds.
+    /// a(w) in bytes.
     step: f64,
+    /// The range of windows for which this a(w) holds.
     holds: (Bytes, Bytes),
-    /// True in congestion avoidance, false in the slow start at the beginning or after a timeout; and its value before
-    /// the last congestion event.
+    /// True in congestion avoidance, false in the slow start at the beginning or after a timeout.
     avoiding: bool,
+    /// The value of `avoiding` before the last congestion event.
     was_avoiding: bool,
 }
 
@@ -52,9 +53,9 @@ impl Growth for HighSpeed {
         self.rest.give(self.step * part(counted, window), counted)
     }
 
-    /// Returns (1 - b(w)) w; half the window if slow start has doubled it, for which a(w) and b(w) are not made. A
-    /// timeout halves, too: RFC 3649 changes congestion avoidance, not the response to a retransmission timeout (RFC
-    /// 5681, equation 4).
+    /// Returns (1 - b(w)) w. In slow start it returns half the window, because slow start has doubled it, and b(w) is
+    /// made for congestion avoidance. A timeout halves, too: RFC 3649 changes congestion avoidance, not the response to
+    /// a retransmission timeout (RFC 5681, equation 4).
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let window = in_use(event, window);
         self.was_avoiding = self.avoiding;

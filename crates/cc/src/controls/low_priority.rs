@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | growing | none | Reno's |
 //! | growing | yes | half; the inference phase begins |
-//! | inference, first round trip | not looked at: it cannot yet tell of the halving | holds |
+//! | inference, first round trip | ignored: it cannot show the halving yet | holds |
 //! | inference, later | yes | one segment; the phase begins anew |
 //! | inference, later | none for three round trips | growing |
 
@@ -28,9 +28,11 @@ const INFERENCE: u64 = 3;
 pub struct LowPriority {
     segment: Bytes,
     reno: Reno,
-    /// Smoothed, least and largest delay, seconds.
+    /// The smoothed delay, seconds.
     smoothed: Option<f64>,
+    /// The least delay, seconds.
     least: f64,
+    /// The largest delay, seconds.
     largest: f64,
     lost: bool,
     inference: Option<Inference>,

@@ -1,4 +1,4 @@
-//! Reno: one segment per window counted, half the flight on loss.
+//! Reno: the window grows by one segment per window of counted bytes, and a loss leaves half of the data in flight.
 
 use crate::growth::Growth;
 use crate::{Ack, Congestion};

@@ -65,7 +65,7 @@ impl Vegas {
                 self.judge_slow_start(backlog);
             } else if backlog > BETA {
                 self.window = self.window.saturating_sub(self.segment).max(self.segment * 2);
-                // Avoidance continues below the old threshold.
+                // The threshold follows the window down, so that avoidance goes on.
                 self.threshold = self.threshold.min(self.window);
             } else if backlog < ALPHA && ack.window_limited {
                 self.window += self.segment;

@@ -9,8 +9,8 @@ use units::Bytes;
 pub struct Remainder(f64);
 
 impl Remainder {
-    /// Returns the whole bytes of `wanted` and of the earlier rest. `wanted` counts up to `counted`: no growth is
-    /// faster than slow start, even if a formula is applied to a window it was not made for.
+    /// Adds `wanted` bytes to the remainder, returns the whole bytes of the sum, and keeps the rest. `wanted` counts up
+    /// to `counted`: no growth is faster than slow start, even if a formula is applied to a window it was not made for.
     #[inline]
     pub fn give(&mut self, wanted: f64, counted: Bytes) -> Bytes {
         let total = self.0 + wanted.clamp(0.0, counted.get() as f64);

@@ -1,9 +1,9 @@
-//! HyStart: it leaves slow start when a round's acknowledgements span half the path, or all of it if the sender is
-//! paced, or when the delay rises.
+//! HyStart: it leaves slow start when the delay rises, or when a round's acknowledgements come close together for half
+//! of the least RTT. If the sender is paced, that is all of the least RTT.
 //!
 //! Linux's CUBIC uses it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants:
-//! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and with a
-//! second rule that forgives.
+//! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, which has only the rule of the delay,
+//! and returns to slow start if the rise was jitter.
 
 use super::{SlowStart, Step};
 use crate::Ack;
@@ -13,14 +13,14 @@ use units::{Bytes, Span, Time};
 const LOW_WINDOW: u64 = 16;
 /// The longest time between acknowledgements of one train (`hystart_ack_delta_us`).
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// The super-packets that may hold an acknowledgement up, in bytes at the pacing rate: four of 64 kB
+/// The bytes whose sending at the pacing rate may delay an acknowledgement: four super-packets of 64 kB
 /// (`hystart_ack_delay`).
 const HELD_UP: u64 = 4 * 65_536;
-/// The longest time for which they may hold it up.
+/// The longest such delay of an acknowledgement.
 const HELD_UP_MOST: Span = Span::from_millis(1);
 /// Samples of a round after which its least RTT counts (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
-/// The rise that counts is an eighth of the least RTT, within these (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
+/// The bounds of the rise that counts, which is an eighth of the least RTT (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 
 /// The state of a flow's slow start.
@@ -30,8 +30,9 @@ pub struct HyStart {
     round: Option<u64>,
     began: Time,
     latest: Time,
-    /// Least RTT of the flow, and of the round.
+    /// Least RTT of the flow.
     least: Span,
+    /// Least RTT of the round.
     current: Span,
     samples: u32,
     /// True once it has ended slow start; then it is inactive until a timeout (`found`).

@@ -15,7 +15,7 @@ use units::{Bytes, Span};
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 /// A rise that always counts, however long the path [rfc9406:4.3].
 const MAX_RTT_THRESH: Span = Span::from_millis(16);
-/// The divisor that makes a threshold between these two from the last round's least RTT [rfc9406:4.3].
+/// The divisor by which the last round's least RTT gives the threshold, within the two limits above [rfc9406:4.3].
 const MIN_RTT_DIVISOR: u64 = 8;
 /// The number of samples without which a round says nothing [rfc9406:4.3].
 const N_RTT_SAMPLE: u32 = 8;
@@ -29,14 +29,15 @@ const CSS_ROUNDS: u32 = 5;
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlusPlus {
     round: u64,
-    /// Least RTT of the last round (`lastRoundMinRTT`) and of this one (`currentRoundMinRTT`); [`Span::MAX`]
-    /// without samples.
+    /// Least RTT of the last round (`lastRoundMinRTT`); [`Span::MAX`] without samples.
     last: Span,
+    /// Least RTT of this round (`currentRoundMinRTT`); [`Span::MAX`] without samples.
     current: Span,
     samples: u32,
     css: Option<Conservative>,
-    /// True once congestion has ended HyStart++; and its value before the last congestion event.
+    /// True once congestion has ended HyStart++.
     over: bool,
+    /// The value of `over` before the last congestion event.
     was_over: bool,
 }
 

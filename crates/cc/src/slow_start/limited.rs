@@ -8,8 +8,8 @@ use units::Bytes;
 pub const MAX_SSTHRESH: u64 = 100;
 
 /// RFC 3742, section 2: standard slow start up to `max_ssthresh`. Above it each acknowledgement adds 1/K of the
-/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. So a window
-/// of thousands of segments is not doubled if the queue has room for less than half of it.
+/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. A doubling
+/// of thousands of segments would overflow a queue with room for less than half of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited {
     max_ssthresh: u64,
@@ -28,7 +28,7 @@ impl SlowStart for Limited {
         if window.get() <= self.max_ssthresh {
             return Step::Grow(counted);
         }
-        // The window is doubled first, because half of an odd max_ssthresh is not an integer.
+        // The double of the window is divided, because half of an odd max_ssthresh is not an integer.
         let k = window.get().saturating_mul(2) / self.max_ssthresh;
         Step::Grow(counted / k)
     }

@@ -12,10 +12,13 @@ const MOST_CHANGES: usize = 4096;
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     count: u32,
-    /// Sums until the window is full, then means; in seconds and packets per second.
+    /// The sum of the RTTs until the window is full, then their mean; seconds.
     rtt: f64,
+    /// The same for the sending times, seconds.
     sent: f64,
+    /// The same for the sender's own rate at these times, packets per second.
     own: f64,
+    /// The largest RTT, seconds.
     most: f64,
     began: Time,
 }

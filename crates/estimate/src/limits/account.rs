@@ -16,7 +16,7 @@ const CLOSES: u64 = 2;
 /// The round trips for which a rate-based control keeps the best rate (BBR's filter, `tcp_bbr.c`). A rate that was
 /// limited by the send buffer counts for the same time.
 const REMEMBERS: u64 = 10;
-/// The largest free share of a window that is in use.
+/// The largest share of a window that may be free while the window counts as in use.
 const FREE: f64 = 0.1;
 /// The segments that may be missing from a window in use: the kernel gathers some before it sends.
 const GATHERED: u64 = 2;
@@ -32,7 +32,7 @@ pub struct Reading {
     pub busy: Span,
     /// The part of `busy` with a full receive window, by the kernel's clock.
     pub window_limited: Span,
-    /// The part of `busy` with an empty queue behind a full send buffer, by the kernel's clock.
+    /// The part of `busy` in which the send buffer was full and nothing in it was unsent, by the kernel's clock.
     pub buffer_limited: Span,
     /// Bytes acknowledged.
     pub acknowledged: Bytes,
@@ -61,7 +61,7 @@ pub struct Reading {
     pub waiting: bool,
 }
 
-/// The time for which each limit applied to a connection. The rest of the time is that of the programs.
+/// The time for which each limit applied to a connection. In the rest of the time the programs were the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitedTimes {
     /// Slow start: the data delivered per round trip still grew, and none had been lost.
@@ -75,7 +75,7 @@ pub struct LimitedTimes {
 }
 
 impl LimitedTimes {
-    /// Returns the sum of both.
+    /// Returns the sums of these times and those of `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -186,7 +186,7 @@ impl Account {
         Some(fewer + bytes.saturating_sub(fewer).scale(share))
     }
 
-    /// Returns the limit of the sender at the reading; `None`: its program.
+    /// Returns the limit of the sender at the reading; `None` if its program is the limit.
     fn limit(&self, reading: &Reading) -> Option<Limit> {
         if !reading.waiting {
             return None;
@@ -202,7 +202,7 @@ impl Account {
             return Some(Limit::ReceiveWindow);
         }
         let dry = if reading.rate_based {
-            // The rate was measured while data was missing, and is kept.
+            // A rate that was measured while data was missing is too low, and stays in use for a while.
             self.dry.is_some_and(|dry| reading.at.since(dry) <= reading.round_trip * REMEMBERS)
         } else {
             // With room in both windows, only a lack of data holds a sender back.

@@ -7,8 +7,9 @@ use units::{Bytes, Rate, Span};
 const FIRST_WINDOW: f64 = 10.0;
 /// The number of streams that are proposed where one does not fill the path.
 const STREAMS: u64 = 8;
-/// The share by which the mean round trip exceeds the least if a queue stands; it also exceeds it by [`QUEUE`].
+/// The share by which the mean round trip has to exceed the least one to show a standing queue.
 const QUEUE_SHARE: f64 = 0.05;
+/// The least time by which the mean round trip has to exceed the least one to show a standing queue.
 const QUEUE: Span = Span::from_millis(2);
 /// The ratio of the send buffer to the data in flight. A writer is woken when a third of the buffer is free
 /// (`sk_stream_is_writeable`), and the buffer includes the kernel's bookkeeping.

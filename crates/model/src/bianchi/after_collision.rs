@@ -1,23 +1,23 @@
-//! The slots after a collision if only idle slots count down. The functions that collided draw again, and each that
-//! draws 0 transmits in the next slot. One alone succeeds, several collide again.
+//! The slots after a collision, if backoff counters go down in idle slots only. The stations that collided draw again,
+//! and each that draws 0 transmits in the next slot. One alone succeeds; several collide again.
 
-/// The most colliders that are distinguished: if more transmit at once, nothing gets through.
+/// The most colliding stations in the sums: if more transmit at once, none is taken to get through.
 const MOST_COLLIDERS: usize = 80;
-/// The least `1 - tau`, so that the binomial distribution can be stepped through.
+/// The least `1 - tau`, because each step through the binomial distribution divides by it.
 const LEAST: f64 = 1e-12;
 
-/// The events that follow the collisions of a slot.
+/// The attempts that immediately follow the collision in a slot, because the station drew 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RepeatedCollisions {
-    /// The share of attempts after a counter of 0, drawn after a collision, that collide.
+    /// The share of these attempts that collide again.
     pub(super) fails: f64,
-    /// Successes per slot.
+    /// Successes among them per slot.
     pub(super) successes: f64,
-    /// Collisions per slot.
+    /// Collisions among them per slot.
     pub(super) collisions: f64,
 }
 
-/// The sums over all that immediately follows a collision of `k` stations.
+/// The mean numbers of events in the slots that immediately follow a collision of `k` stations.
 #[derive(Clone, Copy, Default)]
 struct CollisionSums {
     attempts: f64,
@@ -27,8 +27,8 @@ struct CollisionSums {
 }
 
 impl RepeatedCollisions {
-    /// Returns the events for `stations` that transmit in a slot with probability `tau` and draw 0 with probability
-    /// `zero` after a collision.
+    /// Computes the attempts of `stations` stations that transmit in a slot with probability `tau` and draw 0 with
+    /// probability `zero` after a collision.
     pub(super) fn of(stations: u32, tau: f64, zero: f64) -> Self {
         let most = MOST_COLLIDERS.min(stations as usize);
         let after = after(most, zero.min(1.0 - LEAST));
@@ -54,7 +54,7 @@ fn after(most: usize, zero: f64) -> Vec<CollisionSums> {
     for colliders in 2..=most {
         let k = colliders as f64;
         let mut sum = CollisionSums { attempts: k * zero, ..CollisionSums::default() };
-        // `after_collision` of the `colliders` draw 0.
+        // The probability that `after_collision` of the `colliders` draw 0.
         let mut share = libm::pow(1.0 - zero, k);
         for (after_collision, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
             share *= odds * (k - after_collision as f64 + 1.0) / after_collision as f64;
@@ -69,7 +69,7 @@ fn after(most: usize, zero: f64) -> Vec<CollisionSums> {
             sum.successes += share * next.successes;
             sum.collisions += share * next.collisions;
         }
-        // If all of them draw 0, the same sums follow, `share` times.
+        // `share` is now the probability that all colliders draw 0, after which the same sums follow once more.
         let scale = 1.0 / (1.0 - share);
         after[colliders] = CollisionSums {
             attempts: sum.attempts * scale,

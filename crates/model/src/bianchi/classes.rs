@@ -2,10 +2,10 @@
 //!
 //! Source: the method of Tinnirello and Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology",
 //! IEEE/ACM Trans. Networking 18(2), 2010 `[tinnirello2010edca]`, which distinguishes the slots after a busy period.
-//! They are numbered `k = 0, 1, …` from the end of the shortest AIFS; zones in which the same classes contend follow
-//! from that. A station of a class whose AIFS is `d` slots longer, with a counter of `r`, transmits at `k = d + r` if
-//! nobody has before. The unknown is the distribution `G(r)` of the counters when the medium becomes idle, each station
-//! independent of the others:
+//! They are numbered `k = 0, 1, …` from the end of the shortest AIFS. A class whose AIFS is `d` slots longer contends
+//! from `k = d` on. Its station with a counter of `r` transmits at `k = d + r` if nobody has before. The unknown is the
+//! distribution `G(r)` of a station's counter at the moment when the medium becomes idle. The counters of different
+//! stations are taken to be independent:
 //!
 //! ```text
 //! Q(k) = product over the other stations of P(d + r > k)        they are silent up to k
@@ -34,7 +34,7 @@ pub struct ByClass {
 /// The difference in `P(counter > r)` at which the iteration ends.
 const TOLERANCE: f64 = 1e-11;
 const MOST_ITERATIONS: u32 = 20_000;
-/// The share of a plain iteration's step that is taken; halved where it does not help.
+/// The share of the computed change that an iteration applies. It is halved while the residual does not fall.
 const DAMPING: f64 = 0.5;
 /// The largest window: the work rises with its square.
 const MOST_WINDOW: u32 = 4095;
@@ -70,7 +70,7 @@ pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complai
     let of = |index: usize| {
         let contender = &cell.contenders[index];
         let step = contender.step(&cell.silence(Some(index)));
-        // The boundaries at which the class may transmit.
+        // The mean number of slot boundaries before a busy period at which the class may transmit.
         let boundaries: f64 = contender.eligible(&silence);
         Saturation {
             throughput: Rate::from_bps_f64(successes[index] * classes[index].payload.bits_f64() / mean),
@@ -99,7 +99,7 @@ struct Contender<'a> {
     beyond: Vec<f64>,
 }
 
-/// The consequences for a class of the behaviour of the others.
+/// The result of an iteration for one class, from the silence of the other stations.
 struct Step {
     counters: Vec<f64>,
     /// Transmissions of one station per busy period.
@@ -119,7 +119,7 @@ impl<'a> Contender<'a> {
         contender
     }
 
-    /// Returns `P(d + r > k)` of one station.
+    /// Returns `P(d + r > k)`, the probability that one station is silent up to `k`.
     fn silent_up_to(&self, k: usize) -> f64 {
         match k.checked_sub(self.offset) {
             None => 1.0,
@@ -127,18 +127,19 @@ impl<'a> Contender<'a> {
         }
     }
 
-    /// Returns the same of `stations` stations.
+    /// Returns the probability that all of `stations` stations are silent up to `k`.
     fn all_silent_up_to(&self, k: usize, stations: u32) -> f64 {
         libm::pow(self.silent_up_to(k), f64::from(stations))
     }
 
-    /// Returns the mean number of boundaries from `d` on before a busy period, where `silence` is that of all stations.
+    /// Returns the mean number of slot boundaries from `d` on before a busy period; `silence` is the `Q` of all
+    /// stations.
     fn eligible(&self, silence: &[f64]) -> f64 {
         let before = |k: usize| if k == 0 { 1.0 } else { silence.get(k - 1).copied().unwrap_or(0.0) };
         (self.offset..=silence.len()).map(before).sum()
     }
 
-    /// Returns the counters that result from `silence`, which is the `Q` of the others.
+    /// Computes the distribution of the counters, and the attempts, from `silence`: the `Q` of the other stations.
     fn step(&self, silence: &[f64]) -> Step {
         let quiet = |k: usize| silence.get(k).copied().unwrap_or(0.0);
         let reached = if self.offset == 0 { 1.0 } else { quiet(self.offset - 1) };
@@ -147,7 +148,7 @@ impl<'a> Contender<'a> {
             return Step { counters, attempts: 0.0, collision_probability: 0.0, dropped: 0.0 };
         }
         let size = self.counters.len();
-        // q, up to its last value above zero.
+        // `q`, up to its last value above zero.
         let mut first = Vec::with_capacity(size);
         let mut before = reached;
         while first.len() < size && before > 0.0 {
@@ -172,7 +173,8 @@ impl<'a> Contender<'a> {
         }
         let mut dropped = if self.class.attempts.is_some() { arrives } else { 0.0 };
         if stages > last {
-            // The window does not grow from here on: a geometric series, which is infinite if frames are never dropped.
+            // From here on the window does not grow, so that the sums are geometric series. If frames are never
+            // dropped, all sums are multiplied by 1 - `fails`, because they may be infinite.
             let window = self.class.window(last) as usize;
             let fails = collides(&first, &visits, window);
             match self.class.attempts {
@@ -203,7 +205,7 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Adds a stage with `window` values that is reached `arrives` times.
+/// Adds to `counters` those of a backoff stage with `window` values, which a frame reaches `arrives` times on average.
 fn add(counters: &mut [f64], visits: &[f64], window: usize, arrives: f64) {
     for (share, visits) in counters[..window].iter_mut().zip(visits[..window].iter().rev()) {
         *share += arrives * visits / window as f64;
@@ -237,8 +239,8 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Returns `Q`: for each `k` the probability that all stations are silent up to it, without one station of class
-    /// `but`. Ends where it is zero.
+    /// Returns `Q`: for each `k`, the probability that all stations except one of class `but` are silent up to `k`. The
+    /// list ends where `Q` is zero.
     fn silence(&self, but: Option<usize>) -> Vec<f64> {
         let end = self.contenders.iter().map(|contender| contender.offset + contender.counters.len()).max();
         let all = |k: usize| -> f64 {
@@ -258,8 +260,8 @@ impl Cell<'_> {
         f64::from(contender.class.stations) * alone.map(|(silent, share)| silent * share).sum::<f64>()
     }
 
-    /// Returns the probability that class `index` takes part in a busy period, but no class with longer data frames.
-    /// Among equal lengths, the class given first counts as longer.
+    /// Returns the probability that class `index` takes part in a busy period in which no class with longer data frames
+    /// takes part. Among equal lengths, the class given first counts as longer.
     fn longest(&self, index: usize) -> f64 {
         let data = |class: usize| (self.contenders[class].class.data, std::cmp::Reverse(class));
         let begins = |k: usize| -> f64 {
@@ -299,7 +301,7 @@ impl Cell<'_> {
             if residual < TOLERANCE {
                 return Ok((residual, iteration));
             }
-            // If a hundred steps have not reduced the residual, they are too long.
+            // If a hundred iterations have not reduced the residual, their steps are too long.
             if residual < 0.9 * least {
                 (least, since) = (residual, 0);
             } else {

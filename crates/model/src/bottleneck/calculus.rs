@@ -68,7 +68,7 @@ fn flows(count: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(count >= 1.0 && count.is_finite(), "number of flows", count, "one or more")
 }
 
-/// Returns the largest loss rate at which Vegas keeps its backlog, `[madison:eq1]`, as an equation.
+/// Returns the largest loss rate at which Vegas keeps its backlog: the bound of `[madison:eq1]`.
 ///
 /// ```text
 /// p = 32 / (7 W^2 - 36 W + 32)
@@ -145,7 +145,7 @@ pub fn own_backlog(rate: f64, delay: f64) -> Result<f64, OutOfRange> {
     number(per_second(rate)? * seconds("queueing delay", delay)?)
 }
 
-/// Returns the rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the
+/// Returns the rate, packets per second, at which a flow has `backlog` packets in a queue with the delay `delay`: the
 /// inverse of [`own_backlog`].
 ///
 /// # Errors
@@ -165,8 +165,8 @@ pub fn service_time(capacity: Rate, packet: Bytes) -> Result<f64, OutOfRange> {
     number(bits / rate)
 }
 
-/// Returns the capacity at which a packet takes `service` seconds: the inverse of [`service_time`], to a bit per
-/// second.
+/// Returns the capacity at which a packet takes `service` seconds: the inverse of [`service_time`], rounded to a bit
+/// per second.
 ///
 /// # Errors
 /// If the time is not above zero, or the size of the packet is zero.
@@ -216,8 +216,8 @@ pub fn backlog(utilization: f64) -> Result<f64, OutOfRange> {
     number(u / (2.0 * (1.0 - u)))
 }
 
-/// Returns [`super::share`], `[madison:eq9]`: of the capacity, by `rate` packets per second that take `service` seconds
-/// each.
+/// Returns [`super::share`], `[madison:eq9]`: the share of the capacity that `rate` packets per second take, if each
+/// takes `service` seconds.
 ///
 /// # Errors
 /// If the rate is negative, the service time is not above zero, or the share exceeds the capacity.
@@ -226,7 +226,7 @@ pub fn share(rate: f64, service: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(share <= 1.0, "rate times service time", share, "at most 1, the capacity")
 }
 
-/// Returns the packets per second of the share `share`: the inverse of [`share()`].
+/// Returns the rate, packets per second, that takes the share `share`: the inverse of [`share()`].
 ///
 /// # Errors
 /// If the share is not from 0 to 1, or the service time is not above zero.
@@ -246,7 +246,7 @@ pub fn cross_share(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     number(total::cross_share(u, own))
 }
 
-/// Returns the own share where all others have `cross`: the inverse of [`cross_share`].
+/// Returns the own share if all others together have the share `cross`: the inverse of [`cross_share`].
 ///
 /// # Errors
 /// As [`cross_share`].
@@ -275,12 +275,13 @@ pub fn equal_share(utilization: f64, count: f64) -> Result<f64, OutOfRange> {
     number(part("utilization", utilization)? / flows(count)?)
 }
 
-/// Returns the own packets that wait at the share `share` of a link that is used to `utilization`, `[madison:eq12]`.
+/// Returns the number of own packets in the queue of a flow with the share `share`, at the utilization `utilization`,
+/// `[madison:eq12]`.
 ///
 /// ```text
 /// b = x / (2 (1 - U))
 /// ```
-/// The source omits a factor of `U`: at 0.9 this is a ninth more than M/D/1 has.
+/// The source omits a factor of `U`: at `U = 0.9` the result is a ninth more than that of M/D/1.
 ///
 /// # Errors
 /// If the share is not from 0 to the utilization, or the utilization is 1 or more.
@@ -290,8 +291,8 @@ pub fn reached_backlog(share: f64, utilization: f64) -> Result<f64, OutOfRange> 
     number(share / (2.0 * (1.0 - u)))
 }
 
-/// Returns the utilization at which the share `share` keeps `backlog` packets of its own: the inverse of
-/// [`reached_backlog`].
+/// Returns the utilization at which a flow with the share `share` has `backlog` own packets in the queue: the inverse
+/// of [`reached_backlog`].
 ///
 /// ```text
 /// U = 1 - x / (2b)
@@ -315,8 +316,8 @@ pub fn starting_rate(backlog: f64, others: f64) -> Result<f64, OutOfRange> {
     number(total::starting_rate(packets("backlog", backlog)?, below_one("utilization by others", others)?))
 }
 
-/// Returns the own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of
-/// [`starting_rate`].
+/// Returns the number of own packets in the queue once a flow sends at `share`, while the others send at `others`: the
+/// inverse of [`starting_rate`].
 ///
 /// ```text
 /// b = x / (2 (1 - u0 - x))
@@ -339,8 +340,8 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> Result<
     number(total::shared_rate(backlog, cross, own, adapting))
 }
 
-/// Returns the own packets that wait once `adapting` flows send at `share` each, which had `own` each before: the
-/// inverse of [`shared_rate`].
+/// Returns the number of own packets in the queue once each of `adapting` flows has changed its share from `own` to
+/// `share`: the inverse of [`shared_rate`].
 ///
 /// ```text
 /// b = x / (2 (1 - ux - nD x)),   ux = max(0, X - (nD - 1) S) 12/C

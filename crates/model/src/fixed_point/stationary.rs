@@ -14,7 +14,7 @@ pub(super) enum System {
         /// `K`.
         held: f64,
     },
-    /// State-dependent drops.
+    /// Drops that depend on the current length.
     Red {
         /// The probability with which an arrival that finds `n` packets is dropped; the last one is 1.
         drops: Vec<f64>,
@@ -85,11 +85,12 @@ impl System {
     }
 }
 
-/// Solves M/M/1/K: seen from its other end the chain is the same at the load `1/rho`, so one expression serves both
-/// sides of 1.
+/// Solves M/M/1/K. Counted from the full end, the chain is that of the load `1/rho`, so one expression serves loads
+/// below and above 1.
 fn drop_tail(held: f64, x: f64) -> Stationary {
     let y = x.abs();
-    // The probability of the less likely end is `ln_end`'s times exp(-K y).
+    // `ln_end` is the logarithm of the probability of the likelier end, empty or full. The other end's probability is
+    // this one times exp(-K y).
     let ln_end = if y == 0.0 {
         -libm::log(held + 1.0)
     } else {
@@ -102,19 +103,20 @@ fn drop_tail(held: f64, x: f64) -> Stationary {
     }
 }
 
-/// Returns `rho/(1 - rho) - K rho^K/(1 - rho^K)`, in [0, K - 1].
+/// Returns the mean number of packets that an admitted one finds, `rho/(1 - rho) - K rho^K/(1 - rho^K)`, in [0, K - 1].
 fn found(held: f64, x: f64) -> f64 {
     let span = held * x;
     if span.abs() < 1e-2 {
-        // Both terms grow as 1/x, but their difference does not. So this is its series, whose next term is below 1e-14
-        // of the first.
+        // Near x = 0 both terms grow as 1/x, but their difference does not. So the difference is computed by its
+        // series, whose next term is below 1e-14 of the first.
         let (half, square) = (0.5 * (held - 1.0), held * held);
         return half + (square - 1.0) * x / 12.0 - (square * square - 1.0) * x.powi(3) / 720.0;
     }
     (1.0 / libm::expm1(-x) - held / libm::expm1(-span)).clamp(0.0, held - 1.0)
 }
 
-/// Returns the logarithm of the largest weight `rho^n` times the product of `1 - p(i)`, and all weights relative to it.
+/// Returns the logarithm of the largest weight, and all weights relative to the largest. The weight of the length `n`
+/// is `rho^n` times the product of `1 - p(i)` over `i < n`.
 fn weights(ln_admitted: &[f64], x: f64) -> (f64, impl Iterator<Item = f64>) {
     let ln_weights = ln_admitted.iter().enumerate().map(move |(n, ln_admitted)| n as f64 * x + ln_admitted);
     let largest = ln_weights.clone().fold(f64::NEG_INFINITY, f64::max);

@@ -1,9 +1,10 @@
-//! The regime of self-induced loss: Reno reduces and regrows a window that the path and its buffer do not hold.
+//! The regime of self-induced loss: Reno's window grows until the path and its buffer do not hold it, is reduced, and
+//! grows again.
 //!
-//! Against unresponsive cross traffic it is the closed form of [`crate::sawtooth`] at the available bandwidth, with
-//! `B A/C` of the buffer as the target's room. Against cross traffic limited by its own window the same integrals over
-//! the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses packets at each
-//! overflow, and then slows further. That effect is left out.
+//! Against unresponsive cross traffic the prediction is the closed form of [`crate::sawtooth`] at the available
+//! bandwidth, with `B A/C` of the buffer as the target's room. Against cross traffic limited by its own window the same
+//! integrals over the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses
+//! packets at each overflow, and then slows further. That effect is left out.
 
 use super::{CrossTraffic, Path, Prediction, Regime, Room, Target, backlog, window_bits};
 use crate::root::decreasing_root;
@@ -13,7 +14,8 @@ use units::{Bytes, Rate, Span};
 /// Steps of the trapezium rule over one cycle: its error is below 1e-6 of the result.
 const STEPS: u32 = 1000;
 
-/// The most round trips at a full queue that are summed: beyond them the target's share is negligible.
+/// The most round trips at a full queue that are summed. A target that could stay there for longer has a negligible
+/// share.
 const MOST_TURNS: u32 = 200;
 
 /// The rounding error of the difference of two rates, as a share of the capacity.
@@ -54,8 +56,8 @@ fn against_unresponsive(path: &Path, target: &Target, counts: Room) -> Predictio
 /// Returns the number of round trips for which the target's window stays at the full queue, because the packets
 /// dropped there belong to the cross traffic.
 ///
-/// In the n-th of these the target sends n segments more than leave. So n packets are dropped, whoever sent them, and
-/// the target has the share `a = A/C` of the bytes: it loses none with the probability `exp(-n a)`.
+/// In the n-th of these the target sends n segments more than leave. So n packets are dropped, of any sender. Because
+/// the target has the share `a = A/C` of the bytes, it loses none of its own with the probability `exp(-n a)`.
 ///
 /// ```text
 /// turns = sum over n >= 1 of exp(-a n (n+1)/2)
@@ -84,7 +86,8 @@ fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
     let mut time = base * below;
     let mut squares = base * base * below;
     let mut windows = base * 0.5 * (knee * knee - bottom * bottom).max(0.0);
-    // From there (or from the bottom, if the queue never empties) the window is a function of the queueing.
+    // Above the knee (or from the bottom on, if the queue never empties) the window is a function of the queueing
+    // delay.
     let start = decreasing_root(0.0, full, |queueing| bottom - window_bits(path, queueing));
     let step = (full - start) / f64::from(STEPS);
     let (mut rtt, mut window) = (base + start, window_bits(path, start));

@@ -16,8 +16,8 @@ use super::{Protocol, highspeed, scalable};
 use crate::OutOfRange;
 use units::Fraction;
 
-/// The least and the largest loss rate that is stepped. Below, an epoch of Reno takes more than a million round trips;
-/// above, timeouts dominate.
+/// The least and the largest loss rate that [`epoch`] accepts. Below the least, an epoch of Reno takes more than a
+/// million round trips; above the largest, timeouts dominate.
 pub const LOSS: (f64, f64) = (1e-12, super::MOST_LOSS);
 /// The relative difference of two epochs' beginnings within which the second repeats the first.
 const SAME: f64 = 1e-13;
@@ -63,7 +63,7 @@ pub fn epoch(protocol: Protocol, loss: Fraction) -> Result<Option<Epoch>, OutOfR
     Ok(Some(Epoch { peak, trough, rounds, mean_window: 1.0 / (p * rounds) }))
 }
 
-/// The changes of a window, by its size in segments.
+/// The rule by which a window changes, as functions of its size in segments.
 struct Rule {
     /// `a(w)`.
     increment: fn(f64) -> f64,
@@ -99,7 +99,7 @@ impl Rule {
             let step = (self.increment)(window);
             let sent = window + 0.5 * step;
             if sent >= packets {
-                // The part f of the round satisfies f w + f^2 step / 2 = packets.
+                // The last packets take the part f of a round trip, for which f w + f^2 step / 2 = packets.
                 let part = 2.0 * packets / (window + (window * window + 2.0 * step * packets).sqrt());
                 return (window + part * step, rounds + part);
             }

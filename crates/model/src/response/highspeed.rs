@@ -14,9 +14,9 @@ use super::PowerLaw;
 use crate::OutOfRange;
 use units::Fraction;
 
-/// The largest window, in segments, for which it is standard TCP: `Low_Window` `[rfc3649:5]`.
+/// The largest window, in segments, for which HighSpeed TCP is standard TCP: `Low_Window` `[rfc3649:5]`.
 pub const LOW_WINDOW: f64 = 38.0;
-/// The loss rate at [`LOW_WINDOW`], from which on it is standard TCP: `Low_P` `[rfc3649:5]`.
+/// The loss rate at [`LOW_WINDOW`]; at this and higher rates HighSpeed TCP is standard TCP: `Low_P` `[rfc3649:5]`.
 pub const LOW_LOSS: f64 = 1e-3;
 /// The window that belongs to [`HIGH_DECREASE`] and [`HIGH_LOSS`]: `High_Window` `[rfc3649:5]`.
 pub const HIGH_WINDOW: f64 = 83_000.0;
@@ -24,7 +24,7 @@ pub const HIGH_WINDOW: f64 = 83_000.0;
 pub const HIGH_LOSS: f64 = 1e-7;
 /// The share of [`HIGH_WINDOW`] that a loss takes `[rfc3649:5]`.
 pub const HIGH_DECREASE: f64 = 0.1;
-/// The share of a standard window that a loss takes.
+/// The share of the window that a loss takes in standard TCP.
 pub const LOW_DECREASE: f64 = 0.5;
 /// The least b(w), half of `High_Decrease`; our choice. b(w) falls with the logarithm of the window and would be
 /// negative from 5e5 segments on; the RFC's table ends long before, at 0.09.
@@ -84,8 +84,8 @@ fn growth(b: f64) -> f64 {
 /// lambda = c / ( 5 p R Wm^0.2 (1 - (1-b)^0.2) )     packets/s
 /// ```
 /// which is a power law in `p`: `lambda R = A / p^(5/6)`. `decrease` is `b`, 0.1 in the source and in
-/// [`super::Protocol::HighSpeed`]. It is for losses below [`LOW_LOSS`]; beyond, Reno's law is the larger one. From 1e-4
-/// to 1e-7 it is 2.1 to 3.3 % below the RFC's 0.12 / p^0.835.
+/// [`super::Protocol::HighSpeed`]. The closed form is for losses below [`LOW_LOSS`]; above, Reno's law is the larger
+/// one. From 1e-4 to 1e-7 it is 2.1 to 3.3 % below the RFC's 0.12 / p^0.835.
 ///
 /// # Errors
 /// If `decrease` is below 1e-9, where the difference of its powers is only rounding error, or not below 1.
@@ -100,7 +100,7 @@ pub fn law() -> PowerLaw {
 }
 
 fn of_decrease(b: f64) -> PowerLaw {
-    // At p = 1; in c / (5 p Wm^0.2 ..) the peak appears as p^(1/6) / p.
+    // The factor is the value at p = 1. Because Wm^0.2 goes as p^(-1/6), c / (5 p Wm^0.2 ..) goes as p^(1/6) / p.
     let peak = peak_factor(b);
     let factor = growth(b) / (5.0 * libm::pow(peak, 0.2) * (1.0 - libm::pow(1.0 - b, 0.2)));
     PowerLaw { factor, loss_exponent: 5.0 / 6.0, rtt_exponent: 0.0, source: "highspeed:II" }

@@ -6,7 +6,7 @@ use super::PowerLaw;
 pub const INCREASE: f64 = 0.01;
 /// The share of the window that a loss takes: `b` `[scalable:2]`.
 pub const DECREASE: f64 = 0.125;
-/// The largest window, in segments, for which it is standard TCP: the legacy window `[scalable:3]`.
+/// The largest window, in segments, for which Scalable TCP is standard TCP: the legacy window `[scalable:3]`.
 pub const LEGACY_WINDOW: f64 = 16.0;
 
 /// `w = (a/b) / p`, where the gain of `1/p` acknowledgements balances one loss `[scalable:2]`. If exactly one in every

@@ -1,4 +1,4 @@
-//! Bursts that meet in a small buffer: the load at which the packets lost for that reason hold the windows down.
+//! Bursts that meet in a small buffer: the load of flows whose windows the resulting losses keep small.
 //!
 //! The other rules let a window grow until all windows together fill path and buffer. In a buffer of a few bursts
 //! packets are lost long before: two bursts that arrive together are enough. Then load and loss have a fixed point, as
@@ -15,29 +15,29 @@
 //! ```
 //! - `lambda` is the full formula of [`crate::pftk`] or the response function of [`crate::response`], whichever is
 //!   larger, with timeouts: `s` is the share of time that a flow spends in these.
-//! - `t` is a super-packet, and `e` the share of it that remains in the queue, because the sender's line spreads the
-//!   rest. Of two that overlap by chance more remains: at least a quarter. An acknowledgement of two packets releases
-//!   two, and a third one where the window grows. The quarter, and the third of a burst that is lost at once, were
-//!   chosen on simulated paths.
+//! - `t` is the length of a super-packet, and `e` the share of it that waits in the queue. The link sends the rest
+//!   while the super-packet arrives at the rate of the sender's line. If two super-packets overlap by chance, more
+//!   waits: at least a quarter. An acknowledgement of two packets releases two, or three if the window grows. The
+//!   quarter, and the third of a burst that is lost at once, were chosen on simulated paths.
 //! - Senders without super-packets, whose packets are acknowledged one by one, send as the link spaces the
-//!   acknowledgements, so that no bursts meet. In simulations, 49 CUBIC flows with windows of 5 keep 97 % behind two
-//!   packets.
-//! - If every window returns once a round trip, fewer bursts meet than if they came without memory. The factor is that
-//!   of `N` periodic sources (`N D/D/1`), the bridge in place of the walk. A flow that waits for its timeout does not
-//!   return once a round trip.
-//! - Windows whose sum the system can hold never lose packets: their sawtooth is the lower bound
-//!   ([`held_utilization`]).
+//!   acknowledgements, so that no bursts meet. In simulations, 49 CUBIC flows with windows of 5 use 97 % of the link
+//!   behind a buffer of two packets.
+//! - If every window returns once a round trip, fewer bursts meet than if they came without memory. The factor `e^(-2
+//!   x^2/N)` is that of `N` periodic sources (`N D/D/1`): a Brownian bridge replaces the random walk. It does not apply
+//!   to flows that wait for a timeout.
+//! - Windows whose sum fits into the queue never lose packets. So the utilization by a sawtooth up to this sum is a
+//!   lower bound ([`held_utilization`]).
 //!
-//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer, and the window is then the part
-//! of the super-packet that the buffer holds. The same holds for a window that comes back at once: a receiver that has
-//! slept takes a while to begin, and acknowledges all that has arrived meanwhile together.
+//! **One flow** meets no other burst. Its own super-packet overflows a smaller buffer. The window then grows to the
+//! largest burst that the buffer takes. The same holds if a whole window leaves at once. This happens if a receiver
+//! sleeps: it takes a while to wake up, and acknowledges all that has arrived meanwhile together.
 //!
 //! **BBR** does not reduce its window for loss. Several flows offer up to 5/4 of the link `[bbr:draft00 4.3.4.1]`,
 //! until a window of two products limits them. In a recovery a flow has four packets under way, or an eighth of its
 //! window. If all are lost, it waits for a timeout.
 //!
-//! Judged by simulation (`docs/guide/size.md`). Range: Linux's hosts and buffers of up to some hundred packets, in
-//! which nothing else bounds the load. In larger ones the result is 1, or close to it.
+//! Simulations judge the model (`docs/guide/size.md`). Range: hosts with Linux, and buffers of up to some hundred
+//! packets, in which nothing else bounds the load. In larger buffers the result is 1, or close to it.
 
 use super::single_flow::{Growth, WindowCycle, held_utilization};
 use super::{LARGEST, checked_beta};
@@ -47,11 +47,11 @@ use crate::response::{PowerLaw, Protocol, largest};
 use crate::root::bracketed;
 use units::Span;
 
-/// BBR's largest pacing gain: the most that several flows offer, over the link `[bbr:draft00 4.3.4.1]`.
+/// BBR's largest pacing gain: the largest load that several flows offer, over the capacity `[bbr:draft00 4.3.4.1]`.
 const PROBING: f64 = 1.25;
-/// The least number of packets that a BBR flow has under way, and that it sends at once `[bbr:draft00 4.2.3.4]`.
+/// The least numbers of packets that a BBR flow has under way, and that it sends at once `[bbr:draft00 4.2.3.4]`.
 const BBR_LEAST: (f64, f64) = (4.0, 2.0);
-/// The share of its window that a flow keeps in a recovery. Chosen on simulated paths.
+/// The share of its window that a BBR flow has under way in a recovery, chosen on simulated paths.
 const BBR_RECOVERY: f64 = 0.125;
 /// The least loss rate of the search. Below it bursts do not matter.
 const LEAST_LOSS: f64 = 1e-12;
@@ -59,11 +59,11 @@ const LEAST_LOSS: f64 = 1e-12;
 const MOST_LOSS: f64 = 0.999;
 /// The accuracy of the logarithm of the loss.
 const TOLERANCE: f64 = 1e-6;
-/// The least share of bursts overlapping by chance that the queue has to hold.
+/// The least share of a burst that waits in the queue, because bursts overlap by chance.
 const OVERLAP: f64 = 0.25;
 /// The share of a burst that is lost at once, if any is.
 const LOST_AT_ONCE: f64 = 1.0 / 3.0;
-/// The number of steps after which burst and window agree.
+/// The number of iterations after which the burst agrees with the window.
 const STEPS: usize = 6;
 
 /// Identical greedy flows, on the link that they share.
@@ -84,9 +84,9 @@ pub struct Flows {
     /// `e`: the share of these that waits in the queue, from 0 to 1: 1 minus the ratio of the link's rate to the
     /// sender's line rate.
     pub spread: f64,
-    /// Packets that the link sends while a receiver that has slept begins; 0 if receivers do not sleep.
+    /// Packets that the link sends while a sleeping receiver wakes up; 0 if receivers do not sleep.
     pub gathered: f64,
-    /// Packets that the link sends in the time without arrivals after which a receiver sleeps.
+    /// The time without arrivals after which a receiver sleeps, in packets that the link sends in this time.
     pub asleep: f64,
     /// The least retransmission timeout.
     pub timeout: Span,
@@ -111,8 +111,8 @@ pub struct Balance {
 /// P = rho^k (1 - rho) / (1 - rho^(k+1)),   k = (2 K - sqrt(rho)) / (2 - sqrt(rho))
 /// ```
 /// `rho` = `load` from 0 on, `K` = `places` from 1 on, integer or not. It is exact for `K = 1`, and within a tenth if
-/// more than a twentieth is lost. If less is, it is too high, or too low by at most 2 %. Above a load of 1 the root is
-/// that of 1.
+/// more than a twentieth is lost. If less is lost, it is too high, or too low by at most 2 %. Above a load of 1 the
+/// root in `k` stays 1.
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -133,7 +133,7 @@ fn memoryless(load: f64, places: f64) -> f64 {
     if ln == 0.0 || ln.abs() * places < 1e-9 {
         return 1.0 / (places + 1.0);
     }
-    // The form whose powers are at most 1.
+    // Above a load of 1 this form is used, because its powers are at most 1.
     if ln > 0.0 {
         return libm::expm1(-ln) / libm::expm1(-(places + 1.0) * ln);
     }
@@ -181,7 +181,7 @@ impl Flows {
         }
     }
 
-    /// Returns the utilization of windows whose sum the system can hold.
+    /// Returns the utilization by windows whose sum fits into the queue, so that no packet is lost.
     fn never_lost(&self, buffer: f64) -> f64 {
         let saw = WindowCycle { growth: Growth::PerRound, beta: self.beta };
         held_utilization(saw, ((buffer + 1.0) / self.pipe).min(LARGEST)).unwrap_or(0.0)
@@ -189,15 +189,15 @@ impl Flows {
 
     fn alone(&self, buffer: f64) -> Balance {
         let window = (buffer + 1.0) / self.spread;
-        // A small window lets the receiver sleep, and comes back at once. So does a larger one then, if enough time is
-        // left.
+        // A receiver sleeps if the link is idle for long enough after a window. The acknowledgement after its sleep
+        // releases all packets of a window that arrived while it woke up, so that they leave at once.
         let sleeps = self.pipe > self.asleep && self.pipe + self.gathered - window > self.asleep;
         let whole = window <= self.gathered && sleeps;
         if !whole && self.together.min(self.pipe + buffer) * self.spread <= buffer + 1.0 {
             return Balance { utilization: 1.0, loss: 0.0 };
         }
         let under_way = self.pipe + if whole { self.gathered } else { 0.0 };
-        // One packet is lost of each cycle, in which the window grows back from the part that is kept.
+        // One packet is lost per cycle. In a cycle the window grows back from the part that a loss leaves.
         let cycle = window * window * (1.0 - self.beta * self.beta) / 2.0;
         let utilization = (1.0 + self.beta) / 2.0 * window / under_way;
         Balance { utilization: utilization.min(1.0), loss: 1.0 / cycle.max(2.0) }
@@ -218,7 +218,7 @@ impl Flows {
         Balance { utilization: (load * (1.0 - loss)).max(self.never_lost(buffer)).min(1.0), loss }
     }
 
-    /// Returns the load of flows that lose the share `loss`, and the loss rate of the queue at it.
+    /// Returns the load that flows offer if they lose the share `loss`, and the loss rate of the queue at this load.
     fn at(&self, laws: &[PowerLaw], buffer: f64, loss: f64) -> OfferedLoad {
         let mut burst = 3.0;
         let mut sent = FlowLoad { window: 0.0, waiting: 0.0 };
@@ -236,12 +236,13 @@ impl Flows {
         OfferedLoad { load, loss: if load > 1.0 { lost.max(1.0 - 1.0 / load) } else { lost } }
     }
 
-    /// Returns the sending rate and the waiting time of one flow, the share `p` of whose packets begins a loss.
+    /// Returns the sending rate and the waiting time of one flow, if the share `p` of its packets begins a loss event.
     fn sent(&self, laws: &[PowerLaw], p: f64) -> FlowLoad {
         let rtt = self.rtt.as_secs_f64();
         let top = pftk::unlimited_window(p, 1.0);
         let packets = (1.0 - p) / p + top;
-        // Packets of a round trip: those of Reno's sawtooth, or those of the response function.
+        // The packets per round trip without timeouts: those of Reno's sawtooth or those of the response function,
+        // whichever are more.
         let pace = (packets / (top / 2.0 + 1.0)).max(libm::exp(largest(laws, libm::log(p), libm::log(rtt))));
         let unseen = pftk::timeout_share(p, top);
         let (probed, ends) = if self.probes { (2.0 * unseen, unseen * p) } else { (0.0, unseen) };

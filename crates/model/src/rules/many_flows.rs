@@ -6,17 +6,17 @@
 //! ```text
 //! sigma = s (1 + b) / sqrt(n)      s = (1 - beta) / ( (1 + beta) sqrt(3) )
 //! ```
-//! where `s` is that of one window, uniform between `beta` of its largest value and that value: `1/(3 sqrt(3))` for
-//! Reno, as in the source. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is
-//! more accurate. The link's mean load is above the least one, but does not follow from these assumptions. Without a
-//! buffer the sum does not stay around one product.
+//! where `s` is the relative deviation of one window, which is uniform between `beta` times its largest value and that
+//! value: `1/(3 sqrt(3))` for Reno, as in the source. Range: some hundreds of flows. If there are only a few flows,
+//! they are in step, and [`super::single_flow`] is more accurate. The link's mean load is above the least one, but does
+//! not follow from these assumptions. Without a buffer the sum does not stay around one product.
 
 use super::{LARGEST, checked_beta, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
-/// Returns the standard deviation of one window over its mean, for a window that is uniform from `beta` of its largest
-/// value up.
+/// Returns the standard deviation of one window over its mean, for a window that is uniform between `beta` times its
+/// largest value and that value.
 ///
 /// ```text
 /// s = (1 - beta) / ( (1 + beta) sqrt(3) )
@@ -54,7 +54,8 @@ fn least(beta: f64, flows: u32, buffer: f64) -> f64 {
 /// ```text
 /// b = c / (1 - c),   c = 2 sqrt(2) s erfinv(u) / sqrt(n)
 /// ```
-/// found by bisection. Returns `None` if no buffer reaches it: with few flows the deviation grows as the buffer does.
+/// It is found by bisection. Returns `None` if no buffer reaches the utilization, because with few flows the deviation
+/// grows as the buffer does.
 ///
 /// # Errors
 /// If `beta` is not from 0.001 to 0.999, or the utilization is not from 0 to 1.
@@ -68,7 +69,7 @@ fn deviation(beta: f64, flows: u32, buffer: f64) -> f64 {
     deviation_of_one(beta) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
 }
 
-/// Returns half the buffer in standard deviations.
+/// Returns half the buffer, in standard deviations of the sum of the windows.
 fn centred(beta: f64, flows: u32, buffer: f64) -> f64 {
     buffer / (2.0 * deviation(beta, flows, buffer))
 }

@@ -1,8 +1,8 @@
 //! One greedy flow behind a drop-tail buffer: its least and its mean utilization, and the buffers that reach them.
 //!
 //! Notation. `b` is the buffer in bandwidth-delay products, `beta` the share of its window that a control keeps at a
-//! loss. The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` behind it. The link is busy while
-//! the window is at least 1; below that its rate is the window.
+//! loss. The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` after it. The link is busy while the
+//! window is at least 1; otherwise its utilization is the window.
 //!
 //! The *least* utilization is the rate just after a decrease. Rules of thumb require it to be 1, which gives
 //! `b = 1/beta - 1`. The *mean* utilization is that of the whole cycle. An operator measures the mean, which is far
@@ -41,21 +41,21 @@ pub struct WindowCycle {
 impl WindowCycle {
     /// Reno: one segment per round trip, half the window is kept `[rfc5681:3.1]`.
     pub const RENO: Self = Self { growth: Growth::PerRound, beta: 0.5 };
-    /// CUBIC where the time between losses exceeds the time that its Reno-friendly window needs: 0.7 is kept
+    /// CUBIC in its cubic region, in which the Reno-friendly window would take longer to the next loss: 0.7 is kept
     /// `[rfc9438:4.6]`.
     pub const CUBIC: Self = Self { growth: Growth::Cubic, beta: 0.7 };
     /// CUBIC in its Reno-friendly region `[rfc9438:4.3]`: small windows or short round trips.
     pub const CUBIC_FRIENDLY: Self = Self { growth: Growth::PerRound, beta: 0.7 };
-    /// Scalable TCP: a hundredth per round trip, 7/8 are kept `[kelly:ccr03]`.
+    /// Scalable TCP: growth by a hundredth per round trip, 7/8 of the window are kept `[kelly:ccr03]`.
     pub const SCALABLE: Self = Self { growth: Growth::Exponential, beta: 0.875 };
 }
 
-/// The spread of a decrease over the round trip that follows a loss, for a control with fast recovery.
+/// The way in which a control with fast recovery reduces its flight in the round trip after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// The sender stops until the flight has fallen to the new window, `[rfc6582]`.
     Halt,
-    /// Proportional rate reduction: `beta` segments for each that is delivered, `[rfc6937]`.
+    /// The sender sends `beta` segments for each that is delivered: proportional rate reduction, `[rfc6937]`.
     Proportional,
 }
 
@@ -64,8 +64,9 @@ pub enum Recovery {
 /// ```text
 /// u = min( beta (1 + b), 1 )
 /// ```
-/// `beta` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate after recovery,
-/// so it is the same with and without proportional rate reduction; only [`recovery_rate`] differs.
+/// `beta` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. The result is the rate after recovery,
+/// which is the same with and without proportional rate reduction. Only the rate within the recovery differs:
+/// [`recovery_rate`].
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -97,8 +98,9 @@ pub fn buffer_for_least(beta: f64, utilization: f64) -> Result<f64, OutOfRange> 
 /// Halt           0 once the queue is empty: a pause of (1 - beta)(1 + b) against b in the queue
 /// Proportional   beta once it is empty: arrivals at beta of the rate of the acknowledgements
 /// ```
-/// and 1 from `b = 1/beta - 1` on for both. Over the whole round they carry the same, `min(beta + b/(1 + b), 1)`. So
-/// proportional rate reduction does not need another buffer, and loses less in a smaller one `[spang:performance21]`.
+/// From `b = 1/beta - 1` on both rates are 1. Over the whole round trip both carry the same, `min(beta + b/(1 + b),
+/// 1)`. So proportional rate reduction does not need another buffer, and loses less in a smaller one
+/// `[spang:performance21]`.
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -123,10 +125,10 @@ pub fn recovery_rate(beta: f64, buffer: f64, recovery: Recovery) -> Result<f64, 
 /// Cubic         u = y + top ( (1 - y) - (1 - beta)(1 - y^4)/4 ),   y = cbrt( (b/top) / (1 - beta) )
 /// Exponential   u = (top - low) / ( ln(1/low) + b )
 /// ```
-/// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time from
-/// the end of the cycle, of which the share `y` has a queue. It assumes that each loss comes at the window of the one
-/// before, so that the convex part of the cubic is not reached. The formulas are derived here from the windows of the
-/// sources; simulation judges them.
+/// From `low = 1` on, `u = 1`. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. In a cubic cycle a
+/// queue stands for the last share `y` of the time. The formula for it assumes that each loss comes at the window of
+/// the one before, so that the convex part of the cubic is not reached. The formulas are derived here from the windows
+/// of the sources; simulation judges them.
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -152,8 +154,8 @@ fn mean(cycle: WindowCycle, buffer: f64) -> f64 {
     mean.min(1.0)
 }
 
-/// Returns the mean utilization over `cycle` that turns back at `held` bandwidth-delay products, however large
-/// the buffer. Windows whose sum the queue can hold never lose packets, in whatever bursts they arrive.
+/// Returns the mean utilization over a `cycle` whose window turns back at `held` bandwidth-delay products, for any size
+/// of the buffer. Windows whose sum the queue can hold never lose packets, in whatever bursts they arrive.
 ///
 /// ```text
 /// u = that of mean_utilization at b = held - 1          from 1 on
@@ -168,8 +170,8 @@ pub fn held_utilization(cycle: WindowCycle, held: f64) -> Result<f64, OutOfRange
     Ok(if held < 1.0 { (1.0 + beta) / 2.0 * held } else { mean(cycle, held - 1.0) })
 }
 
-/// Returns the buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero if an empty
-/// buffer reaches it already, `1/beta - 1` for 1.
+/// Returns the buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`. It is zero if the
+/// link reaches this utilization without a buffer, and `1/beta - 1` for a utilization of 1.
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -182,7 +184,7 @@ pub fn buffer_for_mean(cycle: WindowCycle, utilization: f64) -> Result<f64, OutO
 
 /// Returns the mean backlog over a cycle, in bandwidth-delay products, averaged over time.
 ///
-/// It is the integral of `w - 1` over the time in which the window `w` is above 1, over the time of the cycle.
+/// It is the integral of `w - 1` over the time in which the window `w` is above 1, divided by the time of the cycle.
 ///
 /// # Errors
 /// If an argument is out of its range.
@@ -217,7 +219,7 @@ pub fn backlog_quantile(cycle: WindowCycle, buffer: f64, share: f64) -> Result<f
     let (top, _) = ends(cycle, buffer);
     let left = (1.0 - share) * cycle_time(cycle, buffer);
     let window = match cycle.growth {
-        // From w to the top a window above 1 takes (top^2 - w^2)/2.
+        // A window above 1 takes the time (top^2 - w^2)/2 to grow from w to the top.
         Growth::PerRound => (top * top - 2.0 * left).max(0.0).sqrt(),
         Growth::Cubic => top * (1.0 - (1.0 - cycle.beta) * (1.0 - share).powi(3)),
         Growth::Exponential => top - left,
@@ -250,7 +252,7 @@ pub fn bbr_buffer_for_least(utilization: f64) -> Result<f64, OutOfRange> {
 }
 
 /// Returns the mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1).
-/// Only the second can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
+/// Only the second round trip can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
 ///
 /// ```text
 /// u = 1 - max(0, 1/4 - b) / 8

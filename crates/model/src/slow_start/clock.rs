@@ -24,7 +24,7 @@ const GRANULARITY: f64 = 0.01;
 pub(super) enum End {
     /// Everything has been acknowledged, at this time.
     Done(f64),
-    /// It reached its threshold without loss; a round trip begins at this time, with this many segments sent.
+    /// The window reached its threshold without loss. A round trip begins at the time `at`, after `sent` segments.
     Threshold { at: f64, sent: u64 },
     /// Segments were lost.
     Loss(Loss),
@@ -33,29 +33,30 @@ pub(super) enum End {
 /// The largest values during a slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Peaks {
-    /// The window with which a segment was sent, segments.
+    /// The largest window with which a segment was sent, segments.
     pub(super) peak: f64,
-    /// The time for which a segment waited at the bottleneck, seconds.
+    /// The longest time for which a segment waited at the bottleneck, seconds.
     pub(super) waited: f64,
 }
 
 /// The losses of a slow start as the sender detects them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loss {
-    /// The time at which the first lost segment was sent, and the window at that time.
+    /// The time at which the first lost segment was sent.
     pub(super) at: f64,
+    /// The window at that time, segments.
     pub(super) overflow: f64,
     /// The numbers of the lost segments, ascending; at least one.
     pub(super) lost: Vec<u64>,
     /// Segments sent.
     pub(super) sent: u64,
-    /// The arrival of the third duplicate acknowledgement; `None` if too few came.
+    /// The time at which the third duplicate acknowledgement arrived; `None` if too few came.
     pub(super) detected: Option<f64>,
-    /// The window then.
+    /// The window at the end of the slow start, segments.
     pub(super) window: f64,
-    /// The time at which the acknowledgement of the last segment that got through is back.
+    /// The time at which the acknowledgement of the last segment that got through is back at the sender.
     pub(super) last: f64,
-    /// The time at which the retransmission timer expires without a detection.
+    /// The time at which the retransmission timer expires, if duplicate acknowledgements do not show a loss before.
     pub(super) expires: f64,
     /// The retransmission timeout, seconds.
     pub(super) timeout: f64,
@@ -107,19 +108,20 @@ pub(super) struct Clock<'a> {
     round: u64,
     /// The sending time of each unacknowledged segment.
     sent_at: VecDeque<f64>,
-    /// The one segment that is timed if there are no time stamps.
+    /// The one segment that is timed if there are no time stamps, and the time at which it was sent.
     timed: Option<(u64, f64)>,
     /// The departure times of the segments that may still be at the bottleneck.
     leaving: VecDeque<f64>,
     on_their_way: VecDeque<Acknowledgement>,
-    /// The segments received in order, the number of them not yet acknowledged, and the time until which these may
-    /// wait.
+    /// The number of segments that the receiver has received in order.
     received: u64,
+    /// The number of these segments that it has not acknowledged yet.
     waiting: u64,
+    /// The time at which the acknowledgement of these is back, if the receiver's timer sends it.
     deadline: f64,
-    /// The time at which the last segment that got through is acknowledged, and that of the last acknowledgement of new
-    /// data.
+    /// The time at which the acknowledgement of the last segment that got through is back at the sender.
     last: f64,
+    /// The time of the last acknowledgement of new data, which restarts the retransmission timer.
     restarted: f64,
     first: Option<(f64, f64)>,
     lost: Vec<u64>,
@@ -223,7 +225,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Takes a segment that reaches the receiver; times are those at which its acknowledgement would be back.
+    /// Takes a segment that reaches the receiver. All times are those at which an acknowledgement sent at once is back
+    /// at the sender.
     fn arrive(&mut self, departure: f64) {
         let at = departure + self.back;
         self.last = at;
@@ -248,7 +251,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Returns the next acknowledgement. One that waits for its timer is newer than all that are on their way.
+    /// Returns the next acknowledgement. The one that waits for the receiver's timer comes after all that are on their
+    /// way.
     fn next_acknowledgement(&mut self) -> Option<Acknowledgement> {
         let waits = self.on_their_way.is_empty() && self.waiting > 0;
         if waits {

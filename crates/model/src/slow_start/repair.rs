@@ -11,7 +11,7 @@ pub enum Repair {
     Reno,
     /// One repair per round trip, until the timer that the first partial acknowledgement set expires (RFC 6582).
     NewReno,
-    /// All known losses that the window has room for (RFC 6675).
+    /// In each round trip, all known losses for which the window has room (RFC 6675).
     Sack,
     /// As `Sack`, but a lost segment counts as under way until it is acknowledged. A loss is known only if a segment
     /// beyond it is acknowledged (Fall and Floyd 1996, ns-2's Sack1).
@@ -24,8 +24,9 @@ impl Repair {
         matches!(self, Self::Sack | Self::Sack1)
     }
 
-    /// Returns the number of segments that leave in a round trip of recovery, with `holes` left and a window of `half`,
-    /// and the most of them that may be repairs. Returns `None` if nothing leaves and the timer expires.
+    /// Returns two numbers for the round trip `round` of recovery: the segments that leave, and the most of these that
+    /// may be repairs. The window is `half`, and `holes` are left. Returns `None` if nothing leaves and the timer
+    /// expires.
     fn allowance(self, round: u64, half: u64, holes: u64) -> Option<(u64, u64)> {
         let new_segments = half.saturating_sub(holes);
         match self {

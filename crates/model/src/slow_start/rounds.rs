@@ -3,13 +3,14 @@
 use super::{Connection, Growth, Path};
 use std::collections::VecDeque;
 
-/// The rest of a transfer, at the beginning of a round trip.
+/// The state of a transfer after its slow start, at the beginning of a round trip.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// The bottleneck's service time of a segment, the round trip without queueing, and the part of it after the
-    /// bottleneck, seconds.
+    /// The bottleneck's service time of a segment, seconds.
     pub(super) service: f64,
+    /// The round trip without queueing, seconds.
     pub(super) rtt: f64,
+    /// The part of the round trip after the bottleneck, seconds.
     pub(super) back: f64,
     /// The most segments that path and buffer hold.
     most: f64,
@@ -21,18 +22,20 @@ pub(super) struct Rounds {
     pub(super) at: f64,
     pub(super) window: f64,
     pub(super) threshold: f64,
-    /// Segments lost and not sent again, ascending.
+    /// The lost segments that have not been sent again, ascending.
     holes: VecDeque<u64>,
-    /// True if holes are known. Otherwise everything from `resend` to `resend_to` is sent again, except segments that
-    /// an acknowledgement reports as arrived.
+    /// True if the sender knows the holes. Otherwise everything from `resend` to `resend_to` is sent again, except
+    /// segments that an acknowledgement reports as arrived.
     selective: bool,
     resend: u64,
     resend_to: u64,
     /// Segments sent for the first time.
     sent: u64,
-    /// Segments sent again, losses and timeouts so far.
+    /// The number of segments sent again so far.
     pub(super) resent: u64,
+    /// The number of losses so far.
     pub(super) lost: u64,
+    /// The number of timeouts so far.
     pub(super) timeouts: u64,
     /// The time of the last overflow of the buffer in congestion avoidance, and the segments sent until then. `None`
     /// before the first one.
@@ -41,7 +44,8 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Creates a round trip that begins at `at`, with `sent` segments sent and acknowledged or about to be.
+    /// Creates the state for a round trip that begins at `at`, after `sent` segments that are acknowledged or about to
+    /// be.
     pub(super) fn new(path: &Path, of: &Connection, at: f64, sent: u64) -> Self {
         let (service, rtt) = (path.service(), path.rtt.as_secs_f64());
         Self {
@@ -53,7 +57,7 @@ impl Rounds {
             growth: of.growth,
             total: of.segments,
             at,
-            // The acknowledgements of the previous round trip count in this one.
+            // The acknowledgements of the round trip before have widened the window beyond the threshold.
             window: of.threshold + 1.0 / of.growth.avoidance(),
             threshold: of.threshold,
             holes: VecDeque::new(),
@@ -81,7 +85,7 @@ impl Rounds {
         self.holes.len() as u64
     }
 
-    /// Takes out the holes at the end, beyond which nothing was or will be sent.
+    /// Takes out and returns the holes at the end of the transfer, which no later segment can reveal.
     pub(super) fn set_tail_aside(&mut self) -> Vec<u64> {
         let mut tail = Vec::new();
         let mut last = self.total;
@@ -105,8 +109,8 @@ impl Rounds {
         (self.at, self.window, self.threshold) = (at, 1.0, threshold);
     }
 
-    /// Sends up to `most` segments in this round trip, up to `repairs` of them again. The first one waits at the
-    /// bottleneck for `waits` seconds. Returns the end of the transfer, if this was the last round trip.
+    /// Sends up to `most` segments in this round trip, of which up to `repairs` are sent again. The first one waits at
+    /// the bottleneck for `waits` seconds. Returns the end of the transfer, if this was the last round trip.
     pub(super) fn step(&mut self, most: u64, repairs: u64, waits: f64) -> Option<f64> {
         let (moved, _) = self.send(most, repairs);
         self.end_round(moved, waits + self.rtt)
@@ -143,17 +147,18 @@ impl Rounds {
             }
             moved += 1;
         }
-        // The acknowledgements skip the segments that had arrived.
+        // The acknowledgements also cover segments that had arrived, which are not sent again.
         self.resend = self.resend.max(self.holes.front().copied().unwrap_or(self.resend_to));
         (moved, widened)
     }
 
-    /// Follows the transfer to its end, and returns the time of that.
+    /// Follows the transfer to its end, and returns the time of its end.
     pub(super) fn run(&mut self) -> f64 {
         loop {
             let most = (self.window as u64).max(1);
             let (moved, widened) = self.send(most, most);
-            // Beyond the path's product the rest of the window waits at the bottleneck.
+            // The part of a window beyond the bandwidth-delay product waits at the bottleneck, and makes the round trip
+            // longer.
             let turn = self.rtt.max(self.window.floor() * self.service);
             if let Some(done) = self.end_round(moved, turn) {
                 return done;

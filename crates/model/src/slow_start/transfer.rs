@@ -7,7 +7,7 @@ use super::{Growth, MOST_SEGMENTS, Path};
 use crate::OutOfRange;
 use units::Span;
 
-/// The number of segments of a file that are followed one by one if no loss ends its slow start.
+/// The number of segments that are followed one by one if no loss ends the slow start, and the hosts limit the window.
 const MOST_FOLLOWED: u64 = 1_000_000;
 
 /// A transfer that is alone on its path.
@@ -94,7 +94,7 @@ pub struct Transfer {
 pub struct FirstLoss {
     /// The time at which the lost segment was sent.
     pub at: Span,
-    /// `WB`: the window then, segments.
+    /// `WB`: the window when the lost segment was sent, segments.
     pub overflow_window: f64,
     /// `WD`: the window at the third duplicate acknowledgement, segments; `None` if too few came.
     pub detection_window: Option<f64>,
@@ -103,9 +103,9 @@ pub struct FirstLoss {
 /// Follows `connection` on `path`: its slow start by the clock of its acknowledgements, then the repair of its losses.
 /// Congestion avoidance is computed round trip by round trip.
 ///
-/// - Up to the detection of the first losses it is exact, except for ties.
-/// - Only a timeout interrupts a repair. Losses of the repair itself are left out, and so are bursts when an
-///   acknowledgement of many segments frees many at once. With a small buffer these cost one or more further timeouts.
+/// - Up to the detection of the first losses the result is exact, except for events at the same instant.
+/// - Only a timeout interrupts a repair. Losses among the repairs are left out, and so are the bursts that leave when
+///   one acknowledgement covers many segments. With a small buffer both cost one or more further timeouts.
 /// - In congestion avoidance an overflow costs one segment and half of the window.
 ///
 /// # Errors
@@ -131,7 +131,8 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
         End::Threshold { .. } => rounds.run(),
         End::Loss(loss) => repair(connection.repair, loss, &mut rounds).unwrap_or_else(|| rounds.run()),
     };
-    // Round trips overlap where two parts are joined, but the link is not faster for that.
+    // Round trips overlap where two parts of the computation meet. So the time is at least the link's time for all
+    // segments.
     let least = (connection.segments - 1) as f64 * path.service() + path.rtt.as_secs_f64();
     Ok(Transfer {
         completion: Span::from_secs_f64(completion.max(least)),
@@ -147,7 +148,7 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
 }
 
 /// Follows the slow start of `connection`. If the hosts limit the window of a long file, only its first segments are
-/// followed, because from there on each round trip is like the one before.
+/// followed, because all later round trips are alike.
 fn followed(path: &Path, connection: &Connection) -> (End, Peaks) {
     let followed = connection.segments.min(MOST_FOLLOWED);
     if followed < connection.segments && connection.most.is_finite() {

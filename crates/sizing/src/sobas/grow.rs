@@ -1,4 +1,5 @@
-//! SOBAS before S is decided: it measures the path, and the window grows to C'T and beyond.
+//! SOBAS before S is decided: it measures the path, and the window grows to C'T and beyond. `sobas.rs` defines the
+//! symbols.
 
 use super::path::{Level, QueueBeforeLoss, Sign};
 use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas};
@@ -8,8 +9,8 @@ use units::{Rate, Span, Time};
 /// The segments with which a sender begins [rfc6928:2].
 pub(super) const INITIAL_SEGMENTS: u64 = 10;
 
-/// The part of the ramp's growth that remains where the path may be full before C'T: data sent until that shows has to
-/// queue.
+/// The part of the ramp's growth that remains where the path may be full below C'T, because data sent before a full
+/// path shows has to queue.
 pub(super) const LATE: f64 = 0.25;
 
 /// The share of C' at which a sender is paced: slightly below C', no queue forms.
@@ -18,15 +19,16 @@ const BELOW: f64 = 0.998;
 /// The state of a growing window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grow {
-    /// The window from which on it grows by a segment per RTT: C'T. `None`: C' is not known.
+    /// C'T: the window up to which it ramps, and above which it grows by a segment per RTT. `None`: C' is not known.
     ramp_to: Option<f64>,
     /// True before the first loss: the sender is in its first slow start.
     starting: bool,
 }
 
 impl Sobas {
-    /// Returns true if the data need not wait for trains any longer. The trains are over in either case. Or one has
-    /// arrived whole, and the others are requested while the sender is still in its first round trips.
+    /// Returns true if the data need not wait for trains any longer, because the trains are over. Without a bound on
+    /// regret it is enough that one train has arrived whole, and that the others are requested in the sender's first
+    /// round trips.
     pub(super) fn has_measured(&self) -> bool {
         self.trains.is_over()
             || (self.config.regret.is_none()
@@ -59,8 +61,8 @@ impl Sobas {
         }
         let ramp_to = self.ceiling();
         if let Some(ceiling) = ramp_to {
-            // Doubling up to here causes no queue if the sender is paced. Otherwise half of the window queues: it may
-            // be no more than a whole train has shown to fit.
+            // If the sender is paced, its doubling up to this window causes no queue. Otherwise half of the window
+            // queues: that half may be no longer than a train that arrived whole.
             let fits = if self.config.can_pace || self.path.capacity.whole() == 0 {
                 ceiling / if self.config.can_pace { 4.0 } else { 16.0 }
             } else {
@@ -74,7 +76,7 @@ impl Sobas {
         Phase::Grow(Grow { ramp_to, starting: true })
     }
 
-    /// Notes that a train is back: for two round trips, a queue may be that of the trains.
+    /// Records that a train is back: for two round trips, the trains may be the cause of a queue.
     fn note_train(&mut self, now: Time) {
         self.port.trains_until = now + self.base() * 2;
     }
@@ -161,8 +163,8 @@ impl Sobas {
         }
     }
 
-    /// Returns the path's level until now: the best of the last samples, or the last round trip if that was better. A
-    /// window that grows fast has outgrown its samples.
+    /// Returns the path's level until now: the best of the last samples, or the last round trip if that was better. The
+    /// last round trip counts because a window that grows fast outgrows its samples.
     pub(super) fn given(&self) -> Option<Level> {
         let last = self.path.last_round(self.capacity());
         match (self.path.best(), last) {
@@ -176,8 +178,8 @@ impl Sobas {
         given.is_some_and(|share| share >= self.config.parameters.dropped)
     }
 
-    /// Returns the excess of round trips over the least one before the transfer, which other traffic or a late machine
-    /// causes.
+    /// Returns the excess of the median RTT before the transfer over the base RTT, which other traffic or a late
+    /// machine causes.
     pub(super) fn noise(&self) -> Span {
         self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
     }
@@ -220,7 +222,7 @@ impl Sobas {
         }
     }
 
-    /// Returns true if R is nearly all of C'.
+    /// Returns true if R, the goodput of `level`, is nearly all of C'.
     pub(super) fn has_all(&self, level: Level) -> bool {
         self.share(level.rate).is_some_and(|share| share >= self.config.parameters.all)
     }

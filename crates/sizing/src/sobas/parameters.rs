@@ -14,19 +14,20 @@ pub struct Parameters {
     pub aim: f64,
     /// The share by which the least RTT of a round trip has to rise to show a queue, at least 0.3 ms and a packet.
     pub hint: f64,
-    /// The share of the nearly equal samples before it below which a sample is a drop of the rate.
+    /// The share of the preceding, nearly equal samples below which a sample is a drop of the rate.
     pub dropped: f64,
     /// The share of the delivered data by which a ramping window grows: 0.28 is x1.25 per round trip. A slow start
     /// sends two segments for one, and half of its window queues; here it is a fifth.
     pub ramp: f64,
     /// The same share once S is decided, while no data waits.
     pub explore: f64,
-    /// The number of losses without a queue within 20 s from which on they are not ours: the path is congested.
+    /// The number of losses without a queue, within 20 s, that shows that the path is congested and the losses are not
+    /// ours.
     pub losses: f64,
     /// The seconds after which the transfer is decided on again [sobas:IV], or 50 round trips if that is longer.
     pub segment: f64,
-    /// The share of C' from which on R counts as equal to C'. In that case the path has no other traffic, and the
-    /// sender is paced at C'.
+    /// The least share of C' at which R counts as all of C'. In that case the path has no other traffic, and the sender
+    /// is paced at C'.
     pub all: f64,
 }
 
@@ -58,7 +59,7 @@ impl Parameters {
         base.scale(self.aim).max(Span::from_millis(1)).max(packet * 2)
     }
 
-    /// Returns the wait from which on there is some queue. Kernel time stamps are good to 0.1 ms on a busy host.
+    /// Returns the least wait that shows a queue. Kernel time stamps are good to 0.1 ms on a busy host.
     pub(super) fn hint(&self, base: Span, packet: Span) -> Span {
         base.scale(self.hint).max(Span::from_micros(300)).max(packet)
     }

@@ -1,4 +1,4 @@
-//! The path as SOBAS sees it: inputs become signs.
+//! The path as SOBAS sees it: inputs become signs. `sobas.rs` defines the symbols.
 
 use super::PROBE_INTERVAL;
 use super::parameters::Parameters;
@@ -24,7 +24,7 @@ const SAMPLE_LEAST: Span = Span::from_millis(50);
 /// The number of nearly equal samples before a drop [sobas:IV].
 const EQUAL_BEFORE_DROP: usize = 2;
 
-/// The share of a window in flight from which on it is the limit, if the sender does not report.
+/// The least share of the window in flight at which the window counts as the limit, if the sender does not report.
 const LIMITED: f64 = 0.93;
 
 /// The number of samples that are remembered: the most that any decision uses.
@@ -74,8 +74,9 @@ pub(super) enum Sign {
 #[derive(Debug)]
 pub(super) struct Path {
     parameters: Parameters,
-    /// The round-trip times of probes, and those of data, which serve if no probes come.
+    /// The round-trip times of probes.
     probes: RoundTrip,
+    /// The round-trip times of data, which are used if no probes come.
     data: RoundTrip,
     probed: bool,
     goodput: Goodput,
@@ -83,8 +84,9 @@ pub(super) struct Path {
     samples: VecDeque<Sample>,
     /// Loss events, which segments out of order, retransmissions and lost probes indicate.
     losses: Episodes,
-    /// The sender's last report, and the one at the end of the last sample.
+    /// The sender's last report.
     report: Option<SenderReport>,
+    /// The sender's report at the end of the last sample.
     reported: SenderReport,
     /// True if anything but probes could indicate losses so far.
     pub(super) counts_losses: bool,
@@ -233,8 +235,8 @@ impl Path {
         self.losses.sign(now).then(|| Sign::Loss(self.before(now)))
     }
 
-    /// Returns the queue just before `now`, beyond the RTT before the transfer, which includes jitter and the queue of
-    /// others.
+    /// Returns the queue just before `now`. Only RTTs above the RTT before the transfer show it, because the latter
+    /// includes jitter and the queue of others.
     fn before(&self, now: Time) -> QueueBeforeLoss {
         let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return QueueBeforeLoss::Calm };
         let round = self.round(base);
@@ -249,7 +251,7 @@ impl Path {
         }
     }
 
-    /// Returns the wait from which on there is some queue: more than the packet that is just being sent.
+    /// Returns the least wait that shows a queue: more than the packet that is just being sent.
     pub(super) fn hint(&self, base: Span) -> Span {
         self.parameters.hint(base, self.packet())
     }
@@ -268,8 +270,8 @@ impl Path {
         self.losses.last()
     }
 
-    /// Returns `count` samples, the last ones but for `before`, if there are enough and their rates are nearly equal
-    /// [sobas:IV].
+    /// Returns the `count` samples that precede the last `before` ones, if there are enough and their rates are nearly
+    /// equal [sobas:IV].
     fn nearly_equal(&self, count: usize, before: usize) -> Option<Vec<Sample>> {
         let end = self.samples.len().checked_sub(before)?;
         let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
@@ -282,8 +284,8 @@ impl Path {
         Level::of(&self.nearly_equal(count, 0)?)
     }
 
-    /// Finds a flat rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the
-    /// limit all the time, if that `suffices`. Returns R and T, and true if the RTT has risen.
+    /// Finds a flat rate: `count` successive nearly equal samples, in which the RTT has risen. If `suffices` is true,
+    /// it is enough that the window was the limit all the time. Returns R and T, and true if the RTT has risen.
     pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<(Level, bool)> {
         let last = self.nearly_equal(count, 0)?;
         let times = self.times()?;
@@ -293,7 +295,7 @@ impl Path {
     }
 
     /// Finds a constant rate with a drop: a sample far below the nearly equal ones before it, after a loss if losses
-    /// are counted. Returns R and T of the samples before.
+    /// are counted. Returns R and T of the samples before the drop.
     pub(super) fn const_rate_drop(&self) -> Option<Level> {
         let sample = self.samples.back()?;
         let level = Level::of(&self.nearly_equal(EQUAL_BEFORE_DROP, 1)?)?;
@@ -328,19 +330,19 @@ impl Path {
         self.samples.iter().map(|sample| sample.waits.least).min()
     }
 
-    /// Returns true if no queue has stood for a round trip.
+    /// Returns true if no queue stood in the last round trip.
     pub(super) fn has_no_queue(&self, now: Time) -> bool {
         let Some(RoundTripTimes { base, .. }) = self.times() else { return false };
         let round = self.rtt().since(behind(now, self.round(base)));
         round.is_some_and(|round| round.least < base + self.hint(base))
     }
 
-    /// Returns true if, in addition, the window was the limit.
+    /// Returns true if no queue stood in the last round trip, and the window was the limit.
     pub(super) fn has_room(&self, now: Time) -> bool {
         self.has_no_queue(now) && self.samples.back().is_none_or(|sample| sample.limited)
     }
 
-    /// Returns the usual excess of current round trips over those before the transfer: by the median of the last one.
+    /// Returns the excess of the median RTT in the last round trip over the RTT before the transfer.
     pub(super) fn waits_by(&self, now: Time) -> Option<Span> {
         let times = self.times()?;
         let from = behind(now, self.round(times.base));

@@ -14,7 +14,7 @@ pub(super) struct Port {
     last_window: Option<Bytes>,
     said_pace: Option<Rate>,
     pub(super) delivered: Bytes,
-    /// The time until which RTTs are those of the path without us: the first train has not arrived yet.
+    /// The time until which no packets of ours affect the RTTs, because the first train has not arrived yet.
     undisturbed_until: Time,
     /// The time until which queues and losses may be caused by the trains.
     pub(super) trains_until: Time,
@@ -122,8 +122,8 @@ impl Sobas {
         self.phase = Phase::Open { until: Time::NEVER };
     }
 
-    /// Returns the part of C' that `rate` is, in payload, if a train arrived whole: the rest of a train may have met
-    /// our own data.
+    /// Returns `rate`, in payload, as a share of C', if a train arrived whole. Returns `None` otherwise, because the
+    /// remains of a train may have met our own data.
     pub(crate) fn part(&self, rate: f64) -> Option<f64> {
         self.share(rate).filter(|_| self.path.capacity.whole() > 0)
     }
@@ -145,7 +145,7 @@ impl Sobas {
     }
 
     /// Sets the window back to S = R T, with `rate` for R, after a window of `window`. Returns the time from which on
-    /// it counts.
+    /// samples with S count.
     pub(crate) fn resume(&mut self, now: Time, rate: Rate, window: f64) -> Time {
         self.window = window;
         let average = self.round_trip();

@@ -8,9 +8,9 @@ const AGE: Span = Span::from_secs(10);
 /// The least round-trip time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
-    /// The longest span before the first sample.
+    /// The least round-trip time so far; the longest span before the first sample.
     least: Span,
-    /// The same in seconds; zero before the first sample.
+    /// The least round-trip time in seconds; zero before the first sample.
     seconds: f64,
     at: Time,
 }
@@ -30,17 +30,17 @@ impl MinRtt {
         self.least
     }
 
-    /// Returns it in seconds; zero before the first sample.
+    /// Returns the least round-trip time in seconds; zero before the first sample.
     pub(crate) fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Returns the last moment at which it is not too old.
+    /// Returns the last time at which the least round-trip time is not too old.
     pub(crate) fn expires_at(&self) -> Time {
         self.at + AGE
     }
 
-    /// Returns true if it is too old. An unknown one is not, whenever the flow began.
+    /// Returns true if the least round-trip time is too old. An unknown one never is.
     pub(crate) fn has_expired(&self, now: Time) -> bool {
         self.is_known() && now > self.expires_at()
     }
@@ -50,7 +50,7 @@ impl MinRtt {
         self.seconds = rtt.as_secs_f64();
     }
 
-    /// Renews its age, because a probe has shown that it still holds.
+    /// Renews the age of the least round-trip time, because a probe has shown that it still holds.
     pub(crate) fn renew(&mut self, now: Time) {
         self.at = now;
     }

@@ -8,7 +8,8 @@ use units::Bytes;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     next: Bytes,
-    /// Segments sent before this many bytes were delivered say little of the rate, because the controller held it back.
+    /// The number of delivered bytes before which the controller held the rate back. Segments sent earlier say little
+    /// about the path's rate.
     limited_until: Option<Bytes>,
     pub(crate) count: u64,
     /// True if the current acknowledgement begins a round.
@@ -54,8 +55,9 @@ impl Rounds {
 pub(crate) struct WindowedMax<const N: usize> {
     /// The largest values of all units except the current one.
     slots: [(u64, f64); N],
-    /// The current unit's largest value, and the largest over `length`.
+    /// The largest value of the current unit.
     of_unit: f64,
+    /// The largest value over `length` units.
     largest: f64,
     at: u64,
     length: u64,

@@ -16,7 +16,7 @@ pub(crate) struct RttProbe {
 #[derive(Clone, Copy, Debug)]
 struct Low {
     until: Time,
-    /// True once a round has begun in it.
+    /// True once a round has begun in this part.
     round: bool,
 }
 

@@ -14,8 +14,9 @@ pub(super) struct Aggregation {
     /// The largest amounts of the current window and of the one before.
     extra: [Bytes; 2],
     rounds: u64,
-    /// The start of an epoch in which more arrives than the rate explains, and the amount that has arrived in it.
+    /// The start of an epoch in which more arrives than the rate explains.
     since: Time,
+    /// The amount that has arrived in that epoch.
     delivered: Bytes,
 }
 

@@ -12,7 +12,7 @@ const ROUNDS: usize = 10;
 pub(super) struct Bandwidth {
     filter: WindowedMax<ROUNDS>,
     largest: f64,
-    /// The lowest rate that the filter has not seen in this round.
+    /// The rate below which a sample is not new to the filter in this round.
     unseen: Rate,
 }
 
@@ -26,7 +26,7 @@ impl Bandwidth {
         self.largest
     }
 
-    /// Returns true if the sample's rate is not above the rates that this round has seen.
+    /// Returns true if the sample's rate is not above the largest one that this round has seen.
     #[inline]
     pub(super) fn has_seen(&self, sample: &RateSample) -> bool {
         sample.falls_short_of(self.unseen)

@@ -6,8 +6,9 @@ use units::{Bytes, Rate, Span};
 /// The pacing rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// The rate in bits per second, and as the transport gets it.
+    /// The rate in bits per second.
     rate: f64,
+    /// The rate in the form that the transport gets.
     allowed: Rate,
     seen_rtt: bool,
     /// The pace as a share of the rate that the model aims at.
@@ -43,7 +44,8 @@ impl Pace {
         }
     }
 
-    /// Sets the pace of the initial window at the first round-trip time, instead of 1 ms; returns true then.
+    /// Sets the pace of the initial window by the first round-trip time, which replaces 1 ms. Returns true if it did
+    /// so.
     pub(super) fn on_rtt(&mut self, smoothed: Span, initial: Bytes) -> bool {
         if self.seen_rtt || smoothed == Span::ZERO {
             return false;

@@ -43,7 +43,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Begins at a random phase, except the one that drains.
+    /// Begins the cycle at a random phase, except the one that drains.
     pub(super) fn begin(stream: &mut Stream, now: Time) -> Self {
         let others = CYCLE.len() as u64 - 1;
         let phase = (stream.integer(2, others + 1) % (others + 1)) as usize;

@@ -80,7 +80,7 @@ impl Window {
         self.size = self.segment;
     }
 
-    /// Caps the window at the least one.
+    /// Caps the window at the least window.
     pub(super) fn cap_at_least(&mut self) {
         self.size = self.size.min(self.least);
     }

@@ -58,7 +58,7 @@ impl Aggregation {
     }
 }
 
-/// A sample at `now`, and the rate that explains it. At most a window arrives together.
+/// A sample at `now`, the rate that explains deliveries, and the window, which is the most that can arrive together.
 pub(super) struct Delivery<'a> {
     pub(super) now: Time,
     pub(super) sample: &'a RateSample,

@@ -98,7 +98,7 @@ impl Bounds {
         self.inflight_long += inflight;
     }
 
-    /// Lowers the long-term bound to `inflight`, which was too much, where the model aims at `target`.
+    /// Lowers the long-term bound to `inflight`, which was too much, but not below [`BETA`] times the model's `target`.
     pub(super) fn cut_long(&mut self, inflight: f64, target: f64) {
         self.inflight_long = inflight.max(target * BETA);
     }

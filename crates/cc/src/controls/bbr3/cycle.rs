@@ -70,7 +70,7 @@ impl Cycle {
         self.acks = Acks::Starting;
     }
 
-    /// Leaves the probing of bandwidth for that of the RTT.
+    /// Stops probing for bandwidth, because a probe for the RTT begins.
     pub(super) fn stop(&mut self) {
         self.acks = Acks::Stopping;
     }
@@ -94,7 +94,7 @@ impl Cycle {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(u64::from(begins));
     }
 
-    /// Notes that the probe ends before it does harm, because the last one did.
+    /// Notes that the probe ends early, because the last one met too much loss.
     pub(super) fn end_with_care(&mut self) {
         self.ended_with_care = true;
     }
@@ -110,7 +110,7 @@ impl Cycle {
         self.last_was_too_high = false;
     }
 
-    /// Returns true if losses count against the amount in flight.
+    /// Returns true if losses belong to a probe, and so show that it had too much in flight.
     pub(super) fn is_probe_sample(&self) -> bool {
         self.is_probe_sample
     }
@@ -119,12 +119,12 @@ impl Cycle {
         self.last_was_too_high
     }
 
-    /// Returns true if the probe that ended with care did not meet too much loss, so that there may be more room.
+    /// Returns true if the last probe ended early and did not meet too much loss, so that there may be more room.
     pub(super) fn may_go_on(&self) -> bool {
         self.ended_with_care && !self.last_was_too_high
     }
 
-    /// Returns the bytes by which Reno's window has grown since the last probe; infinite if that is long enough ago.
+    /// Returns the bytes by which Reno's window has grown since the last probe; infinite after [`MOST_ROUNDS`].
     pub(super) fn grown_meanwhile(&self, window: &Window) -> f64 {
         let rounds = amount(Bytes::new(self.rounds_since_probe));
         if rounds >= MOST_ROUNDS { f64::INFINITY } else { rounds * window.segment() }

@@ -10,8 +10,9 @@ const MARGIN: f64 = 0.99;
 /// The pacing rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// The rate in bytes per second, and as the transport gets it.
+    /// The rate in bytes per second.
     rate: f64,
+    /// The rate in the form that the transport gets.
     allowed: Rate,
     seen_rtt: bool,
 }
@@ -35,7 +36,7 @@ impl Pace {
         }
     }
 
-    /// Sets the pace of the first `initial` bytes at the first round-trip time.
+    /// Sets the pace of the first `initial` bytes by the first round-trip time.
     pub(super) fn on_rtt(&mut self, smoothed: Span, initial: f64) {
         if !self.seen_rtt && smoothed > Span::ZERO {
             self.seen_rtt = true;

@@ -6,7 +6,7 @@ use super::window::Window;
 /// The largest number of doublings of the rate.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// The rate at which the bound rises, in bytes.
+/// The rise of the long-term bound. Amounts are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rise {
     doublings: u32,

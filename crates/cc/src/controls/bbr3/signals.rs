@@ -5,7 +5,7 @@ use super::bounds::larger;
 use crate::RateSample;
 use units::Bytes;
 
-/// Congestion signals of a round. This round restarts with the first loss, unlike that of
+/// Congestion signals of a round. A round of signals restarts with its first loss, unlike a round of
 /// [`Rounds`](crate::controls::bbr::Rounds).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {

@@ -109,7 +109,7 @@ impl Bbr3 {
         self.full.is_full()
     }
 
-    /// Updates the long-term bound, `AdaptLongTermModel`; returns true if it has entered a state.
+    /// Updates the long-term bound, `AdaptLongTermModel`; returns true if this has entered another state.
     fn adapt_long_term(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         let probes = self.state.probes_bandwidth();
         if self.rounds.started && self.cycle.on_round() && probes {

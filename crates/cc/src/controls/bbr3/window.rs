@@ -17,13 +17,15 @@ pub(super) struct Window {
     segment: f64,
     least: f64,
     initial: f64,
-    /// The window, and its value in the form that the transport gets.
+    /// The window.
     size: f64,
+    /// The window in the form that the transport gets.
     whole: Bytes,
     /// The window before a recovery or a probe for the RTT.
     prior: f64,
-    /// The amount that the model wants in flight, and the bound that losses have taught.
+    /// The amount that the model wants in flight.
     wanted: f64,
+    /// The bound that losses have taught.
     most: f64,
 }
 
@@ -105,7 +107,7 @@ impl Window {
     fn resize(&mut self, size: f64) {
         if size != self.size {
             self.size = size;
-            // Far below 2^63, see `amount`.
+            // The size is far below 2^63. The conversion by a signed integer is faster, as in `amount`.
             self.whole = Bytes::new(size as i64 as u64).max(self.whole_segment);
         }
     }

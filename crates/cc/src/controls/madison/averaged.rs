@@ -3,30 +3,31 @@
 //!
 //! At the utilizations wanted here, 0.95 to 0.99, the length of an M/D/1 queue has nearly an exponential distribution,
 //! whose deviation is as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times: a
-//! second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that time. On average, `1 - U = 1/(2B + 1)`
-//! of a moment is several times the value at the mean. So flows that rely on it ask for more capacity than there is.
-//! The same holds for `n_D`, which is computed back from it. Therefore it takes these measures:
+//! second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that time. The average of `1 - U = 1/(2B +
+//! 1)` over such moments is several times its value at the mean `B`. So flows that rely on six probes ask for more
+//! capacity than there is. The same holds for `n_D`, which is computed from the same probes. Therefore the rules use
+//! two other measures. The first is
 //!
 //! ```text
 //! U  = U(B) + U'(B) (B' - B) + (12/C) dB'/dt,    U(B) = 2B/(2B + 1) [madison:eq8]
 //! ```
-//! `B` is the mean of the last 16 windows of probes, and `B'` that of the last two. The last term is the excess of
-//! arrivals that a growing queue shows, whatever the arrivals are: fluid flow. On average the second and the third term
-//! vanish. The other measure,
+//! `B` is the mean backlog over the last 16 windows of probes, and `B'` the mean over the last two. The last term is
+//! the excess of arrivals that a growing queue shows, for any kind of arrivals, as in a fluid. On average the second
+//! and the third term vanish. The second measure,
 //!
 //! ```text
 //! nD = U B / b_target
 //! ```
-//! is the number of flows that make the backlog `B` if each has its target. It is the same for all flows that share the
-//! path. The paper's `n = U/x` is the larger the smaller a flow's share. So it is right at the target only, and slows
-//! small flows down.
+//! is the number of flows that make the backlog `B` if each has its target. All flows that share the path find the same
+//! number. The paper's `n = U/x` is larger for a flow with a smaller share. So it is right only at the target, and
+//! slows small flows down.
 
 use super::rules::{Decision, NEAR, Probe};
 use estimate::ProbeWindows;
 use model::bottleneck::{share, shared_rate, starting_rate, utilization, utilization_slope, waiting};
 use units::Time;
 
-/// The most windows that the mean is over: at least 3.2 s, longer than the memory of a queue of some ten flows.
+/// The most windows of probes in the mean backlog: at least 3.2 s, longer than the memory of a queue of some ten flows.
 const MEMORY: f64 = 16.0;
 /// The smallest part of a rate that one change may leave.
 const LEAST: f64 = 0.3;
@@ -69,7 +70,8 @@ impl Averaged {
         let growth = self.windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
         let is_near = (share(self.windows.newest_own()?, service) * slow / target - 1.0).abs() <= NEAR;
-        // If no probe of two windows met more than a few packets, the path has that much room.
+        // The backlog counts at most as the longest queue that a probe of the last two windows met. If that was short,
+        // the path has room.
         let most = waiting(self.windows.most_delay()?, service);
         let utilization = utilization(slow.min(most));
         if probe.starting && !is_near {

@@ -10,9 +10,9 @@ pub(super) struct Gaps {
     mean: f64,
     /// 0 if packets are evenly spaced, 1 if they are a Poisson process.
     randomness: f64,
-    /// The gap after the packet that leaves next: its random factor, of mean one, and the gap itself. Drawn ahead of
-    /// time, so that no departure waits for it.
+    /// The random factor, of mean one, of the gap after the packet that leaves next.
     drawn: f64,
+    /// The gap after the packet that leaves next. It is drawn ahead of time, so that no departure waits for it.
     next_gap: Span,
     /// The time at which the next packet leaves.
     next: Time,
@@ -40,7 +40,7 @@ impl Gaps {
         self.next_gap = self.random_gap();
     }
 
-    /// Draws the gap after next.
+    /// Draws the gap after the packet that leaves next.
     #[inline]
     pub(super) fn draw(&mut self, stream: &mut Stream) {
         self.drawn = stream.exponential(1.0);

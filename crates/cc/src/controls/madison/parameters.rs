@@ -36,7 +36,7 @@ pub enum Losses {
     /// Each lost packet.
     #[default]
     Packets,
-    /// The lost packets of one round trip as one.
+    /// The lost packets of one round trip, counted as one event.
     Events,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Replies {
     probes: VecDeque<Time>,
     pairs: VecDeque<Time>,
     open: Option<Burst>,
-    /// The acknowledgement of a segment sent before this time teaches nothing.
+    /// The earliest sending time of a segment whose acknowledgement measures something.
     awaited: Time,
 }
 
@@ -55,7 +55,8 @@ impl Replies {
     }
 
     /// Takes an acknowledgement at `now` that covers `segments`, caused by a segment sent at `sent`. Returns true if
-    /// that was a probe, and the dispersion per packet of the pair before, if there was one.
+    /// that segment was a probe. Also returns the dispersion per packet of a pair whose acknowledgements are now
+    /// complete.
     pub(super) fn on_ack(&mut self, now: Time, sent: Time, segments: f64) -> (bool, Option<Span>) {
         let mut dispersion = None;
         match &mut self.open {

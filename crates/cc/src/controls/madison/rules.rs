@@ -21,8 +21,9 @@ pub(super) struct Probe {
     pub(super) now: Time,
     pub(super) sent: Time,
     pub(super) rtt: Span,
-    /// The least RTT, and the bottleneck's time for a packet, seconds.
+    /// The least RTT, seconds.
     pub(super) least: f64,
+    /// The bottleneck's time for a packet, seconds.
     pub(super) service: f64,
     pub(super) measures: Measures,
     /// The target backlog, packets.

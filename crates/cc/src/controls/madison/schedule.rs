@@ -2,8 +2,8 @@
 //! `[madison:4.2]`, `[madison:4.3]`.
 //!
 //! TCP's own segments are the probes. The paper's probes have a bit in the header that asks for an acknowledgement, but
-//! here every segment is acknowledged anyway. A segment becomes a probe by its departure, shifted from the pace to an
-//! instant of a Poisson process. A packet pair is two segments of one departure time.
+//! here every segment is acknowledged anyway. A segment becomes a probe because it departs at an instant of a Poisson
+//! process, and not at the time that the pace gives. A packet pair is two segments of one departure time.
 
 use super::gaps::Gaps;
 use super::replies::Replies;
@@ -81,7 +81,7 @@ impl Schedule {
     pub(super) fn begin(&mut self, now: Time, spacing: f64) {
         self.spacing = spacing;
         self.leaving = Leaving::Regular;
-        // Two flows do not draw the same instants, unless they began at the same one.
+        // The seed is the time, so that two flows draw the same instants only if they begin at the same one.
         self.stream = Stream::new(now.as_nanos(), "madison probes");
         self.gaps.begin(now);
         self.next_probe = now + Span::from_secs_f64(self.stream.exponential(spacing));
@@ -168,7 +168,7 @@ impl Schedule {
         self.left_regularly(now)
     }
 
-    /// Chooses a probe, in place of the packet after it, or a pair as the next departure.
+    /// Chooses the next departure: a probe, which replaces the next packet of the pace, or a pair.
     #[inline(never)]
     fn measure_next(&mut self, now: Time) -> Span {
         if self.next_probe <= self.gaps.next() {

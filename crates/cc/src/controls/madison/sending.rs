@@ -6,8 +6,9 @@ use crate::in_flight::InFlight;
 use model::bottleneck::rate;
 use units::{Bytes, Rate, Span};
 
-/// The time after a smoothed RTT at which a requested acknowledgement counts as missing; then the sender is quiet until
-/// the next one comes [madison:4.3]. The paper does not give it; here it is the longest mean time between probes `[D]`.
+/// The time beyond a smoothed RTT after which a requested acknowledgement counts as missing. The sender is then quiet
+/// until the next acknowledgement comes [madison:4.3]. The paper does not give this time; here it is the longest mean
+/// time between probes `[D]`.
 const PATIENCE: Span = Span::from_millis(100);
 /// The longest time between packets, seconds: no rate is lower `[D]`.
 const SLOWEST: f64 = 1.0;
@@ -16,11 +17,13 @@ const SLOWEST: f64 = 1.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     segment: Bytes,
-    /// The rate in packets per second (`S`), and as a pace.
+    /// The rate in packets per second (`S`).
     rate: f64,
+    /// The rate as a pace.
     pace: Rate,
-    /// The rate as data in flight, and the window.
+    /// The rate as data in flight.
     in_flight: InFlight,
+    /// The window.
     window: Bytes,
 }
 
@@ -71,10 +74,11 @@ impl Sending {
         Allowance { window: self.window, pacing: Some(self.pace) }
     }
 
-    /// Returns the allowance during start-up: `segments`, at the least spacing unless nothing `leaves`.
+    /// Returns the allowance during start-up: a window of `segments`, and a pace of one segment per [`SPACING`] if
+    /// anything `leaves`.
     #[cold]
     pub(super) fn first_allowance(&self, segments: u64, leaves: bool) -> Allowance {
-        // The rate only informs, because this controller places departures.
+        // The pace is only for information, because this controller sets the time of each departure.
         let spaced = Rate::from_bps_f64(self.segment.bits_f64() / SPACING).max(Rate::from_bps(1));
         Allowance { window: (self.segment * segments).max(self.segment), pacing: leaves.then_some(spaced) }
     }

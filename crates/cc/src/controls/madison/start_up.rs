@@ -4,10 +4,11 @@ use estimate::Bottleneck;
 use model::bottleneck::{utilization, waiting};
 use units::Span;
 
-/// The number of probes for the first estimates `[madison:4.2]`; ours use the largest delay of twice as many `[D]`.
+/// The number of probes for the paper's first estimates `[madison:4.2]`. Ours use the largest delay of twice as many
+/// `[D]`.
 const PROBES: usize = 4;
-/// The least number of service times per [`SPACING`] for which each probe counts. With fewer, twice as many probes are
-/// sent, and every second one counts.
+/// The number of service times that [`SPACING`] must last for every probe to count. If it lasts for fewer, probes are
+/// too close together: twice as many are sent, and every second one counts.
 const SERVICES_APART: f64 = 20.0;
 /// The time between the packets of start-up, seconds `[madison:4.2]`.
 pub(super) const SPACING: f64 = 0.015;
@@ -33,7 +34,7 @@ impl StartUp {
         self.rtts.push(rtt);
         let service = path.service()?;
         let apart = SPACING >= SERVICES_APART * service;
-        // Four probes often all meet an empty queue: at 42 % of load one time in nine, eight of them one time in eighty
+        // At 42 % of load four probes all meet an empty queue one time in nine, and eight probes one time in eighty
         // [D].
         let few = apart && as_printed;
         if self.rtts.len() < if few { PROBES } else { 2 * PROBES } {
@@ -45,10 +46,10 @@ impl StartUp {
         Some(service)
     }
 
-    /// Returns the utilization, from the largest delay `[D]`. So few probes, a moment apart, see one length of the
-    /// queue, and the least of them is taken for an empty queue. The difference between them says more than their mean.
-    /// Even if all of n met an empty queue, the next would meet a busy one with a chance of 1 in n + 2, by the rule of
-    /// succession.
+    /// Returns the utilization, from the largest delay `[D]`. So few probes see only one length of the queue, and the
+    /// least of their RTTs is taken for the RTT of an empty queue. So the largest excess over it says more than the
+    /// mean. If all n probes met an empty queue, the utilization is 1/(n + 2): the chance, by the rule of succession,
+    /// that the next probe meets a busy one.
     pub(super) fn utilization(&self, path: &Bottleneck, service: f64) -> f64 {
         let most = self.rtts.iter().copied().max().map_or(0.0, Span::as_secs_f64);
         let seen = utilization(waiting(most - path.least_rtt().unwrap_or(most), service));
