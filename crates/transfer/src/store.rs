@@ -3,8 +3,7 @@
 //! folder.
 //!
 //! A file grows under a temporary name in `.tightlink/partial`. Once it is complete, verified and on the disk, one
-//! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link; it never replaces a
-//! folder.
+//! rename gives it its own name. [`OnConflict`] decides whether it may replace a file or link, but never a folder.
 
 use crate::beneath;
 use crate::error::TransferError;
@@ -28,8 +27,7 @@ use units::{Span, Time};
 
 /// The number of folders kept open, because files come folder by folder.
 const OPEN_FOLDERS: usize = 128;
-/// The time for which an open folder is used without a new look-up of its name. It is short, because the folder may be
-/// moved.
+/// The time for which an open folder is used without a new look-up of its name, because the folder may be moved.
 const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The permission bits that are taken over. A sender must not decide with whose rights a program runs (set-user-id).
