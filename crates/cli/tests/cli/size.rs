@@ -42,6 +42,27 @@ fn quick_names_three_limits_in_four_units_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn by_theory_a_larger_limit_never_loses_more() {
+    let place = Place::new();
+    for rate in ["100Mbit/s", "1Gbit/s", "10Gbit/s"] {
+        for flows in ["2", "10", "50"] {
+            for control in ["cubic", "reno"] {
+                let question = ["--rate", rate, "--flows", flows, "--control", control];
+                let lines =
+                    place.run(&[&["size", "--quick", "--json"], &question[..]].concat()).well().json();
+                let curve = lines[0]["curve"].as_array().expect("a curve");
+                let losses: Vec<f64> =
+                    curve.iter().map(|point| point["loss_rate"].as_f64().unwrap()).collect();
+                assert!(
+                    losses.len() > 5 && losses.is_sorted_by(|less, more| *more <= less * 1.001),
+                    "{question:?}: {losses:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn quick_takes_less_than_fifty_milliseconds() {
     let place = Place::new();
     let question = ["size", "--rate", "10Gbit/s", "--rtt", "20ms..80ms", "--flows", "100..5000", "--quick"];

@@ -37,6 +37,9 @@ const FRIENDLY: f64 = 3.0 * 0.3 / 1.7;
 /// Scalable's growth per acknowledged segment `[kelly:ccr03]`.
 const SCALABLE: f64 = 0.01;
 
+/// The relative difference of two utilizations that is not a difference: both theories say that the link is full.
+const ROUNDING: f64 = 1e-6;
+
 /// The behaviour of one flow, as far as theory knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Behaviour {
@@ -147,7 +150,8 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
         utilization += share * of.min(met.utilization);
         mean += share * waits;
         p95 += share * longest;
-        lost += share * if met.utilization < of { met.loss } else { loss(control, window, rtt, buffer) };
+        let bursts_decide = met.utilization < of * (1.0 - ROUNDING);
+        lost += share * if bursts_decide { met.loss } else { loss(control, window, rtt, buffer) };
     }
     Point {
         utilization: utilization.min(1.0) * reachable,
