@@ -32,7 +32,7 @@ pub(crate) struct TransferDisplay {
 }
 
 impl TransferDisplay {
-    /// Makes an observer. If `verbose`, it also prints each entry, and the reason for the window.
+    /// Makes an observer. If `verbose`, it prints the name of each entry, and the sizer's reason for each window.
     pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");

@@ -3,7 +3,7 @@
 use crate::Estimator;
 use units::{Span, Time};
 
-/// The largest distance from the highest number at which a late number still fills its gap.
+/// A late number still fills its gap if it is less than this far below the highest number seen.
 const WITHIN: u64 = 64;
 
 /// A counter of gaps in the sequence numbers of probes: a missing number was lost, unless it comes late [sobas:IV].

@@ -139,7 +139,8 @@ fn steady_share(cross: f64, own: f64, adapting: f64) -> f64 {
 }
 
 /// Returns the number of flows that must have changed together, if a change of the own rate from `before` to `after`
-/// left `backlog` packets in the queue. This is `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
+/// left `backlog` packets in the queue. This is `[madison:eq14]` solved for `nD`, with the utilization that
+/// `[madison:eq12]` gives for `backlog`.
 /// `cross` is the value before the change. If the rate changed by less than a hundredth, all other flows are assumed to
 /// adapt as the flow does. Returns `None` if no number of flows explains it.
 #[must_use]

@@ -75,7 +75,7 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     out
 }
 
-/// Returns the decimals that give `value` this many significant digits, at most four.
+/// Returns the number of decimal places, at most four, with which `value` has `digits` significant digits.
 #[must_use]
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {

@@ -8,7 +8,7 @@ use units::Complaint;
 pub(crate) enum Step {
     /// A step to the value of a key.
     Key(String),
-    /// A step to an item of a list; 0 stays at a table that is not in a list.
+    /// A step to an item of a list. A single table counts as a list of one, so index 0 is the table itself.
     Index(usize),
 }
 

@@ -1,7 +1,8 @@
 //! One entry for each key of the file: `keys!` and `table!`.
 //!
-//! An entry has the key's meaning, which is the doc of its field, and its row of the schema. With `keys!` that is all,
-//! and hand-written code reads the value. With `table!` an entry also says how the value is kept and read:
+//! An entry holds two things: the meaning of the key, which is written as the doc of a field, and the key's row of the
+//! schema. With `keys!` that is all, and hand-written code reads the value. With `table!` an entry also says how the
+//! value is kept and read:
 //!
 //! | entry | kept in | what is read |
 //! |---|---|---|

@@ -32,7 +32,8 @@ pub struct Outcome<R> {
     pub losses: SynchronizedLosses,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
-    /// Every source of cross traffic over the measured interval and its whole route, in the plan's order.
+    /// Every source of cross traffic in the measured interval, with the losses and delays of all links of the source's
+    /// route, in the plan's order.
     pub traffic: Vec<SourceReport>,
     /// Every population of users over the measured interval, in the plan's order.
     pub sessions: Vec<SessionsReport>,

@@ -98,8 +98,8 @@ pub fn time_to_plateau(window: f64, maximum: f64) -> f64 {
     libm::cbrt((maximum - window).max(0.0) / C)
 }
 
-/// Returns W(t), segments, `since_plateau` = t - K seconds after it reached `plateau` segments (before it if negative)
-/// [rfc9438:4.2, equation 1].
+/// Returns W(t) in segments [rfc9438:4.2, equation 1]. `plateau` is the window at the plateau, in segments.
+/// `since_plateau` is t - K in seconds, and negative before the plateau.
 #[inline]
 #[must_use]
 pub fn window_at(since_plateau: f64, plateau: f64) -> f64 {

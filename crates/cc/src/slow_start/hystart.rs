@@ -1,5 +1,5 @@
 //! HyStart: it leaves slow start when the delay rises, or when a round's acknowledgements come close together for half
-//! of the least RTT. If the sender is paced, that is all of the least RTT.
+//! of the least RTT. If the sender is paced, they must do so for the whole least RTT.
 //!
 //! Linux's CUBIC uses it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants:
 //! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, which has only the rule of the delay,

@@ -29,7 +29,7 @@ pub(crate) struct HalfWidths {
 pub struct Trend {
     /// Change of the tight link's utilization.
     pub utilization: Option<f64>,
-    /// Change of drops over arrivals.
+    /// Change of the loss rate: drops divided by arrivals.
     pub loss_rate: Option<f64>,
 }
 

@@ -363,8 +363,8 @@ impl TunedConnection {
         set_room(socket, room)?;
         let unlocked = self.before.lock.is_some_and(|lock| options::set_buffer_lock(socket, lock).is_ok());
         let autotuned = unlocked && self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK == 0);
-        // Under autotuning the limit is lifted, because autotuning raises it only together with the buffer, which may
-        // be large enough already.
+        // With autotuning the clamp of the window is removed. The kernel raises the clamp only when it raises the
+        // buffer, so with a large buffer the clamp would stay for ever.
         let clamp = if autotuned { UNLIMITED } else { self.before.clamp };
         options::set_window_clamp(socket, clamp)?;
         let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);

@@ -88,7 +88,7 @@ fn marks_and_cross_traffic_have_cells_of_their_own() {
     let page =
         html(&Emulated { to_far, ..emulated(vec![0.02], None) }, "true", "[link]", "tightlink emulate");
     assert!(page.contains("43 of 2119 packets dropped (2.03 %), 227 marked (10.7 %).</p>"));
-    assert!(page.contains("<p>CrossTraffic traffic &lt;calls&gt;: 1.00 Mbit/s, 12 of 4321 packets dropped (0.28 %), 5 marked (0.1 %).</p>"));
+    assert!(page.contains("<p>Cross traffic &lt;calls&gt;: 1.00 Mbit/s, 12 of 4321 packets dropped (0.28 %), 5 marked (0.1 %).</p>"));
     assert!(page.contains("<th scope=\"row\">to the far end, cross traffic: &lt;calls&gt;</th>"));
     assert!(page.contains("<td data-value=\"4321\">") && page.contains("<td data-value=\"227\">"));
 }

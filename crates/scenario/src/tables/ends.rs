@@ -1,4 +1,5 @@
-//! The keys of `[[flow]]` for its two ends, most of them for segments that are close together.
+//! The keys of `[[flow]]` for the behaviour of its two ends, most of them for batches: segmentation offload, coalesced
+//! arrivals, delayed and compressed acknowledgements.
 
 use super::draft::FlowDraft;
 use crate::cursor::ValueAt;

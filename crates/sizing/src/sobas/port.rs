@@ -79,7 +79,7 @@ impl Sobas {
         self.window
     }
 
-    /// Returns true if the window is S.
+    /// Returns true if SOBAS holds the window at S, which it has decided.
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self.phase, Phase::Hold(_))
     }

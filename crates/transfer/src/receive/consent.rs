@@ -25,7 +25,8 @@ const FREE_ENTRIES: u64 = 1000;
 const BYTES_PER_ENTRY: u64 = 512;
 /// The greatest number of entries in a session, because the record of each takes memory.
 const MOST_ENTRIES: usize = 20_000_000;
-/// The divisor for growth. Files grow while they are sent, so a hundredth more than a person accepted passes.
+/// The divisor for growth. Files may grow while they are sent, so the receiver takes a hundredth more bytes than a
+/// person accepted.
 const GROWTH: u64 = 100;
 
 /// The consequence of an announcement or an answer.

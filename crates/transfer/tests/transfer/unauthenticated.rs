@@ -259,7 +259,7 @@ fn a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends() {
     let child = std::process::Command::new("sh")
         .args(["-c", "ulimit -n 20; exec \"$0\" \"$@\""])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "strangers::a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends"])
+        .args(["--exact", "unauthenticated::a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends"])
         .env(FOLDER, bench.to())
         .stdout(std::process::Stdio::null())
         .spawn();

@@ -23,7 +23,8 @@ impl Rise {
         own
     }
 
-    /// Doubles the rate from here on: `RaiseInflightLongtermSlope`.
+    /// Doubles the number of segments by which the bound rises in a round, `RaiseInflightLongtermSlope`; the first call
+    /// sets it to one.
     pub(super) fn steepen(&mut self, window: &Window) {
         let growth = (1u64 << self.doublings) as f64;
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);

@@ -72,8 +72,8 @@ pub(super) fn resolve(
     forward.chain(reverse).collect()
 }
 
-/// Returns the scale of a direction of `rate`, from the traffic that it carries. The scale has the mean base RTT of the
-/// flows that cross its link either way, and the mean packet.
+/// Returns the scale that converts a queue's room between units, for a direction of `rate`. It holds the mean base RTT
+/// of the flows that cross the link in either direction, and the mean size of a packet.
 fn carried(
     direction: usize,
     other: Option<usize>,

@@ -31,7 +31,7 @@ const ROUNDS: f64 = 40.0;
 const LEAST_MEASURED: f64 = 1.0;
 /// The seconds that are measured if this takes at most half of the packets.
 const WANTED_MEASURED: f64 = 20.0;
-/// The least number of a twin's flows, because more flows are not further out of step.
+/// The least number of a twin's flows. This many flows are out of step already, so they can stand for more.
 const LEAST_FLOWS: u64 = 300;
 /// The smallest window of a twin's flows, packets: a round trip adds a hundredth of it.
 const LEAST_WINDOW: f64 = 100.0;

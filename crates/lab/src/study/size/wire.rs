@@ -102,7 +102,7 @@ impl<W: TestPath> TestPaths<'_, W> {
         })
     }
 
-    /// Checks that these paths can be simulated behind `room` of `queue`.
+    /// Checks that these paths can be simulated with a queue of the policy `queue` and the size `room`.
     ///
     /// # Errors
     /// The first fault of the scenario that does not allow it.

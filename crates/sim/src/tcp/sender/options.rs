@@ -23,8 +23,8 @@ pub(super) struct Options {
     counts_lost: bool,
     pub(super) rack: Option<TimedDetection>,
     ecn: Option<Reaction>,
-    /// True if the window moves as in Linux. The window then also grows for the data that the acknowledgement delivers
-    /// which ends fast recovery. A lost retransmission is not a second sign of congestion.
+    /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
+    /// by the data that it delivers. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
     pub(super) offload: Option<Offload>,
     /// The program that sends, if its buffer may be the limit.

@@ -159,8 +159,8 @@ impl Registry<'_> {
         now
     }
 
-    /// Records that everything is stored with this result, and that the sender knows. Returns the end of the wait for
-    /// its last message.
+    /// Records that everything is stored, and that `result` was sent to the sender. Returns the end of the wait for the
+    /// sender's last message.
     pub(in crate::receive) fn complete(
         &self,
         link: &SessionHandle,
