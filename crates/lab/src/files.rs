@@ -142,6 +142,9 @@ impl FolderUnderWay {
         let old = self.named(FOLDERS[1]);
         for _ in 0..MOST_EXCHANGES {
             match fs::rename(kept, &old) {
+                // The folder is in the image of a container: overlayfs renames no folder of a lower layer. It removes
+                // one, so that there is no folder for a moment.
+                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => fs::remove_dir_all(kept)?,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }

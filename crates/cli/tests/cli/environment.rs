@@ -48,6 +48,28 @@ fn a_results_folder_that_cannot_be_made() {
 }
 
 #[test]
+fn results_in_the_image_of_a_container_are_replaced() {
+    let place = Place::new();
+    if !root() {
+        return;
+    }
+    place.write("small.toml", SMALL);
+    // The first run is in the lower layer, as if a container's image had it; the second one in the upper layer.
+    let line = "mount -t tmpfs none disk && mkdir disk/image disk/upper disk/work container || exit 77
+        $TIGHTLINK run small.toml --out disk/image || exit 1
+        mount -t overlay -o lowerdir=disk/image,upperdir=disk/upper,workdir=disk/work overlay container || exit 77
+        $TIGHTLINK run small.toml --out container && ls -A container container/*";
+    fs::create_dir(place.path().join("disk")).unwrap();
+    let ended = end(place.shell(&format!("unshare -m sh -c '{line}'")));
+    if ended.code == Some(77) {
+        testkit::could_not_judge(format_args!("overlayfs cannot be mounted: {}", ended.err));
+        return;
+    }
+    let ended = ended.well();
+    assert!(ended.out.contains("summary.json") && !ended.out.contains("under-way"), "{}", ended.out);
+}
+
+#[test]
 fn a_report_that_cannot_be_written() {
     let place = long();
     fs::create_dir(place.path().join("folder")).unwrap();
