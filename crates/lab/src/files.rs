@@ -143,7 +143,7 @@ impl FolderUnderWay {
         for _ in 0..MOST_EXCHANGES {
             match fs::rename(kept, &old) {
                 // The folder is in the image of a container: overlayfs renames no folder of a lower layer. It removes
-                // one, so that there is no folder for a moment.
+                // one, after which the place is empty for a moment.
                 Err(error) if error.kind() == io::ErrorKind::CrossesDevices => fs::remove_dir_all(kept)?,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

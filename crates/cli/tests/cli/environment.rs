@@ -58,7 +58,7 @@ fn results_in_the_image_of_a_container_are_replaced() {
     let line = "mount -t tmpfs none disk && mkdir disk/image disk/upper disk/work container || exit 77
         $TIGHTLINK run small.toml --out disk/image || exit 1
         mount -t overlay -o lowerdir=disk/image,upperdir=disk/upper,workdir=disk/work overlay container || exit 77
-        $TIGHTLINK run small.toml --out container && ls -A container container/*";
+        $TIGHTLINK run small.toml --out container && ls -AR container";
     fs::create_dir(place.path().join("disk")).unwrap();
     let ended = end(place.shell(&format!("unshare -m sh -c '{line}'")));
     if ended.code == Some(77) {
