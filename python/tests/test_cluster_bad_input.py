@@ -1,4 +1,4 @@
-"""What is wrong with a cluster, a worker or a store is an error with place, found, accepted and help."""
+"""Faults of a cluster, a worker or a store are errors with place, found, accepted and help."""
 
 from __future__ import annotations
 

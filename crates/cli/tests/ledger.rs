@@ -108,7 +108,7 @@ fn has_claims(file: &str, row: &Table) -> bool {
     })
 }
 
-/// Whether `file` has a function of this name with `#[test]` above it, and no `#[ignore]`.
+/// Returns true if `file` has a function of this name with `#[test]` above it, and no `#[ignore]`.
 fn is_test(file: &str, name: &str) -> bool {
     let lines: Vec<&str> = file.lines().map(str::trim_start).collect();
     let Some(place) = lines.iter().position(|line| line.starts_with(&format!("fn {name}("))) else {

@@ -1,4 +1,4 @@
-//! What a link measures: the queueing delay weighted by time, and losses that flows share.
+//! The meters of a link: the queueing delay weighted by time, and losses that flows share.
 
 use tightlink_link::{Admission, Limit, Link, LinkConfig, QueueingDelay};
 use units::random::Stream;

@@ -77,7 +77,7 @@ fn what_is_accepted_and_what_helps_are_fields_and_no_part_of_a_text() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What `pre_exec` asks for is asked for by whoever wraps it.
+/// `pre_exec` demands a promise of its caller. A function that passes a closure on must demand the same promise.
 #[test]
 fn a_function_that_hands_a_closure_to_pre_exec_is_unsafe_itself() {
     for (path, text) in sources() {

@@ -1,4 +1,4 @@
-//! What the common cases of every command print, and their exit codes, as one file in `snapshots/` for each command.
+//! The output and the exit codes of each command's common cases: `snapshots/` has one file for each command.
 //!
 //! `INSTA_UPDATE=always cargo test -p tightlink --test cli snapshots` writes them; look at the difference before a commit.
 

@@ -158,7 +158,7 @@ mod prr {
     }
 
     /// RFC 6937, section 4, first example: one segment of twenty is lost. Limited transmit sent two, and the lost one
-    /// is no longer in the network, so that 20 are as the third duplicate comes.
+    /// is no longer in the network. So the network holds 20 segments when the third duplicate arrives.
     #[test]
     fn one_loss_sends_on_every_second_acknowledgement_and_ends_at_the_threshold() {
         let mut prr = Prr::default();
