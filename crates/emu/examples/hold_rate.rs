@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tightlink_emu::{EmuError, Lateness, Path, PathConfig, PathReport, RateVerdict, prepare, run_ahead};
+use tightlink_emu::{EmuError, Lateness, Path, PathConfig, PathReport, RateVerdict, prepare};
 use units::{Bytes, Rate, Span};
 
 /// Rate, base RTT in milliseconds, and the largest error in the rate that counts as held, in percent.
@@ -210,7 +210,7 @@ fn echo(config: PathConfig, count: u32) -> Result<(Vec<f64>, Span), EmuError> {
     server.set_read_timeout(timeout).expect("a timeout above zero");
     let answering = std::thread::spawn(move || {
         // The echo's own waits for a processor are not the path's.
-        run_ahead();
+        host::run_ahead();
         let mut buffer = [0; 64];
         while let Ok((length, from)) = server.recv_from(&mut buffer) {
             let _ = server.send_to(&buffer[..length], from);
@@ -226,7 +226,7 @@ fn echo(config: PathConfig, count: u32) -> Result<(Vec<f64>, Span), EmuError> {
 }
 
 fn ask(client: &UdpSocket, count: u32) -> Vec<f64> {
-    run_ahead();
+    host::run_ahead();
     let mut buffer = [0; 64];
     let mut rtts = Vec::new();
     for _ in 0..count {

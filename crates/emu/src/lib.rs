@@ -13,7 +13,7 @@
 //! - `privilege.rs`, `namespace.rs`: the rights, and namespaces that end with their programs.
 //! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: the segments, flows, marks and buffers of packets.
-//! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
+//! - `path.rs` and `path/`: the path itself.
 //! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: the user who runs CMD; `children.rs`: how processes end.
 //!
 //! ```no_run
@@ -55,7 +55,6 @@ mod netlink;
 mod path;
 mod pool;
 pub mod privilege;
-mod realtime;
 mod segment;
 pub mod shell;
 mod tun;
@@ -70,6 +69,5 @@ pub use path::{
     Stalls,
 };
 pub use privilege::{Privilege, prepare};
-pub use realtime::run_ahead;
 pub use tun::DEVICE;
 pub use user::User;

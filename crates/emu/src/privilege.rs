@@ -172,7 +172,7 @@ fn user_namespace_refused(found: &str) -> EmuError {
 
 /// Returns true if SCHED_FIFO may be requested. A separate thread tries it, so nothing changes here.
 fn real_time_allowed() -> bool {
-    std::thread::spawn(crate::realtime::run_ahead).join().unwrap_or(false)
+    std::thread::spawn(host::run_ahead).join().unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
 //! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
-//! `random.rs`, `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
+//! `random.rs`, `realtime.rs` (a thread's priority), `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};
@@ -33,6 +33,7 @@ mod pace;
 mod poller;
 pub mod port_owner;
 mod random;
+mod realtime;
 mod stack;
 mod tcp_info;
 pub mod waiting;
@@ -45,5 +46,6 @@ pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;
 pub use poller::{Interest, PollFd, PollFlags, Poller, WaitResult, Waker, wait};
 pub use random::fill_random;
+pub use realtime::run_ahead;
 pub use stack::{SettingChange, Stack, limit_send_memory, raise_receive_memory, raise_send_memory};
 pub use tcp_info::{TcpInfo, TcpOptions};

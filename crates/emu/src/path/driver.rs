@@ -11,7 +11,7 @@ use super::line::Direction;
 use super::report::{Lateness, LinkSample, PathReport};
 use super::time::PathTime;
 use crate::tun::Tun;
-use crate::{EmuError, realtime};
+use crate::EmuError;
 use host::{Clock, PollFd, PollFlags, WaitResult, clock};
 use link::traffic::{Source, TrafficConfig};
 use nix::sys::eventfd::EventFd;
@@ -92,7 +92,7 @@ impl Driver {
     /// Runs until the path is stopped.
     pub(super) fn run(mut self) -> Result<PathReport, EmuError> {
         let mut notes = Vec::new();
-        if !realtime::run_ahead() {
+        if !host::run_ahead() {
             notes.push(
                 "the emulator runs at ordinary priority (SCHED_FIFO not permitted): deliveries may be late by \
                  milliseconds on a busy machine; run as root, or raise the limit: ulimit -r 10"

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use testkit::{could_not_judge, now, wait_until};
-use tightlink_emu::{Path, PathConfig, PathReport, privilege, run_ahead};
+use tightlink_emu::{Path, PathConfig, PathReport, privilege};
 use units::Span;
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -131,14 +131,14 @@ pub fn echo_from(path: &Path, port: u16, count: u32) -> Vec<f64> {
     let client = bind(path.sender(), (Ipv4Addr::UNSPECIFIED, 0));
     client.connect((far, port)).expect("there is a route");
     let answering = std::thread::spawn(move || {
-        run_ahead();
+        host::run_ahead();
         let mut buffer = [0; 64];
         while let Ok((length, from)) = server.recv_from(&mut buffer) {
             let _ = server.send_to(&buffer[..length], from);
         }
     });
     let asking = std::thread::spawn(move || {
-        run_ahead();
+        host::run_ahead();
         let mut buffer = [0; 64];
         let mut rtts = Vec::new();
         for _ in 0..count {

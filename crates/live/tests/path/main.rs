@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tightlink_emu::{Path, PathConfig, run_ahead};
+use tightlink_emu::{Path, PathConfig};
 use tightlink_live::{FlowConfig, Receiver, SessionConfig, receive, send};
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -43,7 +43,7 @@ fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<Pr
     let (address, over) = (echoer.address().expect("bound"), Arc::new(AtomicBool::new(false)));
     let stop = Arc::clone(&over);
     let answering = std::thread::spawn(move || {
-        run_ahead();
+        host::run_ahead();
         while !stop.load(Ordering::Relaxed) {
             pause(&echoer);
             echoer.poll(&clock);
@@ -53,7 +53,7 @@ fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<Pr
     let connect = move || Prober::connect_from(local, address, &key, 1).expect("there is a route");
     let mut prober = path.receiver().run(connect).expect("inside");
     let asking = std::thread::spawn(move || {
-        run_ahead();
+        host::run_ahead();
         prober.set_interval(Some(interval), clock.now());
         (0..trains).for_each(|_| prober.ask_train(LONG_TRAIN_PACKETS));
         let (mut events, end) = (Vec::new(), clock.now() + span);
