@@ -40,7 +40,7 @@ mod window;
 
 pub use error::LiveError;
 pub use load::{
-    FlowConfig, KERNEL_DECIDES, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample, RttStatistics,
+    FlowConfig, KERNEL_DECIDES, Lateness, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample, RttStatistics,
     SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel, SizerChoice, receive, receive_with, send,
     send_with,
 };

@@ -14,7 +14,7 @@ mod side_channel;
 
 pub use receiver::Receiver;
 pub use results::{
-    Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
+    Lateness, Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
 };
 pub use run::{receive, receive_with, send, send_with};
 pub use session::{FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice};

@@ -55,6 +55,7 @@ const ROOMS: &[Room] = &[
     room(3, "emu", &["units", "link", "host"]),
     room(3, "probe", &["units", "estimate", "host"]),
     room(3, "live", &["units", "cc", "estimate", "sizing", "host", "probe"]),
+    room(3, "quic", &["units", "cc", "estimate", "sizing", "host", "probe", "live"]),
     room(3, "transfer", &["units", "estimate", "sizing", "host", "probe", "live"]),
     room(3, "bpf", &["units"]),
     room(
@@ -76,6 +77,7 @@ const ROOMS: &[Room] = &[
             "emu",
             "probe",
             "live",
+            "quic",
             "bpf",
         ],
     ),

@@ -110,10 +110,27 @@ pub struct SentFlow {
     pub segment_payload: Bytes,
     /// The TCP options that the handshake agreed on.
     pub options: TcpOptions,
+    /// The quantities that the controller measured, with their names, where the controller runs in this process.
+    pub measures: Vec<(&'static str, f64)>,
+    /// The lateness of departures after the warm-up, where this process times them.
+    pub lateness: Option<Lateness>,
     /// Readings, one per period.
     pub samples: Vec<SenderSample>,
     /// Notes that a reader of the numbers needs.
     pub notes: Vec<String>,
+}
+
+/// The times by which packets left after they were due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lateness {
+    /// The number of departures that were due at a time of their own.
+    pub count: u64,
+    /// The mean.
+    pub mean: Span,
+    /// The 99th percentile: 99 % of the departures were no later.
+    pub p99: Span,
+    /// The latest one.
+    pub max: Span,
 }
 
 /// Counts of segments sent and retransmitted.

@@ -68,6 +68,8 @@ impl<'a> Outgoing<'a> {
             min_rtt: None,
             segment_payload: Bytes::ZERO,
             options: TcpOptions::default(),
+            measures: Vec::new(),
+            lateness: None,
             samples: Vec::new(),
             notes: Vec::new(),
         };

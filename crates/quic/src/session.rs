@@ -1,0 +1,65 @@
+//! [`Session`]: the settings of a run, the same for both ends.
+
+use cc::registry::Tuning;
+use cc::{CongestionControl, Start, registry};
+use live::LiveError;
+use units::{Bytes, Complaint, Span};
+
+/// The bytes of an IPv4 header and a UDP header, which the library does not count.
+pub const HEADERS: Bytes = Bytes::new(28);
+/// The least packet, IP header included: the first datagrams carry at least 1200 bytes [rfc9000:14.1].
+pub const LEAST_PACKET: Bytes = Bytes::new(1228);
+/// The largest connection window that a flow without a limit of its own grants.
+pub const LARGEST_WINDOW: Bytes = Bytes::new(64 << 20);
+
+/// A controller by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlChoice {
+    /// Its name in the registry of `cc`.
+    pub name: String,
+    /// The name of its slow start, for loss-based controllers.
+    pub slow_start: String,
+    /// Its state at the start; a segment is the payload of a full UDP datagram.
+    pub start: Start,
+    /// Its settings.
+    pub tuning: Tuning,
+}
+
+impl ControlChoice {
+    /// Builds the controller.
+    pub(crate) fn build(&self) -> Result<Box<dyn CongestionControl>, LiveError> {
+        registry::tuned(&self.name, &self.slow_start, self.start, self.tuning).ok_or_else(|| {
+            let found = format!("no controller {:?} with slow start {:?}", self.name, self.slow_start);
+            LiveError::Config(Complaint::new("session", found).accepted("names of the registry"))
+        })
+    }
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowConfig {
+    /// The settings that flows of all transports have. The port is that of the UDP sockets at both ends. `segment` is
+    /// the whole packet, IP header included. `control` is only a name for results.
+    pub common: live::FlowConfig,
+    /// The controller.
+    pub control: ControlChoice,
+    /// The number of packets that the receiver acknowledges together.
+    pub delayed_ack: u64,
+    /// The longest time for which an acknowledgement waits for further packets.
+    pub delayed_ack_timeout: Span,
+    /// The port of the receiver's socket for probes; `None`: any.
+    pub probe_port: Option<u16>,
+}
+
+/// A session, the same for both ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionConfig {
+    /// The flows, at least one.
+    pub flows: Vec<FlowConfig>,
+    /// The time at the start that metrics leave out.
+    pub warmup: Span,
+    /// The time at which the session ends, finished or not; `None`: when every flow has ended.
+    pub end: Option<Span>,
+    /// The time between samples; at least 1 ms.
+    pub every: Span,
+}
