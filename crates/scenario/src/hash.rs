@@ -50,6 +50,7 @@ impl Serialize for Flow {
         {
             match key {
                 "access_rate" if self.access_rate.is_some() => map.serialize_entry(key, &self.access_rate)?,
+                "transport" if self.carrier != usual.carrier => map.serialize_entry(key, &self.carrier)?,
                 "cell" if self.cell.is_some() => map.serialize_entry(key, &self.cell)?,
                 _ => {
                     self.hash(key, is_optional.then_some(&usual), &mut map)?;

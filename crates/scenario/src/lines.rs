@@ -4,7 +4,7 @@ use crate::path::split;
 use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
-    AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction, Limit,
+    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant, Direction, Limit,
     LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack, Theory, Threshold,
     Volume, WindowVariant,
 };
@@ -176,7 +176,7 @@ written!(Span, Rate, Bytes, Fraction, Limit, Volume => quoted);
 written!(bool, u64, u32, i32, usize => plain);
 written!(
     Host, Theory, Stack, Column, RecordedFlows, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
-    WindowVariant, AccessRule, AfterCollision, Category, CellDirection => word
+    WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection => word
 );
 
 impl Written for f64 {

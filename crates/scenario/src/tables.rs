@@ -11,6 +11,7 @@ pub(crate) mod ends;
 pub(crate) mod figure;
 pub(crate) mod flow;
 pub(crate) mod link;
+pub(crate) mod quic;
 pub(crate) mod spread;
 pub(crate) mod top;
 pub(crate) mod traffic;

@@ -6,6 +6,17 @@ use std::fmt;
 pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, WindowVariant};
 use units::{Bytes, Fraction, Span};
 
+/// `transport = …` of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// The kernel's TCP.
+    #[default]
+    Tcp,
+    /// QUIC: every control of `tightlink list controls` that needs no router, on UDP packets.
+    Quic,
+}
+
 /// `direction = …` of a flow or traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

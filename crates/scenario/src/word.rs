@@ -2,7 +2,7 @@
 
 use crate::values::Host;
 use crate::values::{
-    AccessRule, AfterCollision, BbrVariant, Category, CellDirection, Column, CubicVariant, Direction,
+    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant, Direction,
     FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
 };
 
@@ -26,6 +26,7 @@ words! {
     Stack: "modern" Modern, "classic" Classic;
     Column: "rate" Rate, "rtt" Rtt, "window" Window, "backlog" Backlog, "drops" Drops, "measures" Measures, "data" Data;
     RecordedFlows: "sample" Sample, "all" All;
+    Carrier: "tcp" Tcp, "quic" Quic;
     Direction: "forward" Forward, "reverse" Reverse;
     Recovery: "rfc6675" Rfc6675, "prr" Prr, "sack1" Sack1, "reno" Reno;
     LossDetection: "dupack" DupAck, "rack" Rack;

@@ -141,6 +141,7 @@ impl Flow {
     /// Adds the keys that differ from `usual`.
     fn lines_on(&self, usual: &Self, lines: &mut Lines) {
         self.write(&Self { transport: Transport { sack: true, ..usual.transport }, ..usual.clone() }, lines);
+        lines.differs("transport", &self.carrier, &usual.carrier);
         lines.differs("access_rate", &self.access_rate, &usual.access_rate);
         let mut ends = Ends { host: self.transport.host };
         // Without pauses their interval has no meaning, so it is left out.

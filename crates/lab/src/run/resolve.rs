@@ -19,7 +19,7 @@ mod ways;
 pub use files::{Files, Folder, InMemory, Opened};
 pub use flow::ResolvedFlow;
 pub use links::ResolvedLink;
-pub use names::{KERNEL_CONTROLS, is_policy};
+pub use names::{KERNEL_CONTROLS, is_policy, quic_controls};
 pub(crate) use queue::packet_bits;
 pub use room::{Room, RoomScale};
 pub use traffic::ResolvedSessions;

@@ -8,10 +8,11 @@ use crate::lines::Written;
 use crate::places;
 use crate::spec::{Flow, Spread};
 use crate::tables::ends::{Ends, EndsRead, access_rate};
+use crate::tables::quic;
 use crate::tables::flow::{FLOW, FlowContext, FlowRead};
 use crate::tables::top::ROOT;
 use crate::tree::{Node, Value};
-use crate::values::Host;
+use crate::values::{Carrier, Host};
 use std::collections::{HashMap, HashSet};
 use units::Span;
 
@@ -60,9 +61,22 @@ pub(super) fn transfers<'a>(
         (None, None) => Some(1),
         (None, Some(_)) => None,
     };
-    let context =
-        FlowContext { count, sack: !is_false("sack"), header: Flow::header(!is_false("timestamps")) };
+    // A transport that could not be read has been reported. The connections of users are TCP's.
+    let carrier = match users {
+        Some(_) => Some(Carrier::Tcp),
+        None => keys.among(FLOW).read("transport", ValueAt::word),
+    };
+    if carrier == Some(Carrier::Quic) {
+        quic::refuse(&keys);
+    }
+    let context = FlowContext {
+        count,
+        sack: !is_false("sack"),
+        header: Flow::header(!is_false("timestamps")),
+        carrier: carrier.unwrap_or_default(),
+    };
     let mut read = FlowRead::read(&keys, &context);
+    read.carrier = carrier;
     read.name = keys.or("name", default_name, ValueAt::name);
     (read.control, read.access_rate) = (control, keys.among(FLOW).read("access_rate", access_rate));
     if let Some(users) = users {

@@ -4,13 +4,14 @@
 use super::buffer::{SIZER, send_buffer, socket_buffer};
 use super::draft::FlowDraft;
 use super::ends::ENDS;
+use super::quic;
 use super::spread::{SPREAD, spread};
 use super::wlan::CellWay;
 use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;
-use crate::values::{Direction, LossDetection, Recovery, SocketBuffer, Spread};
+use crate::values::{Carrier, Direction, LossDetection, Recovery, SocketBuffer, Spread};
 use transport::Transport;
 use units::{Bytes, Rate, Span};
 
@@ -21,6 +22,8 @@ table! {
     pub struct Flow {
         /// The rules by which its two ends send, acknowledge and repair losses.
         pub transport: Transport = Transport::default(),
+        /// The protocol that carries its data.
+        pub carrier: Carrier = Carrier::default(),
         /// The rate of the sender's own line, on the wire; absent: without limit.
         pub access_rate: Option<Rate>,
         /// Its way in a cell, instead of `path` and `direction`.
@@ -45,6 +48,14 @@ table! {
     pub count: u64 = at.integer(0..=MOST_FLOWS) => {
         kind: "whole number, 0 to 1000000", default: Written("1"),
         why: "one table is one transfer", from: OWN,
+    }
+    /// protocol that carries the data. `quic` puts each control of `tightlink list controls` that needs no
+    /// router on real packets: `live` sends UDP packets from a program of ours. [Flows over
+    /// QUIC](../guide/scenario.md#flows-over-quic) has the meaning of the other keys then, and the keys that are
+    /// refused. `model` and `sim` answer as for TCP
+    key transport => {
+        kind: r#"`"tcp"`, `"quic"`"#, default: Written(r#""tcp""#),
+        why: "the transport of the theories, and of most transfers", from: OWN,
     }
     /// payload to move
     opt size: Bytes = at.above_zero("B", "a size of zero: nothing to send") => {
@@ -136,7 +147,7 @@ table! {
 
     /// a full segment on the wire; 52 bytes of it are headers (IPv4 20, TCP 20, time stamps 12). `live`: 576
     /// B or more, the same for all flows
-    pub segment: Bytes = segment(at, context.header) => {
+    pub segment: Bytes = segment(at, context) => {
         kind: "size, 53 B to 65535 B", default: Written(r#""1500B""#),
         why: "Ethernet's MTU", from: "IEEE 802.3",
     }
@@ -158,7 +169,7 @@ table! {
     /// the receive window still grows ([Simulation and kernel](../papers/kernel.md)). The kernel has its own
     /// rule, and `model` needs one only with `byte_counting = 0` ([ADR
     /// 7](../adr/0007-pftk-full-and-byte-counting.md))
-    pub delayed_ack: u64 = at.count("an acknowledgement for every zero segments") => {
+    pub delayed_ack: u64 = quic::delayed_ack(at, context.carrier) => {
         kind: "whole number, 1 to 1000000",
         default: by_host("1", "2", "`__tcp_ack_snd_check`"),
         engines: "model sim",
@@ -166,7 +177,7 @@ table! {
         from: "RFC 5681 (4.2) allows 2",
     }
     /// a withheld acknowledgement leaves after this at the latest
-    pub delayed_ack_timeout: Span = at.quantity("ms") => {
+    pub delayed_ack_timeout: Span = quic::delayed_ack_timeout(at, context.carrier) => {
         kind: "time",
         default: by_host(r#""100ms""#, r#""40ms""#, "`TCP_DELACK_MIN`"),
         engines: "sim",
@@ -330,6 +341,8 @@ pub(crate) struct FlowContext {
     pub(crate) sack: bool,
     /// Headers around a segment's payload.
     pub(crate) header: Bytes,
+    /// The protocol that carries the data.
+    pub(crate) carrier: Carrier,
 }
 
 impl Flow {
@@ -388,8 +401,12 @@ fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
     Some(detection)
 }
 
-fn segment(at: &ValueAt<'_>, header: Bytes) -> Option<Bytes> {
+fn segment(at: &ValueAt<'_>, context: &FlowContext) -> Option<Bytes> {
     let segment: Bytes = at.quantity("B")?;
+    let header = context.header;
+    if context.carrier == Carrier::Quic {
+        return quic::segment(at, segment, LONGEST);
+    }
     let least = header.get() + 1;
     if segment <= header {
         let found = format!("a segment of {segment}, which its {header} of headers fill");

@@ -5,6 +5,7 @@ use super::spread::values;
 use super::ways::Directions;
 use cc::Start;
 use cc::registry::Tuning;
+use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, spec};
 use sim::{ControlPlan, FlowPlan, SizerPlan};
 use std::ops::Deref;
@@ -23,6 +24,8 @@ pub struct ResolvedFlow {
     pub entry: usize,
     /// True if the kernel sizes the receive window by itself; the plan's sizer then stands for the kernel's rules.
     pub autotuned: bool,
+    /// The protocol that carries the data.
+    pub carrier: Carrier,
 }
 
 impl Deref for ResolvedFlow {
@@ -38,6 +41,12 @@ impl ResolvedFlow {
     #[must_use]
     pub fn key(&self, key: &str) -> String {
         format!("{}[{}].{key}", self.section, self.entry)
+    }
+
+    /// Returns true for a flow over QUIC.
+    #[must_use]
+    pub fn is_quic(&self) -> bool {
+        self.carrier == Carrier::Quic
     }
 
     /// Returns the length of a full segment on the wire.
@@ -156,7 +165,8 @@ pub(super) fn transfers(
             transport: flow.transport,
             access_rate: flow.access_rate,
         };
-        ResolvedFlow { plan, section, entry, autotuned: flow.socket_buffer == SocketBuffer::Autotuned }
+        let autotuned = flow.socket_buffer == SocketBuffer::Autotuned;
+        ResolvedFlow { plan, section, entry, autotuned, carrier: flow.carrier }
     };
     (0..).zip(starts).map(transfer).collect()
 }

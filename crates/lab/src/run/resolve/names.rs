@@ -2,11 +2,19 @@
 
 use super::assist;
 use super::complaint::complaint;
+use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, did_you_mean};
 use units::Complaint;
 
 /// Congestion controls of the kernels that the live engine runs on.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+
+/// Returns the names of the congestion controls that flows over QUIC may have: those that need no router.
+pub fn quic_controls() -> Vec<&'static str> {
+    let all = cc::registry::controls();
+    let alone = all.iter().filter(|control| cc::registry::assist(control.name).is_none());
+    alone.map(|control| control.name).collect()
+}
 
 /// Checks that a queue policy called `name` exists.
 ///
@@ -33,6 +41,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
         scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
     for (table, flow) in flows.chain(users) {
         let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
+        if flow.carrier == Carrier::Quic && cc::registry::assist(&flow.control).is_some() {
+            let found = format!("control \"{}\" over QUIC: it needs routers that assist it", flow.control);
+            let help = "choose another control, or write transport = \"tcp\"".to_owned();
+            let accepted = quic_controls().join(", ");
+            faults.push(complaint(format!("{table}.control"), found, accepted, Some(help)));
+        }
         if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
             let accepted =
                 format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
