@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
-use units::{Bytes, Time};
+use units::{Bytes, Span, Time};
 
 /// The most connections whose handshake is under way.
 const MOST_PENDING: usize = 16;
@@ -36,6 +36,10 @@ pub struct ReceivingEnd {
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
     window: Bytes,
     payload: Bytes,
+    /// The end of the data that came furthest.
+    furthest: u64,
+    /// The number of times that data came beyond a gap.
+    jumps: u64,
     connected: Option<Time>,
     ended: Option<Time>,
     full: usize,
@@ -62,6 +66,8 @@ impl ReceivingEnd {
             answers: VecDeque::new(),
             window: transport::window(flow),
             payload: Bytes::ZERO,
+            furthest: 0,
+            jumps: 0,
             connected: None,
             ended: None,
             full: usize::from(transport::datagram(flow)?),
@@ -85,6 +91,19 @@ impl ReceivingEnd {
     #[must_use]
     pub const fn payload(&self) -> Bytes {
         self.payload
+    }
+
+    /// Returns the number of times that data came beyond a gap, which is where packets were lost.
+    #[must_use]
+    pub const fn jumps(&self) -> u64 {
+        self.jumps
+    }
+
+    /// Returns the receiver's own estimate of the round-trip time, from the handshake and from its messages of credit.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Span> {
+        let (_, connection) = self.connections.get(&self.flow?)?;
+        Some(transport::span(connection.rtt()))
     }
 
     /// Returns the window that is granted.
@@ -196,7 +215,11 @@ impl ReceivingEnd {
         let Ok(mut chunks) = received.read(false) else { return };
         loop {
             match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => gained += chunk.bytes.len() as u64,
+                Ok(Some(chunk)) => {
+                    gained += chunk.bytes.len() as u64;
+                    self.jumps += u64::from(chunk.offset > self.furthest);
+                    self.furthest = self.furthest.max(chunk.offset + chunk.bytes.len() as u64);
+                }
                 Ok(None) => {
                     self.ended.get_or_insert(now);
                     break;
