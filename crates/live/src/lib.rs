@@ -41,7 +41,7 @@ mod window;
 pub use error::LiveError;
 pub use load::{
     FlowConfig, KERNEL_DECIDES, Lateness, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample, RttStatistics,
-    SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel, SizerChoice, receive, receive_with, send,
+    STOP_CHECK, SampleTimes, SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel, SizerChoice, receive, receive_with, send,
     send_with,
 };
 pub use probed_group::ProbedGroup;

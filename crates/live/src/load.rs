@@ -17,5 +17,6 @@ pub use results::{
     Lateness, Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
 };
 pub use run::{receive, receive_with, send, send_with};
+pub use sample_times::{STOP_CHECK, SampleTimes};
 pub use session::{FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice};
 pub use side_channel::SideChannel;

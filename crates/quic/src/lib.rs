@@ -1,10 +1,21 @@
 //! Real transfers over QUIC: every congestion controller of room `cc`, unchanged, on UDP packets.
 
+mod batch;
+mod gate;
 mod keys;
+mod lateness;
+mod ledger;
+mod port;
+mod receiving_end;
 mod run;
+mod sending_end;
 mod session;
+mod transport;
 
+pub use batch::Batch;
 pub use keys::Keys;
+pub use ledger::{Ledger, LedgerCounts};
+pub use receiving_end::ReceivingEnd;
 pub use run::{Receiver, receive, send};
-pub use session::{ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, SessionConfig};
-use {bytes as _, probe as _, quinn_proto as _, quinn_udp as _, rustls as _, sizing as _, socket2 as _, thiserror as _};
+pub use sending_end::{SendingEnd, SendingPhase, Wakeup};
+pub use session::{ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, OVERHEAD, SessionConfig};

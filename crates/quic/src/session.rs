@@ -9,6 +9,9 @@ use units::{Bytes, Complaint, Span};
 pub const HEADERS: Bytes = Bytes::new(28);
 /// The least packet, IP header included: the first datagrams carry at least 1200 bytes [rfc9000:14.1].
 pub const LEAST_PACKET: Bytes = Bytes::new(1228);
+/// The bytes of a full packet around its data, from the IPv4 header on: 28 of IP and UDP, 1 of flags, 8 of connection
+/// identifier, about 3 of packet number, 16 of authentication and about 6 of the STREAM frame [rfc9000:17.3, 19.8].
+pub const OVERHEAD: Bytes = Bytes::new(62);
 /// The largest connection window that a flow without a limit of its own grants.
 pub const LARGEST_WINDOW: Bytes = Bytes::new(64 << 20);
 
@@ -62,4 +65,34 @@ pub struct SessionConfig {
     pub end: Option<Span>,
     /// The time between samples; at least 1 ms.
     pub every: Span,
+}
+
+impl SessionConfig {
+    /// Checks the settings as far as that is possible before anything starts.
+    ///
+    /// # Errors
+    /// [`LiveError::Config`] if a setting is out of its range or contradicts another.
+    pub fn check(&self) -> Result<(), LiveError> {
+        let flows = self.flows.iter().map(|flow| flow.common.clone()).collect();
+        live::SessionConfig { flows, warmup: self.warmup, end: self.end, every: self.every }.check()?;
+        for flow in &self.flows {
+            let name = &flow.common.name;
+            let wrong = |found: String, accepted: &str| {
+                Err(LiveError::Config(Complaint::new("session", found).accepted(accepted)))
+            };
+            if flow.common.segment < LEAST_PACKET {
+                return wrong(format!("flow {name:?} has packets of {}", flow.common.segment), "1228B or more");
+            }
+            if !(1..=100).contains(&flow.delayed_ack) {
+                let found = format!("flow {name:?} acknowledges {} packets together", flow.delayed_ack);
+                return wrong(found, "1 to 100");
+            }
+            if flow.delayed_ack_timeout < Span::from_millis(1) {
+                let found = format!("flow {name:?} delays acknowledgements by {}", flow.delayed_ack_timeout);
+                return wrong(found, "1ms or more");
+            }
+            flow.control.build()?;
+        }
+        Ok(())
+    }
 }

@@ -147,7 +147,9 @@ pub struct SendCounts {
 }
 
 impl SendCounts {
-    pub(crate) fn since(self, earlier: Self) -> Self {
+    /// Returns the counts since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
         Self {
             segments: self.segments.saturating_sub(earlier.segments),
             retransmits: self.retransmits.saturating_sub(earlier.retransmits),

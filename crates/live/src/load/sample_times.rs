@@ -3,31 +3,34 @@
 use units::{Span, Time};
 
 /// The longest wait, so that the stop flag is read this often.
-pub(crate) const STOP_CHECK: Span = Span::from_millis(20);
+pub const STOP_CHECK: Span = Span::from_millis(20);
 
 /// The times of the samples. They are multiples of `every` since the start of the run, so that both sides sample
 /// together, and the end of the warm-up.
 #[derive(Debug)]
-pub(crate) struct SampleTimes {
+pub struct SampleTimes {
     every: Span,
     next: Time,
     warmup: Option<Time>,
 }
 
 impl SampleTimes {
-    pub(crate) fn new(every: Span, warmup: Span, now: Time) -> Self {
+    /// Makes the times of a run that is at `now`.
+    #[must_use]
+    pub fn new(every: Span, warmup: Span, now: Time) -> Self {
         let mut sample_times = Self { every, next: now, warmup: Some(Time::ZERO + warmup) };
         sample_times.advance(now);
         sample_times
     }
 
     /// Returns the time of the next sample.
-    pub(crate) fn due(&self) -> Time {
+    #[must_use]
+    pub fn due(&self) -> Time {
         self.warmup.map_or(self.next, |warmup| warmup.min(self.next))
     }
 
     /// Returns true if a sample is due. Moves to the next one, and leaves out those that were missed.
-    pub(crate) fn take(&mut self, now: Time) -> bool {
+    pub fn take(&mut self, now: Time) -> bool {
         if now < self.due() {
             return false;
         }

@@ -39,7 +39,7 @@ pub struct SizerChoice {
 }
 
 impl SizerChoice {
-    /// Builds the sizer for packets of `segment`, IP header included, on `socket`.
+    /// Builds the sizer for a TCP connection with packets of `segment`, IP header included, on `socket`.
     pub(crate) fn build(
         &self,
         segment: Bytes,
@@ -48,6 +48,14 @@ impl SizerChoice {
     ) -> Result<Box<dyn BufferSizer>, LiveError> {
         let ipv6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
         let header = Bytes::new(if ipv6 { 60 } else { 40 } + if timestamps { TIMESTAMPS } else { 0 });
+        self.build_for(segment, header)
+    }
+
+    /// Builds the sizer for packets of `segment`, of which `header` are headers of all layers from IP on.
+    ///
+    /// # Errors
+    /// [`LiveError::Config`] if the registry lacks the sizer.
+    pub fn build_for(&self, segment: Bytes, header: Bytes) -> Result<Box<dyn BufferSizer>, LiveError> {
         let config = SizerConfig {
             header,
             can_pace: self.pace,

@@ -66,7 +66,8 @@ impl SideChannel {
     }
 
     /// Returns the echoer, for the thread that runs it.
-    pub(crate) fn take_echoer(&self) -> Option<Echoer> {
+    #[must_use]
+    pub fn take_echoer(&self) -> Option<Echoer> {
         self.echo.as_ref()?.echoer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 

@@ -1,0 +1,173 @@
+//! [`Gate`]: the time at which the next packet may leave.
+//!
+//! Before each packet the owner asks whether the window has room, whether the next departure has come, and whether the
+//! controller holds everything back. The next departure follows from the controller's own gaps, or else from its rate.
+//! Within a rate a [quantum](cc::send_quantum) may leave together. The plan is kept and not the deeds: a departure that
+//! was late does not delay the following ones. But time in which the window or the data were the limit gives no credit,
+//! because saved credit becomes a burst.
+
+use crate::lateness::LatenessCounts;
+use crate::ledger::Ledger;
+use cc::send_quantum;
+use units::{Bytes, Rate, Span, Time};
+
+/// The most time by which departures may lag behind their plan and still catch up.
+const CATCH_UP: Span = Span::from_millis(1);
+
+/// The state of the gate before a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// A packet of data may leave.
+    Open,
+    /// The window has no room.
+    Full,
+    /// The time has not come.
+    Early,
+}
+
+/// The plan of departures.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    /// The time from which a whole quantum may leave.
+    free_at: Time,
+    /// The time between packets at the controller's rate, set last.
+    gap: Span,
+    rate: Option<Rate>,
+    /// The part of `gap` by which a packet may leave before `free_at`.
+    early: Span,
+    /// The cap that a sizer asks for.
+    cap: Option<Rate>,
+    /// True while the controller holds everything back.
+    held: bool,
+    /// The departure of the packet before, if the next one leaves with it as a pair.
+    pair: Option<Time>,
+    /// True if the window or the data have been the limit since the plan was last consulted.
+    limited: bool,
+    /// True if the plan is what the next packet waits for.
+    timed: bool,
+    lateness: LatenessCounts,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Self {
+            free_at: Time::ZERO,
+            gap: Span::ZERO,
+            rate: None,
+            early: Span::ZERO,
+            cap: None,
+            held: false,
+            pair: None,
+            limited: true,
+            timed: false,
+            lateness: LatenessCounts::default(),
+        }
+    }
+
+    /// Limits the pace to `cap` from now on.
+    pub(crate) fn set_cap(&mut self, cap: Option<Rate>) {
+        self.cap = cap.filter(|cap| *cap > Rate::ZERO);
+        self.rate = None;
+    }
+
+    pub(crate) const fn lateness(&self) -> &LatenessCounts {
+        &self.lateness
+    }
+
+    pub(crate) fn begin_measuring(&mut self) {
+        self.lateness = LatenessCounts::default();
+    }
+
+    /// Returns the rate at which packets leave; `None` if they leave as acknowledgements come.
+    fn pace(&self, ledger: &Ledger) -> Option<Rate> {
+        let asked = ledger.control().allowance().pacing;
+        asked.into_iter().chain(self.cap).min()
+    }
+
+    /// Follows the controller's rate. Packets of `packet` bytes wait.
+    fn follow(&mut self, ledger: &Ledger, packet: u64) {
+        let pace = self.pace(ledger);
+        if pace == self.rate && !self.held {
+            return;
+        }
+        if self.held {
+            // The controller held everything back; it goes on when it has a rate.
+            if pace.is_none() {
+                return;
+            }
+            (self.held, self.free_at, self.limited) = (false, Time::ZERO, true);
+        }
+        let gap = pace.map_or(Span::ZERO, |pace| pace.max(Rate::from_bps(1)).serialization(Bytes::new(packet)));
+        // A packet that waits by a slower rate leaves earlier at the new one.
+        let free_at = self.free_at - self.gap.saturating_sub(gap);
+        let single = ledger.places_departures() || self.cap.is_some();
+        let quantum = pace.filter(|_| !single).map_or(1, send_quantum);
+        (self.rate, self.gap, self.free_at, self.early) = (pace, gap, free_at, gap * (quantum - 1));
+    }
+
+    /// Returns true if the window has room for a packet of `packet` bytes.
+    pub(crate) fn has_room(ledger: &Ledger, packet: u64) -> bool {
+        ledger.in_flight() + packet <= ledger.control().allowance().window.get()
+    }
+
+    /// Returns the state at `now` for a packet of `packet` bytes.
+    pub(crate) fn look(&mut self, now: Time, ledger: &mut Ledger, packet: u64) -> Opening {
+        self.follow(ledger, packet);
+        if !Self::has_room(ledger, packet) {
+            ledger.on_window_full();
+            self.limited = true;
+            return Opening::Full;
+        }
+        if self.held {
+            return Opening::Early;
+        }
+        if self.pair.is_none() {
+            if std::mem::take(&mut self.limited) {
+                self.timed = self.free_at > now;
+                self.free_at = self.free_at.max(now);
+            }
+            if now < self.free_at - self.early {
+                return Opening::Early;
+            }
+        }
+        if ledger.places_departures() {
+            ledger.departs(*self.pair.get_or_insert(now));
+        }
+        Opening::Open
+    }
+
+    /// Records that the data, or the receiver's credit, were the limit.
+    pub(crate) fn on_dry(&mut self) {
+        self.limited = true;
+    }
+
+    /// Records that a packet of data leaves at `now`.
+    pub(crate) fn on_sent(&mut self, now: Time, ledger: &mut Ledger) {
+        let timed = self.timed && self.pair.is_none_or(|departed| departed == now);
+        if timed && now >= self.free_at {
+            self.lateness.note(now.since(self.free_at));
+        }
+        let slack = if self.timed { CATCH_UP } else { Span::ZERO };
+        let departed = self.pair.take();
+        let placed = departed.and_then(|departed| {
+            let gap = ledger.control_mut().gap_after(departed)?;
+            Some((departed, gap))
+        });
+        let least = self.cap.map_or(Span::ZERO, |_| self.gap);
+        match placed {
+            Some((_, Span::MAX)) => self.held = true,
+            Some((departed, Span::ZERO)) => self.pair = Some(departed),
+            Some((departed, gap)) => self.free_at = departed + gap.max(least),
+            None if self.rate.is_some() => {
+                self.free_at = self.free_at.max(now - slack.min(now.since(Time::ZERO))) + self.gap;
+            }
+            None => self.free_at = Time::ZERO,
+        }
+        self.timed = self.rate.is_some() || placed.is_some();
+    }
+
+    /// Returns the time of the next departure; never while the controller holds everything back.
+    pub(crate) const fn next(&self) -> Time {
+        if self.held { Time::NEVER } else { self.free_at }
+    }
+}

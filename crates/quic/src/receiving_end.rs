@@ -1,0 +1,264 @@
+//! [`ReceivingEnd`]: the receiver of one flow, without IO.
+//!
+//! Anybody can send datagrams to the port. A connection becomes the flow's only after its handshake, in which the
+//! sender proves its key. Until then it is one of a few that wait, and the library answers an address that is not
+//! validated with at most three times the bytes that came from it [rfc9000:8.1].
+
+use crate::batch::Batch;
+use crate::keys::Keys;
+use crate::session::{FlowConfig, LARGEST_WINDOW};
+use crate::transport::{self, Instants};
+use bytes::BytesMut;
+use live::LiveError;
+use quinn_proto::{
+    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId, VarInt,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+use units::{Bytes, Span, Time};
+
+/// The most connections whose handshake is under way.
+const MOST_PENDING: usize = 16;
+
+/// The receiver of one flow.
+#[derive(Debug)]
+pub struct ReceivingEnd {
+    endpoint: Endpoint,
+    instants: Instants,
+    connections: BTreeMap<usize, (ConnectionHandle, Connection)>,
+    /// The flow's own connection, after its handshake.
+    flow: Option<usize>,
+    peer: Option<SocketAddr>,
+    stream: Option<StreamId>,
+    /// Answers to datagrams that belong to no connection.
+    answers: VecDeque<(SocketAddr, Vec<u8>)>,
+    window: Bytes,
+    payload: Bytes,
+    /// The end of the data that came furthest.
+    furthest: u64,
+    /// The number of times that data came beyond a gap.
+    jumps: u64,
+    connected: Option<Time>,
+    ended: Option<Time>,
+    full: usize,
+    scratch: Vec<u8>,
+}
+
+impl ReceivingEnd {
+    /// Makes the receiver of `flow`, which waits for its sender. `epoch` and `seed` are as for
+    /// [`SendingEnd::connect`](crate::SendingEnd::connect).
+    ///
+    /// # Errors
+    /// [`LiveError::Config`] if the library does not take the flow's settings.
+    pub fn listen(flow: &FlowConfig, keys: &Keys, epoch: Instant, seed: Option<u64>) -> Result<Self, LiveError> {
+        let mut server = ServerConfig::with_crypto(Arc::new(keys.server()?));
+        server.transport_config(Arc::new(transport::transport(flow)?)).migration(false);
+        let endpoint = Endpoint::new(transport::endpoint(flow, seed)?, Some(Arc::new(server)), false, None);
+        Ok(Self {
+            endpoint,
+            instants: Instants { epoch },
+            connections: BTreeMap::new(),
+            flow: None,
+            peer: None,
+            stream: None,
+            answers: VecDeque::new(),
+            window: transport::window(flow),
+            payload: Bytes::ZERO,
+            furthest: 0,
+            jumps: 0,
+            connected: None,
+            ended: None,
+            full: usize::from(transport::datagram(flow)?),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Returns the sender's address, after the handshake.
+    #[must_use]
+    pub const fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    /// Returns the time of the handshake's end, and the time at which the sender finished or stopped the flow.
+    #[must_use]
+    pub const fn times(&self) -> (Option<Time>, Option<Time>) {
+        (self.connected, self.ended)
+    }
+
+    /// Returns the payload that arrived, data beyond gaps included.
+    #[must_use]
+    pub const fn payload(&self) -> Bytes {
+        self.payload
+    }
+
+    /// Returns the number of times that data came beyond a gap, which is where packets were lost.
+    #[must_use]
+    pub const fn jumps(&self) -> u64 {
+        self.jumps
+    }
+
+    /// Returns the receiver's own estimate of the round-trip time, from the handshake and from its messages of credit.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Span> {
+        let (_, connection) = self.connections.get(&self.flow?)?;
+        Some(transport::span(connection.rtt()))
+    }
+
+    /// Returns the window that is granted.
+    #[must_use]
+    pub const fn window(&self) -> Bytes {
+        self.window
+    }
+
+    /// Sets the window from now on. A smaller one takes effect as the promised data arrive.
+    pub fn set_window(&mut self, window: Bytes) {
+        self.window = window.min(LARGEST_WINDOW);
+        if let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) {
+            connection.set_receive_window(transport::credit(self.window));
+        }
+    }
+
+    /// Handles the datagram `data` from `from`, which arrived at `now`.
+    pub fn handle(&mut self, now: Time, from: SocketAddr, data: &[u8]) {
+        let instant = self.instants.instant(now);
+        let mut answer = Vec::new();
+        match self.endpoint.handle(instant, from, None, None, BytesMut::from(data), &mut answer) {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if let Some((_, connection)) = self.connections.get_mut(&handle.0) {
+                    connection.handle_event(event);
+                    self.after_event(handle.0, now);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                if self.flow.is_some() || self.connections.len() >= MOST_PENDING {
+                    self.endpoint.ignore(incoming);
+                    return;
+                }
+                match self.endpoint.accept(incoming, instant, &mut answer, None) {
+                    Ok((handle, connection)) => {
+                        self.connections.insert(handle.0, (handle, connection));
+                        self.after_event(handle.0, now);
+                    }
+                    Err(error) => {
+                        if let Some(transmit) = error.response {
+                            answer.truncate(transmit.size);
+                            self.answers.push_back((transmit.destination, answer));
+                        }
+                    }
+                }
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                answer.truncate(transmit.size);
+                self.answers.push_back((transmit.destination, answer));
+            }
+            None => {}
+        }
+    }
+
+    /// Handles the timers that are due at `now`.
+    pub fn turn(&mut self, now: Time) {
+        let instant = self.instants.instant(now);
+        let due = |connection: &mut Connection| connection.poll_timeout().is_some_and(|at| at <= instant);
+        let mut woken = Vec::new();
+        for (&key, (_, connection)) in &mut self.connections {
+            if due(connection) {
+                connection.handle_timeout(instant);
+                woken.push(key);
+            }
+        }
+        for key in woken {
+            self.after_event(key, now);
+        }
+    }
+
+    fn after_event(&mut self, key: usize, now: Time) {
+        let Some((handle, connection)) = self.connections.get_mut(&key) else { return };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected if self.flow.is_none() => {
+                    (self.flow, self.connected) = (Some(key), Some(now));
+                    self.peer = Some(connection.remote_address());
+                    connection.set_receive_window(transport::credit(self.window));
+                }
+                Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) if self.flow == Some(key) => {
+                    self.stream = connection.streams().accept(Dir::Uni);
+                }
+                Event::ConnectionLost { .. } if self.flow == Some(key) => {
+                    self.ended.get_or_insert(now);
+                }
+                _ => {}
+            }
+        }
+        if self.flow == Some(key) {
+            self.read(now);
+        }
+        if self.connections.get(&key).is_some_and(|(_, connection)| connection.is_drained()) {
+            self.connections.remove(&key);
+        }
+    }
+
+    /// Reads all data that have arrived.
+    fn read(&mut self, now: Time) {
+        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else { return };
+        let Some(stream) = self.stream else { return };
+        let mut gained = 0;
+        // Without order the library holds nothing back, so gaps cannot end the connection: an ordered stream of
+        // quinn-proto 0.11.15 and later ends its connection at 1024 gaps.
+        let mut received = connection.recv_stream(stream);
+        let Ok(mut chunks) = received.read(false) else { return };
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    gained += chunk.bytes.len() as u64;
+                    self.jumps += u64::from(chunk.offset > self.furthest);
+                    self.furthest = self.furthest.max(chunk.offset + chunk.bytes.len() as u64);
+                }
+                Ok(None) => {
+                    self.ended.get_or_insert(now);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        // The credit for what was read leaves with the next output in any case.
+        let _ = chunks.finalize();
+        self.payload += Bytes::new(gained);
+        if gained > 0 && self.window < LARGEST_WINDOW {
+            // The library informs the sender of credit in steps of an eighth of the window, except for a window that
+            // grows, which it reports at once.
+            let window = transport::credit(self.window);
+            connection.set_receive_window(VarInt::from_u32((window.into_inner() as u32).saturating_sub(1)));
+            connection.set_receive_window(window);
+        }
+    }
+
+    /// Puts the datagrams that leave at `now` into `batch`, which is empty if none do. Call it until it is.
+    pub fn output(&mut self, now: Time, batch: &mut Batch) {
+        batch.clear();
+        if let Some((to, answer)) = self.answers.pop_front() {
+            batch.add(to, &answer, usize::MAX);
+            return;
+        }
+        let instant = self.instants.instant(now);
+        for (_, connection) in self.connections.values_mut() {
+            self.scratch.clear();
+            if let Some(transmit) = connection.poll_transmit(instant, 1, &mut self.scratch) {
+                batch.add(transmit.destination, &self.scratch[..transmit.size], self.full);
+                return;
+            }
+        }
+    }
+
+    /// Returns the next time at which this end has something to do.
+    pub fn wakeup(&mut self) -> Time {
+        let timers = self.connections.values_mut().filter_map(|(_, connection)| connection.poll_timeout());
+        timers.min().map_or(Time::NEVER, |at| self.instants.time(at))
+    }
+}
