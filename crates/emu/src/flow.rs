@@ -1,11 +1,13 @@
 //! The flow of a packet, the arrivals and drops of each flow, and the flows that lose in the same episodes.
 
 use link::{LossEpisodes, SynchronizedLosses};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use units::{Bytes, Span, Time};
 
 /// The protocol number of TCP.
 const TCP: u8 = 6;
+/// The protocol number of UDP.
+const UDP: u8 = 17;
 
 /// A flow across the path. Its addresses are the path's own, so protocol and ports identify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,19 +78,22 @@ const FLOWS_MAX: usize = 1 << 16;
 pub(crate) struct Flows {
     index: HashMap<FlowKey, u32>,
     counts: Vec<(FlowKey, FlowCount)>,
-    /// Loss episodes of TCP flows, each watched from its first packet on.
+    /// Loss episodes of flows, each watched from its first packet on.
     losses: LossEpisodes,
+    /// The UDP ports of flows.
+    ports: HashSet<u16>,
     /// The flows of packets that were dropped and are not yet assigned to an episode.
     struck: Vec<u32>,
 }
 
 impl Flows {
-    /// Makes an empty table for flows that all have `base_rtt`.
-    pub(crate) fn new(base_rtt: Span) -> Self {
+    /// Makes an empty table for flows that all have `base_rtt`. TCP connections and the UDP `ports` are flows.
+    pub(crate) fn new(base_rtt: Span, ports: HashSet<u16>) -> Self {
         Self {
             index: HashMap::new(),
             counts: Vec::new(),
             losses: LossEpisodes::new(base_rtt),
+            ports,
             struck: Vec::new(),
         }
     }
@@ -102,7 +107,8 @@ impl Flows {
         *self.index.entry(key).or_insert_with(|| {
             let number = self.counts.len();
             self.counts.push((key, FlowCount::default()));
-            if key.protocol == TCP {
+            let flow = key.protocol == UDP && self.ports.contains(&key.source_port);
+            if flow || key.protocol == TCP {
                 self.losses.watch(number, now);
             }
             number as u32
@@ -127,7 +133,7 @@ impl Flows {
         self.struck.drain(..).for_each(|flow| self.losses.observe(now, flow as usize, &mut delay));
     }
 
-    /// Returns the loss episodes of TCP flows.
+    /// Returns the loss episodes of flows.
     pub(crate) fn losses(&self) -> SynchronizedLosses {
         self.losses.counts()
     }

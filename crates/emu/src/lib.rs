@@ -18,7 +18,7 @@
 //!
 //! ```no_run
 //! use link::{Limit, LinkConfig};
-//! use std::collections::HashMap;
+//! use std::collections::{HashMap, HashSet};
 //! use tightlink_emu::{Path, PathConfig, prepare};
 //! use units::{Bytes, Fraction, Rate, Span};
 //! prepare()?; // while the program has one thread
@@ -29,6 +29,7 @@
 //!     queue: "codel".into(),
 //!     reverse_delay: delay,
 //!     extra_delays: HashMap::new(),
+//!     flow_ports: HashSet::new(),
 //!     traffic: Vec::new(),
 //!     seed: 1,
 //!     mtu: 1500,

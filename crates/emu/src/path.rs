@@ -345,7 +345,7 @@ fn lane(
     let stream = Stream::new(config.seed, stream);
     let link: Link<Packet> =
         Link::make_with(link, queue, limit, stream).map_err(|error| EmuError::Ended(error.to_string()))?;
-    Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
+    Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay, config.flow_ports.clone()))
 }
 
 /// Runs the thread's work, and stores the reason in `failed` if it ends with an error or a panic.

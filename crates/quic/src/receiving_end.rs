@@ -11,7 +11,8 @@ use crate::transport::{self, Instants};
 use bytes::BytesMut;
 use live::LiveError;
 use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId, VarInt,
+    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId,
+    VarInt,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -52,7 +53,12 @@ impl ReceivingEnd {
     ///
     /// # Errors
     /// [`LiveError::Config`] if the library does not take the flow's settings.
-    pub fn listen(flow: &FlowConfig, keys: &Keys, epoch: Instant, seed: Option<u64>) -> Result<Self, LiveError> {
+    pub fn listen(
+        flow: &FlowConfig,
+        keys: &Keys,
+        epoch: Instant,
+        seed: Option<u64>,
+    ) -> Result<Self, LiveError> {
         let mut server = ServerConfig::with_crypto(Arc::new(keys.server()?));
         server.transport_config(Arc::new(transport::transport(flow)?)).migration(false);
         let endpoint = Endpoint::new(transport::endpoint(flow, seed)?, Some(Arc::new(server)), false, None);
@@ -206,7 +212,9 @@ impl ReceivingEnd {
 
     /// Reads all data that have arrived.
     fn read(&mut self, now: Time) {
-        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else { return };
+        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else {
+            return;
+        };
         let Some(stream) = self.stream else { return };
         let mut gained = 0;
         // Without order the library holds nothing back, so gaps cannot end the connection: an ordered stream of

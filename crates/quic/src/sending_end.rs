@@ -16,8 +16,8 @@ use bytes::{Bytes as Chunk, BytesMut};
 use live::{Lateness, LiveError};
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, RttEstimator, StreamEvent,
-    StreamId, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, RttEstimator,
+    StreamEvent, StreamId, VarInt,
 };
 use std::any::Any;
 use std::io;

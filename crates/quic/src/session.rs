@@ -81,7 +81,10 @@ impl SessionConfig {
                 Err(LiveError::Config(Complaint::new("session", found).accepted(accepted)))
             };
             if flow.common.segment < LEAST_PACKET {
-                return wrong(format!("flow {name:?} has packets of {}", flow.common.segment), "1228B or more");
+                return wrong(
+                    format!("flow {name:?} has packets of {}", flow.common.segment),
+                    "1228B or more",
+                );
             }
             if !(1..=100).contains(&flow.delayed_ack) {
                 let found = format!("flow {name:?} acknowledges {} packets together", flow.delayed_ack);

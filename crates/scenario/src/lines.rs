@@ -4,9 +4,9 @@ use crate::path::split;
 use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
-    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant, Direction, Limit,
-    LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack, Theory, Threshold,
-    Volume, WindowVariant,
+    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
+    Direction, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack,
+    Theory, Threshold, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};

@@ -2,8 +2,8 @@
 
 use crate::values::Host;
 use crate::values::{
-    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant, Direction,
-    FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
+    AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
+    Direction, FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
 };
 
 /// A value that is written as a word.

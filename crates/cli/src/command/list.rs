@@ -44,11 +44,11 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
 fn as_json(what: ListKind, entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let kind = what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     for entry in entries {
-        let engines: Vec<&str> = entry.runs_on.split_whitespace().collect();
         print::json(&serde_json::json!({
             "kind": kind,
             "name": entry.name,
-            "runs_on": engines,
+            "runs_on": entry.runs_on,
+            "live_over": entry.live_over,
             "summary": entry.summary,
             "source": entry.source,
             "status": entry.status,
@@ -99,13 +99,18 @@ fn metrics() -> Result<(), Problem> {
     Ok(())
 }
 
+/// Returns the engines that have the entry: "sim live", "sim live (kernel, quic)".
+fn runs_on(entry: &catalogue::Entry) -> String {
+    let engines = entry.runs_on.join(" ");
+    if entry.live_over.is_empty() { engines } else { format!("{engines} ({})", entry.live_over.join(", ")) }
+}
+
 /// Prints names and engines in columns as wide as their widest entry; an empty column takes no room.
 fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
-    let width =
-        |of: fn(&catalogue::Entry) -> &str| entries.iter().map(|entry| of(entry).len()).max().unwrap_or(0);
-    let (names, engines) = (width(|entry| entry.name), width(|entry| entry.runs_on));
+    let width = |of: fn(&catalogue::Entry) -> usize| entries.iter().map(of).max().unwrap_or(0);
+    let (names, engines) = (width(|entry| entry.name.len()), width(|entry| runs_on(entry).len()));
     for entry in entries {
-        let engines = if engines > 0 { format!("  {:engines$}", entry.runs_on) } else { String::new() };
+        let engines = if engines > 0 { format!("  {:engines$}", runs_on(entry)) } else { String::new() };
         let status = if entry.status.is_empty() { String::new() } else { format!("; {}", entry.status) };
         let (name, summary, source) = (entry.name, entry.summary, entry.source);
         print::data(format_args!("  {name:names$}{engines}  {summary} ({source}{status})"))?;

@@ -4,7 +4,7 @@ use crate::EmuError;
 use link::queue::{BuildError, PolicyConfig};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use units::{Bytes, Complaint, Rate, Span};
 
 /// The settings of a path.
@@ -21,6 +21,9 @@ pub struct PathConfig {
     /// The time by which the way back is longer for single flows. The key is the port of a flow's TCP socket at the
     /// sender, or of its UDP socket at the receiver. It cannot be combined with `back`.
     pub extra_delays: HashMap<u16, Span>,
+    /// The UDP ports of flows, at both their ends. Their losses count in the loss episodes, as those of TCP do; other
+    /// UDP packets are probes or programs of their own.
+    pub flow_ports: HashSet<u16>,
     /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<(String, TrafficConfig)>,
@@ -74,6 +77,7 @@ impl PathConfig {
             queue: link::queue::DROP_TAIL.into(),
             reverse_delay: delay,
             extra_delays: HashMap::new(),
+            flow_ports: HashSet::new(),
             traffic: Vec::new(),
             seed: 1,
             mtu: 1500,

@@ -15,6 +15,7 @@ use crate::tun::{Tun, WriteOutcome};
 use crate::vnet::{VNET_LEN, VnetHeader};
 use link::traffic::Source;
 use link::{Datagram, Ecn, Histogram, Link};
+use std::collections::HashSet;
 use std::io::{self, IoSlice};
 use std::ops::Range;
 use units::{Bytes, Span, Time};
@@ -177,9 +178,10 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Makes the direction over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
-    pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span) -> Self {
-        Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt), in_flight: 0 }
+    /// Makes the direction over `link`, whose delay leaves room for `pace`, on a path with this base RTT. `ports`
+    /// are the UDP ports of flows.
+    pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span, ports: HashSet<u16>) -> Self {
+        Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt, ports), in_flight: 0 }
     }
 
     /// Starts cross traffic.

@@ -60,7 +60,8 @@ pub struct PathReport {
     pub back_samples: Vec<LinkSample>,
     /// Real packets that met the tight link, per flow, over the measured interval.
     pub flows: Vec<(FlowKey, FlowCount)>,
-    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow counts from its first packet on,
+    /// Loss episodes at the tight link over the measured interval, of TCP flows and of those of
+    /// [`PathConfig::flow_ports`](super::PathConfig::flow_ports). A flow counts from its first packet on,
     /// also after its last, because the link does not know which packet is the last.
     pub losses: SynchronizedLosses,
     /// The lateness of deliveries.

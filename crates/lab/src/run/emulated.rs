@@ -52,6 +52,7 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
         queue: link::queue::PolicyConfig { assist: None, ..tight.queue.clone() },
         reverse_delay: live::least_rtt(resolved).saturating_sub(tight.config.delay),
         extra_delays: std::collections::HashMap::new(),
+        flow_ports: std::collections::HashSet::new(),
         sample_every: None,
         back: None,
         ..live::path_config(resolved)

@@ -10,10 +10,10 @@ mod synchronized;
 #[path = "../../tests/within/engine.rs"]
 mod tests;
 
-pub(crate) use model::served_every;
+pub(crate) use model::{has_theory, served_every};
 
 use crate::run::record::{Engine, Note, Record, Summary};
-use crate::run::resolve::Resolved;
+use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkReport;
 use scenario::Direction;
 use std::ops::ControlFlow;
@@ -94,8 +94,17 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     }?;
     let ended = || resolved.warmup + Span::from_secs_f64(record.summary.measured_s);
     let end = resolved.end.or_else(|| (engine != Engine::Model).then(ended));
+    record.notes.extend(over_quic(engine, resolved).map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
+}
+
+/// Describes how `engine` answers for flows over QUIC, if it has no packets of theirs.
+fn over_quic(engine: Engine, resolved: &Resolved) -> Option<String> {
+    let quic = engine != Engine::Live && resolved.flows.iter().any(ResolvedFlow::is_quic);
+    quic.then(|| {
+        format!("{engine}: flows over QUIC are answered as TCP, whose segments stand for QUIC's packets")
+    })
 }
 
 /// Checks that `engine` supports `resolved`; costs nothing and changes nothing. Figures and claims call it; [`run`]

@@ -312,6 +312,8 @@ pub const FLOW: &[MetricReader<FlowSummary>] = &[
     of(Metric::new("size_bytes", "size", Data), |f| f.size_bytes),
     of(Metric::new("delivered_bytes", "data delivered", Data).higher(), |f| f.delivered_bytes),
     of(BACKLOG_PACKETS, |f| f.backlog_packets),
+    of(late("departure_late_s.mean", "mean lateness of departures"), |f| Some(f.departure_late_s?.mean)),
+    of(late("departure_late_s.p99", "p99 lateness of departures"), |f| Some(f.departure_late_s?.p99)),
     of(CONVERGENCE, |f| f.convergence_s),
 ];
 
@@ -338,6 +340,10 @@ pub const TRAFFIC: &[MetricReader<TrafficSummary>] = &[
     of(DELAY[5], |t| t.queueing_delay_s?.percentiles.p99),
     of(DELAY[6], |t| t.queueing_delay_s?.max),
 ];
+
+const fn late(key: &'static str, words: &'static str) -> Metric {
+    Metric::new(key, words, Delay).lower()
+}
 
 const JITTER: Metric = Metric::new("jitter_s", "mean difference of consecutive delays", Delay).lower();
 

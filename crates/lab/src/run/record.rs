@@ -14,8 +14,8 @@ pub use host::{HostSummary, Hosts};
 pub use note::Note;
 pub use percentiles::Percentiles;
 pub use summary::{
-    DelayStatistics, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics, SessionsSummary,
-    Summary,
+    DelayStatistics, Departures, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics,
+    SessionsSummary, Summary,
 };
 pub use times::Times;
 pub use traffic::TrafficSummary;

@@ -138,6 +138,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.size", &[], "1MB"),
     ("flow.stop", &[], "1s"),
     ("flow.start", &[], "0.5s"),
+    ("flow.transport", &[], "quic"),
     ("flow.handshake", &[], "false"),
     ("flow.rtt", &[], "50ms"),
     ("flow.direction", &[REVERSE], "reverse"),
@@ -283,7 +284,11 @@ fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
             let transport = &resolved.flows[0].transport;
             let switches =
                 (resolved.stack, transport.timestamps, transport.sack, live::send_memory(resolved));
-            format!("{:?} {:?} {switches:?}", live::path_config(resolved), live::session(resolved))
+            format!(
+                "{:?} {:?} {switches:?}",
+                live::path_config(resolved),
+                (live::sessions::tcp(resolved), live::sessions::quic(resolved))
+            )
         }
     })
 }

@@ -92,7 +92,8 @@ pub fn run(course: &Course, epoch: Instant) -> Run {
     let mut sender = SendingEnd::connect(&course.flow, &keys, far, begin, Some(1)).unwrap();
     let mut receiver = ReceivingEnd::listen(&course.flow, &keys, epoch, Some(2)).unwrap();
     sender.release();
-    let config = LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
+    let config =
+        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
     let mut link = Link::drop_tail(config, course.limit, Stream::new(7, "link"));
     link.begin_measuring(Time::ZERO);
     let mut back = VecDeque::<(Time, Vec<u8>)>::new();

@@ -55,6 +55,7 @@ table! {
     /// refused. `model` and `sim` answer as for TCP
     key transport => {
         kind: r#"`"tcp"`, `"quic"`"#, default: Written(r#""tcp""#),
+        engines: "live",
         why: "the transport of the theories, and of most transfers", from: OWN,
     }
     /// payload to move
@@ -76,7 +77,7 @@ table! {
     /// they were lost. The goodput is over the time until all of them are acknowledged
     opt stop: Span = at.quantity("s") => {
         kind: "time after every `start`", default: Words("stays"),
-        engines: "sim", refused_by: "model live",
+        engines: "sim live", refused_by: "model",
         why: "a transfer stays to the end", from: OWN,
     }
     /// Its start time and its base RTT.

@@ -57,6 +57,13 @@ const THEORIES: &[(Asked, &dyn Theory)] = &[
     (Asked::FixedPoint, &fixed_point::FixedPoint),
     (Asked::Fluid, &fluid::Fluid),
 ];
+/// Returns true if a theory describes the steady state of the congestion control called `name`.
+pub(crate) fn has_theory(name: &str) -> bool {
+    mft::CONTROLS.contains(&name)
+        || downloads::CONTROLS.contains(&name)
+        || fixed_point::controls().any(|known| known == name)
+}
+
 /// Every theory of a wireless cell. None has a name in `model.theory`.
 const OF_CELLS: &[(Asked, &dyn Theory)] =
     &[(Asked::Nearest, &saturation::Saturation), (Asked::Nearest, &downloads::Downloads)];

@@ -373,8 +373,20 @@ pub struct FlowSummary {
     /// engine that does not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_smoothed_rtt_s: Option<f64>,
+    /// The times by which its packets left after they were due. Absent where no program of ours times departures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub departure_late_s: Option<Departures>,
     /// The time from its start until its goodput had come within 20 % of its fair share and stayed there.
     pub convergence_s: Option<f64>,
+}
+
+/// The lateness of a flow's departures, seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Departures {
+    /// The mean.
+    pub mean: f64,
+    /// The 99th percentile.
+    pub p99: f64,
 }
 
 /// A flow's round-trip time, seconds.

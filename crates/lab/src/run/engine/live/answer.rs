@@ -1,12 +1,14 @@
 //! The record of a run on the kernel, made from the reports of the path, the senders and the receivers.
 
-use super::{least_rtt, send_memory_note};
+use super::sessions::wires;
+use super::{kernel_flows, least_rtt, send_memory_note};
 use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::cost::peak_rss_bytes;
 use crate::run::engine::{ended_early, marked, sizer_notes};
 use crate::run::fairness;
 use crate::run::record::{
-    Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
+    Departures, Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series,
+    Summary, traffic,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use ::live::{ReceivedFlow, SentFlow};
@@ -21,9 +23,13 @@ pub(super) fn record(
     received: &[ReceivedFlow],
     wall_s: f64,
 ) -> Record {
-    let flows = sent.iter().zip(received).zip(&resolved.flows);
-    let mut flows: Vec<FlowSummary> =
-        flows.map(|((sent, received), of)| flow_summary(report, sent, received, of)).collect();
+    let flows = sent.iter().zip(received).zip(resolved.flows.iter().zip(wires(resolved)));
+    let mut flows: Vec<FlowSummary> = flows
+        .map(|((sent, received), (of, wire))| FlowSummary {
+            loss_rate: loss_rate(report, wire),
+            ..flow_summary(sent, received, of)
+        })
+        .collect();
     fairness::compare(&mut flows, resolved);
     let ci95 = half_widths(&batches(resolved, report));
     let mut summary = Summary {
@@ -40,7 +46,7 @@ pub(super) fn record(
         sent.iter().filter_map(|sent| sent.connected).map(|at| at.since(Time::ZERO).as_secs_f64());
     summary.delivers_from(established, resolved);
     // Loss episodes are left out if a flow can end, because the emulated link does not know which flows end, nor when.
-    if resolved.flows.iter().all(|flow| flow.size.is_none()) {
+    if resolved.flows.iter().all(|flow| flow.size.is_none() && flow.stop.is_none()) {
         summary.set_losses(report.losses, resolved);
     }
     let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
@@ -48,17 +54,60 @@ pub(super) fn record(
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
     notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
     notes.extend(marked(&report.link).map(Note::from));
-    notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
+    notes.extend(late_departures(sent));
+    notes.extend(overflowed(resolved, report));
+    if kernel_flows(resolved).next().is_some() {
+        notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
+    }
     notes.extend(send_memory_note(resolved).map(Note::from));
     for (sent, received) in sent.iter().zip(received) {
         let own = sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name));
         notes.extend(own.map(Note::from));
         notes.extend(window_note(received, Time::ZERO + resolved.warmup).map(Note::from));
         notes.extend(phase_notes(received).into_iter().map(Note::from));
+        notes.extend(measures_note(sent, resolved).map(Note::from));
     }
     notes.extend(ended_early(&summary, resolved).into_iter().map(Note::from));
     notes.dedup();
     Record { summary, series: series(resolved, report, sent, received), notes }
+}
+
+/// The lateness of departures above which a run is in doubt. Controls that place departures read a path's delays by
+/// them, and gaps are of the order of a millisecond.
+const LATE: Span = Span::from_micros(100);
+
+/// Returns a doubt for each flow whose packets left too late.
+fn late_departures(sent: &[SentFlow]) -> impl Iterator<Item = Note> {
+    let late = |flow: &SentFlow| {
+        let late = flow.lateness.filter(|late| late.p99 > LATE)?;
+        Some(Note::Busy(format!(
+            "{}: 1 % of the packets left more than {} after they were due, where {} are allowed: the machine was too \
+             busy, so the control saw delays that are not the path's",
+            flow.name,
+            late.p99.rounded(),
+            LATE.rounded()
+        )))
+    };
+    sent.iter().filter_map(late)
+}
+
+/// Returns a doubt if a socket of a QUIC flow lost packets that had crossed the path.
+fn overflowed(resolved: &Resolved, report: &PathReport) -> Option<Note> {
+    let lost: u64 = report.hosts.iter().map(|host| host.losses.udp_rcvbuf_errors).sum();
+    (lost > 0 && resolved.flows.iter().any(ResolvedFlow::is_quic)).then(|| {
+        Note::Busy(format!(
+            "{lost} packets were lost in the sockets' receive buffers, behind the path: the machine was too busy for \
+             QUIC"
+        ))
+    })
+}
+
+/// Lists the quantities that a flow's control measured, as they were at the end.
+fn measures_note(sent: &SentFlow, resolved: &Resolved) -> Option<String> {
+    let kept = resolved.columns.contains(&Column::Measures) && !sent.measures.is_empty();
+    let listed =
+        || sent.measures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect::<Vec<_>>();
+    kept.then(|| format!("{}: the control's measures at the end: {}", sent.name, listed().join(", ")))
 }
 
 /// Returns the tight link's counters at the ends of batches, from the samples nearest to them.
@@ -99,22 +148,22 @@ fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
     sizer_notes::notes(&received.name, changes, received.final_window)
 }
 
-fn flow_summary(
-    report: &PathReport,
-    sent: &SentFlow,
-    received: &ReceivedFlow,
-    of: &ResolvedFlow,
-) -> FlowSummary {
+/// Returns the share of a flow's packets that the link dropped.
+fn loss_rate(report: &PathReport, (protocol, port): (u8, u16)) -> Option<f64> {
+    let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == protocol && key.0.source_port == port;
+    report.flows.iter().find(own).map(|(_, count)| count.loss_rate())
+}
+
+fn flow_summary(sent: &SentFlow, received: &ReceivedFlow, of: &ResolvedFlow) -> FlowSummary {
     let goodput = match (of.size, sent.completion) {
         (Some(size), Some(completion)) => Rate::of(size, completion),
         _ => received.measured.goodput(),
     };
-    let port = received.peer.map_or(0, |peer| peer.port());
-    let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == 6 && key.0.source_port == port;
+    let last = sent.samples.last().filter(|_| of.is_quic());
+    let threshold = last.and_then(|last| last.slow_start_threshold);
     FlowSummary {
         name: sent.name.clone(),
         goodput_bps: goodput.as_bps_f64(),
-        loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
         retransmits: Some(sent.measured.retransmits),
         marks: None,
         rtt_s: sent.rtt.map(|rtt| RttStatistics {
@@ -127,6 +176,10 @@ fn flow_summary(
         handshake_s: sent.handshake.map(Span::as_secs_f64),
         size_bytes: of.size.map(|size| size.get() as f64),
         delivered_bytes: Some(received.measured.payload.get() as f64),
+        departure_late_s: sent
+            .lateness
+            .map(|late| Departures { mean: late.mean.as_secs_f64(), p99: late.p99.as_secs_f64() }),
+        threshold_segments: threshold.map(|bytes| bytes.get() as f64 / sent.segment_payload.get() as f64),
         window_bytes: received.final_window.map(|window| window.get() as f64),
         ..FlowSummary::default()
     }

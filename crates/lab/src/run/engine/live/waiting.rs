@@ -1,4 +1,4 @@
-//! The times for which the sender's and the receiver's thread waited for a processor.
+//! The times for which the senders' and the receivers' threads waited for a processor.
 
 use emu::HostReport;
 use host::waiting::Thread;
@@ -22,9 +22,11 @@ impl ThreadSlot {
     }
 }
 
-/// The sender's and the receiver's thread, whose waits another thread reads.
-pub(super) struct Ends([End; 2]);
+/// The senders' and the receivers' threads, whose waits another thread reads.
+#[derive(Default)]
+pub(super) struct Ends(Vec<[End; 2]>);
 
+#[derive(Default)]
 struct End {
     thread: Arc<OnceLock<Thread>>,
     /// The time at which measurement began, and the thread's wait until then.
@@ -33,17 +35,18 @@ struct End {
     last: Option<(Instant, Span)>,
 }
 
-/// Makes two threads to watch, and the slots in which they register themselves.
-pub(super) fn watched() -> (Ends, [ThreadSlot; 2]) {
-    let threads: [Arc<OnceLock<Thread>>; 2] = Default::default();
-    let names = threads.clone().map(ThreadSlot);
-    (Ends(threads.map(|thread| End { thread, first: None, last: None })), names)
-}
-
 impl Ends {
-    /// Reads the waits of both threads. They count from the first call for which the warm-up is `over`.
+    /// Adds a sender's and a receiver's thread, and returns the slots in which they register themselves.
+    pub(super) fn watch(&mut self) -> [ThreadSlot; 2] {
+        let added: [End; 2] = Default::default();
+        let slots = [&added[0], &added[1]].map(|end| ThreadSlot(Arc::clone(&end.thread)));
+        self.0.push(added);
+        slots
+    }
+
+    /// Reads the waits of all threads. They count from the first call for which the warm-up is `over`.
     pub(super) fn look(&mut self, over: bool) {
-        for end in &mut self.0 {
+        for end in self.0.iter_mut().flatten() {
             let waited = end.thread.get().and_then(|thread| thread.waited());
             let Some(waited) = waited.filter(|_| over) else { continue };
             let now = (host::clock::now(), waited);
@@ -52,14 +55,20 @@ impl Ends {
         }
     }
 
-    /// Puts the waits into a path's report.
+    /// Puts the waits of the threads that waited longest into a path's report.
     pub(super) fn report(&self, hosts: &mut [HostReport; 2]) {
-        for ((host, end), place) in hosts.iter_mut().zip(&self.0).zip(PLACES) {
+        for (side, (host, place)) in hosts.iter_mut().zip(PLACES).enumerate() {
             host.place = place;
-            if let (Some((from, before)), Some((to, waited))) = (end.first, end.last) {
-                let of = u64::try_from(to.duration_since(from).as_nanos()).unwrap_or(u64::MAX);
-                host.waited = Some((waited.saturating_sub(before), Span::from_nanos(of)));
-            }
+            host.waited = self.0.iter().filter_map(|ends| ends[side].waited()).max();
         }
+    }
+}
+
+impl End {
+    /// Returns the time for which the thread waited, and the period over which that was counted.
+    fn waited(&self) -> Option<(Span, Span)> {
+        let ((from, before), (to, waited)) = (self.first?, self.last?);
+        let of = u64::try_from(to.duration_since(from).as_nanos()).unwrap_or(u64::MAX);
+        Some((waited.saturating_sub(before), Span::from_nanos(of)))
     }
 }

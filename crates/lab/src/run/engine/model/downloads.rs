@@ -32,7 +32,7 @@ struct Cost {
 }
 
 /// The controls that fill a queue and keep it filled, if it holds a bandwidth-delay product.
-const CONTROLS: [&str; 2] = ["reno", "newreno"];
+pub(super) const CONTROLS: [&str; 2] = ["reno", "newreno"];
 
 impl Theory for Downloads {
     fn name(&self) -> &'static str {

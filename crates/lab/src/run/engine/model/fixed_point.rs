@@ -18,6 +18,11 @@ use units::{Complaint, Fraction};
 /// The protocol that stands for a control without a response function.
 const OTHERWISE: Protocol = Protocol::Reno;
 
+/// Returns the names of the congestion controls that have a response function.
+pub(super) fn controls() -> impl Iterator<Item = &'static str> {
+    Protocol::ALL.into_iter().filter(|protocol| protocol.laws().is_some()).map(Protocol::name)
+}
+
 /// The loss rate above which timers expire, as simulations of drawn scenarios show.
 const LITTLE_LOSS: f64 = 0.01;
 
@@ -39,10 +44,7 @@ impl Theory for FixedPoint {
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let crossing = crossing(resolved)?;
         bottleneck(resolved).check()?;
-        let known: Vec<&str> = (Protocol::ALL.into_iter())
-            .filter(|protocol| protocol.laws().is_some())
-            .map(Protocol::name)
-            .collect();
+        let known: Vec<&str> = controls().collect();
         let (reno, policy) = ("Reno, by its response function", departure::not_drop_tail_or_red(resolved));
         let mut departures = departure::of_links(resolved, crossing.iter().copied(), &known, reno, policy);
         let found = match crossing.len() {

@@ -19,7 +19,7 @@ use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Room, Target};
 use units::{Bytes, Complaint, Span};
 
 /// Congestion controls with a closed form.
-const CONTROLS: [&str; 2] = ["reno", "fixed"];
+pub(super) const CONTROLS: [&str; 2] = ["reno", "fixed"];
 
 /// The queue's room, in segments, below which a window has no sawtooth, because every burst overflows the queue.
 const SMALL_QUEUE: u64 = 10;

@@ -1,0 +1,159 @@
+//! The parts of a scenario that neither the kernel, nor QUIC, nor the emulator can reproduce.
+
+use super::{path_config, sessions};
+use crate::run::engine::{Misfit, no_cell, no_users, one_queue};
+use crate::run::record::Engine;
+use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow, quic_controls};
+use emu::EmuError;
+use rustix::process::{Resource, getrlimit};
+use scenario::{Host, LossDetection, Stack};
+use units::{Complaint, Span};
+
+/// The files that a run has open besides its sockets, with some to spare.
+const OTHER_FILES: u64 = 64;
+
+/// Refuses what the kernel and the emulator cannot reproduce.
+pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    no_cell(Engine::Live, resolved)?;
+    one_queue(Engine::Live, resolved)?;
+    no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
+    room_for_flows(resolved, getrlimit(Resource::Nofile).current)?;
+    let first = &resolved.flows[0];
+    for flow in &resolved.flows {
+        if flow.segment() != first.segment() {
+            let (one, other) = (first.segment(), flow.segment());
+            let found = format!("segments of {one} and {other}, but the emulated path has one MTU");
+            let help = "give all flows the same, or use the simulator: --engine sim";
+            return misfit(flow, "segment", found, "one segment size for all flows", help);
+        }
+        if flow.stop.is_some() && flow.size.is_some() {
+            let found = "a stop of a flow with a size, which flows on real packets do not have".into();
+            let help = "leave out one of the two, or use the simulator: --engine sim";
+            return misfit(flow, "stop", found, "a stop without a size", help);
+        }
+        let jitter = flow.send_jitter;
+        let usual = Host::Linux.default_of("send_jitter", flow.control.name.as_str());
+        if jitter != Span::ZERO && Some(jitter) != usual {
+            let found = format!("a jitter of {jitter}, which is the simulator's: a real host has its own");
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit(flow, "send_jitter", found, "0s", help);
+        }
+        if !flow.is_quic() {
+            suits_kernel(flow, resolved)?;
+        }
+    }
+    match path_config(resolved).check() {
+        Err(EmuError::Refused(refused)) => {
+            let (setting, value) = (&refused.place, &refused.found);
+            let found = format!("{setting} = {value} is beyond what the emulator can do accurately");
+            let place = scenario_key(setting).to_owned();
+            Err(Misfit { engine: Engine::Live, complaint: Complaint { place, found, ..refused } })
+        }
+        // This check only compares numbers; any other error recurs when the path starts.
+        _ => Ok(()),
+    }
+}
+
+/// Refuses more flows than there are ports, or than this process may open sockets for: `files` at the most.
+fn room_for_flows(resolved: &Resolved, files: Option<u64>) -> Result<(), Misfit> {
+    let (first, count) = (&resolved.flows[0], resolved.flows.len());
+    let ports = sessions::ports(resolved);
+    if ports > sessions::PORTS {
+        let found = format!("{count} flows in all, and each needs a port of its own");
+        let accepted = format!("up to {} flows and probers of QUIC flows", sessions::PORTS);
+        let help = "use fewer, or the simulator: --engine sim";
+        return misfit(first, "count", found, accepted, help);
+    }
+    let needed = sessions::sockets(resolved) + OTHER_FILES;
+    if let Some(files) = files.filter(|files| *files < needed)
+        && let Some(quic) = resolved.flows.iter().find(|flow| flow.is_quic())
+    {
+        let found = format!(
+            "{count} flows, which need {needed} sockets and files in one process, and it may open {files}"
+        );
+        let accepted = format!("up to {} flows", files.saturating_sub(OTHER_FILES) / 3);
+        let help = format!("raise the limit: ulimit -n {needed}; or use fewer flows, or --engine sim");
+        return misfit(quic, "count", found, accepted, &help);
+    }
+    Ok(())
+}
+
+/// Refuses what the kernel's TCP cannot reproduce.
+fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> {
+    if !KERNEL_CONTROLS.contains(&flow.control.name.as_str()) {
+        let found = format!("no kernel has control \"{}\"", flow.control.name);
+        let help = if quic_controls().contains(&flow.control.name.as_str()) {
+            "write transport = \"quic\", which runs it on UDP packets; choose another control; or use the \
+             simulator: --engine sim"
+        } else {
+            "choose another control, or the simulator: --engine sim"
+        };
+        return misfit(flow, "control", found, KERNEL_CONTROLS.join(", "), help);
+    }
+    let own = flow.transport;
+    let common = super::kernel_flows(resolved).next().map_or(own, |first| first.transport);
+    for (key, differs) in
+        [("timestamps", own.timestamps != common.timestamps), ("sack", own.sack != common.sack)]
+    {
+        if differs {
+            let found = format!("{key} on some flows only; the kernel has one setting");
+            let help = "give all flows the same, or use the simulator: --engine sim";
+            return misfit(flow, key, found, "true or false for all flows", help);
+        }
+    }
+    // A value that the preset of this kernel sets by itself is accepted, because the user did not ask for it.
+    let (own, control) = (Host::Linux, flow.control.name.as_str());
+    let slow_start = own.default_of::<String>("slow_start", control);
+    if flow.control.slow_start != "standard" && Some(&flow.control.slow_start) != slow_start.as_ref() {
+        let found = format!("slow start \"{}\", but the kernel has its own", flow.control.slow_start);
+        let help = "leave it out, write transport = \"quic\", or use the simulator: --engine sim";
+        return misfit(flow, "slow_start", found, "standard", help);
+    }
+    let counting = flow.control.tuning.byte_counting;
+    if counting != 1 && Some(counting) != own.default_of("byte_counting", control) {
+        let found = format!("byte counting by {counting}, but the kernel has its own");
+        let help = "leave it out, write transport = \"quic\", or use the simulator: --engine sim";
+        return misfit(flow, "byte_counting", found, "1", help);
+    }
+    if flow.transport.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
+        let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
+        let help = "write live.stack = \"modern\", or use the simulator: --engine sim";
+        return misfit(flow, "loss_detection", found, "\"dupack\"", help);
+    }
+    for (key, on) in [("ecn", flow.transport.ecn), ("pacing", flow.transport.pacing)] {
+        if on {
+            let found = format!("{key} = true, which this version does not turn on in the kernel");
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit(flow, key, found, "false", help);
+        }
+    }
+    if flow.access_rate.is_some() && flow.access_rate != own.default_of("access_rate", control) {
+        let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
+        let help = "leave it out, or use the simulator: --engine sim";
+        return misfit(flow, "access_rate", found, "unlimited", help);
+    }
+    Ok(())
+}
+
+fn misfit(
+    flow: &ResolvedFlow,
+    key: &str,
+    found: String,
+    accepted: impl Into<String>,
+    help: &str,
+) -> Result<(), Misfit> {
+    let complaint = Complaint::new(flow.key(key), found).accepted(accepted).help(help);
+    Err(Misfit { engine: Engine::Live, complaint })
+}
+
+/// Returns the scenario's key for the emulator's `setting`.
+fn scenario_key(setting: &str) -> &'static str {
+    match setting {
+        "mtu" => "flow[0].segment",
+        "rate x delay + queue limit" => "link.queue.limit",
+        "queue kind" => "link.queue.kind",
+        "traffic rate" => "traffic",
+        "record every" => "record.every",
+        _ => "link.rate",
+    }
+}
