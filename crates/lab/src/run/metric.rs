@@ -342,7 +342,7 @@ pub const TRAFFIC: &[MetricReader<TrafficSummary>] = &[
 ];
 
 const fn late(key: &'static str, words: &'static str) -> Metric {
-    Metric::new(key, words, Delay).lower()
+    Metric::new(key, words, Delay).digits(3).lower()
 }
 
 const JITTER: Metric = Metric::new("jitter_s", "mean difference of consecutive delays", Delay).lower();
