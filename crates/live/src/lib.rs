@@ -40,9 +40,9 @@ mod window;
 
 pub use error::LiveError;
 pub use load::{
-    FlowConfig, KERNEL_DECIDES, Lateness, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample, RttStatistics,
-    STOP_CHECK, SampleTimes, SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel, SizerChoice, receive, receive_with, send,
-    send_with,
+    FlowConfig, KERNEL_DECIDES, Lateness, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample,
+    RttStatistics, STOP_CHECK, SampleTimes, SendCounts, SenderSample, SentFlow, SessionConfig, SideChannel,
+    SizerChoice, receive, receive_with, send, send_with,
 };
 pub use probed_group::ProbedGroup;
 pub use sized_group::SizedGroup;

@@ -97,7 +97,8 @@ impl Gate {
             }
             (self.held, self.free_at, self.limited) = (false, Time::ZERO, true);
         }
-        let gap = pace.map_or(Span::ZERO, |pace| pace.max(Rate::from_bps(1)).serialization(Bytes::new(packet)));
+        let gap =
+            pace.map_or(Span::ZERO, |pace| pace.max(Rate::from_bps(1)).serialization(Bytes::new(packet)));
         // A packet that waits by a slower rate leaves earlier at the new one.
         let free_at = self.free_at - self.gap.saturating_sub(gap);
         let single = ledger.places_departures() || self.cap.is_some();

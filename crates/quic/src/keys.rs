@@ -47,7 +47,8 @@ impl Keys {
 
     /// Returns the sender's side of the handshake.
     pub(crate) fn client(&self) -> Result<QuicClientConfig, LiveError> {
-        let builder = ClientConfig::builder_with_provider(provider()).with_protocol_versions(&[&version::TLS13]);
+        let builder =
+            ClientConfig::builder_with_provider(provider()).with_protocol_versions(&[&version::TLS13]);
         let verifier = Arc::new(OnlyPeer::new(&self.receiver));
         let resolver = client::AlwaysResolvesClientRawPublicKeys::new(Arc::clone(&self.sender));
         let mut config = builder
@@ -61,7 +62,8 @@ impl Keys {
 
     /// Returns the receiver's side of the handshake.
     pub(crate) fn server(&self) -> Result<QuicServerConfig, LiveError> {
-        let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&version::TLS13]);
+        let builder =
+            ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&version::TLS13]);
         let verifier = Arc::new(OnlyPeer::new(&self.sender));
         let resolver = server::AlwaysResolvesServerRawPublicKeys::new(Arc::clone(&self.receiver));
         let mut config = builder

@@ -52,7 +52,10 @@ mod tests {
         (0..199).for_each(|_| counts.note(Span::from_micros(3)));
         counts.note(Span::from_millis(50));
         let summary = counts.summary().unwrap();
-        assert_eq!((summary.p99, summary.max, summary.count), (Span::from_micros(4), Span::from_millis(50), 200));
+        assert_eq!(
+            (summary.p99, summary.max, summary.count),
+            (Span::from_micros(4), Span::from_millis(50), 200)
+        );
         assert_eq!(summary.mean, Span::from_nanos((199 * 3_000 + 50_000_000) / 200));
     }
 }

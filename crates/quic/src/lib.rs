@@ -18,4 +18,6 @@ pub use ledger::{Ledger, LedgerCounts};
 pub use receiving_end::ReceivingEnd;
 pub use run::{Receiver, receive, send};
 pub use sending_end::{SendingEnd, SendingPhase, Wakeup};
-pub use session::{ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, OVERHEAD, SessionConfig};
+pub use session::{
+    ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, MOST_TOGETHER, OVERHEAD, SessionConfig,
+};

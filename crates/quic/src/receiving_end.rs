@@ -11,7 +11,8 @@ use crate::transport::{self, Instants};
 use bytes::BytesMut;
 use live::LiveError;
 use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId, VarInt,
+    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId,
+    VarInt,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -21,6 +22,9 @@ use units::{Bytes, Span, Time};
 
 /// The most connections whose handshake is under way.
 const MOST_PENDING: usize = 16;
+
+/// The messages of credit in a window. The library's own are 8.
+const STEPS: u64 = 64;
 
 /// The receiver of one flow.
 #[derive(Debug)]
@@ -40,8 +44,11 @@ pub struct ReceivingEnd {
     furthest: u64,
     /// The number of times that data came beyond a gap.
     jumps: u64,
-    connected: Option<Time>,
-    ended: Option<Time>,
+    /// The payload read since the sender was last informed of credit.
+    unannounced: u64,
+    /// The least payload that acknowledgements report together.
+    acknowledged_together: u64,
+    has_ended: bool,
     full: usize,
     scratch: Vec<u8>,
 }
@@ -52,7 +59,12 @@ impl ReceivingEnd {
     ///
     /// # Errors
     /// [`LiveError::Config`] if the library does not take the flow's settings.
-    pub fn listen(flow: &FlowConfig, keys: &Keys, epoch: Instant, seed: Option<u64>) -> Result<Self, LiveError> {
+    pub fn listen(
+        flow: &FlowConfig,
+        keys: &Keys,
+        epoch: Instant,
+        seed: Option<u64>,
+    ) -> Result<Self, LiveError> {
         let mut server = ServerConfig::with_crypto(Arc::new(keys.server()?));
         server.transport_config(Arc::new(transport::transport(flow)?)).migration(false);
         let endpoint = Endpoint::new(transport::endpoint(flow, seed)?, Some(Arc::new(server)), false, None);
@@ -68,8 +80,9 @@ impl ReceivingEnd {
             payload: Bytes::ZERO,
             furthest: 0,
             jumps: 0,
-            connected: None,
-            ended: None,
+            unannounced: 0,
+            acknowledged_together: flow.delayed_ack * u64::from(transport::datagram(flow)?) / 2,
+            has_ended: false,
             full: usize::from(transport::datagram(flow)?),
             scratch: Vec::new(),
         })
@@ -81,10 +94,10 @@ impl ReceivingEnd {
         self.peer
     }
 
-    /// Returns the time of the handshake's end, and the time at which the sender finished or stopped the flow.
+    /// Returns true if the sender has finished or stopped the flow.
     #[must_use]
-    pub const fn times(&self) -> (Option<Time>, Option<Time>) {
-        (self.connected, self.ended)
+    pub const fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Returns the payload that arrived, data beyond gaps included.
@@ -128,7 +141,7 @@ impl ReceivingEnd {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some((_, connection)) = self.connections.get_mut(&handle.0) {
                     connection.handle_event(event);
-                    self.after_event(handle.0, now);
+                    self.after_event(handle.0);
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
@@ -139,7 +152,7 @@ impl ReceivingEnd {
                 match self.endpoint.accept(incoming, instant, &mut answer, None) {
                     Ok((handle, connection)) => {
                         self.connections.insert(handle.0, (handle, connection));
-                        self.after_event(handle.0, now);
+                        self.after_event(handle.0);
                     }
                     Err(error) => {
                         if let Some(transmit) = error.response {
@@ -169,11 +182,11 @@ impl ReceivingEnd {
             }
         }
         for key in woken {
-            self.after_event(key, now);
+            self.after_event(key);
         }
     }
 
-    fn after_event(&mut self, key: usize, now: Time) {
+    fn after_event(&mut self, key: usize) {
         let Some((handle, connection)) = self.connections.get_mut(&key) else { return };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
@@ -183,7 +196,7 @@ impl ReceivingEnd {
         while let Some(event) = connection.poll() {
             match event {
                 Event::Connected if self.flow.is_none() => {
-                    (self.flow, self.connected) = (Some(key), Some(now));
+                    self.flow = Some(key);
                     self.peer = Some(connection.remote_address());
                     connection.set_receive_window(transport::credit(self.window));
                 }
@@ -191,13 +204,13 @@ impl ReceivingEnd {
                     self.stream = connection.streams().accept(Dir::Uni);
                 }
                 Event::ConnectionLost { .. } if self.flow == Some(key) => {
-                    self.ended.get_or_insert(now);
+                    self.has_ended = true;
                 }
                 _ => {}
             }
         }
         if self.flow == Some(key) {
-            self.read(now);
+            self.read();
         }
         if self.connections.get(&key).is_some_and(|(_, connection)| connection.is_drained()) {
             self.connections.remove(&key);
@@ -205,9 +218,12 @@ impl ReceivingEnd {
     }
 
     /// Reads all data that have arrived.
-    fn read(&mut self, now: Time) {
-        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else { return };
+    fn read(&mut self) {
+        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else {
+            return;
+        };
         let Some(stream) = self.stream else { return };
+        let step = self.acknowledged_together.max(self.window.get() / STEPS);
         let mut gained = 0;
         // Without order the library holds nothing back, so gaps cannot end the connection: an ordered stream of
         // quinn-proto 0.11.15 and later ends its connection at 1024 gaps.
@@ -221,7 +237,7 @@ impl ReceivingEnd {
                     self.furthest = self.furthest.max(chunk.offset + chunk.bytes.len() as u64);
                 }
                 Ok(None) => {
-                    self.ended.get_or_insert(now);
+                    self.has_ended = true;
                     break;
                 }
                 Err(_) => break,
@@ -230,9 +246,11 @@ impl ReceivingEnd {
         // The credit for what was read leaves with the next output in any case.
         let _ = chunks.finalize();
         self.payload += Bytes::new(gained);
-        if gained > 0 && self.window < LARGEST_WINDOW {
+        self.unannounced += gained;
+        if self.unannounced >= step && self.window < LARGEST_WINDOW {
+            self.unannounced = 0;
             // The library informs the sender of credit in steps of an eighth of the window, except for a window that
-            // grows, which it reports at once.
+            // grows, which it reports at once. So the window grows by a byte as often as arrivals are acknowledged.
             let window = transport::credit(self.window);
             connection.set_receive_window(VarInt::from_u32((window.into_inner() as u32).saturating_sub(1)));
             connection.set_receive_window(window);
@@ -241,7 +259,7 @@ impl ReceivingEnd {
 
     /// Puts the datagrams that leave at `now` into `batch`, which is empty if none do. Call it until it is.
     pub fn output(&mut self, now: Time, batch: &mut Batch) {
-        batch.clear();
+        batch.clear(1);
         if let Some((to, answer)) = self.answers.pop_front() {
             batch.add(to, &answer, usize::MAX);
             return;

@@ -67,7 +67,9 @@ pub(crate) fn transport(flow: &FlowConfig) -> Result<TransportConfig, LiveError>
     let datagram = datagram(flow)?;
     let mut frequency = AckFrequencyConfig::default();
     frequency
-        .ack_eliciting_threshold(VarInt::from_u32(u32::try_from(flow.delayed_ack.max(1) - 1).unwrap_or(u32::MAX)))
+        .ack_eliciting_threshold(VarInt::from_u32(
+            u32::try_from(flow.delayed_ack.max(1) - 1).unwrap_or(u32::MAX),
+        ))
         .max_ack_delay(Some(duration(flow.delayed_ack_timeout)));
     let mut transport = TransportConfig::default();
     transport

@@ -10,8 +10,20 @@ use units::{Fraction, Span, Time};
 
 /// The controls that need no router.
 const CONTROLS: [&str; 14] = [
-    "reno", "newreno", "cubic", "highspeed", "scalable", "bic", "westwood", "africa", "lp", "vegas", "fast", "bbr",
-    "bbr3", "madison",
+    "reno",
+    "newreno",
+    "cubic",
+    "highspeed",
+    "scalable",
+    "bic",
+    "westwood",
+    "africa",
+    "lp",
+    "vegas",
+    "fast",
+    "bbr",
+    "bbr3",
+    "madison",
 ];
 
 /// Rate in Mbit/s, round trip in milliseconds, queue in bytes.
@@ -30,7 +42,8 @@ const PATHS: [(u64, u64, u64); 10] = [
 
 /// Runs the simulator's counterpart of `course`.
 fn simulate(course: &Course) -> Outcome<NoRecorder> {
-    let config = LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
+    let config =
+        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
     let mut flow = FlowPlan::greedy("flow", &course.flow.control.name, course.rtt);
     flow.transport =
         Transport { loss_detection: LossDetection::Rack, recovery: Recovery::Prr, ..Transport::default() };
@@ -66,8 +79,16 @@ fn table() {
             let goodput = (ours.goodput.as_bps_f64() / 1e6, twin.flows[0].goodput().as_bps_f64() / 1e6);
             println!(
                 "{control:10} {mbps:4} Mb/s {rtt:4} ms {limit:8} B: goodput {:7.2} {:7.2} {:+6.1} %  wait {:7.2} {:7.2} ms drops {:6} {:6} diff {} unknown {} {:?}",
-                goodput.0, goodput.1, (goodput.0 / goodput.1 - 1.0) * 100.0, waiting(&ours.link), waiting(&twin.link),
-                ours.link.queue_drops, twin.link.queue_drops, ours.counts.differences, ours.counts.unknown, ours.phase,
+                goodput.0,
+                goodput.1,
+                (goodput.0 / goodput.1 - 1.0) * 100.0,
+                waiting(&ours.link),
+                waiting(&twin.link),
+                ours.link.queue_drops,
+                twin.link.queue_drops,
+                ours.counts.differences,
+                ours.counts.unknown,
+                ours.phase,
             );
         }
     }

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 use tightlink_quic::{
-    Batch, ControlChoice, FlowConfig, HEADERS, Keys, LedgerCounts, ReceivingEnd, SendingEnd, SendingPhase,
+    Batch, ControlChoice, FlowConfig, HEADERS, Keys, LedgerCounts, MOST_TOGETHER, ReceivingEnd, SendingEnd,
+    SendingPhase,
 };
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -55,6 +56,7 @@ impl Course {
                 control,
                 delayed_ack: 1,
                 delayed_ack_timeout: Span::from_millis(25),
+                most_together: MOST_TOGETHER,
                 probe_port: None,
             },
             windows: Vec::new(),
@@ -92,7 +94,8 @@ pub fn run(course: &Course, epoch: Instant) -> Run {
     let mut sender = SendingEnd::connect(&course.flow, &keys, far, begin, Some(1)).unwrap();
     let mut receiver = ReceivingEnd::listen(&course.flow, &keys, epoch, Some(2)).unwrap();
     sender.release();
-    let config = LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
+    let config =
+        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
     let mut link = Link::drop_tail(config, course.limit, Stream::new(7, "link"));
     link.begin_measuring(Time::ZERO);
     let mut back = VecDeque::<(Time, Vec<u8>)>::new();
