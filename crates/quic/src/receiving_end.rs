@@ -23,9 +23,6 @@ use units::{Bytes, Span, Time};
 /// The most connections whose handshake is under way.
 const MOST_PENDING: usize = 16;
 
-/// The messages of credit in a window. The library's own are 8.
-const STEPS: u64 = 64;
-
 /// The receiver of one flow.
 #[derive(Debug)]
 pub struct ReceivingEnd {
@@ -46,7 +43,7 @@ pub struct ReceivingEnd {
     jumps: u64,
     /// The payload read since the sender was last informed of credit.
     unannounced: u64,
-    /// The least payload that acknowledgements report together.
+    /// The payload after which the sender is informed of credit: as often as of arrivals.
     acknowledged_together: u64,
     has_ended: bool,
     full: usize,
@@ -223,7 +220,6 @@ impl ReceivingEnd {
             return;
         };
         let Some(stream) = self.stream else { return };
-        let step = self.acknowledged_together.max(self.window.get() / STEPS);
         let mut gained = 0;
         // Without order the library holds nothing back, so gaps cannot end the connection: an ordered stream of
         // quinn-proto 0.11.15 and later ends its connection at 1024 gaps.
@@ -247,7 +243,7 @@ impl ReceivingEnd {
         let _ = chunks.finalize();
         self.payload += Bytes::new(gained);
         self.unannounced += gained;
-        if self.unannounced >= step && self.window < LARGEST_WINDOW {
+        if self.unannounced >= self.acknowledged_together && self.window < LARGEST_WINDOW {
             self.unannounced = 0;
             // The library informs the sender of credit in steps of an eighth of the window, except for a window that
             // grows, which it reports at once. So the window grows by a byte as often as arrivals are acknowledged.

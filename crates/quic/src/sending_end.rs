@@ -175,7 +175,7 @@ impl SendingEnd {
             handle,
             connection,
             adapter,
-            gate: Gate::new(),
+            gate: Gate::new(flow.common.pacing),
             phase: SendingPhase::Connecting,
             is_released: false,
             stream: None,

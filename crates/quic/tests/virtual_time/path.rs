@@ -77,6 +77,8 @@ pub struct Run {
     pub arrived: Vec<u64>,
     pub phase: SendingPhase,
     pub least_rtt: Option<Span>,
+    /// The controller's window at the end.
+    pub window: Bytes,
     pub mean_rtt: f64,
 }
 
@@ -162,6 +164,7 @@ pub fn run(course: &Course, epoch: Instant) -> Run {
         arrived,
         phase: sender.phase(),
         least_rtt: sender.with_ledger(|ledger| ledger.rtt()).map(|(_, least)| least),
+        window: sender.with_ledger(|ledger| ledger.control().allowance().window),
         mean_rtt: rtts / samples.max(1) as f64,
     }
 }
