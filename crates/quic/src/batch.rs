@@ -1,9 +1,8 @@
 //! [`Batch`]: datagrams that leave together.
 
+use crate::session::MOST_TOGETHER;
 use std::net::SocketAddr;
 
-/// The most datagrams in a batch.
-const MOST_DATAGRAMS: usize = 44;
 /// The most bytes in a batch: the largest UDP payload over IPv4. One more is refused, and all are lost.
 const MOST_BYTES: usize = 65_507;
 
@@ -16,7 +15,9 @@ pub struct Batch {
     /// The length of the first datagram.
     pub segment: usize,
     bytes: Vec<u8>,
-    /// True if a shorter datagram has ended the batch.
+    /// The most datagrams.
+    most: usize,
+    /// True if the batch is full, or a shorter datagram has ended it.
     is_closed: bool,
 }
 
@@ -25,11 +26,13 @@ impl Batch {
     #[must_use]
     pub fn new() -> Self {
         let to = SocketAddr::from(([0, 0, 0, 0], 0));
-        Self { to, segment: 0, bytes: Vec::new(), is_closed: false }
+        Self { to, segment: 0, bytes: Vec::new(), most: MOST_TOGETHER, is_closed: false }
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Empties the batch, which may then get `most` datagrams.
+    pub(crate) fn clear(&mut self, most: usize) {
         self.bytes.clear();
+        self.most = most.clamp(1, MOST_TOGETHER);
         self.is_closed = false;
     }
 
@@ -41,7 +44,7 @@ impl Batch {
         self.bytes.extend_from_slice(datagram);
         let next = self.bytes.len().saturating_add(full);
         self.is_closed =
-            datagram.len() < full || next > MOST_BYTES || self.bytes.len() >= self.segment * MOST_DATAGRAMS;
+            datagram.len() < full || next > MOST_BYTES || self.bytes.len() >= self.segment * self.most;
     }
 
     pub(crate) const fn is_closed(&self) -> bool {

@@ -4,7 +4,8 @@
 //! controller holds everything back. The next departure follows from the controller's own gaps, or else from its rate.
 //! Within a rate a [quantum](cc::send_quantum) may leave together. The plan is kept and not the deeds: a departure that
 //! was late does not delay the following ones. But time in which the window or the data were the limit gives no credit,
-//! because saved credit becomes a burst.
+//! because saved credit becomes a burst. With 20 ms of it, BBR v1 on 100 Mbit/s and 40 ms keeps 19 ms of queue, and 2 ms
+//! without.
 
 use crate::lateness::LatenessCounts;
 use crate::ledger::Ledger;
@@ -49,13 +50,14 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn new() -> Self {
+    /// Makes a gate that is open, and limits the pace to `cap`.
+    pub(crate) fn new(cap: Option<Rate>) -> Self {
         Self {
             free_at: Time::ZERO,
             gap: Span::ZERO,
             rate: None,
             early: Span::ZERO,
-            cap: None,
+            cap,
             held: false,
             pair: None,
             limited: true,

@@ -19,5 +19,5 @@ pub use receiving_end::ReceivingEnd;
 pub use run::{Receiver, receive, send};
 pub use sending_end::{SendingEnd, SendingPhase, Wakeup};
 pub use session::{
-    ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, OVERHEAD, SessionConfig,
+    ControlChoice, FlowConfig, HEADERS, LARGEST_WINDOW, LEAST_PACKET, MOST_TOGETHER, OVERHEAD, SessionConfig,
 };

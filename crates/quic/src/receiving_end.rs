@@ -41,8 +41,11 @@ pub struct ReceivingEnd {
     furthest: u64,
     /// The number of times that data came beyond a gap.
     jumps: u64,
-    connected: Option<Time>,
-    ended: Option<Time>,
+    /// The payload read since the sender was last informed of credit.
+    unannounced: u64,
+    /// The payload after which the sender is informed of credit: as often as of arrivals.
+    acknowledged_together: u64,
+    has_ended: bool,
     full: usize,
     scratch: Vec<u8>,
 }
@@ -74,8 +77,9 @@ impl ReceivingEnd {
             payload: Bytes::ZERO,
             furthest: 0,
             jumps: 0,
-            connected: None,
-            ended: None,
+            unannounced: 0,
+            acknowledged_together: flow.delayed_ack * u64::from(transport::datagram(flow)?) / 2,
+            has_ended: false,
             full: usize::from(transport::datagram(flow)?),
             scratch: Vec::new(),
         })
@@ -87,10 +91,10 @@ impl ReceivingEnd {
         self.peer
     }
 
-    /// Returns the time of the handshake's end, and the time at which the sender finished or stopped the flow.
+    /// Returns true if the sender has finished or stopped the flow.
     #[must_use]
-    pub const fn times(&self) -> (Option<Time>, Option<Time>) {
-        (self.connected, self.ended)
+    pub const fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Returns the payload that arrived, data beyond gaps included.
@@ -134,7 +138,7 @@ impl ReceivingEnd {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some((_, connection)) = self.connections.get_mut(&handle.0) {
                     connection.handle_event(event);
-                    self.after_event(handle.0, now);
+                    self.after_event(handle.0);
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
@@ -145,7 +149,7 @@ impl ReceivingEnd {
                 match self.endpoint.accept(incoming, instant, &mut answer, None) {
                     Ok((handle, connection)) => {
                         self.connections.insert(handle.0, (handle, connection));
-                        self.after_event(handle.0, now);
+                        self.after_event(handle.0);
                     }
                     Err(error) => {
                         if let Some(transmit) = error.response {
@@ -175,11 +179,11 @@ impl ReceivingEnd {
             }
         }
         for key in woken {
-            self.after_event(key, now);
+            self.after_event(key);
         }
     }
 
-    fn after_event(&mut self, key: usize, now: Time) {
+    fn after_event(&mut self, key: usize) {
         let Some((handle, connection)) = self.connections.get_mut(&key) else { return };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
@@ -189,7 +193,7 @@ impl ReceivingEnd {
         while let Some(event) = connection.poll() {
             match event {
                 Event::Connected if self.flow.is_none() => {
-                    (self.flow, self.connected) = (Some(key), Some(now));
+                    self.flow = Some(key);
                     self.peer = Some(connection.remote_address());
                     connection.set_receive_window(transport::credit(self.window));
                 }
@@ -197,13 +201,13 @@ impl ReceivingEnd {
                     self.stream = connection.streams().accept(Dir::Uni);
                 }
                 Event::ConnectionLost { .. } if self.flow == Some(key) => {
-                    self.ended.get_or_insert(now);
+                    self.has_ended = true;
                 }
                 _ => {}
             }
         }
         if self.flow == Some(key) {
-            self.read(now);
+            self.read();
         }
         if self.connections.get(&key).is_some_and(|(_, connection)| connection.is_drained()) {
             self.connections.remove(&key);
@@ -211,7 +215,7 @@ impl ReceivingEnd {
     }
 
     /// Reads all data that have arrived.
-    fn read(&mut self, now: Time) {
+    fn read(&mut self) {
         let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else {
             return;
         };
@@ -229,7 +233,7 @@ impl ReceivingEnd {
                     self.furthest = self.furthest.max(chunk.offset + chunk.bytes.len() as u64);
                 }
                 Ok(None) => {
-                    self.ended.get_or_insert(now);
+                    self.has_ended = true;
                     break;
                 }
                 Err(_) => break,
@@ -238,9 +242,11 @@ impl ReceivingEnd {
         // The credit for what was read leaves with the next output in any case.
         let _ = chunks.finalize();
         self.payload += Bytes::new(gained);
-        if gained > 0 && self.window < LARGEST_WINDOW {
+        self.unannounced += gained;
+        if self.unannounced >= self.acknowledged_together && self.window < LARGEST_WINDOW {
+            self.unannounced = 0;
             // The library informs the sender of credit in steps of an eighth of the window, except for a window that
-            // grows, which it reports at once.
+            // grows, which it reports at once. So the window grows by a byte as often as arrivals are acknowledged.
             let window = transport::credit(self.window);
             connection.set_receive_window(VarInt::from_u32((window.into_inner() as u32).saturating_sub(1)));
             connection.set_receive_window(window);
@@ -249,7 +255,7 @@ impl ReceivingEnd {
 
     /// Puts the datagrams that leave at `now` into `batch`, which is empty if none do. Call it until it is.
     pub fn output(&mut self, now: Time, batch: &mut Batch) {
-        batch.clear();
+        batch.clear(1);
         if let Some((to, answer)) = self.answers.pop_front() {
             batch.add(to, &answer, usize::MAX);
             return;

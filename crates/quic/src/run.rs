@@ -105,14 +105,14 @@ pub fn send(
     run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
 }
 
-/// Returns the tokens that become ready by `wake`. If a packet is due then, the thread is awake before it.
+/// Returns the tokens that become ready by the real time `wake`. If a packet is due then, the thread is awake before it.
 fn wait(
     poller: &Poller,
     clock: Clock,
     wake: Time,
     is_departure: bool,
 ) -> Result<Vec<(u64, Interest)>, LiveError> {
-    let now = clock.now();
+    let now = clock.real();
     if !is_departure {
         return Ok(poller.wait(now, wake)?);
     }
@@ -123,7 +123,7 @@ fn wait(
         }
     }
     loop {
-        let now = clock.now();
+        let now = clock.real();
         if now >= wake {
             return Ok(Vec::new());
         }
@@ -132,5 +132,24 @@ fn wait(
             return Ok(ready);
         }
         std::hint::spin_loop();
+    }
+}
+
+/// The two times of a run at one moment. The library and the controllers live in real time, as the kernel's do, because
+/// a clock that follows a path can make a time between two events too short. The session's own times are the path's.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    real: Time,
+    path: Time,
+}
+
+impl Moment {
+    fn now(clock: Clock) -> Self {
+        Self { real: clock.real(), path: clock.now() }
+    }
+
+    /// Returns the real time at which the path's time will be `at`, if the path does not stand still until then.
+    fn real_at(self, at: Time) -> Time {
+        if at == Time::NEVER { Time::NEVER } else { self.real + at.since(self.path) }
     }
 }

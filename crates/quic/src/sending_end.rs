@@ -32,7 +32,7 @@ const SHUT: u64 = 1;
 /// The library's window while data may leave. Above 2^32 its own pacer is off.
 const OPEN: u64 = 1 << 40;
 /// The payload that is written at once.
-const CHUNK: usize = 1 << 16;
+const CHUNK: usize = 1 << 20;
 
 /// The controller that the library sees. It passes everything on to the ledger.
 #[derive(Clone, Debug)]
@@ -130,6 +130,7 @@ pub struct SendingEnd {
     zeros: Chunk,
     /// The length of a full datagram.
     full: usize,
+    most_together: usize,
     /// The time of the last packet, which is its name.
     last_name: Time,
     /// True if nothing can be sent before something comes in: there are no data, or no credit.
@@ -174,13 +175,14 @@ impl SendingEnd {
             handle,
             connection,
             adapter,
-            gate: Gate::new(),
+            gate: Gate::new(flow.common.pacing),
             phase: SendingPhase::Connecting,
             is_released: false,
             stream: None,
             unwritten: flow.common.size.map_or(u64::MAX, Bytes::get),
             zeros: Chunk::from(vec![0; CHUNK]),
             full: usize::from(transport::datagram(flow)?),
+            most_together: flow.most_together,
             last_name: now,
             is_dry: false,
             connected: None,
@@ -349,7 +351,7 @@ impl SendingEnd {
 
     /// Puts the datagrams that leave at `now` into `batch`, which is empty if none do. Call it until it is.
     pub fn output(&mut self, now: Time, batch: &mut Batch) {
-        batch.clear();
+        batch.clear(self.most_together);
         while !batch.is_closed() {
             let is_open = self.may_leave(now);
             // A shut gate would keep even the end of a connection back.

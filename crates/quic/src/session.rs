@@ -38,6 +38,9 @@ impl ControlChoice {
     }
 }
 
+/// The most datagrams in a batch: 44 of 1472 bytes are the largest UDP payload.
+pub const MOST_TOGETHER: usize = 44;
+
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowConfig {
@@ -50,6 +53,8 @@ pub struct FlowConfig {
     pub delayed_ack: u64,
     /// The longest time for which an acknowledgement waits for further packets.
     pub delayed_ack_timeout: Span,
+    /// The most datagrams that leave by one call, up to 44.
+    pub most_together: usize,
     /// The port of the receiver's socket for probes; `None`: any.
     pub probe_port: Option<u16>,
 }

@@ -1,7 +1,7 @@
 //! The loop of the receiving side.
 
 use super::sized::SizedWindow;
-use super::{Receiver, wait};
+use super::{Moment, Receiver, wait};
 use crate::batch::Batch;
 use crate::port::{Buffers, Port};
 use crate::receiving_end::ReceivingEnd;
@@ -70,7 +70,8 @@ impl<'a> ReceiveLoop<'a> {
         let warmup = Time::ZERO + self.config.warmup;
         let mut sample_times = SampleTimes::new(self.config.every, self.config.warmup, self.clock.now());
         loop {
-            let now = self.clock.now();
+            let moment = Moment::now(self.clock);
+            let now = moment.path;
             if now < end && sample_times.take(now) {
                 self.flows.iter_mut().for_each(|flow| flow.sample(now, warmup));
             }
@@ -79,13 +80,13 @@ impl<'a> ReceiveLoop<'a> {
                 break;
             }
             for id in 0..self.flows.len() {
-                if self.flows[id].wakeup <= now {
-                    self.flows[id].end.turn(now);
+                if self.flows[id].wakeup <= moment.real {
+                    self.flows[id].end.turn(moment.real);
                     self.settle(id)?;
                 }
             }
             let due = end.min(sample_times.due()).min(now + STOP_CHECK);
-            let wake = self.flows.iter().map(|flow| flow.wakeup).fold(due, Time::min);
+            let wake = self.flows.iter().map(|flow| flow.wakeup).fold(moment.real_at(due), Time::min);
             for (token, _) in wait(&self.poller, self.clock, wake, false)? {
                 // A prober's socket is read as its sizer is polled.
                 let id = (token % FIRST_PROBER) as usize;
@@ -114,7 +115,7 @@ impl<'a> ReceiveLoop<'a> {
             let (clock, batch) = (self.clock, &mut self.batch);
             let mut unsent = Vec::new();
             let came = port.receive(&mut self.buffers, |from, datagram| {
-                let now = clock.now();
+                let now = clock.real();
                 end.handle(now, from, datagram);
                 loop {
                     end.output(now, batch);
@@ -137,13 +138,12 @@ impl<'a> ReceiveLoop<'a> {
     /// Lets the sizer of flow `id` decide, sends what is due, and notes the next wake-up.
     fn settle(&mut self, id: usize) -> Result<(), LiveError> {
         let flow = &mut self.flows[id];
-        let now = self.clock.now();
-        if flow.result.accepted.is_none()
-            && let (Some(accepted), _) = flow.end.times()
-        {
-            flow.result.accepted = Some(accepted);
+        let moment = Moment::now(self.clock);
+        let now = moment.path;
+        if flow.result.accepted.is_none() && flow.end.peer().is_some() {
+            flow.result.accepted = Some(now);
             flow.result.peer = flow.end.peer();
-            flow.seen.1 = accepted;
+            flow.seen.1 = now;
             if let Some(choice) = &flow.config.common.sizer {
                 let sized = SizedWindow::new(choice, flow.config, id, now, self.side_channel)?;
                 if let Some(prober) = &sized.prober {
@@ -164,17 +164,17 @@ impl<'a> ReceiveLoop<'a> {
             }
         }
         loop {
-            flow.end.output(now, &mut self.batch);
+            flow.end.output(moment.real, &mut self.batch);
             if self.batch.is_empty() {
                 break;
             }
             flow.port.send(&self.batch);
         }
-        if let (_, Some(ended)) = flow.end.times() {
-            flow.end_at(ended);
+        if flow.end.has_ended() {
+            flow.end_at(now);
         }
         let sizer = flow.sized.as_ref().map_or(Time::NEVER, SizedWindow::wakeup);
-        flow.wakeup = flow.end.wakeup().min(sizer);
+        flow.wakeup = flow.end.wakeup().min(moment.real_at(sizer));
         Ok(())
     }
 }

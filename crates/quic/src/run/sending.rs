@@ -1,6 +1,6 @@
 //! The loop of the sending side.
 
-use super::wait;
+use super::{Moment, wait};
 use crate::batch::Batch;
 use crate::keys::Keys;
 use crate::ledger::LedgerCounts;
@@ -89,25 +89,27 @@ impl<'a> SendLoop<'a> {
         let warmup = Time::ZERO + self.config.warmup;
         let mut sample_times = SampleTimes::new(self.config.every, self.config.warmup, self.clock.now());
         loop {
-            let now = self.clock.now();
+            let moment = Moment::now(self.clock);
+            let now = moment.path;
             let over = now >= end || self.flows.iter().all(|flow| flow.is_done);
             if over || stop.load(Ordering::Relaxed) {
                 break;
             }
             if sample_times.take(now) {
-                self.flows.iter_mut().for_each(|flow| flow.sample(now, warmup));
+                self.flows.iter_mut().for_each(|flow| flow.sample(self.clock, moment, warmup));
             }
             if now >= self.report {
-                self.confer(now);
+                self.confer(moment);
                 self.report = now + REPORT_EVERY;
             }
             for id in 0..self.flows.len() {
-                if self.flows[id].wakeup.0 <= now {
+                if self.flows[id].wakeup.0 <= moment.real {
                     let outcome = self.step(id);
                     self.settle(id, outcome, end, stop)?;
                 }
             }
             let due = end.min(sample_times.due()).min(self.report).min(now + STOP_CHECK);
+            let due = moment.real_at(due);
             let first = self.flows.iter().map(|flow| flow.wakeup).min_by_key(|(at, _)| *at);
             let (at, is_departure) = first.filter(|(at, _)| *at < due).unwrap_or((due, false));
             for (token, _) in wait(&self.poller, self.clock, at, is_departure)? {
@@ -120,9 +122,8 @@ impl<'a> SendLoop<'a> {
                 self.settle(id, outcome, end, stop)?;
             }
         }
-        let now = self.clock.now();
         for id in 0..self.flows.len() {
-            self.finish(id, now);
+            self.finish(id);
         }
         Ok(())
     }
@@ -142,7 +143,7 @@ impl<'a> SendLoop<'a> {
         let now = self.clock.now();
         match outcome {
             Err(LiveError::Broken { .. }) if stop.load(Ordering::Relaxed) || now >= end - END_TOLERANCE => {
-                self.finish(id, now);
+                self.finish(id);
                 Ok(())
             }
             outcome => outcome,
@@ -150,28 +151,31 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Sends the senders' reports to the receivers with sizers, and carries out what these receivers request.
-    fn confer(&mut self, now: Time) {
+    fn confer(&mut self, moment: Moment) {
         let Some(side_channel) = self.side_channel else { return };
         for (id, flow) in self.flows.iter_mut().enumerate() {
             let (Some(end), Some(_)) = (&mut flow.end, &flow.config.common.sizer) else { continue };
-            let (busy, window_limited) = end.busy(now);
+            let (busy, window_limited) = end.busy(moment.real);
             side_channel.report(id, SenderReport { busy, window_limited, retransmits: end.counts().lost });
             if let Some(rate) = side_channel.take_pace(id) {
                 end.set_cap(rate);
-                flow.wakeup = (now, false);
+                flow.wakeup = (moment.real, false);
             }
         }
     }
 
     /// Lets flow `id` do all that is due now.
     fn step(&mut self, id: usize) -> Result<(), LiveError> {
-        let now = self.clock.now();
+        let moment = Moment::now(self.clock);
+        let now = moment.path;
         let flow = &mut self.flows[id];
         if flow.is_done {
             return Ok(());
         }
+        let start = Time::ZERO + flow.config.common.start;
         if flow.end.is_none() {
-            if now < flow.wakeup.0 {
+            if now < start {
+                flow.wakeup = (moment.real_at(start), false);
                 return Ok(());
             }
             flow.connect(self.keys, self.clock)?;
@@ -180,12 +184,15 @@ impl<'a> SendLoop<'a> {
             }
         }
         let (Some(end), Some(port)) = (&mut flow.end, &mut flow.port) else { return Ok(()) };
-        end.turn(now)?;
+        end.turn(moment.real)?;
+        if let (None, (Some(_), _)) = (flow.result.connected, end.times()) {
+            flow.result.connected = Some(now);
+        }
         let mut check = Time::NEVER;
         if end.phase() == SendingPhase::Connected {
             let held = flow.config.common.sizer.is_some()
                 && self.side_channel.is_some_and(|side_channel| !side_channel.is_released(id))
-                && end.times().0.is_some_and(|connected| now.since(connected) < HOLD_AT_MOST);
+                && flow.result.connected.is_some_and(|connected| now.since(connected) < HOLD_AT_MOST);
             if held {
                 check = now + HOLD_CHECK;
             } else {
@@ -198,12 +205,12 @@ impl<'a> SendLoop<'a> {
         let stop = flow.config.common.stop.filter(|_| flow.config.common.size.is_none());
         let stop = stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         if now >= stop {
-            self.finish(id, now);
+            self.finish(id);
             return Ok(());
         }
         let mut is_busy = false;
         for sent in 0..=BATCHES_AT_ONCE {
-            end.output(self.clock.now(), &mut self.batch);
+            end.output(self.clock.real(), &mut self.batch);
             if self.batch.is_empty() {
                 break;
             }
@@ -211,12 +218,13 @@ impl<'a> SendLoop<'a> {
             is_busy = sent == BATCHES_AT_ONCE;
         }
         if end.phase() == SendingPhase::Done {
-            self.finish(id, now);
+            self.finish(id);
             return Ok(());
         }
         let wakeup = end.wakeup();
-        let (at, is_departure) = if is_busy { (now, false) } else { (wakeup.at, wakeup.is_departure) };
-        let earlier = check.min(stop);
+        let (at, is_departure) =
+            if is_busy { (moment.real, false) } else { (wakeup.at, wakeup.is_departure) };
+        let earlier = moment.real_at(check.min(stop));
         flow.wakeup = if earlier < at { (earlier, false) } else { (at, is_departure) };
         Ok(())
     }
@@ -228,7 +236,7 @@ impl<'a> SendLoop<'a> {
         };
         for _ in 0..CALLS_AT_ONCE {
             let clock = self.clock;
-            if !port.receive(&mut self.buffers, |from, datagram| end.handle(clock.now(), from, datagram))? {
+            if !port.receive(&mut self.buffers, |from, datagram| end.handle(clock.real(), from, datagram))? {
                 break;
             }
         }
@@ -236,25 +244,25 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Takes the last sample of flow `id`, and informs the receiver of its end.
-    fn finish(&mut self, id: usize, now: Time) {
-        let warmup = Time::ZERO + self.config.warmup;
+    fn finish(&mut self, id: usize) {
+        let (moment, warmup) = (Moment::now(self.clock), Time::ZERO + self.config.warmup);
         let flow = &mut self.flows[id];
         if flow.is_done {
             return;
         }
         flow.is_done = true;
         flow.wakeup = (Time::NEVER, false);
-        flow.sample(now, warmup);
+        flow.sample(self.clock, moment, warmup);
         let (Some(mut end), Some(mut port)) = (flow.end.take(), flow.port.take()) else { return };
-        end.close(now);
+        end.close(moment.real);
         loop {
-            end.output(now, &mut self.batch);
+            end.output(moment.real, &mut self.batch);
             if self.batch.is_empty() {
                 break;
             }
             port.send(&self.batch);
         }
-        flow.conclude(&end, &port, warmup);
+        flow.conclude(&end, &port, self.clock, warmup);
     }
 }
 
@@ -277,7 +285,7 @@ impl<'a> Outgoing<'a> {
             samples: Vec::new(),
             notes: Vec::new(),
         };
-        let wakeup = (Time::ZERO + config.common.start, false);
+        let wakeup = (Time::ZERO, false);
         Self { config, server, port: None, end: None, is_done: false, wakeup, warm_counts: None, result }
     }
 
@@ -289,18 +297,17 @@ impl<'a> Outgoing<'a> {
             reason: format!("port {} of its own: {error}", local.port()),
         })?;
         port.enlarge()?;
-        let begin = (clock.instant(Time::ZERO), clock.now());
+        let begin = (clock.instant(Time::ZERO), clock.real());
         self.end = Some(SendingEnd::connect(self.config, keys, self.server, begin, None)?);
         self.port = Some(port);
         Ok(())
     }
 
-    fn sample(&mut self, now: Time, warmup: Time) {
+    fn sample(&mut self, clock: Clock, moment: Moment, warmup: Time) {
         let Some(end) = &mut self.end else { return };
-        let (Some(connected), completed) = end.times() else { return };
+        let (Some(connected), now) = (self.result.connected, moment.path) else { return };
         let counts = end.counts();
         let whole = send_counts(&counts);
-        self.result.connected = Some(connected);
         self.result.acked = Bytes::new(counts.delivered);
         self.result.whole = whole;
         if now >= warmup {
@@ -313,13 +320,17 @@ impl<'a> Outgoing<'a> {
             }
             self.result.measured = whole.since(self.warm_counts.unwrap_or_default());
         }
-        let (_, credit_limited) = end.busy(now);
+        let (_, credit_limited) = end.busy(moment.real);
+        // The machine's clock continues while the path stands still.
+        let real = moment.real;
+        let moving =
+            |rtt: Span| rtt.saturating_sub(clock.stood(real - rtt.min(real.since(Time::ZERO)), real));
         let sample = end.with_ledger(|ledger| {
             let (state, allowance) = (ledger.control().state(), ledger.control().allowance());
             SenderSample {
-                at: completed.unwrap_or(now),
+                at: now,
                 acked: Bytes::new(counts.delivered),
-                rtt: ledger.rtt().map(|(smoothed, _)| smoothed),
+                rtt: ledger.rtt().map(|(smoothed, _)| moving(smoothed)),
                 min_rtt: ledger.rtt().map(|(_, least)| least),
                 congestion_window: state.window,
                 slow_start_threshold: state.threshold,
@@ -338,11 +349,12 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Fills in what is known at the end.
-    fn conclude(&mut self, end: &SendingEnd, port: &Port, warmup: Time) {
+    fn conclude(&mut self, end: &SendingEnd, port: &Port, clock: Clock, warmup: Time) {
         let (connected, completed) = end.times();
         let result = &mut self.result;
-        result.handshake = connected.map(|at| at.since(Time::ZERO + self.config.common.start));
-        result.completion = completed.zip(connected).map(|(at, from)| at.since(from));
+        result.handshake = result.connected.map(|at| at.since(Time::ZERO + self.config.common.start));
+        let moving = |from: Time, to: Time| to.since(from).saturating_sub(clock.stood(from, to));
+        result.completion = completed.zip(connected).map(|(at, from)| moving(from, at));
         result.rtt = RttStatistics::of(&result.samples, warmup);
         result.lateness = end.lateness();
         end.with_ledger(|ledger| {

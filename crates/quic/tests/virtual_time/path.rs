@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 use tightlink_quic::{
-    Batch, ControlChoice, FlowConfig, HEADERS, Keys, LedgerCounts, ReceivingEnd, SendingEnd, SendingPhase,
+    Batch, ControlChoice, FlowConfig, HEADERS, Keys, LedgerCounts, MOST_TOGETHER, ReceivingEnd, SendingEnd,
+    SendingPhase,
 };
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -55,6 +56,7 @@ impl Course {
                 control,
                 delayed_ack: 1,
                 delayed_ack_timeout: Span::from_millis(25),
+                most_together: MOST_TOGETHER,
                 probe_port: None,
             },
             windows: Vec::new(),
@@ -75,6 +77,8 @@ pub struct Run {
     pub arrived: Vec<u64>,
     pub phase: SendingPhase,
     pub least_rtt: Option<Span>,
+    /// The controller's window at the end.
+    pub window: Bytes,
     pub mean_rtt: f64,
 }
 
@@ -160,6 +164,7 @@ pub fn run(course: &Course, epoch: Instant) -> Run {
         arrived,
         phase: sender.phase(),
         least_rtt: sender.with_ledger(|ledger| ledger.rtt()).map(|(_, least)| least),
+        window: sender.with_ledger(|ledger| ledger.control().allowance().window),
         mean_rtt: rtts / samples.max(1) as f64,
     }
 }
