@@ -153,3 +153,26 @@ impl Flows {
         seen
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_count_in_loss_episodes_for_tcp_and_for_the_udp_ports_of_flows() {
+        let mut flows = Flows::new(Span::from_millis(10), HashSet::from([1024]));
+        let mut drop_at = |millis, protocol, source_port| {
+            let now = Time::ZERO + Span::from_millis(millis);
+            let key = FlowKey { protocol, source_port, destination_port: 1024 };
+            let flow = flows.number(key, now);
+            flows.arrived(flow, 1500);
+            flows.dropped(flow, 1500);
+            flows.group_drops(now, || Span::ZERO);
+            flows.losses().episodes
+        };
+        // The second drop is a probe's, from another port. An episode counts once the next one begins.
+        let drops = [(UDP, 1024), (UDP, 5001), (TCP, 4000), (UDP, 1024)];
+        let counts = (0..).zip(drops).map(|(index, (protocol, port))| drop_at(index * 100, protocol, port));
+        assert_eq!(counts.collect::<Vec<_>>(), [0, 0, 1, 2]);
+    }
+}

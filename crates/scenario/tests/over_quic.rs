@@ -84,7 +84,7 @@ fn acknowledgements_are_within_the_bounds_of_their_extension() {
     let said = over_quic("delayed_ack_timeout = '0.5ms'");
     says(
         &said,
-        &["flow[0].delayed_ack_timeout", "500us", "a time from 1ms to 16383ms", "transport = \"tcp\""],
+        &["flow[0].delayed_ack_timeout", "500us", "a time from 1ms to 16.383s", "transport = \"tcp\""],
     );
     over_quic("delayed_ack_timeout = '17s'");
     read("transport = 'quic'\ndelayed_ack = 100\ndelayed_ack_timeout = '1ms'");
@@ -115,7 +115,7 @@ fn keys_that_only_tcp_has_are_refused_where_they_are_written() {
         says(
             &over_quic(key),
             &[
-                "x.toml:9:",
+                "x.toml:8:",
                 &format!("flow[0].{name}: {name} of a flow over QUIC: "),
                 &format!("accepted: no {name} with transport = \"quic\""),
                 &format!("help: leave {name} out, or write transport = \"tcp\""),

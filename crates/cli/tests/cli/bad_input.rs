@@ -1,6 +1,7 @@
 //! Scenarios and options that are wrong: exit code 2 and one screen that says where, what, and how to fix it.
 
 use crate::place::{Place, SMALL, alone, end, now, root};
+use std::process::Command;
 use std::time::Duration;
 
 /// [`SMALL`] with `found` in the place of `right`, run; the message names the place and has all of `words`.
@@ -394,4 +395,21 @@ fn a_sweep_that_varies_one_key_twice() {
         assert_eq!(lines[0]["point"]["link.queue.limit"], "3 bdp");
     }
     told(&["run", "small.toml", "--set", "sweep.\"link.queue.kind\"=pie"], &["write [\"pie\"]"]);
+}
+
+#[test]
+fn more_flows_over_quic_than_sockets_may_be_opened() {
+    let place = Place::new();
+    let many = "name = \"target\"\ncount = 100\ntransport = \"quic\"";
+    place.write("many.toml", SMALL.replace("name = \"target\"", many));
+    let mut command = Command::new("prlimit");
+    let args = ["--nofile=128", env!("CARGO_BIN_EXE_tightlink"), "run", "many.toml", "--engine", "live"];
+    command.args(args);
+    let words = [
+        "flow[0].count: 100 flows, which need 264 sockets and files in one process, and it may open 128",
+        "accepted: up to 21 flows",
+        "help: raise the limit: ulimit -n 264; or use fewer flows, or --engine sim",
+    ];
+    end(place.here(command)).failed(2, &words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
 }

@@ -72,6 +72,17 @@ fn list_as_json_has_an_object_per_entry_with_the_same_names() {
     let codel = all.iter().find(|entry| entry["name"] == "codel").expect("listed");
     assert_eq!(codel["settings"], serde_json::json!(["target", "interval", "ecn"]));
     assert_eq!(codel["runs_on"], serde_json::json!(["sim", "live"]));
+    for (control, runs_on, live_over) in [
+        ("reno", &["model", "sim", "live"][..], &["kernel", "quic"][..]),
+        ("madison", &["sim", "live"], &["quic"]),
+        ("xcp", &["sim"], &[]),
+    ] {
+        let entry = all.iter().find(|entry| entry["name"] == control).expect("listed");
+        assert_eq!(entry["runs_on"], serde_json::json!(runs_on), "{control}");
+        assert_eq!(entry["live_over"], serde_json::json!(live_over), "{control}");
+    }
+    let text = Place::new().run(&["list", "controls"]).well().out;
+    assert!(text.contains("  model sim live (kernel, quic)  "), "{text}");
 }
 
 #[test]

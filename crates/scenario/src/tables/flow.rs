@@ -209,8 +209,8 @@ table! {
 
     /// congestion control, one of `tightlink list controls`. `model` has `fixed` and `reno`, and for ten
     /// flows or more `highspeed`, `scalable` and `cubic`. `sim` has all of them ([how each was
-    /// checked](../papers/controllers.md)). `live` has the kernel's `reno`, `cubic`, `bbr`. `fixed` needs a
-    /// `socket_buffer`
+    /// checked](../papers/controllers.md)). `live` has the kernel's `reno`, `cubic`, `bbr`, and with `transport =
+    /// "quic"` all that need no router. `fixed` needs a `socket_buffer`
     pub control: String => {
         kind: "text", default: Written(r#""reno""#),
         why: "the reference of the standards, and of most theories", from: "RFC 5681",

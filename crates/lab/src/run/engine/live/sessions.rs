@@ -6,7 +6,7 @@ use crate::run::resolve::{Resolved, ResolvedFlow};
 use ::live::{
     FlowConfig, LiveError, ReceivedFlow, SentFlow, SessionConfig, SideChannel, SizerChoice, Window,
 };
-use ::quic::{ControlChoice, HEADERS, Keys};
+use ::quic::{ControlChoice, HEADERS, Keys, MOST_TOGETHER};
 use cc::Start;
 use emu::Path;
 use host::Clock;
@@ -124,6 +124,7 @@ pub(crate) fn quic(resolved: &Resolved) -> Option<quic::SessionConfig> {
             },
             delayed_ack: flow.delayed_ack,
             delayed_ack_timeout: flow.delayed_ack_timeout,
+            most_together: MOST_TOGETHER,
             probe_port: flow.asked_sizer().and_then(|_| probe_ports.next()),
         }
     };
