@@ -39,7 +39,13 @@ fn controls_that_need_routers_have_no_quic() {
         let found = format!("flow[0].control: control \"{control}\" over QUIC: it needs routers");
         says(
             &said,
-            &[&found, "accepted: fixed, reno, ", "madison", "help: choose another control", "transport = \"tcp\""],
+            &[
+                &found,
+                "accepted: fixed, reno, ",
+                "madison",
+                "help: choose another control",
+                "transport = \"tcp\"",
+            ],
         );
     }
 }
