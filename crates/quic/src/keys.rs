@@ -15,6 +15,7 @@ use rustls::{
     CipherSuite, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, NamedGroup, ServerConfig,
     SignatureScheme, client, server, version,
 };
+use std::fmt::Display;
 use std::sync::Arc;
 use units::Complaint;
 
@@ -92,7 +93,7 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 /// Reports that the TLS library does not take our settings.
-fn refused(error: impl ToString) -> LiveError {
+fn refused(error: impl Display) -> LiveError {
     LiveError::Config(Complaint::new("the keys of QUIC", error.to_string()))
 }
 

@@ -59,6 +59,22 @@ pub struct FlowConfig {
     pub probe_port: Option<u16>,
 }
 
+impl FlowConfig {
+    /// Makes a greedy flow with packets of 1500 bytes under `control`, from the start of the run until the session's
+    /// end. Every second packet is acknowledged, after 25 ms at the latest, as in RFC 9000 (13.2.2, 18.2).
+    #[must_use]
+    pub fn greedy(name: impl Into<String>, control: ControlChoice) -> Self {
+        Self {
+            common: live::FlowConfig::greedy(name, &control.name),
+            control,
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(25),
+            most_together: MOST_TOGETHER,
+            probe_port: None,
+        }
+    }
+}
+
 /// A session, the same for both ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionConfig {
