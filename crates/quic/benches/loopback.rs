@@ -16,23 +16,10 @@ fn main() {
     let seconds = std::env::args().filter_map(|argument| argument.parse().ok()).next().unwrap_or(3);
     for most_together in [1, 4, 16, MOST_TOGETHER] {
         let start = Start { segment: Bytes::new(1472), window: Bytes::new(1_000_000), threshold: Bytes::MAX };
-        let mut common = live::FlowConfig::greedy("bulk", "fixed");
-        common.window = Window::AtMost(Bytes::new(1_000_000));
-        let control = ControlChoice {
-            name: "fixed".into(),
-            slow_start: "standard".into(),
-            start,
-            tuning: Tuning::default(),
-        };
-        let delayed_ack_timeout = Span::from_millis(25);
-        let flow = FlowConfig {
-            common,
-            control,
-            delayed_ack: 10,
-            delayed_ack_timeout,
-            most_together,
-            probe_port: None,
-        };
+        let (name, slow_start, tuning) = ("fixed".into(), "standard".into(), Tuning::default());
+        let mut flow = FlowConfig::greedy("bulk", ControlChoice { name, slow_start, start, tuning });
+        flow.common.window = Window::AtMost(Bytes::new(1_000_000));
+        (flow.delayed_ack, flow.most_together) = (10, most_together);
         let every = Span::from_millis(100);
         let config = SessionConfig {
             flows: vec![flow],

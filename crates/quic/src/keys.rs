@@ -1,6 +1,6 @@
 //! [`Keys`]: the raw public keys (RFC 7250) by which both ends of a run know each other.
 //!
-//! There is no certificate. Each end has an Ed25519 key made for the run, and accepts only the other end's. With one
+//! Nobody needs a certificate. Each end has an Ed25519 key made for the run, and accepts only the other end's. With one
 //! cipher suite and one key exchange, and without tickets, handshake messages have the same sizes in every run.
 
 use host::fill_random;
@@ -15,6 +15,7 @@ use rustls::{
     CipherSuite, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, NamedGroup, ServerConfig,
     SignatureScheme, client, server, version,
 };
+use std::fmt::Display;
 use std::sync::Arc;
 use units::Complaint;
 
@@ -92,7 +93,7 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 /// Reports that the TLS library does not take our settings.
-fn refused(error: impl ToString) -> LiveError {
+fn refused(error: impl Display) -> LiveError {
     LiveError::Config(Complaint::new("the keys of QUIC", error.to_string()))
 }
 

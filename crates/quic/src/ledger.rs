@@ -281,8 +281,9 @@ impl Ledger {
         self.pending.newly_lost += found;
         // Lost control packets are in the library's sum alone, which may have at most those that are still known.
         let mut control = 0;
-        while let Some((_, size)) = self.control_packets.pop_front_if(|(at, _)| *at <= until) {
+        while let Some(&(_, size)) = self.control_packets.front().filter(|(at, _)| *at <= until) {
             control += size;
+            self.control_packets.pop_front();
         }
         self.counts.differences += u64::from(bytes < found || bytes > found + control);
         if found == 0 {

@@ -1,8 +1,8 @@
 //! [`ReceivingEnd`]: the receiver of one flow, without IO.
 //!
 //! Anybody can send datagrams to the port. A connection becomes the flow's only after its handshake, in which the
-//! sender proves its key. Until then it is one of a few that wait, and the library answers an address that is not
-//! validated with at most three times the bytes that came from it [rfc9000:8.1].
+//! sender proves its key. Until then it is one of a few that wait. The library sends at most three times as many bytes to
+//! an address as came from it, until the address is validated [rfc9000:8.1].
 
 use crate::batch::Batch;
 use crate::keys::Keys;

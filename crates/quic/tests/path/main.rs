@@ -14,9 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tightlink_emu::{Path, PathConfig, PathReport};
-use tightlink_quic::{
-    ControlChoice, FlowConfig, Keys, MOST_TOGETHER, Receiver, SessionConfig, receive, send,
-};
+use tightlink_quic::{ControlChoice, FlowConfig, Keys, Receiver, SessionConfig, receive, send};
 use units::{Bytes, Rate, Span};
 
 /// The payload of a full datagram.
@@ -25,21 +23,11 @@ const PAYLOAD: Bytes = Bytes::new(1472);
 /// A greedy flow whose packets are acknowledged one by one.
 fn flow(control: &str) -> FlowConfig {
     let start = Start { segment: PAYLOAD, window: PAYLOAD * 10, threshold: Bytes::MAX };
-    let mut common = live::FlowConfig::greedy("flow", control);
-    common.port = Some(1024);
-    FlowConfig {
-        common,
-        control: ControlChoice {
-            name: control.into(),
-            slow_start: "standard".into(),
-            start,
-            tuning: Tuning::default(),
-        },
-        delayed_ack: 1,
-        delayed_ack_timeout: Span::from_millis(25),
-        most_together: MOST_TOGETHER,
-        probe_port: None,
-    }
+    let (name, slow_start, tuning) = (control.into(), "standard".into(), Tuning::default());
+    let mut flow = FlowConfig::greedy("flow", ControlChoice { name, slow_start, start, tuning });
+    flow.common.port = Some(1024);
+    flow.delayed_ack = 1;
+    flow
 }
 
 const fn seconds(seconds: u64) -> Span {
