@@ -74,7 +74,8 @@ table! {
         why: "every TCP connection begins with one", from: "RFC 9293 (3.5)",
     }
     /// time from which the transfer sends nothing new. Data sent before are still delivered, and repaired if
-    /// they were lost. The goodput is over the time until all of them are acknowledged
+    /// they were lost. The goodput is over the time until all of them are acknowledged. `live`: only without a
+    /// `size`; the connection ends then, and losses of its last packets stay
     opt stop: Span = at.quantity("s") => {
         kind: "time after every `start`", default: Words("stays"),
         engines: "sim live", refused_by: "model",
