@@ -44,6 +44,12 @@ fn by(engine: Engine) -> &'static str {
     }
 }
 
+/// Returns the beginning of a sentence about an engine's result for `resolved`, whose flows may be QUIC's.
+fn by_of(resolved: &Resolved, engine: Engine) -> &'static str {
+    let quic = engine == Engine::Live && resolved.flows.iter().any(ResolvedFlow::is_quic);
+    if quic { "On real packets" } else { by(engine) }
+}
+
 /// Describes the assumptions of an answer that the scenario breaks. Each assumption begins with the name of its theory,
 /// which the sentence has once.
 fn assumed(summary: &Summary) -> Option<String> {

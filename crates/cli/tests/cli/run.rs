@@ -20,8 +20,8 @@ fn summary_keys() -> BTreeSet<&'static str> {
 /// The keys of a flow there.
 fn flow_keys() -> BTreeSet<&'static str> {
     let all = FLOW.iter().map(|known| known.metric.key.split('.').next().unwrap()).chain(["name"]);
-    // Where acknowledgements cross queues alone.
-    all.filter(|key| *key != "max_smoothed_rtt_s").collect()
+    // The one is there only where acknowledgements cross queues, the other only over QUIC.
+    all.filter(|key| !["max_smoothed_rtt_s", "departure_late_s"].contains(key)).collect()
 }
 
 fn keys(value: &Value) -> Vec<&str> {

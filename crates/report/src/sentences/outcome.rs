@@ -1,10 +1,10 @@
 //! The shares of the flows: goodput and RTT of a lone flow; for several the sum, each one's share, and the queueing
 //! delay.
 
-use super::by;
+use super::by_of;
 use crate::text::{bit_rate, delay, in_words, short, volume};
 use lab::run::record::{Engine, FlowSummary, Summary};
-use lab::run::resolve::Resolved;
+use lab::run::resolve::{Resolved, ResolvedFlow};
 use std::cmp::Ordering;
 
 /// The most names that a sentence lists one by one.
@@ -71,6 +71,7 @@ fn lone(resolved: &Resolved, summary: &Summary, flow: &FlowSummary) -> Option<St
         Engine::Model if !summary.is_exact() => "Theory, whose assumptions the scenario breaks, predicts",
         Engine::Model => "Theory predicts",
         Engine::Sim => "The simulation gives",
+        Engine::Live if resolved.flows.iter().any(ResolvedFlow::is_quic) => "QUIC gets",
         Engine::Live => "The kernel gets",
     };
     let base = resolved.flows.first()?.base_rtt.as_secs_f64();
@@ -105,7 +106,7 @@ fn losses(retransmits: Option<u64>, loss_rate: Option<f64>) -> String {
 
 /// Writes two sentences: one about the sum and the shares, one about the queue.
 fn several(resolved: &Resolved, summary: &Summary) -> Vec<String> {
-    let by = by(summary.engine);
+    let by = by_of(resolved, summary.engine);
     let total: f64 = summary.flows.iter().map(|flow| flow.goodput_bps).sum();
     let all_sized = resolved.flows.iter().all(|flow| flow.size.is_some());
     let groups = groups(resolved, summary);
@@ -172,7 +173,7 @@ fn completion(resolved: &Resolved, summary: &Summary) -> Option<String> {
         .collect();
     ended.sort_by(|a, b| a.0.total_cmp(&b.0));
     let sized = resolved.flows.iter().filter(|flow| flow.size.is_some()).count();
-    let by = by(summary.engine);
+    let by = by_of(resolved, summary.engine);
     match ended.as_slice() {
         [] if sized > 0 => Some(format!("{by}, no transfer of a fixed size ended before the run did.")),
         [] => None,

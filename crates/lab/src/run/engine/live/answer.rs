@@ -11,7 +11,7 @@ use crate::run::record::{
     Summary, traffic,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use ::live::{ReceivedFlow, SentFlow};
+use ::live::{Lateness, ReceivedFlow, SentFlow};
 use emu::{FlowKey, PathReport};
 use scenario::Column;
 use units::{Bytes, Rate, Span, Time};
@@ -54,8 +54,8 @@ pub(super) fn record(
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
     notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
     notes.extend(marked(&report.link).map(Note::from));
-    notes.extend(late_departures(sent));
-    notes.extend(overflowed(resolved, report));
+    notes.extend(sent.iter().filter_map(|sent| late_departures(&sent.name, sent.lateness)));
+    notes.extend(overflowed(resolved, report.hosts.iter().map(|host| host.losses.udp_rcvbuf_errors).sum()));
     if kernel_flows(resolved).next().is_some() {
         notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
     }
@@ -76,24 +76,19 @@ pub(super) fn record(
 /// them, and gaps are of the order of a millisecond.
 const LATE: Span = Span::from_micros(100);
 
-/// Returns a doubt for each flow whose packets left too late.
-fn late_departures(sent: &[SentFlow]) -> impl Iterator<Item = Note> {
-    let late = |flow: &SentFlow| {
-        let late = flow.lateness.filter(|late| late.p99 > LATE)?;
-        Some(Note::Busy(format!(
-            "{}: 1 % of the packets left more than {} after they were due, where {} are allowed: the machine was too \
-             busy, so the control saw delays that are not the path's",
-            flow.name,
-            late.p99.rounded(),
-            LATE.rounded()
-        )))
-    };
-    sent.iter().filter_map(late)
+/// Returns a doubt if packets of the flow `name` left too late.
+fn late_departures(name: &str, lateness: Option<Lateness>) -> Option<Note> {
+    let late = lateness.filter(|late| late.p99 > LATE)?;
+    Some(Note::Busy(format!(
+        "{name}: 1 % of the packets left more than {} after they were due, where {} are allowed: the machine was too \
+         busy, so the control saw delays that are not the path's",
+        late.p99.rounded(),
+        LATE.rounded()
+    )))
 }
 
-/// Returns a doubt if a socket of a QUIC flow lost packets that had crossed the path.
-fn overflowed(resolved: &Resolved, report: &PathReport) -> Option<Note> {
-    let lost: u64 = report.hosts.iter().map(|host| host.losses.udp_rcvbuf_errors).sum();
+/// Returns a doubt if sockets of QUIC flows lost packets that had crossed the path.
+fn overflowed(resolved: &Resolved, lost: u64) -> Option<Note> {
     (lost > 0 && resolved.flows.iter().any(ResolvedFlow::is_quic)).then(|| {
         Note::Busy(format!(
             "{lost} packets were lost in the sockets' receive buffers, behind the path: the machine was too busy for \
@@ -229,5 +224,32 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
         link,
         queue_length: report.link.queue_length.shares(),
         ..Series::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::resolve::resolve_document;
+
+    #[test]
+    fn late_departures_and_overflowing_sockets_of_quic_put_a_run_in_doubt() {
+        let late = |micros| {
+            let late = Lateness { p99: Span::from_micros(micros), ..Lateness::default() };
+            late_departures("a", Some(late))
+        };
+        assert_eq!((late(100), late_departures("a", None)), (None, None));
+        let Some(Note::Busy(text)) = late(101) else { panic!("no doubt") };
+        assert!(text.starts_with("a: 1 % of the packets left more than 101 us"), "{text}");
+        let of = |transport: &str, lost| {
+            let text = format!(
+                "title = 't'\nduration = '1s'\n[link]\nrate = '1Mbit/s'\ndelay = '5ms'\n\
+                 queue.limit = '9 packets'\n[[flow]]\ntransport = '{transport}'\n"
+            );
+            let document = scenario::Document::parse("x.toml", &text).unwrap();
+            overflowed(&resolve_document(&document).unwrap(), lost)
+        };
+        assert_eq!((of("quic", 0), of("tcp", 3)), (None, None));
+        assert!(matches!(of("quic", 3), Some(Note::Busy(_))));
     }
 }
