@@ -206,3 +206,7 @@ impl ClientCertVerifier for OnlyPeer {
         true
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/within/intruder.rs"]
+mod tests;
