@@ -3,9 +3,7 @@
 use super::Script;
 use crate::ledger::{LEAST_DATA, Ledger};
 use cc::registry::{self, CONTROLS};
-use cc::{
-    Ack, Allowance, CcState, Congestion, CongestionControl, LostSegment, RouterHeader, Start, Wants,
-};
+use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, LostSegment, RouterHeader, Start, Wants};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

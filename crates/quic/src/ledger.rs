@@ -276,7 +276,8 @@ impl Ledger {
         while let Some((_, size)) = self.control_packets.pop_front_if(|(at, _)| *at <= until) {
             control += size;
         }
-        let found = self.packets.iter().take_while(|packet| packet.at <= until).map(|packet| packet.left).sum();
+        let found =
+            self.packets.iter().take_while(|packet| packet.at <= until).map(|packet| packet.left).sum();
         if bytes < found && bytes <= control {
             // A packet of the handshake, whose loss says nothing about the data that were sent before it.
             return;

@@ -186,8 +186,12 @@ impl ReceivingEnd {
                     self.after_event(handle.0);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.accept(incoming, instant, data.len(), answer),
-            Some(DatagramEvent::Response(transmit)) => self.answer(transmit.destination, transmit.size, answer),
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                self.accept(incoming, instant, data.len(), answer)
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                self.answer(transmit.destination, transmit.size, answer)
+            }
             None => {}
         }
     }

@@ -60,9 +60,8 @@ impl Cell {
     /// Runs `course` in both.
     fn of(course: &Course) -> Self {
         let (ours, twin) = (run(course), simulate(course));
-        let waiting = |link: &link::LinkReport| {
-            link.queueing_delay.mean().unwrap_or_default().as_secs_f64() * 1e3
-        };
+        let waiting =
+            |link: &link::LinkReport| link.queueing_delay.mean().unwrap_or_default().as_secs_f64() * 1e3;
         Self {
             name: format!(
                 "{:10} {:6.1} Mb/s {:5.1} ms {:?} loss {:.5} ack {}",
@@ -113,12 +112,8 @@ impl fmt::Display for Cell {
 
 /// Runs the simulator's counterpart of `course`.
 fn simulate(course: &Course) -> Outcome<NoRecorder> {
-    let config = LinkConfig {
-        rate: course.rate,
-        delay: course.rtt / 2,
-        loss: course.loss,
-        jitter: course.jitter,
-    };
+    let config =
+        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: course.jitter };
     let mut flow = FlowPlan::greedy("flow", &course.flow.control.name, course.rtt);
     flow.transport =
         Transport { loss_detection: LossDetection::Rack, recovery: Recovery::Prr, ..Transport::default() };
@@ -196,9 +191,8 @@ fn all_controls_on_all_paths_move_as_much_as_in_the_simulator() {
 /// Draws a path that nobody looked at before: 5 to 300 Mbit/s, 5 to 250 ms, a queue of 0.1 to 2 times their product and
 /// at least ten packets, random loss on a third of the paths, and every or every second packet acknowledged.
 fn drawn_path(stream: &mut Stream) -> Course {
-    let log_uniform = |stream: &mut Stream, low: f64, high: f64| {
-        low * libm::pow(high / low, stream.uniform())
-    };
+    let log_uniform =
+        |stream: &mut Stream, low: f64, high: f64| low * libm::pow(high / low, stream.uniform());
     let rate = Rate::from_bps(log_uniform(stream, 5e6, 300e6) as u64);
     let rtt = Span::from_micros(log_uniform(stream, 5e3, 250e3) as u64);
     let product = rate.as_bps_f64() / 8.0 * rtt.as_secs_f64();

@@ -26,9 +26,7 @@ fn sized(size: u64) -> Course {
 fn arrives(world: &mut World, size: u64) {
     let until = world.now + Span::from_secs(60);
     let done = world
-        .run_while(until, |world| {
-            world.sender.phase() != SendingPhase::Done || !world.receiver.has_ended()
-        })
+        .run_while(until, |world| world.sender.phase() != SendingPhase::Done || !world.receiver.has_ended())
         .unwrap();
     assert!(done, "{} of {size} have arrived", world.receiver.payload());
     assert_eq!((world.receiver.payload(), world.receiver.peer()), (Bytes::new(size), Some(near())));

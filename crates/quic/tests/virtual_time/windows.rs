@@ -14,8 +14,7 @@ fn at(seconds: u64) -> Time {
 fn world(control: &str, first: u64, windows: &[(u64, u64)]) -> World {
     let mut course = Course::new(100, 40, 500_000, control, 60);
     course.flow.common.window = Window::AtMost(Bytes::new(first));
-    course.windows =
-        windows.iter().map(|&(seconds, window)| (at(seconds), Bytes::new(window))).collect();
+    course.windows = windows.iter().map(|&(seconds, window)| (at(seconds), Bytes::new(window))).collect();
     World::new(&course)
 }
 
