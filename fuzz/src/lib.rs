@@ -6,13 +6,14 @@ type Checked = fn() -> bool;
 /// Ends the process unless every crate under test panics on overflows and failed `debug_assert!`s. A target that lacks
 /// these checks finds much less, and would not say so.
 pub fn ready() {
-    let crates: [(&str, Checked); 7] = [
+    let crates: [(&str, Checked); 8] = [
         ("units", units::fuzzing::checked),
         ("capture", capture::fuzzing::checked),
         ("link", link::fuzzing::checked),
         ("scenario", scenario::fuzzing::checked),
         ("emu", emu::fuzzing::checked),
         ("probe", probe::fuzzing::checked),
+        ("quic", quic::fuzzing::checked),
         ("transfer", transfer::fuzzing::checked),
     ];
     // libFuzzer's own hook ends the process at any panic.

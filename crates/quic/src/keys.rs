@@ -207,3 +207,7 @@ impl ClientCertVerifier for OnlyPeer {
         true
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/within/intruder.rs"]
+mod tests;

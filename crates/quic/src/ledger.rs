@@ -199,14 +199,8 @@ impl Ledger {
 
     /// Records that a packet of `size` leaves, named `at`. Names grow.
     pub fn on_sent(&mut self, at: Time, size: u64) {
-        if !self.recording {
-            return;
-        }
-        if size < LEAST_DATA {
-            if self.control_packets.len() == MOST_CONTROL_PACKETS {
-                self.control_packets.pop_front();
-            }
-            self.control_packets.push_back((at, size));
+        if !self.recording || size < LEAST_DATA {
+            self.on_control_sent(at, size);
             return;
         }
         if self.in_flight == 0 {
@@ -230,10 +224,29 @@ impl Ledger {
         self.control.on_sent(departed, Bytes::new(size), Bytes::new(self.in_flight));
     }
 
+    fn on_control_sent(&mut self, at: Time, size: u64) {
+        if self.control_packets.len() == MOST_CONTROL_PACKETS {
+            self.control_packets.pop_front();
+        }
+        self.control_packets.push_back((at, size));
+    }
+
+    /// Records that the packet sent last, named `at`, belongs to the handshake, of which a part may be repeated when
+    /// the data have begun. It may be dropped with its keys, without another word, so it is not in flight.
+    pub fn withdraw(&mut self, at: Time) {
+        while let Some(&packet) = self.packets.back().filter(|packet| packet.at == at) {
+            self.packets.pop_back();
+            self.in_flight -= packet.left;
+            self.counts.sent -= 1;
+            self.on_control_sent(at, packet.size);
+        }
+    }
+
     /// Records that `bytes` of the packet named `at` are acknowledged at `now`.
     pub fn on_acked(&mut self, now: Time, at: Time, bytes: u64) {
         let Ok(place) = self.packets.binary_search_by_key(&at, |packet| packet.at) else {
-            self.counts.unknown += u64::from(self.recording && bytes >= LEAST_DATA);
+            let is_control = self.control_packets.binary_search_by_key(&at, |(at, _)| *at).is_ok();
+            self.counts.unknown += u64::from(self.recording && bytes >= LEAST_DATA && !is_control);
             return;
         };
         self.pending.outstanding.get_or_insert(self.in_flight);
@@ -259,14 +272,25 @@ impl Ledger {
         if !self.recording {
             return;
         }
+        // Lost control packets are in the library's sum alone, which may have at most those that are still known.
+        let mut control = 0;
+        while let Some(&(_, size)) = self.control_packets.front().filter(|(at, _)| *at <= until) {
+            control += size;
+            self.control_packets.pop_front();
+        }
+        let found =
+            self.packets.iter().take_while(|packet| packet.at <= until).map(|packet| packet.left).sum();
+        if bytes < found && bytes <= control {
+            // A packet of the handshake, whose loss says nothing about the data that were sent before it.
+            return;
+        }
+        self.counts.differences += u64::from(bytes < found || bytes > found + control);
         self.pending.outstanding.get_or_insert(self.in_flight);
-        let mut found = 0;
         for packet in self.packets.iter_mut().take_while(|packet| packet.at <= until) {
             let left = std::mem::take(&mut packet.left);
             if left == 0 {
                 continue;
             }
-            found += left;
             self.in_flight -= left;
             self.counts.lost += 1;
             self.counts.lost_bytes += left;
@@ -279,13 +303,6 @@ impl Ledger {
             }
         }
         self.pending.newly_lost += found;
-        // Lost control packets are in the library's sum alone, which may have at most those that are still known.
-        let mut control = 0;
-        while let Some(&(_, size)) = self.control_packets.front().filter(|(at, _)| *at <= until) {
-            control += size;
-            self.control_packets.pop_front();
-        }
-        self.counts.differences += u64::from(bytes < found || bytes > found + control);
         if found == 0 {
             return;
         }

@@ -60,6 +60,14 @@ mod sending_end;
 mod session;
 mod transport;
 
+#[cfg(any(test, fuzzing))]
+#[path = "../fuzzing/scripts.rs"]
+mod scripts;
+
+#[cfg(fuzzing)]
+#[path = "../fuzzing/harness.rs"]
+pub mod fuzzing;
+
 pub use batch::Batch;
 pub use keys::Keys;
 pub use ledger::{Ledger, LedgerCounts};

@@ -1,8 +1,9 @@
 //! [`ReceivingEnd`]: the receiver of one flow, without IO.
 //!
 //! Anybody can send datagrams to the port. A connection becomes the flow's only after its handshake, in which the
-//! sender proves its key. Until then it is one of a few that wait. The library sends at most three times as many bytes to
-//! an address as came from it, until the address is validated [rfc9000:8.1].
+//! sender proves its key. Until then it is one of a few that wait. Where several wait, a new one must first prove its
+//! address; where the list is full, the oldest one makes room. So strangers do not keep the sender out. An address that
+//! is not validated gets at most three times the bytes that came from it [rfc9000:8.1].
 
 use crate::batch::Batch;
 use crate::keys::Keys;
@@ -11,8 +12,8 @@ use crate::transport::{self, Instants};
 use bytes::BytesMut;
 use live::LiveError;
 use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, ServerConfig, StreamEvent, StreamId,
-    VarInt,
+    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointEvent, Event, Incoming, ServerConfig,
+    StreamEvent, StreamId, VarInt,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -22,13 +23,52 @@ use units::{Bytes, Span, Time};
 
 /// The most connections whose handshake is under way.
 const MOST_PENDING: usize = 16;
+/// The number of them from which on a new one must first prove its address, by a Retry packet [rfc9000:8.1.2].
+const MOST_UNPROVEN: usize = 4;
+
+/// An address that is not validated gets at most this many times the bytes that came from it [rfc9000:8.1].
+const AMPLIFICATION: u64 = 3;
+
+/// A connection.
+#[derive(Debug)]
+struct Accepted {
+    /// Its number, by which the oldest one is found.
+    number: u64,
+    handle: ConnectionHandle,
+    connection: Connection,
+    /// The bytes that came from its address and those that were sent to it; `None` once the address is validated.
+    exchanged: Option<(u64, u64)>,
+}
+
+impl Accepted {
+    /// Counts a datagram of `length` from `from`.
+    fn note(&mut self, from: SocketAddr, length: usize) {
+        if let Some((came, _)) = &mut self.exchanged
+            && from == self.connection.remote_address()
+        {
+            *came += length as u64;
+        }
+    }
+
+    /// Returns true if a datagram of `length` may leave, and counts it. The library itself may exceed the limit by part
+    /// of a datagram (quinn #1082). One that may not leave is as good as lost, and the library repeats it.
+    fn may_leave(&mut self, length: usize) -> bool {
+        let Some((came, sent)) = &mut self.exchanged else { return true };
+        let may = *sent + length as u64 <= AMPLIFICATION * *came;
+        *sent += if may { length as u64 } else { 0 };
+        may
+    }
+}
 
 /// The receiver of one flow.
 #[derive(Debug)]
 pub struct ReceivingEnd {
     endpoint: Endpoint,
     instants: Instants,
-    connections: BTreeMap<usize, (ConnectionHandle, Connection)>,
+    /// The connections, by the library's index, which it uses again.
+    connections: BTreeMap<usize, Accepted>,
+    /// The number of connections so far.
+    accepted: u64,
     /// The flow's own connection, after its handshake.
     flow: Option<usize>,
     peer: Option<SocketAddr>,
@@ -69,6 +109,7 @@ impl ReceivingEnd {
             endpoint,
             instants: Instants { epoch },
             connections: BTreeMap::new(),
+            accepted: 0,
             flow: None,
             peer: None,
             stream: None,
@@ -112,8 +153,8 @@ impl ReceivingEnd {
     /// Returns the receiver's own estimate of the round-trip time, from the handshake and from its messages of credit.
     #[must_use]
     pub fn round_trip(&self) -> Option<Span> {
-        let (_, connection) = self.connections.get(&self.flow?)?;
-        Some(transport::span(connection.rtt()))
+        let accepted = self.connections.get(&self.flow?)?;
+        Some(transport::span(accepted.connection.rtt()))
     }
 
     /// Returns the window that is granted.
@@ -125,8 +166,8 @@ impl ReceivingEnd {
     /// Sets the window from now on. A smaller one takes effect as the promised data arrive.
     pub fn set_window(&mut self, window: Bytes) {
         self.window = window.min(LARGEST_WINDOW);
-        if let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) {
-            connection.set_receive_window(transport::credit(self.window));
+        if let Some(accepted) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) {
+            accepted.connection.set_receive_window(transport::credit(self.window));
         }
     }
 
@@ -136,34 +177,61 @@ impl ReceivingEnd {
         let mut answer = Vec::new();
         match self.endpoint.handle(instant, from, None, None, BytesMut::from(data), &mut answer) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if let Some((_, connection)) = self.connections.get_mut(&handle.0) {
-                    connection.handle_event(event);
+                if let Some(accepted) = self.connections.get_mut(&handle.0) {
+                    accepted.note(from, data.len());
+                    accepted.connection.handle_event(event);
                     self.after_event(handle.0);
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                if self.flow.is_some() || self.connections.len() >= MOST_PENDING {
-                    self.endpoint.ignore(incoming);
-                    return;
-                }
-                match self.endpoint.accept(incoming, instant, &mut answer, None) {
-                    Ok((handle, connection)) => {
-                        self.connections.insert(handle.0, (handle, connection));
-                        self.after_event(handle.0);
-                    }
-                    Err(error) => {
-                        if let Some(transmit) = error.response {
-                            answer.truncate(transmit.size);
-                            self.answers.push_back((transmit.destination, answer));
-                        }
-                    }
-                }
+                self.accept(incoming, instant, data.len(), answer)
             }
             Some(DatagramEvent::Response(transmit)) => {
-                answer.truncate(transmit.size);
-                self.answers.push_back((transmit.destination, answer));
+                self.answer(transmit.destination, transmit.size, answer)
             }
             None => {}
+        }
+    }
+
+    /// Queues the first `size` bytes of `answer`, which go to `to`.
+    fn answer(&mut self, to: SocketAddr, size: usize, mut answer: Vec<u8>) {
+        answer.truncate(size);
+        self.answers.push_back((to, answer));
+    }
+
+    /// Accepts `incoming`, which begins with a datagram of `length`, or lets it prove its address first. `answer` is an
+    /// empty buffer.
+    fn accept(&mut self, incoming: Incoming, now: Instant, length: usize, mut answer: Vec<u8>) {
+        if self.flow.is_some() {
+            self.endpoint.ignore(incoming);
+            return;
+        }
+        if self.connections.len() >= MOST_UNPROVEN && incoming.may_retry() {
+            if let Ok(transmit) = self.endpoint.retry(incoming, &mut answer) {
+                self.answer(transmit.destination, transmit.size, answer);
+            }
+            return;
+        }
+        if self.connections.len() >= MOST_PENDING
+            && let Some(oldest) = self.connections.values().min_by_key(|accepted| accepted.number)
+        {
+            let handle = oldest.handle;
+            self.connections.remove(&handle.0);
+            self.endpoint.handle_event(handle, EndpointEvent::drained());
+        }
+        let exchanged = (!incoming.remote_address_validated()).then_some((length as u64, 0));
+        match self.endpoint.accept(incoming, now, &mut answer, None) {
+            Ok((handle, connection)) => {
+                self.accepted += 1;
+                let accepted = Accepted { number: self.accepted, handle, connection, exchanged };
+                self.connections.insert(handle.0, accepted);
+                self.after_event(handle.0);
+            }
+            Err(error) => {
+                if let Some(transmit) = error.response {
+                    self.answer(transmit.destination, transmit.size, answer);
+                }
+            }
         }
     }
 
@@ -172,9 +240,9 @@ impl ReceivingEnd {
         let instant = self.instants.instant(now);
         let due = |connection: &mut Connection| connection.poll_timeout().is_some_and(|at| at <= instant);
         let mut woken = Vec::new();
-        for (&key, (_, connection)) in &mut self.connections {
-            if due(connection) {
-                connection.handle_timeout(instant);
+        for (&key, accepted) in &mut self.connections {
+            if due(&mut accepted.connection) {
+                accepted.connection.handle_timeout(instant);
                 woken.push(key);
             }
         }
@@ -184,7 +252,8 @@ impl ReceivingEnd {
     }
 
     fn after_event(&mut self, key: usize) {
-        let Some((handle, connection)) = self.connections.get_mut(&key) else { return };
+        let Some(accepted) = self.connections.get_mut(&key) else { return };
+        let Accepted { handle, connection, exchanged, .. } = accepted;
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
                 connection.handle_event(event);
@@ -195,6 +264,7 @@ impl ReceivingEnd {
                 Event::Connected if self.flow.is_none() => {
                     self.flow = Some(key);
                     self.peer = Some(connection.remote_address());
+                    *exchanged = None;
                     connection.set_receive_window(transport::credit(self.window));
                 }
                 Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) if self.flow == Some(key) => {
@@ -209,16 +279,15 @@ impl ReceivingEnd {
         if self.flow == Some(key) {
             self.read();
         }
-        if self.connections.get(&key).is_some_and(|(_, connection)| connection.is_drained()) {
+        if self.connections.get(&key).is_some_and(|accepted| accepted.connection.is_drained()) {
             self.connections.remove(&key);
         }
     }
 
     /// Reads all data that have arrived.
     fn read(&mut self) {
-        let Some((_, connection)) = self.flow.and_then(|flow| self.connections.get_mut(&flow)) else {
-            return;
-        };
+        let accepted = self.flow.and_then(|flow| self.connections.get_mut(&flow));
+        let Some(Accepted { connection, .. }) = accepted else { return };
         let Some(stream) = self.stream else { return };
         let mut gained = 0;
         // Without order the library holds nothing back, so gaps cannot end the connection: an ordered stream of
@@ -261,18 +330,21 @@ impl ReceivingEnd {
             return;
         }
         let instant = self.instants.instant(now);
-        for (_, connection) in self.connections.values_mut() {
+        for accepted in self.connections.values_mut() {
             self.scratch.clear();
-            if let Some(transmit) = connection.poll_transmit(instant, 1, &mut self.scratch) {
-                batch.add(transmit.destination, &self.scratch[..transmit.size], self.full);
-                return;
+            while let Some(transmit) = accepted.connection.poll_transmit(instant, 1, &mut self.scratch) {
+                if accepted.may_leave(transmit.size) {
+                    batch.add(transmit.destination, &self.scratch[..transmit.size], self.full);
+                    return;
+                }
+                self.scratch.clear();
             }
         }
     }
 
     /// Returns the next time at which this end has something to do.
     pub fn wakeup(&mut self) -> Time {
-        let timers = self.connections.values_mut().filter_map(|(_, connection)| connection.poll_timeout());
+        let timers = self.connections.values_mut().filter_map(|accepted| accepted.connection.poll_timeout());
         timers.min().map_or(Time::NEVER, |at| self.instants.time(at))
     }
 }

@@ -34,6 +34,9 @@ const OPEN: u64 = 1 << 40;
 /// The payload that is written at once.
 const CHUNK: usize = 1 << 20;
 
+/// The bit of a packet's first byte that all packets of the handshake have [rfc9000:17.2].
+const LONG_HEADER: u8 = 0x80;
+
 /// The controller that the library sees. It passes everything on to the ledger.
 #[derive(Clone, Debug)]
 struct Adapter {
@@ -371,7 +374,9 @@ impl SendingEnd {
                 return;
             };
             self.last_name = name;
-            if is_open && transmit.size as u64 >= LEAST_DATA {
+            if self.scratch[0] & LONG_HEADER != 0 {
+                self.adapter.ledger().withdraw(name);
+            } else if is_open && transmit.size as u64 >= LEAST_DATA {
                 self.gate.on_sent(now, &mut self.adapter.ledger());
             }
             batch.add(transmit.destination, &self.scratch[..transmit.size], self.full);

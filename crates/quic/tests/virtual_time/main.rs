@@ -1,4 +1,9 @@
-//! Both ends of a flow over a link, in virtual time: every control compared with the simulator, and equal runs.
+//! Both ends of a flow over a link, in virtual time.
 
 mod against_sim;
+mod attackers;
+mod endurance;
+mod equal_runs;
+mod faults;
 mod path;
+mod windows;

@@ -3,6 +3,7 @@
 use cc::Start;
 use cc::registry::Tuning;
 use link::{Datagram, DropReason, Limit, Link, LinkConfig, LinkReport};
+use live::LiveError;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -32,7 +33,13 @@ pub struct Course {
     pub rate: Rate,
     pub rtt: Span,
     pub limit: Limit,
+    /// The share of packets that the link loses.
     pub loss: Fraction,
+    /// The share of acknowledgements that the way back loses.
+    pub loss_back: Fraction,
+    pub jitter: Span,
+    /// The seed of random losses.
+    pub seed: u64,
     pub length: Span,
     pub flow: FlowConfig,
     /// The windows that the receiver sets, with their times.
@@ -50,6 +57,9 @@ impl Course {
             rtt: Span::from_millis(rtt_ms),
             limit: Limit::Bytes(Bytes::new(limit)),
             loss: Fraction::ZERO,
+            loss_back: Fraction::ZERO,
+            jitter: Span::ZERO,
+            seed: 1,
             length: Span::from_secs(seconds),
             flow: FlowConfig {
                 common: live::FlowConfig::greedy("flow", &control.name),
@@ -73,13 +83,49 @@ pub struct Run {
     pub counts: LedgerCounts,
     /// A hash of every datagram's time, length and direction.
     pub hash: u64,
-    /// The payload that had arrived at each tenth of a second.
-    pub arrived: Vec<u64>,
     pub phase: SendingPhase,
-    pub least_rtt: Option<Span>,
-    /// The controller's window at the end.
-    pub window: Bytes,
-    pub mean_rtt: f64,
+}
+
+/// The direction of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the sender to the receiver.
+    Forth,
+    /// From the receiver to the sender.
+    Back,
+}
+
+/// A datagram from the receiver to an address that is not the sender's.
+pub type Stray = (Time, SocketAddr, Vec<u8>);
+
+/// A tap on the path, which sees each datagram that an end sends to the other, and returns false to swallow it.
+pub type Tap = Box<dyn FnMut(Time, Way, &[u8]) -> bool>;
+
+/// Both ends and the path between them at a time.
+pub struct World {
+    pub now: Time,
+    pub sender: SendingEnd,
+    pub receiver: ReceivingEnd,
+    pub link: Link<Packet>,
+    pub tap: Option<Tap>,
+    /// The datagrams to other addresses than the sender's, until somebody takes them.
+    pub strays: Vec<Stray>,
+    back: VecDeque<(Time, Vec<u8>)>,
+    back_losses: (Fraction, Stream),
+    rtt: Span,
+    windows: VecDeque<(Time, Bytes)>,
+    hash: u64,
+    batch: Batch,
+}
+
+/// The sender's address.
+pub fn near() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1], 1))
+}
+
+/// The receiver's address.
+pub fn far() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 2], 2))
 }
 
 fn mix(hash: &mut u64, words: [u64; 3]) {
@@ -88,83 +134,158 @@ fn mix(hash: &mut u64, words: [u64; 3]) {
     }
 }
 
-/// Runs `course` from `epoch`.
-pub fn run(course: &Course, epoch: Instant) -> Run {
-    let keys = Keys::random().unwrap();
-    let [near, far] = ["10.0.0.1:1", "10.0.0.2:2"].map(|address| address.parse::<SocketAddr>().unwrap());
-    let begin = (epoch, Time::ZERO);
-    let mut sender = SendingEnd::connect(&course.flow, &keys, far, begin, Some(1)).unwrap();
-    let mut receiver = ReceivingEnd::listen(&course.flow, &keys, epoch, Some(2)).unwrap();
-    sender.release();
-    let config =
-        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: Span::ZERO };
-    let mut link = Link::drop_tail(config, course.limit, Stream::new(7, "link"));
-    link.begin_measuring(Time::ZERO);
-    let mut back = VecDeque::<(Time, Vec<u8>)>::new();
-    let (mut now, end) = (Time::ZERO, Time::ZERO + course.length);
-    let (mut hash, mut batch) = (0xcbf2_9ce4_8422_2325, Batch::new());
-    let mut windows = course.windows.iter().copied().peekable();
-    let (mut arrived, tenth) = (Vec::new(), Span::from_millis(100));
-    let (mut rtts, mut samples) = (0.0, 0_u64);
-    let ignore = &mut |_: Packet, _: DropReason| ();
-    while now < end {
-        while let Some(packet) = link.poll(now, ignore) {
-            receiver.handle(now, near, &packet.0);
+/// Links hand over what they dropped; nobody looks at it.
+fn ignore(_: Packet, _: DropReason) {}
+
+impl World {
+    /// Makes both ends of `course` at time zero, which is `epoch`. The sender has `theirs`, and the receiver `ours`.
+    pub fn with_keys(course: &Course, epoch: Instant, theirs: &Keys, ours: &Keys) -> Self {
+        let mut sender =
+            SendingEnd::connect(&course.flow, theirs, far(), (epoch, Time::ZERO), Some(1)).unwrap();
+        let receiver = ReceivingEnd::listen(&course.flow, ours, epoch, Some(2)).unwrap();
+        sender.release();
+        let config =
+            LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: course.jitter };
+        // The simulator's link has this name, so that both lose the same packets as far as they send alike.
+        let mut link = Link::drop_tail(config, course.limit, Stream::new(course.seed, "link loss"));
+        link.begin_measuring(Time::ZERO);
+        Self {
+            now: Time::ZERO,
+            sender,
+            receiver,
+            link,
+            tap: None,
+            strays: Vec::new(),
+            back: VecDeque::new(),
+            back_losses: (course.loss_back, Stream::new(course.seed, "way back")),
+            rtt: course.rtt,
+            windows: course.windows.iter().copied().collect(),
+            hash: 0xcbf2_9ce4_8422_2325,
+            batch: Batch::new(),
         }
-        while back.front().is_some_and(|(at, _)| *at <= now) {
-            let (_, datagram) = back.pop_front().unwrap();
-            sender.handle(now, far, &datagram).unwrap();
-            if let Some(rtt) = sender.with_ledger(|ledger| ledger.take_latest()) {
-                (rtts, samples) = (rtts + rtt.as_secs_f64(), samples + 1);
-            }
-        }
-        while let Some((_, window)) = windows.next_if(|(at, _)| *at <= now) {
-            receiver.set_window(window);
-        }
-        sender.turn(now).unwrap();
-        receiver.turn(now);
-        loop {
-            sender.output(now, &mut batch);
-            for datagram in batch.datagrams() {
-                mix(&mut hash, [now.as_nanos(), datagram.len() as u64, 1]);
-                link.push(now, Packet(datagram.to_vec()), ignore);
-            }
-            if batch.is_empty() {
-                break;
-            }
-        }
-        loop {
-            receiver.output(now, &mut batch);
-            for datagram in batch.datagrams() {
-                mix(&mut hash, [now.as_nanos(), datagram.len() as u64, 0]);
-                back.push_back((now + course.rtt / 2, datagram.to_vec()));
-            }
-            if batch.is_empty() {
-                break;
-            }
-        }
-        while arrived.len() as u64 <= now.since(Time::ZERO).as_nanos() / tenth.as_nanos() {
-            arrived.push(receiver.payload().get());
-        }
-        let next = [
-            link.wakeup().unwrap_or(Time::NEVER),
-            back.front().map_or(Time::NEVER, |(at, _)| *at),
-            sender.wakeup().at,
-            receiver.wakeup(),
-            windows.peek().map_or(Time::NEVER, |(at, _)| *at),
-        ];
-        now = next.into_iter().min().unwrap().max(now + Span::from_nanos(1));
     }
-    link.poll(end, ignore);
+
+    /// Makes both ends of `course` with the same keys.
+    pub fn new(course: &Course) -> Self {
+        let keys = Keys::random().unwrap();
+        Self::with_keys(course, host::clock::now(), &keys, &keys)
+    }
+
+    /// Delivers what has arrived, lets both ends work, and goes on to the next event, or to `until`.
+    fn step(&mut self, until: Time) -> Result<(), LiveError> {
+        let now = self.now;
+        while let Some(packet) = self.link.poll(now, &mut ignore) {
+            self.receiver.handle(now, near(), &packet.0);
+        }
+        while self.back.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, datagram) = self.back.pop_front().expect("looked at");
+            self.sender.handle(now, far(), &datagram)?;
+        }
+        while let Some(&(_, window)) = self.windows.front().filter(|(at, _)| *at <= now) {
+            self.windows.pop_front();
+            self.receiver.set_window(window);
+        }
+        self.sender.turn(now)?;
+        self.receiver.turn(now);
+        self.send();
+        let next = [
+            self.link.wakeup().unwrap_or(Time::NEVER),
+            self.back.front().map_or(Time::NEVER, |(at, _)| *at),
+            self.sender.wakeup().at,
+            self.receiver.wakeup(),
+            self.windows.front().map_or(Time::NEVER, |(at, _)| *at),
+            until,
+        ];
+        self.now = next.into_iter().min().unwrap().max(now + Span::from_nanos(1));
+        Ok(())
+    }
+
+    /// Puts on the path all that both ends send now.
+    pub fn send(&mut self) {
+        let now = self.now;
+        let mut passes = |way, datagram: &[u8]| self.tap.as_mut().is_none_or(|tap| tap(now, way, datagram));
+        loop {
+            self.sender.output(now, &mut self.batch);
+            for datagram in self.batch.datagrams() {
+                mix(&mut self.hash, [now.as_nanos(), datagram.len() as u64, 1]);
+                if passes(Way::Forth, datagram) {
+                    self.link.push(now, Packet(datagram.to_vec()), &mut ignore);
+                }
+            }
+            if self.batch.is_empty() {
+                break;
+            }
+        }
+        loop {
+            self.receiver.output(now, &mut self.batch);
+            for datagram in self.batch.datagrams() {
+                if self.batch.to != near() {
+                    self.strays.push((now, self.batch.to, datagram.to_vec()));
+                    continue;
+                }
+                mix(&mut self.hash, [now.as_nanos(), datagram.len() as u64, 0]);
+                let (share, stream) = &mut self.back_losses;
+                if passes(Way::Back, datagram) && !stream.chance(share.get()) {
+                    self.back.push_back((now + self.rtt / 2, datagram.to_vec()));
+                }
+            }
+            if self.batch.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Runs until `until`.
+    ///
+    /// # Errors
+    /// The sender's.
+    pub fn run_until(&mut self, until: Time) -> Result<(), LiveError> {
+        while self.now < until {
+            self.step(until)?;
+        }
+        Ok(())
+    }
+
+    /// Runs until `done`, at most until `until`; returns true if it is done.
+    ///
+    /// # Errors
+    /// The sender's.
+    pub fn run_while(&mut self, until: Time, goes_on: impl Fn(&Self) -> bool) -> Result<bool, LiveError> {
+        while goes_on(self) && self.now < until {
+            self.step(until)?;
+        }
+        Ok(!goes_on(self))
+    }
+
+    /// Returns the controller's window.
+    pub fn congestion_window(&self) -> Bytes {
+        self.sender.with_ledger(|ledger| ledger.control().allowance().window)
+    }
+
+    /// Returns the rate of the payload that arrives in the next `span`.
+    pub fn rate_over(&mut self, span: Span) -> Rate {
+        let before = self.receiver.payload();
+        self.run_until(self.now + span).unwrap();
+        Rate::of(self.receiver.payload().saturating_sub(before), span)
+    }
+}
+
+/// Runs `course`.
+///
+/// # Panics
+/// If the connection ends.
+pub fn run(course: &Course) -> Run {
+    let mut world = World::new(course);
+    let end = Time::ZERO + course.length;
+    world.run_until(end).unwrap_or_else(|error| {
+        panic!("{} over {} {}: {error}", course.flow.control.name, course.rate, course.rtt)
+    });
+    world.link.poll(end, &mut ignore);
     Run {
-        goodput: Rate::of(receiver.payload(), course.length),
-        link: link.report(end),
-        counts: sender.counts(),
-        hash,
-        arrived,
-        phase: sender.phase(),
-        least_rtt: sender.with_ledger(|ledger| ledger.rtt()).map(|(_, least)| least),
-        window: sender.with_ledger(|ledger| ledger.control().allowance().window),
-        mean_rtt: rtts / samples.max(1) as f64,
+        goodput: Rate::of(world.receiver.payload(), course.length),
+        link: world.link.report(end),
+        counts: world.sender.counts(),
+        hash: world.hash,
+        phase: world.sender.phase(),
     }
 }
