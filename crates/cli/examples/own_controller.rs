@@ -1,5 +1,8 @@
 //! A congestion control of your own next to Reno: cargo run --release --example own_controller
 //!
+//! With the word `live` behind `--` it also runs on real packets: UDP packets of ours carry it over QUIC, and the
+//! kernel's TCP carries Reno.
+//!
 //! SQRT adds 1/sqrt(w) segments per round trip and gives up sqrt(w)/2 on loss (Bansal, Balakrishnan, INFOCOM 2001). A
 //! loss-based controller combines a slow start and a growth, so only the growth must be written. Other controllers
 //! implement `cc::CongestionControl`.
@@ -9,7 +12,7 @@ use tightlink::cc::growth::share::{Remainder, in_use, part, segments};
 use tightlink::cc::registry::{Control, PAPER, add};
 use tightlink::cc::{Ack, Congestion};
 use tightlink::units::Bytes;
-use tightlink::{Engine, Error, Flow, Run, Scenario};
+use tightlink::{Engine, Error, Flow, Run, Scenario, ScenarioDraft};
 
 #[derive(Clone, Copy, Debug)]
 struct Sqrt {
@@ -45,16 +48,28 @@ pub(crate) fn main() -> Result<(), Error> {
         build: |recipe| recipe.loss_based(Sqrt::new),
     })?;
 
-    let scenario = Scenario::link("20Mbit/s", "20ms")
-        .limit("0.5 bdp")
-        .flow(Flow::new("sqrt"))
-        .flow(Flow::reno())
-        .duration("60s")
-        .warmup("20s")
-        .build()?;
-    let record = scenario.run(Engine::Sim)?;
+    print_shares(&path("tcp").duration("60s").warmup("20s").build()?, Engine::Sim)?;
+    if std::env::args().any(|word| word == "live") {
+        on_packets()?;
+    }
+    Ok(())
+}
+
+/// Runs the same control on real packets. This takes 12 seconds, and needs the right to make namespaces.
+pub(crate) fn on_packets() -> Result<(), Error> {
+    print_shares(&path("quic").duration("12s").warmup("4s").build()?, Engine::Live)
+}
+
+/// Returns a path with a flow of SQRT, carried by `transport`, and a flow of Reno over TCP.
+fn path(transport: &str) -> ScenarioDraft {
+    let sqrt = Flow::new("sqrt").transport(transport);
+    Scenario::link("20Mbit/s", "20ms").limit("0.5 bdp").flow(sqrt).flow(Flow::reno())
+}
+
+fn print_shares(scenario: &Scenario, engine: Engine) -> Result<(), Error> {
+    let record = scenario.run(engine)?;
     for (flow, name) in record.summary.flows.iter().zip(["sqrt", "reno"]) {
-        println!("{name}  {:5.2} Mbit/s", flow.goodput_bps / 1e6);
+        println!("{engine:5}  {name}  {:5.2} Mbit/s", flow.goodput_bps / 1e6);
         assert!(flow.goodput_bps > 1e6, "both get a part of the link");
     }
     Ok(())
