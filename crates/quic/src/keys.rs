@@ -92,6 +92,7 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 /// Reports that the TLS library does not take our settings.
+#[expect(clippy::needless_pass_by_value, reason = "map_err gives the error away")]
 fn refused(error: impl ToString) -> LiveError {
     LiveError::Config(Complaint::new("the keys of QUIC", error.to_string()))
 }

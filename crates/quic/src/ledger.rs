@@ -234,7 +234,8 @@ impl Ledger {
     /// Records that the packet sent last, named `at`, belongs to the handshake, of which a part may be repeated when
     /// the data have begun. It may be dropped with its keys, without another word, so it is not in flight.
     pub fn withdraw(&mut self, at: Time) {
-        while let Some(packet) = self.packets.pop_back_if(|packet| packet.at == at) {
+        while let Some(packet) = self.packets.back().copied().filter(|packet| packet.at == at) {
+            self.packets.pop_back();
             self.in_flight -= packet.left;
             self.counts.sent -= 1;
             self.on_control_sent(at, packet.size);
@@ -273,8 +274,9 @@ impl Ledger {
         }
         // Lost control packets are in the library's sum alone, which may have at most those that are still known.
         let mut control = 0;
-        while let Some((_, size)) = self.control_packets.pop_front_if(|(at, _)| *at <= until) {
+        while let Some((_, size)) = self.control_packets.front().filter(|(at, _)| *at <= until) {
             control += size;
+            self.control_packets.pop_front();
         }
         let found =
             self.packets.iter().take_while(|packet| packet.at <= until).map(|packet| packet.left).sum();

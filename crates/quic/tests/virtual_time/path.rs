@@ -177,10 +177,12 @@ impl World {
         while let Some(packet) = self.link.poll(now, &mut ignore) {
             self.receiver.handle(now, near(), &packet.0);
         }
-        while let Some((_, datagram)) = self.back.pop_front_if(|(at, _)| *at <= now) {
+        while self.back.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, datagram) = self.back.pop_front().unwrap();
             self.sender.handle(now, far(), &datagram)?;
         }
-        while let Some((_, window)) = self.windows.pop_front_if(|(at, _)| *at <= now) {
+        while self.windows.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, window) = self.windows.pop_front().unwrap();
             self.receiver.set_window(window);
         }
         self.sender.turn(now)?;
