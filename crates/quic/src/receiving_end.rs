@@ -184,10 +184,10 @@ impl ReceivingEnd {
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                self.accept(incoming, instant, data.len(), answer)
+                self.accept(incoming, instant, data.len(), answer);
             }
             Some(DatagramEvent::Response(transmit)) => {
-                self.answer(transmit.destination, transmit.size, answer)
+                self.answer(transmit.destination, transmit.size, answer);
             }
             None => {}
         }
