@@ -102,8 +102,11 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
 /// Describes how `engine` answers for flows over QUIC, if it has no packets of theirs.
 fn over_quic(engine: Engine, resolved: &Resolved) -> Option<String> {
     let quic = engine != Engine::Live && resolved.flows.iter().any(ResolvedFlow::is_quic);
+    let rules = if engine == Engine::Sim { " with RACK and PRR" } else { "" };
     quic.then(|| {
-        format!("{engine}: flows over QUIC are answered as TCP, whose segments stand for QUIC's packets")
+        format!(
+            "{engine}: flows over QUIC are answered as TCP{rules}, whose segments stand for QUIC's packets"
+        )
     })
 }
 

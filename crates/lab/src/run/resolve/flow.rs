@@ -9,7 +9,7 @@ use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, spec};
 use sim::{ControlPlan, FlowPlan, SizerPlan};
 use std::ops::Deref;
-use transport::{BbrVariant, CubicVariant, WindowVariant};
+use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, Transport, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Fraction, Span, Time};
 
@@ -80,6 +80,17 @@ impl ResolvedFlow {
     #[must_use]
     pub fn asked_sizer(&self) -> Option<&SizerPlan> {
         self.sizer.as_ref().filter(|_| !self.autotuned)
+    }
+}
+
+/// Returns the options of TCP by which `flow` is simulated. A flow over QUIC has those that come nearest to RFC 9002:
+/// detection by time, and a window that a loss cuts once.
+fn transport(flow: &spec::Flow) -> Transport {
+    match flow.carrier {
+        Carrier::Tcp => flow.transport,
+        Carrier::Quic => {
+            Transport { loss_detection: LossDetection::Rack, recovery: Recovery::Prr, ..flow.transport }
+        }
     }
 }
 
@@ -162,7 +173,7 @@ pub(super) fn transfers(
             sizer: sizer.clone(),
             send_jitter: flow.send_jitter,
             handshake: flow.handshake,
-            transport: flow.transport,
+            transport: transport(flow),
             access_rate: flow.access_rate,
         };
         let autotuned = flow.socket_buffer == SocketBuffer::Autotuned;
