@@ -9,7 +9,7 @@ use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, spec};
 use sim::{ControlPlan, FlowPlan, SizerPlan};
 use std::ops::Deref;
-use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, Transport, WindowVariant};
+use transport::{BbrVariant, CubicVariant, Host, LossDetection, Recovery, Transport, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Fraction, Span, Time};
 
@@ -84,12 +84,19 @@ impl ResolvedFlow {
 }
 
 /// Returns the options of TCP by which `flow` is simulated. A flow over QUIC has those that come nearest to RFC 9002:
-/// detection by time, and a window that a loss cuts once.
+/// detection by time, and a window that a loss cuts once. Of its host the variants of the controls remain, because a
+/// kernel's bursts and buffers are TCP's.
 fn transport(flow: &spec::Flow) -> Transport {
     match flow.carrier {
         Carrier::Tcp => flow.transport,
         Carrier::Quic => {
-            Transport { loss_detection: LossDetection::Rack, recovery: Recovery::Prr, ..flow.transport }
+            let Host { bbr_variant, cubic_variant, window_variant, .. } = flow.transport.host;
+            Transport {
+                loss_detection: LossDetection::Rack,
+                recovery: Recovery::Prr,
+                host: Host { bbr_variant, cubic_variant, window_variant, ..Host::default() },
+                ..flow.transport
+            }
         }
     }
 }
@@ -133,7 +140,7 @@ pub(super) fn transfers(
         can_pace: true,
         regret: regret.map(Fraction::get),
     });
-    let (payload, host) = (flow.payload(), &flow.transport.host);
+    let (payload, host) = (flow.payload(), transport(flow).host);
     let control = ControlPlan {
         name: flow.control.clone(),
         slow_start: flow.slow_start.clone(),
