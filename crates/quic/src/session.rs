@@ -9,8 +9,8 @@ use units::{Bytes, Complaint, Span};
 pub const HEADERS: Bytes = Bytes::new(28);
 /// The least packet, IP header included: the first datagrams carry at least 1200 bytes [rfc9000:14.1].
 pub const LEAST_PACKET: Bytes = Bytes::new(1228);
-/// The bytes of a full packet around its data, from the IPv4 header on: 28 of IP and UDP, 1 of flags, 8 of connection
-/// identifier, about 3 of packet number, 16 of authentication and about 6 of the STREAM frame [rfc9000:17.3, 19.8].
+/// The bytes of a full packet around its data, from the IPv4 header on [rfc9000:17.3, 19.8]. IP and UDP have 28, flags 1,
+/// the connection identifier 8, and the packet number about 3. Authentication has 16, and the STREAM frame about 6.
 pub const OVERHEAD: Bytes = Bytes::new(62);
 /// The largest connection window that a flow without a limit of its own grants.
 pub const LARGEST_WINDOW: Bytes = Bytes::new(64 << 20);
