@@ -41,7 +41,7 @@ const ROOMS: [(&str, Limits); 21] = [
     ("model", limits(100, 0, 0, 0, 0)),
     ("probe", limits(93, 0, 0, 0, 0)),
     ("py", limits(100, 0, 0, 0, 0)),
-    ("quic", limits(98, 0, 0, 0, 0)),
+    ("quic", limits(100, 0, 0, 0, 0)),
     ("report", limits(100, 0, 0, 0, 0)),
     ("scenario", limits(100, 0, 0, 0, 0)),
     ("sim", limits(98, 0, 0, 0, 0)),

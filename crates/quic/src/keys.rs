@@ -1,6 +1,6 @@
 //! [`Keys`]: the raw public keys (RFC 7250) by which both ends of a run know each other.
 //!
-//! Nobody needs a certificate. Each end has an Ed25519 key made for the run, and accepts only the other end's. With one
+//! Certificates are not used. Each end has an Ed25519 key made for the run, and accepts only the other end's. With one
 //! cipher suite and one key exchange, and without tickets, handshake messages have the same sizes in every run.
 
 use host::fill_random;

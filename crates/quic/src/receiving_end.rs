@@ -1,9 +1,9 @@
 //! [`ReceivingEnd`]: the receiver of one flow, without IO.
 //!
 //! Anybody can send datagrams to the port. A connection becomes the flow's only after its handshake, in which the
-//! sender proves its key. Until then it is one of a few that wait. Where several wait, a new one must first prove its
-//! address; where the list is full, the oldest one makes room. So strangers do not keep the sender out. An address that
-//! is not validated gets at most three times the bytes that came from it [rfc9000:8.1].
+//! sender proves its key. Until then it is one of a few that wait. An address that is not validated gets at most
+//! three times the bytes that came from it [rfc9000:8.1]. Where several wait, a new one must first prove its address;
+//! where the list is full, the oldest one makes room. So strangers do not keep the sender out.
 
 use crate::batch::Batch;
 use crate::keys::Keys;

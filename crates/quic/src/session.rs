@@ -9,9 +9,8 @@ use units::{Bytes, Complaint, Span};
 pub const HEADERS: Bytes = Bytes::new(28);
 /// The least packet, IP header included: the first datagrams carry at least 1200 bytes [rfc9000:14.1].
 pub const LEAST_PACKET: Bytes = Bytes::new(1228);
-/// The bytes of a full packet around its data, from the IPv4 header on. IP and UDP have 28, flags 1, the connection
-/// identifier 8, the packet number about 3 and the authentication tag 16 [rfc9000:17.3; rfc9001:5.3]. A STREAM frame
-/// takes about 6 more [rfc9000:19.8].
+/// The bytes of a full packet around its data, from the IPv4 header on [rfc9000:17.3, 19.8]. IP and UDP have 28, flags 1,
+/// the connection identifier 8, and the packet number about 3. Authentication has 16, and the STREAM frame about 6.
 pub const OVERHEAD: Bytes = Bytes::new(62);
 /// The largest connection window that a flow without a limit of its own grants.
 pub const LARGEST_WINDOW: Bytes = Bytes::new(64 << 20);

@@ -41,7 +41,7 @@ fn first_datagram(course: &Course, keys: &Keys) -> Vec<u8> {
     batch.bytes().to_vec()
 }
 
-/// A datagram of this `version`, with which a connection might begin.
+/// Makes a datagram of this `version`, with which a connection might begin.
 fn of_version(version: u32, length: usize, stream: &mut Stream) -> Vec<u8> {
     let mut datagram: Vec<u8> = (0..length).map(|_| stream.integer(0, 255) as u8).collect();
     datagram[0] = 0xc0;

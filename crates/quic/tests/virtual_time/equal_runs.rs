@@ -6,7 +6,7 @@ use units::{Fraction, Span};
 
 const SEED: &str = "TIGHTLINK_EQUAL_RUNS";
 
-/// The part of another process: prints the hash of a run with the seed that the environment has.
+/// Prints the hashes of runs with the seed that the environment has. Another process plays it.
 #[test]
 #[ignore = "the part of a process that the next test starts"]
 fn prints_its_hash() {
@@ -23,7 +23,7 @@ fn prints_its_hash() {
     println!("hashes {hashes:x?}");
 }
 
-/// Returns the hashes of a process of its own.
+/// Returns the hashes that a process of its own prints for `seed`.
 fn hashes(seed: u64) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "equal_runs::prints_its_hash", "--ignored", "--nocapture", "--test-threads", "1"])

@@ -134,7 +134,7 @@ fn mix(hash: &mut u64, words: [u64; 3]) {
     }
 }
 
-/// Links hand over what they dropped; nobody looks at it.
+/// Ignores a packet that the link dropped.
 fn ignore(_: Packet, _: DropReason) {}
 
 impl World {
