@@ -239,8 +239,8 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
     })
 }
 
-/// Returns the point whose results are on the horizontal axis for `point`: itself, or its baseline. Returns `None` for a
-/// point that is a baseline itself.
+/// Returns the point whose results are on the horizontal axis for `point`: itself, or its baseline. Returns `None` for
+/// a point that is a baseline itself.
 fn across<'a>(spec: &FigureSpec, point: &'a PointRuns, points: &'a [PointRuns]) -> Option<&'a PointRuns> {
     if spec.baseline.is_empty() {
         return Some(point);

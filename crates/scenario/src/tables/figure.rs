@@ -79,7 +79,8 @@ keys! {
     /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only. `"baseline"` draws each `y`
     /// against the same number of the point's `baseline`, with `y` only
     key x => {
-        kind: "key path that `[sweep]` varies, spelled as there, key of the [summary](commands.md#run), or `\"baseline\"`",
+        kind: "key path that `[sweep]` varies, spelled as there, key of the [summary](commands.md#run), or \
+               `\"baseline\"`",
         default: Required("the key or number on the horizontal axis"),
     }
     /// key along whose values a curve goes, in the sweep's order, if `x` is a key of the summary or `"baseline"`
