@@ -8,7 +8,7 @@ SHELL := /bin/bash
 
 TIGHTLINK := target/release/tightlink
 # Published results whose claims `make test` judges: of each paper the quick ones.
-JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madison:spacing madison:ages madison:fig6a
+JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madison:spacing madison:ages madison:fig6a madison:beside
 PYTHON := .venv/bin/python
 PREFIX ?= $(HOME)/.local
 

@@ -20,6 +20,6 @@ impl Document {
             return Err(self.fault("figure", "a sweep with `draw`", accepted, Some(help)).into());
         }
         let axes: Vec<String> = sweep.axes().iter().map(|axis| axis.key.clone()).collect();
-        figure::figure(self.root(), FIGURE, &axes)
+        figure::figure(self.root(), FIGURE, &axes, sweep.baseline())
     }
 }

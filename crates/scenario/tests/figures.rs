@@ -74,6 +74,30 @@ fn a_figure_may_draw_one_result_against_another_along_a_swept_key() {
 }
 
 #[test]
+fn a_figure_may_draw_each_point_against_its_baseline() {
+    let lists = |baseline: &str| {
+        let sweep =
+            "[sweep]\n'link.queue.limit' = ['0.1 bdp', '1 bdp']\n'flow.transport' = ['tcp', 'quic']\n";
+        let text = format!(
+            "title = 't'\n[link]\nrate = '1Mbit/s'\ndelay = '1ms'\nqueue.limit = '1 bdp'\n[[flow]]\n{sweep}{baseline}\n\
+             [figure]\nx = 'baseline'\ny = ['a']"
+        );
+        Document::parse("x.toml", &text).unwrap().figure()
+    };
+    let figure = lists("baseline = { 'flow.transport' = 'tcp' }").unwrap().unwrap();
+    assert_eq!(
+        figure.along.as_deref(),
+        Some("link.queue.limit"),
+        "the last key that the baseline leaves alone"
+    );
+    assert_eq!(figure.baseline, [("flow.transport".to_owned(), "tcp".to_owned())]);
+    let refused = lists("").unwrap_err().to_string();
+    for part in ["figure.x", "[sweep] has no baseline", "baseline = { KEY = VALUE }"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+}
+
+#[test]
 fn a_figure_may_have_the_results_of_another_program_beside_it() {
     let text =
         "[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\nreference = { name = 'ns-2', file = 'a.csv' }";

@@ -53,11 +53,12 @@ pub struct Claim {
     pub quantity: ClaimQuantity,
     /// The engines that the claim is about.
     pub engines: Vec<Engine>,
-    /// The cases: sweep keys (or their last part) and values, whose end may be `*`. `loss = "none"` or `"some"` selects
+    /// The cases: sweep keys (or their last part) and values, whose end may be `*`; "reno or
+    /// cubic" selects both. `loss = "none"` or `"some"` selects
     /// cases without or with losses in the engines asked. Absent: all cases.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
-    /// The largest distance between the engines: "4% of capacity", "1.5ms", "5%".
+    /// The largest distance between the engines: "4% of capacity", "1.5ms", "5%", or the larger of two: "10% or 0.3ms".
     pub agree: Option<String>,
     /// The largest ratio of the engines' largest value to their smallest, such as 1.5. It is only for quantities that
     /// are never below zero.
@@ -80,6 +81,9 @@ pub struct Claim {
     /// The share of an engine's runs in which a claim with a bound must hold, such as "100%". If absent, it is 90 % of
     /// a simulation's runs and half of the kernel's, so that their median decides. In a single run the claim must hold.
     pub share: Option<String>,
+    /// The share of cases in which a claim must hold, such as "90%". If absent, it must hold in all of them. With "50%"
+    /// a bound is one on the median of the cases.
+    pub of_cases: Option<String>,
     /// The known disagreements of a claim that does not hold here. Such a claim is reported as a disagreement with the
     /// source. It does not fail as long as the claim does not hold and the value lies in the band.
     #[serde(default)]
@@ -146,6 +150,11 @@ impl Claim {
         let share = self.share.as_ref().and_then(|share| share.parse::<Fraction>().ok());
         let usual = if engine == Engine::Live { MEDIAN } else { SHARE };
         share.map_or(usual, Fraction::get)
+    }
+
+    /// Returns the share of cases in which the claim must hold.
+    pub(crate) fn share_of_cases(&self) -> f64 {
+        self.of_cases.as_ref().and_then(|share| share.parse::<Fraction>().ok()).map_or(1.0, Fraction::get)
     }
 
     /// Returns the engines out of `asked` for which the claim is judged. A relation between engines needs two of them.
@@ -225,14 +234,28 @@ fn fault(claim: &Claim) -> Option<String> {
     if let Some(factor) = claim.within_factor.filter(|factor| !(*factor >= 1.0 && factor.is_finite())) {
         return Some(format!("within_factor = {factor}, at least 1 needed"));
     }
-    if let Some(share) = &claim.share {
-        if claim.relation() != Relation::Each {
-            return Some("a share of runs together with a relation that is judged by medians".into());
+    if claim.share.is_some() && claim.relation() != Relation::Each {
+        return Some("a share of runs together with a relation that is judged by medians".into());
+    }
+    for (key, share, of) in [("share", &claim.share, "runs"), ("of_cases", &claim.of_cases, "cases")] {
+        let is_share = |share: &String| {
+            share
+                .parse::<Fraction>()
+                .is_ok_and(|share| (0.0..=1.0).contains(&share.get()) && share.get() > 0.0)
+        };
+        if let Some(share) = share.as_ref().filter(|share| !is_share(share)) {
+            return Some(format!("{key} = {share}, a share of {of} such as 90% needed"));
         }
-        let found = share.parse::<Fraction>().ok().filter(|share| share.get() > 0.0 && share.get() <= 1.0);
-        if found.is_none() {
-            return Some(format!("share = {share}, a share of runs such as 90% needed"));
-        }
+    }
+    if claim.of_cases.is_some() && claim.engines.len() != least {
+        return Some(
+            "of_cases for several engines, whose cases would be counted together; a claim for each".into(),
+        );
+    }
+    if claim.of_cases.is_some() && !claim.disagrees.is_empty() {
+        return Some(
+            "of_cases together with disagrees; state the cases that disagree as a claim of their own".into(),
+        );
     }
     if claim.validity
         && (claim.relation() != Relation::Each || claim.baseline.is_some() || claim.exceeds.is_some())

@@ -14,7 +14,7 @@ use crate::run::metric::{described, numbers, value};
 use crate::run::record::{Engine, Record, Series, Summary};
 use crate::study::search::{Bound, SearchError, Target, search as search_for};
 use crate::study::sweep::{Runner, SweepError};
-use crate::study::task::{Answer, Task, shown};
+use crate::study::task::{Answer, Task, setting, shown};
 use points::{PointRuns, run_points};
 use scenario::{Faults, FigureNumbers, FigureSpec, Point, Smallest, key_words, unit_words};
 use serde::Serialize;
@@ -177,12 +177,22 @@ fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Resul
 
 fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<CurveChart, CurvesError> {
     let (y, factor) = quantity(key);
-    let result = spec.along.as_ref().map(|_| quantity(&spec.x));
+    let result = spec.along.as_ref().map(|_| {
+        if spec.baseline.is_empty() {
+            (spec.x.as_str(), quantity(&spec.x))
+        } else {
+            let settings: Vec<String> = spec.baseline.iter().map(setting).collect();
+            let label = format!("{} with {}", y.label, settings.join(", "));
+            (key, (Axis { label, unit: y.unit.clone() }, factor))
+        }
+    });
     let mut curves = Vec::new();
     let mut missing = None;
     for point in points {
+        // The point whose results are on the horizontal axis: the point itself, or its baseline.
+        let Some(across) = across(spec, point, points) else { continue };
         for (engine, summaries) in point.summaries() {
-            let known = |axis: &'static str, key: &str, factor: f64| {
+            let known = |summaries: &[&Summary], axis: &'static str, key: &str, factor: f64| {
                 let of = |summary: &&Summary| {
                     let unknown = || CurvesError::unknown(axis, key, &numbers(summary));
                     Ok(value(summary, key).ok_or_else(unknown)? * factor)
@@ -190,11 +200,16 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
                 summaries.iter().map(of).collect::<Result<Vec<f64>, CurvesError>>()
             };
             let x = match &result {
-                Some((_, factor)) => known("x", &spec.x, *factor).map(Some),
+                Some((x, (_, factor))) => {
+                    let Some((_, others)) = across.summaries().find(|(of, _)| *of == engine) else {
+                        continue;
+                    };
+                    known(&others, "x", x, *factor).map(Some)
+                }
                 None => Ok(None),
             };
             // An engine that does not know a number is left out: theory, for example, has no limit that moves.
-            let (values, x) = match (known("y", key, factor), x) {
+            let (values, x) = match (known(&summaries, "y", key, factor), x) {
                 (Ok(values), Ok(x)) => (values, x.and_then(median).map_or(f64::NAN, |found| found.y)),
                 (Err(error), _) | (_, Err(error)) => {
                     missing.get_or_insert(error);
@@ -216,9 +231,27 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
     }
     let first = points.first().map(|point| &point.task.point);
     Ok(match result {
-        Some((x, _)) => CurveChart { x, along: spec.along.as_deref().map(key_words), y, curves },
+        Some((_, (x, _))) => {
+            let curves = if spec.baseline.is_empty() { curves } else { sorted(curves) };
+            CurveChart { x, along: spec.along.as_deref().map(key_words), y, curves }
+        }
         None => CurveChart { x: x_axis(spec, first), along: None, y, curves: sorted(curves) },
     })
+}
+
+/// Returns the point whose results are on the horizontal axis for `point`: itself, or its baseline. Returns `None` for
+/// a point that is a baseline itself.
+fn across<'a>(spec: &FigureSpec, point: &'a PointRuns, points: &'a [PointRuns]) -> Option<&'a PointRuns> {
+    if spec.baseline.is_empty() {
+        return Some(point);
+    }
+    let mut base = point.task.point.clone();
+    for (key, value) in &mut base {
+        if let Some((_, instead)) = spec.baseline.iter().find(|(of, _)| of == key) {
+            value.clone_from(instead);
+        }
+    }
+    points.iter().find(|other| other.task.point == base && base != point.task.point)
 }
 
 fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) -> CurveChart {

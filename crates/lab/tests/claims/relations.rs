@@ -18,6 +18,35 @@ fn engines_agree_within_a_band_of_the_capacity_of_the_value_or_of_the_unit() {
 }
 
 #[test]
+fn of_two_distances_the_larger_is_allowed() {
+    let both = "quantity = 'rtt'\nengines = ['model', 'sim']\n";
+    held(&format!("{both}agree = '1% or 0.1ms'"));
+    let both = "quantity = 'goodput'\nengines = ['model', 'sim']\n";
+    held(&format!("{both}agree = '0.1% or 2Mbit/s'"));
+    failed(&format!("{both}agree = '0.1% or 1.9Mbit/s'"), "apart 2.0 Mbit/s");
+}
+
+#[test]
+fn a_claim_may_hold_in_a_share_of_its_cases() {
+    // 40 Mbit/s in two cases of four, 90 in the others.
+    let bound = "quantity = 'goodput'\nengines = ['sim']\nat_least = '50Mbit/s'\n";
+    held(&format!("{bound}of_cases = '50%'"));
+    failed(&format!("{bound}of_cases = '51%'"), "it holds in 2 of 4 cases, at least 51% of them needed");
+    for (bad, found) in [("'120%'", "of_cases"), ("'no'", "of_cases = no")] {
+        let text = format!("[[claim]]\nfigure = 'f'\nsays = 'so'\n{bound}of_cases = {bad}");
+        let error = parse_claims("x.toml", &text).expect_err(bad).to_string();
+        assert!(error.contains(found), "{error}");
+    }
+}
+
+#[test]
+fn a_case_may_have_one_of_several_values() {
+    let both = "quantity = 'goodput'\nengines = ['sim']\nat_least = '50Mbit/s'\n";
+    held(&format!("{both}cases = {{ socket_buffer = 'max' }}"));
+    failed(&format!("{both}cases = {{ socket_buffer = 'max or 100kB' }}"), "40.0 Mbit/s");
+}
+
+#[test]
 fn engines_lie_within_a_factor_of_each_other() {
     let both = "quantity = 'goodput'\nengines = ['model', 'sim']\n";
     held(&format!("{both}within_factor = 1.05"));

@@ -10,18 +10,30 @@ use crate::tree::{Node, Value};
 use crate::values::FigureEngine;
 use units::{Fraction, Span};
 
-/// Reads the table, given the swept keys.
-pub(crate) fn figure(root: &Node, known: Known, swept: &[String]) -> Result<Option<FigureSpec>, Faults> {
+/// The value of `x` that stands for the same number of the point's baseline.
+const BASELINE: &str = "baseline";
+
+/// Reads the table, given the swept keys and the sweep's baseline.
+pub(crate) fn figure(
+    root: &Node,
+    known: Known,
+    swept: &[String],
+    baseline: &[(String, String)],
+) -> Result<Option<FigureSpec>, Faults> {
     let sink = Sink::new(tables::ROOT);
     let Some(at) = ValueAt::root(root, &sink).child("figure") else { return Ok(None) };
-    let spec = at.keys(known).and_then(|keys| read(&keys, swept));
+    let spec = at.keys(known).and_then(|keys| read(&keys, swept, baseline));
     sink.result(spec).map(Some)
 }
 
-fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
-    let x = keys.read("x", |at| horizontal(at, swept));
+fn read(keys: &Keys<'_>, swept: &[String], baseline: &[(String, String)]) -> Option<FigureSpec> {
+    let x = keys.read("x", |at| horizontal(at, swept, baseline));
     let of_results = x.as_ref().is_some_and(|x| !swept.contains(x));
-    let along = along(keys, swept, x.as_deref().filter(|_| of_results));
+    let baseline = if x.as_deref() == Some(BASELINE) { baseline } else { &[] };
+    // A curve of points and their baselines goes along a key that differs between them.
+    let of_baseline = |key: &&String| baseline.iter().any(|(of, _)| of == *key);
+    let others: Vec<String> = swept.iter().filter(|key| !of_baseline(key)).cloned().collect();
+    let along = along(keys, &others, x.as_deref().filter(|_| of_results));
     let rows = keys.optional("rows", |at| {
         let rows = swept_key(at, swept)?;
         if x.as_ref() == Some(&rows) {
@@ -54,7 +66,8 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     if let (true, Some(at)) = (of_results, keys.get("x")) {
         for key in ["smallest", "rows", "reference"] {
             if keys.get(key).is_some() {
-                let found = format!("a number of the summary together with {key}");
+                let of = if baseline.is_empty() { "a number of the summary" } else { "the baseline" };
+                let found = format!("{of} together with {key}");
                 at.fault(found, format!("a swept key: {}", swept.join(", ")), None);
                 return None;
             }
@@ -82,6 +95,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     Some(FigureSpec {
         x: x?,
         along: along?,
+        baseline: baseline.to_vec(),
         rows: rows?,
         y: y?,
         engines: engines?,
@@ -97,9 +111,19 @@ fn reference(at: &ValueAt<'_>) -> Option<FigureReference> {
     Some(FigureReference { name: name?, file: file? })
 }
 
-/// Reads `x`: a swept key, or a number of the summary if the name is not a key of a scenario.
-fn horizontal(at: &ValueAt<'_>, swept: &[String]) -> Option<String> {
+/// Reads `x`: a swept key, the baseline, or a number of the summary if the name is not a key of a scenario.
+fn horizontal(at: &ValueAt<'_>, swept: &[String], baseline: &[(String, String)]) -> Option<String> {
     let key = at.text()?;
+    if key == BASELINE {
+        if baseline.is_empty() || baseline.len() == swept.len() {
+            let found = "\"baseline\", but [sweep] has no baseline, or sweeps no other key";
+            let help =
+                "write baseline = { KEY = VALUE } in [sweep]: VALUE is one of the values of the swept KEY";
+            at.fault(found, format!("a swept key: {}", swept.join(", ")), Some(help.to_owned()));
+            return None;
+        }
+        return Some(key);
+    }
     let table = key.split('.').next().unwrap_or_default();
     let of_scenario = schema::names(tables::ROOT).any(|name| name == table);
     if of_scenario || swept.is_empty() { swept_key(at, swept) } else { Some(key) }

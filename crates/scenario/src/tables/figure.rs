@@ -13,6 +13,9 @@ pub struct FigureSpec {
     pub x: String,
     /// The swept key along which a curve goes from point to point, if `x` is a number of the summary.
     pub along: Option<String>,
+    /// The baseline of `[sweep]`, if `x` is `"baseline"`: the horizontal axis then has the same number of each point's
+    /// baseline. Otherwise it is empty.
+    pub baseline: Vec<(String, String)>,
     /// Another swept key. Each `y` is then drawn as a heat map, with a row per value of this key and a column per
     /// value of `x`. There is a map for each combination of the other swept keys.
     pub rows: Option<String>,
@@ -73,12 +76,14 @@ keys! {
     pub(crate) table FIGURE from KEY;
 
     /// the horizontal axis. Each combination of the other swept keys is a curve. A key of the summary, such
-    /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only
+    /// as `"queueing_delay_s.mean"`, draws one result against another, with `y` only. `"baseline"` draws each `y`
+    /// against the same number of the point's `baseline`, with `y` only
     key x => {
-        kind: "key path that `[sweep]` varies, spelled as there, or key of the [summary](commands.md#run)",
+        kind: "key path that `[sweep]` varies, spelled as there, key of the [summary](commands.md#run), or \
+               `\"baseline\"`",
         default: Required("the key or number on the horizontal axis"),
     }
-    /// key along whose values a curve goes, in the sweep's order, if `x` is a key of the summary
+    /// key along whose values a curve goes, in the sweep's order, if `x` is a key of the summary or `"baseline"`
     key along => {
         kind: "key path that `[sweep]` varies", default: Words("the last of `[sweep]`"),
         why: "the last key of a sweep varies first", from: OWN,

@@ -34,9 +34,14 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
         // A claim that cannot be judged fails, and no known disagreement explains that.
         Err(reason) => return says(false, reason, None),
     };
-    let mut held = outcomes.iter().all(|outcome| outcome.held || outcome.known.is_some());
+    let fine = outcomes.iter().filter(|outcome| outcome.held || outcome.known.is_some()).count();
+    let mut held = fine as f64 >= claim.share_of_cases() * outcomes.len() as f64;
     // Every claim shows all numbers. One that held shows them, too, because its closest call is not known.
     let mut details: Vec<String> = outcomes.iter().map(|outcome| outcome.detail.clone()).collect();
+    if let Some(share) = &claim.of_cases {
+        details
+            .push(format!("it holds in {fine} of {} cases, at least {share} of them needed", outcomes.len()));
+    }
     let mut reasons = Vec::new();
     for (place, known) in claim.disagrees.iter().enumerate() {
         let differing: Vec<&Outcome> =
@@ -119,7 +124,9 @@ pub(super) fn has(answer: &Answer, key: &str, value: &str) -> bool {
 
 fn sets(task: &Task, key: &str, value: &str) -> bool {
     let (point, value) = (task.point.iter(), shown_value(value));
-    point.clone().any(|(full, set)| names(key, full) && fits(&value, &shown_value(set)))
+    point.clone().any(|(full, set)| {
+        names(key, full) && value.split(" or ").any(|value| fits(value, &shown_value(set)))
+    })
 }
 
 impl Claim {

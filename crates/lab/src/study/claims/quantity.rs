@@ -101,8 +101,12 @@ impl ClaimQuantity {
         found.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
     }
 
-    /// Reads a band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
+    /// Reads a band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s",
+    /// "3"; or the larger of two, "10% or 0.3ms".
     pub(super) fn amount(&self, text: &str, case: &Answer, whole: f64) -> Result<f64, String> {
+        if let Some((one, other)) = text.split_once(" or ") {
+            return Ok(self.amount(one, case, whole)?.max(self.amount(other, case, whole)?));
+        }
         let share =
             |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|e| e.to_string());
         let number = |text: &str| text.trim().parse::<f64>().map_err(|error| format!("{text}: {error}"));

@@ -9,7 +9,7 @@ use scenario::{Document, Faults, FigureSpec, did_you_mean};
 /// All faults of the figure, also an `x` that is neither a swept key nor a number of the summary.
 pub fn figure(document: &Document) -> Result<Option<FigureSpec>, Faults> {
     let spec = document.figure()?;
-    let of_results = |spec: &&FigureSpec| spec.along.is_some();
+    let of_results = |spec: &&FigureSpec| spec.along.is_some() && spec.baseline.is_empty();
     let Some(x) = spec.as_ref().filter(of_results).map(|spec| &spec.x).filter(|x| described(x).is_none())
     else {
         return Ok(spec);
