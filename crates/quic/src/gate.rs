@@ -80,6 +80,11 @@ impl Gate {
         self.lateness = LatenessCounts::default();
     }
 
+    /// Returns true if the controller holds everything back.
+    pub(crate) fn is_held(&self, ledger: &Ledger) -> bool {
+        self.held && self.pace(ledger).is_none()
+    }
+
     /// Returns the rate at which packets leave; `None` if they leave as acknowledgements come.
     fn pace(&self, ledger: &Ledger) -> Option<Rate> {
         let asked = ledger.control().allowance().pacing;

@@ -339,6 +339,14 @@ impl Ledger {
         }
     }
 
+    /// Informs the controller that it waits for nothing: all that was in flight is lost. TCP has a timeout then; QUIC
+    /// has none without packets in flight.
+    pub(crate) fn time_out(&mut self, now: Time) {
+        self.counts.congestions += 1;
+        let (kind, lost, in_flight) = (CongestionKind::Timeout, Bytes::ZERO, Bytes::ZERO);
+        self.control.on_congestion(&Congestion { now, kind, lost, in_flight });
+    }
+
     fn acknowledge(&mut self, now: Time, pending: &Pending, newest: SentPacket) {
         let rtt = now.since(newest.at);
         self.observe(rtt);

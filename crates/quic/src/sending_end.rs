@@ -280,7 +280,12 @@ impl SendingEnd {
     }
 
     fn after_event(&mut self, now: Time) -> Result<(), LiveError> {
-        self.adapter.ledger().flush(now);
+        let mut ledger = self.adapter.ledger();
+        ledger.flush(now);
+        if ledger.in_flight() == 0 && self.gate.is_held(&ledger) {
+            ledger.time_out(now);
+        }
+        drop(ledger);
         self.is_dry = false;
         while let Some(event) = self.connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(self.handle, event) {
