@@ -95,6 +95,7 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     let ended = || resolved.warmup + Span::from_secs_f64(record.summary.measured_s);
     let end = resolved.end.or_else(|| (engine != Engine::Model).then(ended));
     record.notes.extend(over_quic(engine, resolved).map(Note::from));
+    record.notes.extend(few_acknowledgements(resolved).map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
 }
@@ -106,6 +107,18 @@ fn over_quic(engine: Engine, resolved: &Resolved) -> Option<String> {
     quic.then(|| {
         format!(
             "{engine}: flows over QUIC are answered as TCP{rules}, whose segments stand for QUIC's packets"
+        )
+    })
+}
+
+/// Warns of a Madison whose packets are not acknowledged one by one, by which it measures.
+fn few_acknowledgements(resolved: &Resolved) -> Option<String> {
+    let few = |flow: &&ResolvedFlow| flow.control.name.starts_with("madison") && flow.delayed_ack > 1;
+    resolved.flows.iter().find(few).map(|flow| {
+        let (name, count) = (&flow.name, flow.delayed_ack);
+        format!(
+            "{name}: Madison measures by the acknowledgement of each packet; with delayed_ack = {count} it takes a small \
+             part of the link. Write delayed_ack = 1"
         )
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn record(
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
     notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
     notes.extend(marked(&report.link).map(Note::from));
-    notes.extend(sent.iter().filter_map(|sent| late_departures(&sent.name, sent.lateness)));
+    notes.extend(late_departures(sent.iter().map(|sent| (sent.name.as_str(), sent.lateness))));
     notes.extend(overflowed(resolved, report.hosts.iter().map(|host| host.losses.udp_rcvbuf_errors).sum()));
     if kernel_flows(resolved).next().is_some() {
         notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
@@ -76,13 +76,20 @@ pub(super) fn record(
 /// them, and gaps are of the order of a millisecond.
 const LATE: Span = Span::from_micros(100);
 
-/// Returns a doubt if packets of the flow `name` left too late.
-fn late_departures(name: &str, lateness: Option<Lateness>) -> Option<Note> {
-    let late = lateness.filter(|late| late.p99 > LATE)?;
+/// Returns a doubt if packets of some flow left too late; it names the flow with the latest ones.
+fn late_departures<'a>(flows: impl Iterator<Item = (&'a str, Option<Lateness>)>) -> Option<Note> {
+    let late = |(name, lateness): (&'a str, Option<Lateness>)| Some((name, lateness?.p99));
+    let late: Vec<_> = flows.filter_map(late).filter(|(_, p99)| *p99 > LATE).collect();
+    let (name, p99) = late.iter().max_by_key(|(_, p99)| *p99)?;
+    let others = if late.len() > 1 {
+        format!(" (and fewer in {} other flows)", late.len() - 1)
+    } else {
+        String::new()
+    };
     Some(Note::Busy(format!(
-        "{name}: 1 % of the packets left more than {} after they were due, where {} are allowed: the machine was too \
-         busy, so the control saw delays that are not the path's",
-        late.p99.rounded(),
+        "{name}: 1 % of the packets left more than {} after they were due{others}, where {} are allowed: the machine \
+         was too busy, so the control saw delays that are not the path's",
+        p99.rounded(),
         LATE.rounded()
     )))
 }
@@ -236,9 +243,9 @@ mod tests {
     fn late_departures_and_overflowing_sockets_of_quic_put_a_run_in_doubt() {
         let late = |micros| {
             let late = Lateness { p99: Span::from_micros(micros), ..Lateness::default() };
-            late_departures("a", Some(late))
+            late_departures([("b", None), ("a", Some(late))].into_iter())
         };
-        assert_eq!((late(100), late_departures("a", None)), (None, None));
+        assert_eq!(late(100), None);
         let Some(Note::Busy(text)) = late(101) else { panic!("no doubt") };
         assert!(text.starts_with("a: 1 % of the packets left more than 101 us"), "{text}");
         let of = |transport: &str, lost| {

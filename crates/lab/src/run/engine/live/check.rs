@@ -7,7 +7,7 @@ use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow, quic_controls
 use emu::EmuError;
 use rustix::process::{Resource, getrlimit};
 use scenario::{Host, LossDetection, Stack};
-use units::{Complaint, Span};
+use units::{Complaint, Span, Time};
 
 /// The files that a run has open besides its sockets, with some to spare.
 const OTHER_FILES: u64 = 64;
@@ -30,6 +30,12 @@ pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let found = "a stop of a flow with a size, which flows on real packets do not have".into();
             let help = "leave out one of the two, or use the simulator: --engine sim";
             return misfit(flow, "stop", found, "a stop without a size", help);
+        }
+        let start = flow.start.since(Time::ZERO);
+        if let Some(end) = resolved.end.filter(|end| start >= *end) {
+            let found = format!("a start at {start}, when the run of {end} is over");
+            let help = "let the flow start earlier, or the run last longer";
+            return misfit(flow, "start", found, format!("a time before {end}"), help);
         }
         let jitter = flow.send_jitter;
         let usual = Host::Linux.default_of("send_jitter", flow.control.name.as_str());
@@ -71,7 +77,8 @@ fn room_for_flows(resolved: &Resolved, files: Option<u64>) -> Result<(), Misfit>
         let found = format!(
             "{count} flows, which need {needed} sockets and files in one process, and it may open {files}"
         );
-        let accepted = format!("up to {} flows", files.saturating_sub(OTHER_FILES) / 3);
+        let each = sessions::sockets(resolved).div_ceil(count as u64);
+        let accepted = format!("up to {} flows", files.saturating_sub(OTHER_FILES) / each);
         let help = format!("raise the limit: ulimit -n {needed}; or use fewer flows, or --engine sim");
         return misfit(quic, "count", found, accepted, &help);
     }
