@@ -204,8 +204,11 @@ pub fn ledger(script: &[u8]) {
                 1 => ledger.on_window_full(),
                 _ => {
                     let (name, size) = packets[packets.len() - 1];
-                    model.withdraw(name, size);
-                    ledger.withdraw(name);
+                    // The owner withdraws a packet as it is sent, and never one that is acknowledged or lost.
+                    if model.left.get(&name) == Some(&size) {
+                        model.withdraw(name, size);
+                        ledger.withdraw(name);
+                    }
                 }
             },
         }

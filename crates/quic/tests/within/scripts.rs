@@ -21,3 +21,13 @@ proptest! {
         datagrams(&script);
     }
 }
+
+/// A script that the fuzzer found: it withdrew a packet that was settled already, which no owner does.
+#[test]
+fn a_packet_that_is_withdrawn_counts_as_control() {
+    ledger(&[
+        7, 14, 1, 0, 7, 14, 1, 0, 0, 0, 59, 58, 66, 99, 254, 249, 14, 65, 0, 0, 0, 59, 41, 1, 0, 59, 66, 58,
+        99, 8, 254, 249, 0, 14, 65, 0, 0, 59, 41, 1, 0, 255, 255, 86, 86, 86, 99, 0, 0, 59, 66, 249, 254, 9,
+        99, 58, 65, 0, 0, 99, 0, 59, 1, 0, 0, 86, 86, 86, 99, 249,
+    ]);
+}
