@@ -18,7 +18,7 @@ use units::{Bytes, Span, Time};
 pub(crate) const LEAST_DATA: u64 = 200;
 
 /// The number of control packets that are remembered. A bulk sender's are rare.
-const MOST_CONTROL_PACKETS: usize = 1000;
+const MOST_CONTROL_PACKETS: usize = 1 << 16;
 
 /// The record of a packet, until it is acknowledged or lost.
 #[derive(Clone, Copy, Debug)]

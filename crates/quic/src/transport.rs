@@ -11,6 +11,8 @@ use units::{Bytes, Complaint, Span, Time};
 const STREAM_WINDOW: u32 = 1 << 30;
 /// The data that the sender hands to the library before they are acknowledged. They are shared zeros, not memory.
 const SEND_WINDOW: u64 = 1 << 30;
+/// The packets that a sender may send before the sizer of its window decides, as in RFC 9002 (7.2).
+const INITIAL_SEGMENTS: u64 = 10;
 /// The silence after which a connection has broken.
 const IDLE: Span = Span::from_secs(30);
 /// The round-trip time that is assumed before the first sample, for the handshake's timers.
@@ -49,11 +51,13 @@ pub(crate) fn datagram(flow: &FlowConfig) -> Result<u16, LiveError> {
     })
 }
 
-/// Returns the window that the receiver of `flow` grants at the start.
+/// Returns the window that the receiver of `flow` grants at the start. A sizer begins with little, because credit that
+/// was granted is never taken back: with 64 MiB of it the sizer's windows would not hold before 64 MiB have arrived.
 pub(crate) fn window(flow: &FlowConfig) -> Bytes {
-    match flow.common.window {
-        Window::AtMost(limit) => limit.min(LARGEST_WINDOW),
-        Window::Max | Window::Autotuned => LARGEST_WINDOW,
+    match (&flow.common.sizer, flow.common.window) {
+        (Some(_), _) => flow.control.start.segment * INITIAL_SEGMENTS,
+        (None, Window::AtMost(limit)) => limit.min(LARGEST_WINDOW),
+        (None, Window::Max | Window::Autotuned) => LARGEST_WINDOW,
     }
 }
 

@@ -407,7 +407,7 @@ fn more_flows_over_quic_than_sockets_may_be_opened() {
     command.args(args);
     let words = [
         "flow[0].count: 100 flows, which need 264 sockets and files in one process, and it may open 128",
-        "accepted: up to 21 flows",
+        "accepted: up to 32 flows",
         "help: raise the limit: ulimit -n 264; or use fewer flows, or --engine sim",
     ];
     end(place.here(command)).failed(2, &words);

@@ -52,10 +52,10 @@ table! {
     /// protocol that carries the data. `quic` puts each control of `tightlink list controls` that needs no
     /// router on real packets: `live` sends UDP packets from a program of ours. [Flows over
     /// QUIC](../guide/scenario.md#flows-over-quic) has the meaning of the other keys then, and the keys that are
-    /// refused. `model` and `sim` answer as for TCP
+    /// refused. `model` answers as for TCP, and `sim` as for TCP with RACK and PRR
     key transport => {
         kind: r#"`"tcp"`, `"quic"`"#, default: Written(r#""tcp""#),
-        engines: "live",
+        engines: "sim live",
         why: "the transport of the theories, and of most transfers", from: OWN,
     }
     /// payload to move
