@@ -40,8 +40,11 @@ pub(crate) struct Gate {
     cap: Option<Rate>,
     /// True while the controller holds everything back.
     held: bool,
-    /// The departure of the packet before, if the next one leaves with it as a pair.
-    pair: Option<Time>,
+    /// The departure of the next packet as the controller gets it, once that is known. The second packet of a pair has
+    /// that of the first.
+    departure: Option<Time>,
+    /// True if the next packet is the second of a pair.
+    is_second: bool,
     /// True if the window or the data have been the limit since the plan was last consulted.
     limited: bool,
     /// True if the plan is what the next packet waits for.
@@ -59,7 +62,8 @@ impl Gate {
             early: Span::ZERO,
             cap,
             held: false,
-            pair: None,
+            departure: None,
+            is_second: false,
             limited: true,
             timed: false,
             lateness: LatenessCounts::default(),
@@ -92,7 +96,7 @@ impl Gate {
     }
 
     /// Follows the controller's rate. Packets of `packet` bytes wait.
-    fn follow(&mut self, ledger: &Ledger, packet: u64) {
+    fn follow(&mut self, now: Time, ledger: &Ledger, packet: u64) {
         let pace = self.pace(ledger);
         if pace == self.rate && !self.held {
             return;
@@ -106,8 +110,8 @@ impl Gate {
         }
         let gap =
             pace.map_or(Span::ZERO, |pace| pace.max(Rate::from_bps(1)).serialization(Bytes::new(packet)));
-        // A packet that waits by a slower rate leaves earlier at the new one.
-        let free_at = self.free_at - self.gap.saturating_sub(gap);
+        // A packet that waits by a slower rate leaves earlier at the new one, and is not late by that.
+        let free_at = (self.free_at - self.gap.saturating_sub(gap)).max(now.min(self.free_at));
         let single = ledger.places_departures() || self.cap.is_some();
         let quantum = pace.filter(|_| !single).map_or(1, send_quantum);
         (self.rate, self.gap, self.free_at, self.early) = (pace, gap, free_at, gap * (quantum - 1));
@@ -120,16 +124,16 @@ impl Gate {
 
     /// Returns the state at `now` for a packet of `packet` bytes.
     pub(crate) fn look(&mut self, now: Time, ledger: &mut Ledger, packet: u64) -> Opening {
-        self.follow(ledger, packet);
+        self.follow(now, ledger, packet);
         if !Self::has_room(ledger, packet) {
             ledger.on_window_full();
-            self.limited = true;
+            self.on_dry();
             return Opening::Full;
         }
         if self.held {
             return Opening::Early;
         }
-        if self.pair.is_none() {
+        if self.departure.is_none() {
             if std::mem::take(&mut self.limited) {
                 self.timed = self.free_at > now;
                 self.free_at = self.free_at.max(now);
@@ -139,24 +143,28 @@ impl Gate {
             }
         }
         if ledger.places_departures() {
-            ledger.departs(*self.pair.get_or_insert(now));
+            // The controller gets the planned time, so that one late departure does not delay all that follow.
+            let planned =
+                if self.timed { self.free_at.max(now - CATCH_UP.min(now.since(Time::ZERO))) } else { now };
+            ledger.departs(*self.departure.get_or_insert(planned));
         }
         Opening::Open
     }
 
-    /// Records that the data, or the receiver's credit, were the limit.
+    /// Records that the window, the data or the receiver's credit were the limit.
     pub(crate) fn on_dry(&mut self) {
         self.limited = true;
+        self.departure = self.departure.filter(|_| self.is_second);
     }
 
     /// Records that a packet of data leaves at `now`.
     pub(crate) fn on_sent(&mut self, now: Time, ledger: &mut Ledger) {
-        let timed = self.timed && self.pair.is_none_or(|departed| departed == now);
+        let timed = self.timed && !std::mem::take(&mut self.is_second);
         if timed && now >= self.free_at {
             self.lateness.note(now.since(self.free_at));
         }
         let slack = if self.timed { CATCH_UP } else { Span::ZERO };
-        let departed = self.pair.take();
+        let departed = self.departure.take();
         let placed = departed.and_then(|departed| {
             let gap = ledger.control_mut().gap_after(departed)?;
             Some((departed, gap))
@@ -164,7 +172,7 @@ impl Gate {
         let least = self.cap.map_or(Span::ZERO, |_| self.gap);
         match placed {
             Some((_, Span::MAX)) => self.held = true,
-            Some((departed, Span::ZERO)) => self.pair = Some(departed),
+            Some((departed, Span::ZERO)) => (self.departure, self.is_second) = (Some(departed), true),
             Some((departed, gap)) => self.free_at = departed + gap.max(least),
             None if self.rate.is_some() => {
                 self.free_at = self.free_at.max(now - slack.min(now.since(Time::ZERO))) + self.gap;
