@@ -134,7 +134,7 @@ fn both_transports_share_a_link_and_keep_the_scenario_s_order() {
     let names: Vec<&str> = summary.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["one", "two", "three"]);
     for flow in &summary.flows {
-        // Of these, only Madison gives each packet a time of its own.
+        // Only Madison, of these controls, gives each packet a time of its own.
         assert_eq!(flow.departure_late_s.is_some(), flow.name == "three", "{flow:?}");
         assert!(flow.goodput_bps > 0.0 && flow.loss_rate.is_some(), "{flow:?}");
         let least = if flow.name == "three" { 0.04 } else { 0.02 };

@@ -159,7 +159,8 @@ impl Gate {
 
     /// Records that a packet of data leaves at `now`.
     pub(crate) fn on_sent(&mut self, now: Time, ledger: &mut Ledger) {
-        let timed = self.timed && !std::mem::take(&mut self.is_second);
+        let is_second = std::mem::take(&mut self.is_second);
+        let timed = self.timed && !is_second;
         if timed && now >= self.free_at {
             self.lateness.note(now.since(self.free_at));
         }

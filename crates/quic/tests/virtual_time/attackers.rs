@@ -158,7 +158,7 @@ fn an_address_that_is_not_validated_gets_at_most_three_times_its_bytes() {
             say(&mut world, &datagram);
         }
         let until = world.now + Span::from_millis(stream.integer(1, 1500));
-        // The true sender gives up after 30 s of silence, which is no matter here.
+        // The true sender gives up after 30 s of silence, and this test does not judge that.
         let _ = world.run_until(until);
         world.receiver.turn(world.now);
         world.send();
