@@ -44,6 +44,7 @@ use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trials::{LARGEST, Trials, spaced};
+use twin::Effort;
 use units::Complaint;
 use wire::{TestPath, TestPaths};
 
@@ -264,7 +265,7 @@ impl Study {
             }
             (None, _) => {
                 let listed = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
-                self.over(twin::cases(question, twin::PACKETS), runner, &listed)
+                self.over(twin::cases(question, twin::LIMITS), runner, &listed)
             }
         }
     }
@@ -331,8 +332,11 @@ impl Study {
             Some(document) => self.proved_on(&[ScenarioPath::of(document, &self.question)?], limit, watched),
             None => {
                 // The kernel runs the path itself if the emulator carries it; otherwise the twin.
-                let least = |packets| twin::cases(&self.question, packets).swap_remove(0);
-                self.proved_on(&[least(f64::INFINITY), least(twin::PACKETS)], limit, watched)
+                let least = |packets| {
+                    let effort = Effort { packets, ..twin::ROWS };
+                    twin::cases(&self.question, effort).swap_remove(0)
+                };
+                self.proved_on(&[least(f64::INFINITY), least(twin::LIMITS.packets)], limit, watched)
             }
         }
     }

@@ -6,16 +6,16 @@ use super::choice::{Choice, pareto};
 use super::question::Question;
 use super::settling;
 use super::trials::{Room, Trials};
-use super::twin::PACKETS;
+use super::twin::LIMITS;
 use super::wire::{Measured, Run, TestPath, TestPaths};
 use crate::study::experiment::ExperimentError;
 
 /// The policies that keep the queue short by themselves, with the settings of the sources.
 const POLICIES: [&str; 3] = ["codel", "fq-codel", "pie"];
-/// The packets of a policy's simulation: fewer than [`PACKETS`], because each departure is an event of its own.
-const POLICY_PACKETS: f64 = PACKETS / 2.0;
 /// The most packets for which a row that has not settled is measured again, later.
-const LONG_PACKETS: f64 = 6.0 * PACKETS;
+const LONG_PACKETS: f64 = 2.0 * LIMITS.packets;
+/// The half width with which a row is long enough, as a share of the idle time that is allowed.
+const TOLERANCE: f64 = 1.0;
 /// The time of settling, in seconds, above which a remark mentions a policy.
 const SOON: f64 = 5.0;
 
@@ -64,7 +64,7 @@ pub(super) fn alternatives<W: TestPath>(
     // limit.
     let room = Room::Packets(safe_room(question, chosen));
     for policy in POLICIES.into_iter().filter(|policy| *policy != question.queue) {
-        let row = row(policy.into(), path.alike(question, POLICY_PACKETS), room, policy);
+        let row = row(policy.into(), path.alike(question), room, policy);
         match testbed.check(&row.paths, row.room, policy) {
             Ok(()) => rows.push(row),
             Err(why) => remarks.push(format!("no row for {policy}: {why}")),
@@ -72,7 +72,7 @@ pub(super) fn alternatives<W: TestPath>(
     }
     let policies = rows.len() - sensitive;
     if question.is_mixed() {
-        let paths = path.alike(question, PACKETS);
+        let paths = path.alike(question);
         rows.push(row("bytes".into(), paths, Room::Bytes(chosen.recommended), &question.queue));
     }
     let mut points = simulate(trials, &rows, &mut remarks)?;
@@ -102,7 +102,7 @@ fn simulate<W: TestPath>(
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Point>, ExperimentError> {
     let runs: Vec<Run<'_, W>> = rows.iter().flat_map(Row::runs).collect();
-    let mut found = trials.testbed.simulate(&runs, &trials.runner)?;
+    let mut found = trials.testbed.simulate(&runs, TOLERANCE, &trials.runner)?;
     let later: Vec<(usize, W)> = (found.iter().zip(&runs).enumerate())
         .filter(|(_, (found, _))| found.point.unsettled)
         .filter_map(|(place, (found, run))| {
@@ -114,7 +114,9 @@ fn simulate<W: TestPath>(
         .map(|(place, path)| Run { path, room: runs[*place].room, queue: runs[*place].queue })
         .collect();
     if !again.is_empty() {
-        for ((place, _), late) in later.iter().zip(trials.testbed.simulate(&again, &trials.runner)?) {
+        for ((place, _), late) in
+            later.iter().zip(trials.testbed.simulate(&again, TOLERANCE, &trials.runner)?)
+        {
             found[*place] = late;
         }
     }

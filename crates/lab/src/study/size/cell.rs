@@ -134,12 +134,9 @@ impl Cell<'_> {
 impl Testbed for Cell<'_> {
     type Runs = Runs;
 
-    fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults> {
-        self.seeded(&self.fixed(packets).0)
-    }
-
-    fn found(&self, packets: u64, _tasks: &[Task], runs: &[Summary]) -> Runs {
-        self.measured(packets, runs)
+    fn try_limits(&self, limits: &[u64], runner: &Runner<'_, '_>) -> Result<Vec<Runs>, ExperimentError> {
+        let settings: Vec<Setting> = limits.iter().map(|limit| self.fixed(*limit)).collect();
+        self.run(&settings, runner)
     }
 
     fn curve(&self, limits: &Limits<Runs>) -> Vec<Point> {

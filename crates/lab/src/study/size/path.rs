@@ -6,7 +6,7 @@ use super::question::{Ends, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
 use super::variants::{instead, other_control};
-use super::wire::{LATER, TestPath};
+use super::wire::TestPath;
 use crate::run::record::Summary;
 use crate::run::resolve::ResolvedFlow;
 use crate::study::task::Task;
@@ -14,6 +14,10 @@ use scenario::{Direction, Document, Faults};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Span;
+
+/// A policy is measured again after its time of settling times this factor, because the time was estimated before it
+/// settled.
+const LATER: f64 = 2.0;
 
 /// The scenario, with the settings of a row.
 #[derive(Clone)]
@@ -138,11 +142,20 @@ impl TestPath for ScenarioPath {
         (rate * end <= most).then(|| self.with(set))
     }
 
+    /// Returns the scenario, whose times are its own.
+    fn shortest(&self) -> Self {
+        self.clone()
+    }
+
+    fn longer(&self, _shorter: &Self, _times: f64) -> Option<Self> {
+        None
+    }
+
     fn assumption(&self) -> Option<String> {
         None
     }
 
-    fn alike(&self, _question: &Question, _packets: f64) -> Vec<Self> {
+    fn alike(&self, _question: &Question) -> Vec<Self> {
         vec![self.clone()]
     }
 

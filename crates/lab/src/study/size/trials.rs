@@ -7,7 +7,6 @@ use crate::run::record::{DelayStatistics, Engine, Summary};
 use crate::study::experiment::ExperimentError;
 use crate::study::sweep::{Runner, sweep};
 use crate::study::task::Task;
-use scenario::Faults;
 
 /// The number of limits of the first look, evenly spaced on a logarithmic axis.
 pub(super) const LOOKS: u32 = 6;
@@ -44,11 +43,9 @@ pub(super) trait Testbed {
     /// The result of the runs behind one limit.
     type Runs: Clone;
 
-    /// Returns the runs behind a limit of `packets`.
-    fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults>;
-
-    /// Reads the `runs` of `tasks`, which are those behind a limit of `packets`.
-    fn found(&self, packets: u64, tasks: &[Task], runs: &[Summary]) -> Self::Runs;
+    /// Simulates each of `limits`, in packets, and returns what its runs found.
+    fn try_limits(&self, limits: &[u64], runner: &Runner<'_, '_>)
+    -> Result<Vec<Self::Runs>, ExperimentError>;
 
     /// Returns the points of the curve.
     fn curve(&self, limits: &Limits<Self::Runs>) -> Vec<Point>;
@@ -67,7 +64,7 @@ pub(super) trait Testbed {
     /// Returns smaller limits to be tried.
     fn smaller(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
-    /// Returns limits between the others, to be tried before the first choice.
+    /// Returns limits between the others to be tried before the first choice, until none is missing.
     fn between(&self, limits: &Limits<Self::Runs>) -> Vec<u64>;
 
     /// Returns a limit to be tried with the chosen ones.
@@ -145,8 +142,7 @@ impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
         }
         let smaller = self.testbed.smaller(&self.limits);
         self.add(&smaller)?;
-        let between = self.testbed.between(&self.limits);
-        self.add(&between)?;
+        while self.add(&self.testbed.between(&self.limits))? {}
         Ok(())
     }
 
@@ -159,9 +155,7 @@ impl<'a, 'w, B: Testbed> Trials<'a, 'w, B> {
         if new.is_empty() {
             return Ok(false);
         }
-        let jobs = new.iter().map(|limit| self.testbed.tasks(*limit)).collect::<Result<Vec<_>, Faults>>()?;
-        let found =
-            simulate(&self.runner, &jobs, |place, runs| self.testbed.found(new[place], &jobs[place], runs))?;
+        let found = self.testbed.try_limits(&new, &self.runner)?;
         self.limits.extend(new.iter().copied().zip(found));
         self.limits.sort_by_key(|(packets, _)| *packets);
         Ok(true)

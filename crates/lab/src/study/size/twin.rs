@@ -12,7 +12,7 @@ use super::second_queue::SecondQueue;
 use super::theory::{Behaviour, behaviour, period};
 use super::trials::{Room, delay};
 use super::variants::variants;
-use super::wire::{LATER, TestPath};
+use super::wire::TestPath;
 use crate::run::record::Summary;
 use crate::study::task::Task;
 use model::rules::single_flow::{Growth, WindowCycle};
@@ -20,13 +20,32 @@ use scenario::{Document, Faults, Flow, Scenario, Spread};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// The packets of one simulation: about a second of one core with today's hosts.
-pub(super) const PACKETS: f64 = 5e6;
+/// The bounds of a path's simulations. Their packets are the most that all take together. Flows forget their start in
+/// `forget` cycles, and a policy holds them after `settled` seconds. A measurement of fewer than `least` cycles decides
+/// nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Effort {
+    pub(super) packets: f64,
+    pub(super) forget: f64,
+    pub(super) settled: f64,
+    pub(super) least: f64,
+}
+
+/// The effort for a limit: about a second of one core with today's hosts.
+pub(super) const LIMITS: Effort = Effort { packets: 5e6, forget: 1.0, settled: 0.0, least: 2.0 };
+/// The effort for a row of a table. Behind the queue of a policy, or with other flows, the start is forgotten later.
+pub(super) const ROWS: Effort = Effort { packets: LIMITS.packets / 2.0, forget: 2.0, settled: 2.0, ..LIMITS };
 /// The number of cycles from loss to loss that are measured if that is affordable, and the least number that is
 /// measured.
 const CYCLES: (f64, f64) = (12.0, 5.0);
 /// The least number of measured round trips.
 const ROUNDS: f64 = 40.0;
+/// The share of the measured time after which a run may have decided already, and the least number of round trips by
+/// then.
+const SHORTEST: f64 = 0.125;
+const LEAST_ROUNDS: f64 = 20.0;
+/// A shorter run is made if it takes at most this share of the packets of the whole one.
+const WORTHWHILE: f64 = 0.85;
 /// The least measured time, seconds: timeouts take 0.2 s.
 const LEAST_MEASURED: f64 = 1.0;
 /// The seconds that are measured if this takes at most half of the packets.
@@ -37,6 +56,8 @@ const LEAST_FLOWS: u64 = 300;
 const LEAST_WINDOW: f64 = 100.0;
 /// The seconds for which BBR remembers a rate that it probed for; its probe for the RTT is rarer and short.
 const BBR_MEMORY: f64 = 2.0;
+/// The least measured time of few flows with BBR among them, seconds: each then probes for the RTT once.
+const BBR_PROBE: f64 = 10.0;
 /// The most seconds that the kernel is measured, because it runs in real time.
 const MOST_LIVE: f64 = 60.0;
 /// The seconds within which flows begin; if a cycle is shorter, they begin within a cycle.
@@ -53,6 +74,11 @@ pub(super) struct Twin {
     window: f64,
     /// The ratio of its RTT to the question's.
     stretch: f64,
+    effort: Effort,
+    /// The seconds of the longest cycle from loss to loss.
+    cycle: f64,
+    /// The least seconds of measurement that may decide.
+    least: f64,
     /// The seconds before measurement begins.
     warmup: f64,
     /// The seconds of measurement.
@@ -61,17 +87,18 @@ pub(super) struct Twin {
     later: f64,
 }
 
-/// Returns twins for the least and the greatest number of flows of a question, with about `packets` to simulate.
-pub(super) fn cases(question: &Question, packets: f64) -> Vec<Twin> {
+/// Returns twins for the least and the greatest number of flows of a question, which take `effort` together.
+pub(super) fn cases(question: &Question, effort: Effort) -> Vec<Twin> {
     let ends = question.flows;
     let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
-    let each = packets / flows.len() as f64;
+    let each = Effort { packets: effort.packets / flows.len() as f64, ..effort };
     flows.into_iter().map(|flows| Twin::of(question, flows, each)).collect()
 }
 
 impl Twin {
-    /// Creates the twin for `flows` of the question's, with about `packets` to simulate.
-    pub(super) fn of(question: &Question, flows: u64, packets: f64) -> Self {
+    /// Creates the twin for `flows` of the question's, which takes `effort`.
+    pub(super) fn of(question: &Question, flows: u64, effort: Effort) -> Self {
+        let packets = effort.packets;
         let window = question.window(flows);
         let mut twin = Self {
             question: question.clone(),
@@ -79,6 +106,9 @@ impl Twin {
             stands_for: flows,
             window,
             stretch: 1.0,
+            effort,
+            cycle: 0.0,
+            least: 0.0,
             warmup: 0.0,
             measured: 0.0,
             later: 0.0,
@@ -131,15 +161,22 @@ impl Twin {
     /// Sets the time for `cycles` cycles, and for the flows to begin and forget their start.
     fn take_time(&mut self, cycles: f64) {
         let rtt = self.rtt();
-        let memory = self.question.mix.shares().iter().map(|(control, _)| {
-            match behaviour(control, self.window, rtt) {
-                Behaviour::Bbr => BBR_MEMORY,
-                Behaviour::WindowCycle(_) => period(control, self.window, rtt),
-            }
-        });
-        let cycle = memory.fold(rtt, f64::max);
-        self.measured = (cycles * cycle).max(ROUNDS * rtt).max(LEAST_MEASURED);
-        self.warmup = cycle.min(STARTS) + 2.0 * cycle + 10.0 * rtt;
+        let cycle = |control: &str| match behaviour(control, self.window, rtt) {
+            Behaviour::Bbr => None,
+            Behaviour::WindowCycle(_) => Some(period(control, self.window, rtt)),
+        };
+        let controls = self.question.mix.shares().iter();
+        let of_windows = controls.filter_map(|(control, _)| cycle(control)).fold(rtt, f64::max);
+        let (memory, probe) = match (self.has_bbr(), self.flows <= FEW) {
+            (false, _) => (0.0, 0.0),
+            (true, false) => (BBR_MEMORY, BBR_MEMORY),
+            (true, true) => (BBR_MEMORY, BBR_PROBE),
+        };
+        self.cycle = of_windows.max(memory);
+        self.measured = (cycles * self.cycle).max(ROUNDS * rtt).max(LEAST_MEASURED);
+        self.least = (self.effort.least * of_windows).max(LEAST_ROUNDS * rtt).max(LEAST_MEASURED).max(probe);
+        let forgotten = self.cycle.min(STARTS) + self.effort.forget * self.cycle + 10.0 * rtt;
+        self.warmup = forgotten.max(self.effort.settled);
     }
 
     fn rtt(&self) -> f64 {
@@ -153,6 +190,12 @@ impl Twin {
 
     fn packets(&self) -> f64 {
         self.rate() * (self.warmup + self.later + self.measured)
+    }
+
+    /// Returns the same path, measured for `seconds` if that saves much.
+    fn measuring(&self, seconds: f64) -> Self {
+        let path = Self { measured: seconds, ..self.clone() };
+        if path.packets() <= WORTHWHILE * self.packets() { path } else { self.clone() }
     }
 
     fn is_whole(&self) -> bool {
@@ -196,7 +239,6 @@ impl Twin {
         // After slow start each flow has about its share, so that no overflow delays the measurement.
         let window = self.window * question.reach(self.flows);
         let share = Bytes::new(segment.get().saturating_sub(52) * (window.ceil() as u64).max(2));
-        let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
         for (control, count) in question.mix.counts(self.flows) {
             let rtts = match rtt.is_one() {
                 true => Spread::All(rtt.least),
@@ -213,7 +255,7 @@ impl Twin {
                 flow = flow.set("quick_growth", false).set("initial_ssthresh", share);
             }
             if self.flows > 1 {
-                flow = flow.set("start", Spread::Uniform(Span::ZERO, time(cycle.clamp(0.0, STARTS))));
+                flow = flow.set("start", Spread::Uniform(Span::ZERO, time(self.cycle.min(STARTS))));
             }
             draft = draft.flow(flow);
         }
@@ -254,20 +296,28 @@ impl TestPath for Twin {
     }
 
     fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
-        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| LATER * seconds + self.warmup);
-        let later = Self { later: warmup - self.warmup, ..self.clone() };
+        let (later, measured) = match seconds {
+            Some(seconds) => (seconds, self.shortest().measured),
+            None => (self.measured, self.measured),
+        };
+        let later = Self { later, measured, ..self.clone() };
         (later.packets() <= most).then_some(later)
     }
 
-    fn alike(&self, question: &Question, packets: f64) -> Vec<Self> {
-        cases(question, packets)
+    fn shortest(&self) -> Self {
+        self.measuring((SHORTEST * self.measured).max(self.least))
+    }
+
+    fn longer(&self, shorter: &Self, times: f64) -> Option<Self> {
+        (shorter.measured < self.measured).then(|| self.measuring(shorter.measured * times))
+    }
+
+    fn alike(&self, question: &Question) -> Vec<Self> {
+        cases(question, ROWS)
     }
 
     fn variants(&self, question: &Question, _full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)> {
-        variants(question)
-            .into_iter()
-            .map(|(what, question)| (what, cases(&question, PACKETS / 2.0)))
-            .collect()
+        variants(question).into_iter().map(|(what, question)| (what, cases(&question, ROWS))).collect()
     }
 
     fn assumption(&self) -> Option<String> {

@@ -17,11 +17,14 @@ pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them
 /// The largest limit of the first look, in bandwidth-delay products over the square root of the number of flows. If
 /// [`LARGEST`] is less, that one counts.
 const ROOTS: f64 = 6.0;
-/// A policy is measured again after its time of settling times this factor, because the time was estimated before it
-/// settled.
-pub(super) const LATER: f64 = 2.0;
-/// The number of limits between the last that misses the target and the first that meets it.
-const BETWEEN: u32 = 3;
+/// The next run of a path is as long as the intervals of the last one need, times this factor.
+const RESERVE: f64 = 1.2;
+/// The length of the second run over that of the first, if a policy's rate of drops climbs too slowly for the first. It
+/// tells how much later the measurement has to begin.
+const CLIMBING: f64 = 3.0;
+/// The ratio of two limits, between which no other one is tried. It is a little more than a quarter of a step of the
+/// first look, so that whole packets do not matter.
+const NEAR: f64 = 1.3;
 
 /// A path that is simulated, with its own flows: a twin, or a scenario.
 pub(super) trait TestPath: Clone {
@@ -38,11 +41,18 @@ pub(super) trait TestPath: Clone {
     /// the settling time `seconds`, or else until the end of the earlier measurement.
     fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self>;
 
+    /// Returns the same path with the shortest measurement that may decide.
+    fn shortest(&self) -> Self;
+
+    /// Returns the same path with a measurement `times` as long as that of `shorter`, and at most as long as its own.
+    /// Returns `None` if `shorter` is as long already.
+    fn longer(&self, shorter: &Self, times: f64) -> Option<Self>;
+
     /// Describes how the path differs from that of the question; `None` if it does not.
     fn assumption(&self) -> Option<String>;
 
-    /// Returns the path or paths on which another policy is simulated, with about `packets`.
-    fn alike(&self, question: &Question, packets: f64) -> Vec<Self>;
+    /// Returns the path or paths on which another policy is simulated.
+    fn alike(&self, question: &Question) -> Vec<Self>;
 
     /// Returns paths with one change to the question, each with its name. `full` is a queue elsewhere that is full
     /// behind the recommended limit.
@@ -77,6 +87,29 @@ impl Measured {
             slow,
         }
     }
+
+    /// Combines the results of the same limit on two paths into the worse.
+    fn worse(self, other: Self) -> Self {
+        Self {
+            point: self.point.worse(other.point),
+            second_queue: self.second_queue.or(other.second_queue),
+            slow: self.slow,
+        }
+    }
+
+    /// Returns how many times as long a run has to be so that its intervals hold no wish of `question`, or only
+    /// `tolerance` of the idle time that is allowed. Returns `None` if that is so already.
+    fn lacks(&self, question: &Question, tolerance: f64) -> Option<f64> {
+        let Point { utilization, utilization_ci95, loss_rate, loss_rate_ci95, unsettled, .. } = self.point;
+        // Half widths shrink with the square root of the time.
+        let times = |half: Option<f64>, enough: f64| (half.unwrap_or(f64::INFINITY) / enough).powi(2);
+        let target = question.target.get();
+        let enough = (utilization - target).abs().max(tolerance * (1.0 - target));
+        let utilization = times(utilization_ci95, enough);
+        let loss = question.max_loss.map(|most| times(loss_rate_ci95, (loss_rate - most.get()).abs()));
+        let times = utilization.max(loss.unwrap_or(0.0)).max(if unsettled { 2.0 } else { 0.0 });
+        (times > 1.0).then(|| (RESERVE * times).max(2.0))
+    }
 }
 
 /// A simulation of a path.
@@ -88,18 +121,42 @@ pub(super) struct Run<'a, W> {
 }
 
 impl<W: TestPath> TestPaths<'_, W> {
-    /// Returns the results of `runs`, in their order.
+    /// Returns the results of `runs`, in their order. Each is simulated for a short time first. It is simulated again,
+    /// for as long as its intervals need, until they decide, up to `tolerance`.
     pub(super) fn simulate(
         &self,
         runs: &[Run<'_, W>],
+        tolerance: f64,
         runner: &Runner<'_, '_>,
     ) -> Result<Vec<Measured>, ExperimentError> {
-        let jobs = runs.iter().map(|run| Ok(vec![run.path.task(run.room, run.queue, self.seed)?]));
-        let jobs = jobs.collect::<Result<Vec<Vec<Task>>, Faults>>()?;
-        simulate(runner, &jobs, |place, found| {
-            let Run { path, room, .. } = &runs[place];
-            Measured::of(*path, room.packets(), &jobs[place][0], &found[0], self.question.target.get())
-        })
+        let mut due: Vec<(usize, W)> = runs.iter().map(|run| run.path.shortest()).enumerate().collect();
+        let mut found: Vec<Option<Measured>> = vec![None; runs.len()];
+        let mut first = true;
+        while !due.is_empty() {
+            let job = |(place, path): &(usize, W)| {
+                Ok(vec![path.task(runs[*place].room, runs[*place].queue, self.seed)?])
+            };
+            let jobs = due.iter().map(job).collect::<Result<Vec<Vec<Task>>, Faults>>()?;
+            let measured = simulate(runner, &jobs, |at, summaries| {
+                let (place, path) = &due[at];
+                let packets = runs[*place].room.packets();
+                Measured::of(path, packets, &jobs[at][0], &summaries[0], self.question.target.get())
+            })?;
+            let longer = |((place, path), measured): (&(usize, W), &Measured)| {
+                let times = match (&measured.slow, first) {
+                    (None, _) => measured.lacks(self.question, tolerance)?,
+                    (Some(_), true) => CLIMBING,
+                    (Some(_), false) => return None,
+                };
+                Some((*place, runs[*place].path.longer(path, times)?))
+            };
+            let longer: Vec<(usize, W)> = due.iter().zip(&measured).filter_map(longer).collect();
+            for ((place, _), measured) in due.iter().zip(measured) {
+                found[*place] = Some(measured);
+            }
+            (due, first) = (longer, false);
+        }
+        Ok(found.into_iter().map(|found| found.expect("each run is made")).collect())
     }
 
     /// Checks that these paths can be simulated with a queue of the policy `queue` and the size `room`.
@@ -118,21 +175,16 @@ impl<W: TestPath> TestPaths<'_, W> {
 impl<W: TestPath> Testbed for TestPaths<'_, W> {
     type Runs = Measured;
 
-    fn tasks(&self, packets: u64) -> Result<Vec<Task>, Faults> {
-        let task = |path: &W| path.task(Room::Packets(packets), &self.question.queue, self.seed);
-        self.paths.iter().map(task).collect()
-    }
-
-    fn found(&self, packets: u64, tasks: &[Task], runs: &[Summary]) -> Measured {
-        let target = self.question.target.get();
-        let each = self.paths.iter().zip(tasks.iter().zip(runs));
-        each.map(|(path, (task, summary))| Measured::of(path, packets, task, summary, target))
-            .reduce(|one, other| Measured {
-                point: one.point.worse(other.point),
-                second_queue: one.second_queue.or(other.second_queue),
-                slow: one.slow,
-            })
-            .expect("a question has a path")
+    fn try_limits(&self, limits: &[u64], runner: &Runner<'_, '_>) -> Result<Vec<Measured>, ExperimentError> {
+        let run = |limit: &u64, path| Run { path, room: Room::Packets(*limit), queue: &self.question.queue };
+        let runs: Vec<Run<'_, W>> =
+            limits.iter().flat_map(|limit| self.paths.iter().map(move |path| run(limit, path))).collect();
+        let mut found = self.simulate(&runs, 0.0, runner)?.into_iter();
+        let worst = |_| {
+            let each = found.by_ref().take(self.paths.len());
+            each.reduce(Measured::worse).expect("a question has a path")
+        };
+        Ok(limits.iter().map(worst).collect())
     }
 
     fn curve(&self, limits: &Limits<Measured>) -> Vec<Point> {
@@ -161,18 +213,52 @@ impl<W: TestPath> Testbed for TestPaths<'_, W> {
         met.map_or_else(Vec::new, |first| vec![next(first, -1), next(first, -2)])
     }
 
-    /// Returns limits between the last that misses the target and the next one.
+    /// Returns the limit half-way between the last that does not surely meet the target and the next one, unless they
+    /// are near each other.
     fn between(&self, limits: &Limits<Measured>) -> Vec<u64> {
         let target = self.question.target.get();
-        let Some(missed) = limits.iter().rposition(|(_, found)| found.point.surely() < target) else {
+        let missed = limits.iter().rposition(|(_, found)| found.point.surely() < target);
+        let Some([(low, _), (high, _)]) = missed.and_then(|missed| limits.get(missed..missed + 2)) else {
             return Vec::new();
         };
-        let Some((met, _)) = limits.get(missed + 1) else { return Vec::new() };
-        let (low, high) = (limits[missed].0 as f64, *met as f64);
-        (1..=BETWEEN).map(|step| spaced(low, high, f64::from(step) / f64::from(BETWEEN + 1))).collect()
+        let (low, high) = (*low as f64, *high as f64);
+        if high / low > NEAR { vec![spaced(low, high, 0.5)] } else { Vec::new() }
     }
 
     fn also_tried(&self, _limits: &Limits<Measured>, _least: u64) -> Option<u64> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Fraction, Rate};
+
+    #[test]
+    fn a_run_decides_where_its_interval_is_far_from_each_wish_or_small() {
+        let question = Question::of(Rate::from_bps(10_000_000));
+        let found = |utilization, half, unsettled| {
+            let point =
+                Point { utilization, utilization_ci95: Some(half), unsettled, ..Point::at(&question, 20) };
+            let point = Point { loss_rate: 0.01, loss_rate_ci95: Some(0.002), ..point };
+            Measured { point, second_queue: None, slow: None }
+        };
+        let lacks = |utilization, half, unsettled| found(utilization, half, unsettled).lacks(&question, 0.0);
+        assert_eq!(lacks(0.95, 0.02, false), None, "it misses 99 %");
+        let few = lacks(0.98, 0.02, false).expect("the interval holds the target");
+        assert!((few - 1.2 * 4.0).abs() < 0.01, "{few}");
+        assert_eq!(lacks(0.95, 0.02, true), Some(2.4), "it still changes");
+        assert_eq!(
+            found(0.9899, 0.009, false).lacks(&question, 1.0),
+            None,
+            "the interval is within the tolerance"
+        );
+        let lost = |percent: f64| {
+            let question = Question { max_loss: Fraction::new(percent / 100.0), ..question.clone() };
+            found(0.95, 0.02, false).lacks(&question, 0.0)
+        };
+        assert_eq!(lost(2.0), None);
+        assert!(lost(1.1).is_some(), "its loss may be less than 1.1 % or more");
     }
 }
