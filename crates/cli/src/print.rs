@@ -22,7 +22,7 @@ pub(crate) fn text(text: &str) -> Result<(), Problem> {
 
 /// Writes a value to stdout, as JSON on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut serializer = serde_json::Serializer::with_formatter(&mut out, OnlyVisible);
     let written = value.serialize(&mut serializer).map_err(io::Error::from);
     written
@@ -37,6 +37,10 @@ struct OnlyVisible;
 impl Formatter for OnlyVisible {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
+        // A summary of many flows has millions of keys. JSON itself escapes all other controls of ASCII.
+        if rest.is_ascii() && !rest.as_bytes().contains(&0x7f) {
+            return out.write_all(rest.as_bytes());
+        }
         while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| !is_visible(*letter)) {
             out.write_all(&rest.as_bytes()[..at])?;
             for unit in letter.encode_utf16(&mut [0; 2]) {

@@ -9,7 +9,7 @@
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
 //! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
-//! `random.rs`, `realtime.rs` (a thread's priority), `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
+//! `random.rs`, `realtime.rs` (a thread's priority), `large_pages.rs`, `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};
@@ -27,6 +27,7 @@
 mod address;
 pub mod clock;
 mod error;
+mod large_pages;
 mod losses;
 pub mod options;
 mod pace;
@@ -41,6 +42,7 @@ pub mod waiting;
 pub use address::plain;
 pub use clock::{Clock, PathLag};
 pub use error::HostError;
+pub use large_pages::prefer_large_pages;
 pub use losses::HostLosses;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;

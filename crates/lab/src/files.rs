@@ -80,16 +80,28 @@ fn parts(path: &Path) -> io::Result<(Place, &Path)> {
     Ok((Place::of(path.parent().unwrap_or(Path::new(""))), Path::new(name)))
 }
 
-/// Writes the file `name` in an open folder.
+/// Writes the file `name` in an open folder. The disk has it when this returns.
 pub(crate) fn put(
     folder: &Path,
     name: impl AsRef<Path>,
     write: impl FnOnce(File) -> io::Result<()>,
 ) -> io::Result<()> {
+    put_soon(folder, name, |file| {
+        write(file.try_clone()?)?;
+        file.sync_all()
+    })
+}
+
+/// Writes a file as [`put`] does, but does not wait for the disk. If the machine loses its power soon after, the file
+/// may be damaged. So its reader must be able to recognize damage.
+pub(crate) fn put_soon(
+    folder: &Path,
+    name: impl AsRef<Path>,
+    write: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
     // If one of these steps fails, dropping `under_way` removes the unfinished file.
     let under_way = create_temporary(folder, name.as_ref())?;
-    write(under_way.as_file().try_clone()?)?;
-    under_way.as_file().sync_all()?;
+    write(under_way.as_file())?;
     under_way.persist(folder.join(name)).map(drop).map_err(|refused| refused.error)
 }
 

@@ -159,8 +159,8 @@ impl<'a> ValueAt<'a> {
         let Value::Table(table) = &self.node.value else {
             return None;
         };
-        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
         let entry = table.iter().find(|entry| entry.key == name)?;
+        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
         Some(Self { node: &entry.node, path, key: Some(&entry.origin), sink: self.sink })
     }
 

@@ -5,6 +5,7 @@ use crate::spec::{Flow, Scenario};
 use crate::table::Table;
 use crate::tables::ends::Ends;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::sync::LazyLock;
 
 impl Scenario {
     /// Returns the scenario's name in stores and reports: 16 hexadecimal digits of BLAKE3 over the canonical JSON of
@@ -35,20 +36,23 @@ const PARTS: &str = "name count control size rtt segment delayed_ack delayed_ack
      ?gro ?quick_ack ?quick_growth ?sack_compression ?pause ?pause_interval ?wake_up ?send_buffer ?access_rate path \
      direction ?cell";
 
+/// All parts in their order, each with true if it is left out where it is the default.
+static ORDER: LazyLock<Vec<(&str, bool)>> = LazyLock::new(|| {
+    let part = |part: &'static str| part.strip_prefix('?').map_or((part, false), |key| (key, true));
+    let parts: Vec<_> = PARTS.split(' ').map(part).collect();
+    let later = schema::names(Flow::KEYS).filter(|key| parts.iter().all(|(known, _)| known != key));
+    let later: Vec<_> = later.map(|key| (key, true)).collect();
+    parts.into_iter().chain(later).collect()
+});
+
 impl Serialize for Flow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ends = |flow: &Self| Ends { host: flow.transport.host };
         let (usual, own_ends) = (Self::default(), ends(self));
         let usual_ends = ends(&usual);
         let mut map = serializer.serialize_map(None)?;
-        let known = |key: &str| PARTS.split(' ').any(|part| part.trim_start_matches('?') == key);
-        let later = schema::names(Self::KEYS).filter(|key| !known(key));
-        for (key, is_optional) in PARTS
-            .split(' ')
-            .map(|part| part.strip_prefix('?').map_or((part, false), |key| (key, true)))
-            .chain(later.map(|key| (key, true)))
-        {
-            match key {
+        for (key, is_optional) in &*ORDER {
+            match *key {
                 "access_rate" if self.access_rate.is_some() => map.serialize_entry(key, &self.access_rate)?,
                 "transport" if self.carrier != usual.carrier => map.serialize_entry(key, &self.carrier)?,
                 "cell" if self.cell.is_some() => map.serialize_entry(key, &self.cell)?,

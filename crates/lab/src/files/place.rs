@@ -12,6 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The number of links that the kernel follows on one path.
 const MOST_LINKS: u32 = 40;
@@ -26,19 +27,33 @@ const MOST_LINKS: u32 = 40;
 pub(crate) struct Place {
     named: PathBuf,
     below: Vec<OsString>,
+    /// The open folder, if this place holds it.
+    held: Option<Arc<OwnedFd>>,
 }
 
 impl Place {
     /// Makes the place of a folder that the user named; an empty path is the current one.
     pub(crate) fn of(named: &Path) -> Self {
-        Self { named: named.into(), below: Vec::new() }
+        Self { named: named.into(), below: Vec::new(), held: None }
     }
 
     /// Returns the folder `name` in this one.
     pub(crate) fn within(&self, name: impl AsRef<OsStr>) -> Self {
-        let mut place = self.clone();
+        let mut place = Self { held: None, ..self.clone() };
         place.below.push(name.as_ref().into());
         place
+    }
+
+    /// Returns the same place with its folder held open, so that work in it need not find it each time. A folder in
+    /// which another user's rights are needed is not held.
+    ///
+    /// # Errors
+    /// The same as those of [`Self::enter`] without its work.
+    pub(crate) fn hold(self) -> io::Result<Self> {
+        Ok(match self.open(false, Caution::of_this_process())? {
+            Opened::Ours(folder) => Self { held: Some(Arc::new(folder)), ..self },
+            Opened::Others { .. } => self,
+        })
     }
 
     /// Returns its path for display.
@@ -64,6 +79,9 @@ impl Place {
     }
 
     fn act<T: Send>(&self, make: bool, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
+        if let Some(folder) = &self.held {
+            return work(&by_descriptor(folder));
+        }
         let (by, at, folder) = match self.open(make, Caution::of_this_process())? {
             Opened::Ours(folder) => return work(&by_descriptor(&folder)),
             Opened::Others { by, at, folder } => (by, at, folder),

@@ -21,6 +21,11 @@ impl Place {
         Self(self.0.join(name.as_ref()))
     }
 
+    /// Returns the same place.
+    pub(crate) const fn hold(self) -> io::Result<Self> {
+        Ok(self)
+    }
+
     /// Returns its path for display.
     pub(crate) fn path(&self) -> PathBuf {
         self.0.clone()

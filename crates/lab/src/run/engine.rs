@@ -131,7 +131,7 @@ fn few_acknowledgements(resolved: &Resolved) -> Option<String> {
 pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     match engine {
         Engine::Model => model::check(resolved),
-        Engine::Sim => sim::plan(resolved).map(drop),
+        Engine::Sim => sim::check(resolved),
         Engine::Live => live::check(resolved),
     }
 }

@@ -26,6 +26,11 @@ pub(crate) fn exceeded() -> Option<ExcessMemory> {
     over(resident, allowed).or_else(|| over(addresses, limited))
 }
 
+/// Puts this process's memory into large pages, if the kernel has some.
+pub(crate) fn use_large_pages() {
+    host::prefer_large_pages();
+}
+
 fn share(of: u64) -> u64 {
     (of as f64 * SHARE) as u64
 }

@@ -1,4 +1,4 @@
-//! Sweeps: many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
+//! Sweeps: many points of one scenario, on all cores, resumable. Every finished point has its file at once, under its
 //! scenario's hash. So a killed sweep continues from its finished points, and two sweeps share the points that both
 //! have. `sweep/kept.rs` has the format of a point on disk, and the checks before it is reused. `sweep/points.rs` keeps
 //! points that were computed elsewhere.
@@ -204,7 +204,12 @@ impl From<PointResult> for Record {
 
 /// Returns the folder in which finished points of `engine` are kept, made if need be; `None` without a results folder.
 pub(crate) fn kept_points(folder: Option<&Path>, engine: Engine) -> Result<Option<Place>, SweepError> {
-    folder.map(|folder| points::place(folder, engine)).transpose()
+    let open = |folder: &Path| {
+        let place = points::place(folder, engine)?;
+        let path = place.path();
+        place.hold().map_err(|error| not_kept(&path, &error))
+    };
+    folder.map(open).transpose()
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> SweepError {

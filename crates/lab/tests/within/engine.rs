@@ -276,7 +276,7 @@ fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
             (record.summary.seed, record.summary.peak_rss_bytes, record.summary.wall_s) = (0, 0, 0.0);
             format!("{record:?}")
         }
-        Engine::Sim => format!("{:?} {watched:?}", sim::plan(resolved).expect("it is made for it")),
+        Engine::Sim => format!("{:?} {watched:?}", sim::plan(resolved)),
         #[cfg(not(feature = "kernel"))]
         Engine::Live => return None,
         #[cfg(feature = "kernel")]

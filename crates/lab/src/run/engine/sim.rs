@@ -8,7 +8,7 @@ use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup,
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
-use crate::run::memory::ExcessMemory;
+use crate::run::memory::{self, ExcessMemory};
 use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
     StationSummary, Summary, WlanSummary, traffic,
@@ -21,16 +21,28 @@ use sim::{
 };
 use units::{Bytes, Complaint, Span, Time};
 
+/// The number of flows whose state is so much that large pages of memory pay.
+const LARGE: usize = 10_000;
+
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
-    let plan = plan(resolved)?;
+    check(resolved)?;
+    let plan = plan(resolved);
     let watch = Stopwatch::start();
-    let ran = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).try_run();
+    let flows = plan.flows.len();
+    let simulation = Simulation::new(plan, SeriesRecorder::new(resolved, progress));
+    if flows >= LARGE {
+        memory::use_large_pages();
+    }
+    let ran = simulation.try_run();
     let outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
     if outcome.recorder.was_stopped() {
         return Err(EngineError::Stopped);
     }
     outlasts_warmup(outcome.ended, resolved)?;
-    let flows = outcome.flows.iter().zip(&resolved.flows);
+    let established = outcome.flows.iter().zip(&resolved.flows).filter_map(established).reduce(f64::min);
+    let sizing: Vec<String> = outcome.flows.iter().flat_map(sizing_notes).collect();
+    // Each report is dropped once it is summarized: with many flows they take much memory.
+    let flows = outcome.flows.into_iter().zip(&resolved.flows);
     let mut flows: Vec<FlowSummary> = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
     fairness::compare(&mut flows, resolved);
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
@@ -47,8 +59,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             .collect();
     }
     summary.traffic = traffic(resolved, &outcome.traffic, outcome.ended);
-    let established = outcome.flows.iter().zip(&resolved.flows).filter_map(established);
-    summary.delivers_from(established, resolved);
+    summary.delivers_from(established.into_iter(), resolved);
     summary.wlan = outcome.cell.as_ref().map(wlan_summary);
     let (series, intervals) = outcome.recorder.into_series();
     let fairness = intervals.map(|watch| watch.finish(&mut summary)).unwrap_or_default();
@@ -73,7 +84,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         let names = resolved.unsaturated.join(", ");
         notes.push(format!("{names}: not saturated, because a flow makes it send in the same category"));
     }
-    notes.extend(outcome.flows.iter().flat_map(sizing_notes));
+    notes.extend(sizing);
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
     Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })
 }
@@ -95,7 +106,7 @@ fn sizing_notes(flow: &FlowReport) -> Vec<String> {
     sizer_notes::notes(&flow.name, changes, flow.sized)
 }
 
-pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
+pub(super) fn plan(resolved: &Resolved) -> Plan {
     let plan = Plan {
         topology: match &resolved.cell {
             Some(cell) => Topology::Cell(cell.clone()),
@@ -104,14 +115,14 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
                 tight: resolved.tight,
             },
         },
-        flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
+        flows: resolved.flows.iter().map(flow_plan).collect(),
         traffic: resolved.traffic.clone(),
-        sessions: resolved.sessions.iter().map(sessions_plan).collect::<Result<_, _>>()?,
+        sessions: resolved.sessions.iter().map(sessions_plan).collect(),
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
     };
-    Ok(if resolved.cell.is_some() { plan } else { plan.simplified() })
+    if resolved.cell.is_some() { plan } else { plan.simplified() }
 }
 
 fn link_plan(link: &ResolvedLink) -> LinkPlan {
@@ -126,17 +137,42 @@ fn link_plan(link: &ResolvedLink) -> LinkPlan {
     }
 }
 
-fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
-    Ok(SessionsPlan {
+fn sessions_plan(sessions: &ResolvedSessions) -> SessionsPlan {
+    SessionsPlan {
         name: sessions.name.clone(),
-        connections: sessions.connections.iter().map(flow_plan).collect::<Result<_, _>>()?,
+        connections: sessions.connections.iter().map(flow_plan).collect(),
         size: sessions.size,
         think: sessions.think,
         handshake: sessions.handshake,
-    })
+    }
 }
 
-fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
+fn flow_plan(flow: &ResolvedFlow) -> FlowPlan {
+    let mut plan = flow.plan();
+    if plan.place.is_some() {
+        plan.route.clear();
+    }
+    plan
+}
+
+/// Checks that the simulator has the parts that the scenario names.
+///
+/// # Errors
+/// Returns the first part that it does not have.
+pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    let mut checked = None;
+    for flow in resolved.connections() {
+        // The flows of a table differ in nothing that matters here.
+        let table = Some((flow.section, flow.entry));
+        if checked != table {
+            check_flow(flow)?;
+            checked = table;
+        }
+    }
+    Ok(())
+}
+
+fn check_flow(flow: &ResolvedFlow) -> Result<(), Misfit> {
     if !cc::registry::has_control(&flow.control.name) {
         let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
         return Err(Misfit {
@@ -161,14 +197,10 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             .help("give it a size, or write a [link] without reverse"),
         });
     }
-    let mut plan = flow.plan.clone();
-    if plan.place.is_some() {
-        plan.route.clear();
-    }
-    Ok(plan)
+    Ok(())
 }
 
-fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> FlowSummary {
+fn flow_summary(flow: FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> FlowSummary {
     let rtt = flow.rtt.mean().zip(flow.min_rtt).map(|(mean, min)| RttStatistics {
         min: min.as_secs_f64(),
         mean: mean.as_secs_f64(),
@@ -176,7 +208,6 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
     });
     let segments = |window: Bytes| window.get() as f64 / of.payload.get() as f64;
     FlowSummary {
-        name: flow.name.clone(),
         goodput_bps: flow.goodput().as_bps_f64(),
         loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
         retransmits: Some(flow.retransmits),
@@ -192,8 +223,9 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
         rtt_p99_s: flow.rtt.quantile(0.99).map(Span::as_secs_f64),
         jitter_s: flow.rtt_jitter.map(Span::as_secs_f64),
         delivered_bytes: Some(flow.delivered.get() as f64),
-        backlog_packets: backlog_packets(flow, of, resolved),
+        backlog_packets: backlog_packets(&flow, of, resolved),
         max_smoothed_rtt_s: flow.max_smoothed_rtt.map(Span::as_secs_f64),
+        name: flow.name,
         ..FlowSummary::default()
     }
 }

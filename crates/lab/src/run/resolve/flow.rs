@@ -7,17 +7,28 @@ use cc::Start;
 use cc::registry::Tuning;
 use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, spec};
-use sim::{ControlPlan, FlowPlan, SizerPlan};
+use sim::{CellPlace, ControlPlan, FlowPlan, SizerPlan};
 use std::ops::Deref;
+use std::sync::Arc;
 use transport::{BbrVariant, CubicVariant, Host, LossDetection, Recovery, Transport, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Fraction, Span, Time};
 
-/// One transfer in numbers: the plan of its simulation, and its place in the scenario.
+/// One transfer in numbers, and its place in the scenario.
+///
+/// The transfers of a table differ in few things, and a run can have a hundred thousand. So they share the others.
 #[derive(Clone, Debug)]
 pub struct ResolvedFlow {
-    /// The transfer itself. In a cell its route is the air, which all flows share.
-    pub plan: FlowPlan,
+    /// The name of the transfer and of its random streams.
+    pub name: String,
+    /// Propagation there and back, the links' delay included.
+    pub base_rtt: Span,
+    /// The time at which it begins.
+    pub start: Time,
+    /// Its place in a wireless cell; `None`: the scenario has no cell.
+    pub place: Option<CellPlace>,
+    /// The plan of a transfer of the same table. In a cell its route is the air, which all flows share.
+    like: Arc<FlowPlan>,
     /// The name of the scenario's table that it comes from: `flow`, or `traffic` for a user's connections.
     pub section: &'static str,
     /// The index of that table among those of its name.
@@ -28,15 +39,23 @@ pub struct ResolvedFlow {
     pub carrier: Carrier,
 }
 
+/// Gives the things that the transfers of a table share. Those in which they differ are fields of the flow itself.
 impl Deref for ResolvedFlow {
     type Target = FlowPlan;
 
     fn deref(&self) -> &FlowPlan {
-        &self.plan
+        &self.like
     }
 }
 
 impl ResolvedFlow {
+    /// Returns the plan of its simulation.
+    #[must_use]
+    pub fn plan(&self) -> FlowPlan {
+        let Self { base_rtt, start, place, .. } = *self;
+        FlowPlan { name: self.name.clone(), base_rtt, start, place, ..(*self.like).clone() }
+    }
+
     /// Returns the path of `key` in the flow's table of the scenario: `flow[0].control`.
     #[must_use]
     pub fn key(&self, key: &str) -> String {
@@ -159,32 +178,38 @@ pub(super) fn transfers(
             linux_window: host.window_variant == WindowVariant::Linux,
         },
     };
-    let transfer = |(index, start): (usize, Span)| {
-        let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
-        let plan = FlowPlan {
-            name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
-            control: control.clone(),
-            payload,
-            header: spec::Flow::header(flow.transport.timestamps),
-            // An RTT drawn below the links' own round trip is raised to it.
-            base_rtt: rtt.max(least),
-            route: route.clone(),
-            return_route: return_route.clone(),
-            place: wlan.and_then(|wlan| place::place(wlan, flow, index)),
-            size: flow.size,
-            start: Time::ZERO + start,
-            stop: flow.stop.map(|stop| Time::ZERO + stop),
-            delayed_ack: flow.delayed_ack,
-            delayed_ack_timeout: flow.delayed_ack_timeout,
-            socket_buffer: window,
-            sizer: sizer.clone(),
-            send_jitter: flow.send_jitter,
-            handshake: flow.handshake,
-            transport: transport(flow),
-            access_rate: flow.access_rate,
-        };
-        let autotuned = flow.socket_buffer == SocketBuffer::Autotuned;
-        ResolvedFlow { plan, section, entry, autotuned, carrier: flow.carrier }
+    let like = Arc::new(FlowPlan {
+        name: flow.name.clone(),
+        control,
+        payload,
+        header: spec::Flow::header(flow.transport.timestamps),
+        base_rtt: least,
+        route,
+        return_route,
+        place: None,
+        size: flow.size,
+        start: Time::ZERO,
+        stop: flow.stop.map(|stop| Time::ZERO + stop),
+        delayed_ack: flow.delayed_ack,
+        delayed_ack_timeout: flow.delayed_ack_timeout,
+        socket_buffer: window,
+        sizer,
+        send_jitter: flow.send_jitter,
+        handshake: flow.handshake,
+        transport: transport(flow),
+        access_rate: flow.access_rate,
+    });
+    let transfer = |(index, start): (usize, Span)| ResolvedFlow {
+        name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
+        // An RTT drawn below the links' own round trip is raised to it.
+        base_rtt: rtts.as_ref().map_or(least, |rtts| rtts[index].max(least)),
+        start: Time::ZERO + start,
+        place: wlan.and_then(|wlan| place::place(wlan, flow, index)),
+        like: Arc::clone(&like),
+        section,
+        entry,
+        autotuned: flow.socket_buffer == SocketBuffer::Autotuned,
+        carrier: flow.carrier,
     };
     (0..).zip(starts).map(transfer).collect()
 }

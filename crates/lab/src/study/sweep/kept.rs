@@ -5,7 +5,7 @@
 //! own, has the same question and the same build of the program, and the digest fits the result. Any other point is
 //! computed again.
 
-use crate::files::{put, read_own};
+use crate::files::{put_soon, read_own};
 use crate::run::BUILD;
 use crate::run::record::{Engine, Note, Summary};
 use crate::study::task::Task;
@@ -84,9 +84,10 @@ impl KeptPoint {
     }
 }
 
-/// Writes a point that is given as it is kept into an open folder.
+/// Writes a point that is given as it is kept into an open folder. It does not wait for the disk, because the digest
+/// reveals a damaged point.
 pub(super) fn write(folder: &Path, asked: &PointIdentity, content: &[u8]) -> io::Result<()> {
-    put(folder, asked.name(), |mut file| file.write_all(content))
+    put_soon(folder, asked.name(), |mut file| file.write_all(content))
 }
 
 /// Returns the identity of a point that is given as it is kept; `None` if the bytes are damaged, or not a point.

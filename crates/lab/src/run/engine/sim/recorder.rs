@@ -24,6 +24,10 @@ fn common_measure(one: Span, other: Span) -> Span {
 
 /// The least wall-clock time between two reports of progress.
 const PAUSE_S: f64 = 0.1;
+/// The least wall-clock time between two looks at the memory, in seconds. A run gets some 10 MB from the system in it.
+const WEIGHED_S: f64 = 0.01;
+/// The bounds of the simulated time between two looks at the clock.
+const PULSES: [Span; 2] = [Span::from_millis(100), Span::from_secs(1)];
 
 /// A recorder of the columns that a scenario asks for. It fills them with the states of flows and link that the
 /// simulator shows, and reports the progress of the run.
@@ -33,12 +37,19 @@ pub(super) struct SeriesRecorder<'a> {
     watch: Stopwatch,
     /// The time of the last report of progress, seconds.
     last_report: f64,
+    /// The time of the last look at the memory, seconds.
+    last_weighed: f64,
     stopped: bool,
     too_large: Option<ExcessMemory>,
     every: Span,
     keeps: RecordedColumns,
     /// True if the series have a sample at the time that is shown.
     samples: bool,
+    /// True if all flows are shown at this time, and not only those with series of their own.
+    shows_all: bool,
+    /// The number of series with a value for this time, and the place of the series of the flow that is shown.
+    filled: usize,
+    shown: Option<usize>,
     /// The times at which the series were sampled.
     times: Vec<f64>,
     fairness: Option<FairnessWatch>,
@@ -120,11 +131,15 @@ impl<'a> SeriesRecorder<'a> {
             end: resolved.end,
             watch: Stopwatch::start(),
             last_report: 0.0,
+            last_weighed: 0.0,
             stopped: false,
             too_large: None,
             every: resolved.every,
             keeps,
             samples: false,
+            shows_all: false,
+            filled: 0,
+            shown: None,
             times: room(keeps.any()),
             fairness: FairnessWatch::new(resolved),
             spread: resolved.sample.as_ref().and_then(|_| SpreadRecorder::new(resolved)),
@@ -159,26 +174,28 @@ impl<'a> SeriesRecorder<'a> {
         (Series { spread, ..self.series }, self.fairness)
     }
 
-    /// Returns the index of a flow's series, if it has some.
-    fn place(&self, index: usize) -> Option<usize> {
-        self.sample.as_ref().map_or(Some(index), |sample| sample.binary_search(&index).ok())
-    }
-
-    /// Returns true if all flows must be shown at this time.
-    fn wants_all(&self, at: Time) -> bool {
-        self.sample.is_none()
-            || self.spread.as_ref().is_some_and(|spread| spread.samples(at))
-            || self.fairness.as_ref().is_some_and(|fairness| fairness.ends(at))
+    /// Returns the index of a flow's series, if it has some. Flows are shown in ascending order.
+    fn place(&mut self, index: usize) -> Option<usize> {
+        let place = self.filled;
+        let has = self.sample.as_ref().is_none_or(|sample| sample.get(place) == Some(&index));
+        self.filled += usize::from(has);
+        has.then_some(place)
     }
 }
 
 impl Recorder for SeriesRecorder<'_> {
     /// Returns an interval short enough for a smooth bar and a quick stop, and long enough to cost nothing.
     fn pulse(&self) -> Option<Span> {
-        Some(self.end.map_or(Span::from_millis(100), |end| (end / 1000).min(Span::from_secs(1))))
+        let [least, most] = PULSES;
+        Some(self.end.map_or(least, |end| (end / 1000).clamp(least, most)))
     }
 
     fn is_too_large(&mut self) -> bool {
+        let now = self.watch.seconds();
+        if now < self.last_weighed + WEIGHED_S {
+            return false;
+        }
+        self.last_weighed = now;
         self.too_large = memory::exceeded();
         self.too_large.is_some()
     }
@@ -200,9 +217,9 @@ impl Recorder for SeriesRecorder<'_> {
         }
     }
 
-    fn next_flow(&self, at: Time, from: usize) -> usize {
+    fn next_flow(&self, _at: Time, from: usize) -> usize {
         match &self.sample {
-            Some(sample) if !self.wants_all(at) => {
+            Some(sample) if !self.shows_all => {
                 let place = sample.partition_point(|index| *index < from);
                 sample.get(place).copied().unwrap_or(usize::MAX)
             }
@@ -214,6 +231,10 @@ impl Recorder for SeriesRecorder<'_> {
         if let Some(fairness) = &mut self.fairness {
             fairness.link(at, state);
         }
+        let in_spread = self.spread.as_mut().is_some_and(|spread| spread.begin(at));
+        let in_fairness = self.fairness.as_ref().is_some_and(|fairness| fairness.ends(at));
+        self.shows_all = self.sample.is_none() || in_spread || in_fairness;
+        self.filled = 0;
         self.samples = self.keeps.any() && at.as_nanos().is_multiple_of(self.every.as_nanos());
         if !self.samples {
             return;
@@ -252,10 +273,8 @@ impl Recorder for SeriesRecorder<'_> {
         if let Some(spread) = &mut self.spread {
             spread.flow(at, index, view);
         }
-        if !self.samples {
-            return;
-        }
-        let Some(place) = self.place(index) else { return };
+        self.shown = self.place(index);
+        let Some(place) = self.shown.filter(|_| self.samples) else { return };
         let flow = &mut self.series.flows[place];
         if self.keeps.rate {
             let delivered = view.delivered.saturating_sub(self.delivered[place]);
@@ -277,8 +296,8 @@ impl Recorder for SeriesRecorder<'_> {
         self.keeps.measures
     }
 
-    fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
-        let Some(place) = self.place(index) else { return };
+    fn measure(&mut self, _at: Time, _index: usize, name: &'static str, value: f64) {
+        let Some(place) = self.shown else { return };
         let flow = &mut self.series.flows[place];
         // A controller shows the same quantities in the same order each time. A quantity that appears later has no
         // values before.

@@ -17,11 +17,13 @@ const USUAL: Span = Span::from_secs(60);
 /// A recorder that visits all flows at intervals.
 pub(super) struct SpreadRecorder {
     every: Span,
+    /// True if there is a sample at the time that is shown.
+    samples: bool,
     flows: Vec<FlowProgress>,
-    rate: Option<Vec<f64>>,
-    rtt: Option<Vec<f64>>,
-    window: Option<Vec<f64>>,
-    data: Option<Vec<f64>>,
+    rate: Option<Sample>,
+    rtt: Option<Sample>,
+    window: Option<Sample>,
+    data: Option<Sample>,
     /// The number of flows in the current sample.
     present: u64,
     series: SpreadSeries,
@@ -35,10 +37,18 @@ struct FlowProgress {
     delivered: Bytes,
 }
 
+/// One quantity of all flows at one time, in nanoseconds or bytes: whole numbers are ranked faster than fractions.
+#[derive(Default)]
+struct Sample {
+    values: Vec<u64>,
+    /// The sum of the values in the unit of the series.
+    sum: f64,
+}
+
 impl SpreadRecorder {
     /// Creates the recorder; returns `None` if the scenario asks for none of the flows' columns.
     pub(super) fn new(resolved: &Resolved) -> Option<Self> {
-        let asked = |column| resolved.columns.contains(&column).then(Vec::new);
+        let asked = |column| resolved.columns.contains(&column).then(Sample::default);
         let [rate, rtt, window, data] = [Column::Rate, Column::Rtt, Column::Window, Column::Data].map(asked);
         rate.as_ref().or(rtt.as_ref()).or(window.as_ref()).or(data.as_ref())?;
         let watched = |flow: &ResolvedFlow| FlowProgress {
@@ -52,6 +62,7 @@ impl SpreadRecorder {
         let times = looks.div_ceil(MOST_LOOKS).min(samples / FEWEST).max(1);
         Some(Self {
             every: resolved.every * times,
+            samples: false,
             flows: resolved.flows.iter().map(watched).collect(),
             rate,
             rtt,
@@ -62,14 +73,15 @@ impl SpreadRecorder {
         })
     }
 
-    /// Returns true if there is a sample at this time.
-    pub(super) fn samples(&self, at: Time) -> bool {
-        at.as_nanos().is_multiple_of(self.every.as_nanos())
+    /// Stores the time at which flows are shown next. Returns true if there is a sample then.
+    pub(super) fn begin(&mut self, at: Time) -> bool {
+        self.samples = at.as_nanos().is_multiple_of(self.every.as_nanos());
+        self.samples
     }
 
     /// Adds flow number `index` at `at` to the sample; the last flow ends the sample.
     pub(super) fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
-        if !self.samples(at) {
+        if !self.samples {
             return;
         }
         let begin = Time::ZERO + at.since(Time::ZERO).saturating_sub(self.every);
@@ -78,16 +90,17 @@ impl SpreadRecorder {
             self.present += 1;
             let gained = view.delivered.saturating_sub(flow.delivered);
             flow.delivered = view.delivered;
-            let values = [
-                (&mut self.rate, Some(gained.bits_f64() / self.every.as_secs_f64())),
-                (&mut self.rtt, view.smoothed_rtt.map(Span::as_secs_f64)),
-                (&mut self.window, Some(view.window.get() as f64)),
-                (&mut self.data, Some(view.delivered.get() as f64)),
-            ];
-            for (column, value) in values {
-                if let Some(column) = column {
-                    column.extend(value);
-                }
+            if let Some(rate) = &mut self.rate {
+                rate.add(gained.get(), bit_rate(self.every));
+            }
+            if let (Some(rtt), Some(smoothed)) = (&mut self.rtt, view.smoothed_rtt) {
+                rtt.add(smoothed.as_nanos(), seconds);
+            }
+            if let Some(window) = &mut self.window {
+                window.add(view.window.get(), bytes);
+            }
+            if let Some(data) = &mut self.data {
+                data.add(view.delivered.get(), bytes);
             }
         }
         if index + 1 == self.flows.len() {
@@ -99,18 +112,10 @@ impl SpreadRecorder {
         let series = &mut self.series;
         series.t_s.push(at.as_secs_f64());
         series.flows.push(std::mem::take(&mut self.present));
-        let columns = [
-            (&mut self.rate, &mut series.rate_bps),
-            (&mut self.rtt, &mut series.rtt_s),
-            (&mut self.window, &mut series.window_bytes),
-            (&mut self.data, &mut series.data_bytes),
-        ];
-        for (values, column) in columns {
-            if let Some(values) = values {
-                column.push(spread(values));
-                values.clear();
-            }
-        }
+        series.rate_bps.extend(self.rate.as_mut().map(|rate| rate.end(bit_rate(self.every))));
+        series.rtt_s.extend(self.rtt.as_mut().map(|rtt| rtt.end(seconds)));
+        series.window_bytes.extend(self.window.as_mut().map(|window| window.end(bytes)));
+        series.data_bytes.extend(self.data.as_mut().map(|data| data.end(bytes)));
     }
 
     pub(super) fn into_series(self) -> SpreadSeries {
@@ -118,21 +123,53 @@ impl SpreadRecorder {
     }
 }
 
-/// Computes the mean and percentiles by nearest rank; changes the order of the values.
-fn spread(values: &mut [f64]) -> Spread {
-    let count = values.len();
-    if count == 0 {
-        return Spread { mean: f64::NAN, percentiles: Percentiles::of(|_| f64::NAN) };
+/// Returns the conversion of the bytes of an interval into bits per second.
+fn bit_rate(interval: Span) -> impl Fn(u64) -> f64 {
+    move |bytes| Bytes::new(bytes).bits_f64() / interval.as_secs_f64()
+}
+
+fn seconds(nanos: u64) -> f64 {
+    Span::from_nanos(nanos).as_secs_f64()
+}
+
+const fn bytes(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+impl Sample {
+    /// Adds a value; `unit` converts it into the unit of the series.
+    fn add(&mut self, value: u64, unit: impl Fn(u64) -> f64) {
+        self.values.push(value);
+        self.sum += unit(value);
     }
-    let mean = values.iter().sum::<f64>() / count as f64;
-    let mut from = 0;
-    let percentiles = Percentiles::of(|share| {
-        let rank = ((share * count as f64).ceil() as usize).clamp(from + 1, count) - 1;
-        let (_, value, _) = values[from..].select_nth_unstable_by(rank - from, f64::total_cmp);
-        from = rank;
-        *value
-    });
-    Spread { mean, percentiles }
+
+    /// Returns the mean and percentiles by nearest rank, and begins anew. `unit` keeps the order of the values.
+    fn end(&mut self, unit: impl Fn(u64) -> f64) -> Spread {
+        let count = self.values.len();
+        if count == 0 {
+            return Spread { mean: f64::NAN, percentiles: Percentiles::of(|_| f64::NAN) };
+        }
+        let mean = std::mem::take(&mut self.sum) / count as f64;
+        let rank = |share: f64| ((share * count as f64).ceil() as usize).clamp(1, count) - 1;
+        let mut found = Vec::new();
+        select(&mut self.values, 0, &Percentiles::of(rank).values(), &mut found);
+        self.values.clear();
+        let mut found = found.into_iter().map(unit);
+        Spread { mean, percentiles: Percentiles::of(|_| found.next().unwrap_or(f64::NAN)) }
+    }
+}
+
+/// Adds the values with these ranks to `found`. The ranks ascend, and the first of `values` has the rank `first`. Changes
+/// the order of the values.
+// The rank in the middle is found first, so that the others are sought among few values.
+fn select(values: &mut [u64], first: usize, ranks: &[usize], found: &mut Vec<u64>) {
+    let Some(middle) = ranks.get(ranks.len() / 2) else { return };
+    let (below, value, above) = values.select_nth_unstable(middle - first);
+    let lower = ranks.partition_point(|rank| rank < middle);
+    let higher = ranks.partition_point(|rank| rank <= middle);
+    select(below, first, &ranks[..lower], found);
+    found.extend(std::iter::repeat_n(*value, higher - lower));
+    select(above, middle + 1, &ranks[higher..], found);
 }
 
 #[cfg(test)]
@@ -141,13 +178,17 @@ mod tests {
 
     #[test]
     fn percentiles_are_values_by_nearest_rank() {
+        let spread = |values: &mut dyn Iterator<Item = u64>| {
+            let mut sample = Sample::default();
+            values.for_each(|value| sample.add(value, bytes));
+            sample.end(bytes)
+        };
         // 1 to 200, mixed: 77 and 201 have no common divisor.
-        let mut values: Vec<f64> = (1..=200).map(|k| f64::from(k * 77 % 201)).collect();
-        let found = spread(&mut values);
+        let found = spread(&mut (1..=200).map(|k| k * 77 % 201));
         assert_eq!(found.percentiles.values(), [2.0, 10.0, 100.0, 190.0, 198.0]);
         assert!((found.mean - 100.5).abs() < 1e-12);
-        let one = spread(&mut [7.0]);
+        let one = spread(&mut [7].into_iter());
         assert_eq!((one.mean, one.percentiles.values()), (7.0, vec![7.0; 5]));
-        assert!(spread(&mut []).mean.is_nan());
+        assert!(spread(&mut std::iter::empty()).mean.is_nan());
     }
 }
