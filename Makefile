@@ -55,7 +55,7 @@ bench: setup-rust ## measure the speed of the simulator compared with ns-2, accu
 figures: setup-rust ## make every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
-soak: setup-rust ## run long properties: many more random cases than `make test`, twelve seeds of HighSpeed compared with ns-2, every control over QUIC beside the simulator, saturated cells with ns-3's tables, transfers taken over on six paths, fifty kills, the same tables on an older processor, small files compared with scp, power cuts
+soak: setup-rust ## run long properties: many more random cases than `make test`, twelve seeds of HighSpeed compared with ns-2, every control over QUIC beside the simulator, saturated cells with ns-3's tables, a million flows, twelve drawn questions of `size`, transfers taken over on six paths, fifty kills, the same tables on an older processor, small files compared with scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
 	cargo test --no-default-features --features tightlink-lab/parquet -p tightlink-model -p tightlink-sim -p tightlink-lab -p tightlink-report
 	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
@@ -64,8 +64,11 @@ soak: setup-rust ## run long properties: many more random cases than `make test`
 	cargo test --release -p tightlink --test cli transfers_over_other_paths -- --ignored --nocapture
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
 	cargo test --release -p tightlink --test cli ten_questions -- --ignored
+	scripts/size-questions $(TIGHTLINK) --fastest 200
 	cargo test --release -p tightlink-lab --test host_paths -- --ignored --nocapture
 	cargo test --release -p tightlink-quic --test virtual_time -- --ignored --nocapture all_controls_on_all no_connection_ends_on_any
+	cargo bench --quiet -p tightlink-sim --bench peers -- flows=1000000
+	cargo bench --quiet -p tightlink-sim --bench peers -- flows=1000000 host=linux control=cubic
 	scripts/same-bytes $(TIGHTLINK)
 	scripts/small-files || [ $$? = 3 ]
 	scripts/setup disks

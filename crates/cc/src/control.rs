@@ -197,6 +197,12 @@ pub trait CongestionControl: Send + Debug {
     }
     /// Takes an acknowledgement of new data.
     fn on_ack(&mut self, ack: &Ack);
+    /// Takes an acknowledgement as [`on_ack`](CongestionControl::on_ack) does, and returns the limits that then hold. One
+    /// call is cheaper than two.
+    fn allowance_after(&mut self, ack: &Ack) -> Allowance {
+        self.on_ack(ack);
+        self.allowance()
+    }
     /// Takes a sign of congestion on the path.
     fn on_congestion(&mut self, event: &Congestion);
     /// Takes back the last congestion event, which was a false alarm.
@@ -233,6 +239,11 @@ pub trait CongestionControl: Send + Debug {
     /// controller that measures nothing passes nothing.
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let _ = show;
+    }
+    /// Returns a word at the beginning of the state that an acknowledgement reads, and the size of this state in bytes;
+    /// `None` if it is unknown. A transport of many flows loads the state into the processor's cache before it is needed.
+    fn hot_state(&self) -> Option<(&Bytes, usize)> {
+        None
     }
     /// Returns the limits within which the transport may send.
     fn allowance(&self) -> Allowance;

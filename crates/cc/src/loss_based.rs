@@ -20,6 +20,7 @@ pub struct Start {
 
 /// A controller with a slow start `S` below the threshold and a growth function `G` above it.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct LossBased<S, G> {
     segment: Bytes,
     window: Bytes,
@@ -124,6 +125,10 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
         self.counting.undo();
         self.slow_start.undo();
         self.growth.undo();
+    }
+
+    fn hot_state(&self) -> Option<(&Bytes, usize)> {
+        Some((&self.segment, size_of::<Self>()))
     }
 
     fn allowance(&self) -> Allowance {

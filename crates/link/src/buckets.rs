@@ -61,6 +61,18 @@ impl<const SUB: usize> Buckets<SUB> {
         }
     }
 
+    /// Returns the number of a duration's bucket. Longer durations have higher numbers.
+    #[inline]
+    pub(crate) fn number(nanos: u64) -> u16 {
+        let (octave, bucket) = Self::place(nanos);
+        (octave * SUB + bucket) as u16
+    }
+
+    /// Returns the bucket with this number.
+    pub(crate) fn numbered(number: u16) -> Bucket {
+        Self::bucket(usize::from(number) / SUB, usize::from(number) % SUB)
+    }
+
     /// Adds `weight` to the bucket of a duration.
     #[inline]
     pub(crate) fn add(&mut self, nanos: u64, weight: u64) {

@@ -7,6 +7,9 @@ use units::{Span, Time};
 /// most.
 const LEAST_EPISODES: u64 = 10;
 
+/// The mark of a flow that is not watched, in place of an episode's number.
+const NOT_WATCHED: u32 = u32::MAX;
+
 /// Groups a link's drops into loss episodes.
 ///
 /// An episode begins with a drop and includes every drop within one round trip. That round trip is the base RTT and the
@@ -15,14 +18,14 @@ const LEAST_EPISODES: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct LossEpisodes {
     base_rtt: Span,
-    /// The number of the episode in which each flow lost last; `None` if it is not watched.
-    last: Vec<Option<u64>>,
+    /// The number of the episode in which each flow lost last, or [`NOT_WATCHED`]. Small, because there may be a million.
+    last: Vec<u32>,
     /// The times at which watched flows start.
     starts: Times,
     /// The times at which they leave.
     ends: Times,
     /// The number of the current episode.
-    number: u64,
+    number: u32,
     /// The time at which it ends.
     until: Time,
     /// The number of flows present at its beginning.
@@ -70,19 +73,19 @@ impl LossEpisodes {
     /// Watches `flow`, which is present from `start` on. A flow that is watched already stays unchanged.
     pub fn watch(&mut self, flow: usize, start: Time) {
         if self.last.len() <= flow {
-            self.last.resize(flow + 1, None);
+            self.last.resize(flow + 1, NOT_WATCHED);
         }
         let last = &mut self.last[flow];
-        if last.is_none() {
+        if *last == NOT_WATCHED {
             // Zero means that the flow has not lost yet, because episodes are numbered from one.
-            *last = Some(0);
+            *last = 0;
             self.starts.push(start);
         }
     }
 
     /// Records that `flow` leaves at `end`, after its start.
     pub fn leave(&mut self, flow: usize, end: Time) {
-        if self.last.get(flow).is_some_and(Option::is_some) {
+        if self.last.get(flow).is_some_and(|last| *last != NOT_WATCHED) {
             self.ends.push(end);
         }
     }
@@ -96,7 +99,7 @@ impl LossEpisodes {
     /// Takes a drop of a packet of `flow` at `now`. `delay` returns the queue's delay, and is called only when an
     /// episode begins. Times never go backwards.
     pub fn observe(&mut self, now: Time, flow: usize, delay: impl FnOnce() -> Span) {
-        let Some(Some(last)) = self.last.get_mut(flow) else { return };
+        let Some(last) = self.last.get_mut(flow).filter(|last| **last != NOT_WATCHED) else { return };
         if now >= self.until {
             self.number += 1;
             self.until = now + self.base_rtt + delay();

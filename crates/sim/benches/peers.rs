@@ -6,8 +6,12 @@
 //!
 //! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three;
 //! `control=NAME` for another controller than Reno, `paced` for a pace of twice or 1.2 times window over RTT, and `seconds=N`
-//! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own); `toml`
-//! prints the scenario for `tightlink run` instead (for `scripts/bench-command`).
+//! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own);
+//! `host=linux` for hosts with Linux's behaviour; `flows=N` for N flows in place of the named scenarios; `toml` prints the scenario for `tightlink run` instead (for
+//! `scripts/bench-command`).
+
+#[path = "peers/linux.rs"]
+mod linux;
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
@@ -44,14 +48,18 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
     }
 }
 
-/// The same with another controller, and the router that it needs; all that leaves is `paced`.
-fn with(control: &str, paced: bool, mut plan: Plan) -> Plan {
+/// The same with another controller, and the router that it needs; all that leaves is `paced`, and hosts have Linux if
+/// `linux` is true.
+fn with(control: &str, paced: bool, linux: bool, mut plan: Plan) -> Plan {
     let segment = Bytes::new(1448);
     for flow in &mut plan.flows {
         flow.transport.pacing = paced;
         flow.control = ControlPlan::new(control, segment);
         if control == "fixed" {
             flow.socket_buffer = segment * 60;
+        }
+        if linux {
+            *flow = linux::on_linux(flow.clone());
         }
     }
     plan.topology.links_mut()[0].queue.assist = cc::registry::assist(control).map(str::to_owned);
@@ -92,7 +100,9 @@ fn peak_megabytes() -> f64 {
 }
 
 /// Name, flows, rate, RTT in ms, limit in packets, seconds simulated, seconds of them not measured.
-const SCENARIOS: [(&str, usize, u64, u64, u64, u64, u64); 5] = [
+type Scenario = (&'static str, usize, u64, u64, u64, u64, u64);
+
+const SCENARIOS: [Scenario; 5] = [
     ("S1", 10, 100_000_000, 50, 417, 100, 10),
     ("S2", 10, 1_000_000_000, 50, 4167, 30, 10),
     ("S3", 1000, 1_000_000_000, 50, 4167, 30, 10),
@@ -100,15 +110,28 @@ const SCENARIOS: [(&str, usize, u64, u64, u64, u64, u64); 5] = [
     ("many", 100_000, 10_000_000_000, 100, 83_333, 10, 5),
 ];
 
+/// So many flows with 0.1 Mbit/s each, on 100 Mbit/s or more, 100 ms and a buffer of one BDP, for some eight million packets or
+/// 100 s.
+fn of(flows: usize) -> Scenario {
+    let rate = (flows as u64 * 100_000).max(100_000_000);
+    let seconds = (100_000_000_000 / rate).clamp(4, 100);
+    ("flows", flows, rate, 100, rate / 120_000, seconds, seconds / 2)
+}
+
 /// The same paths and flows as a scenario file; only the drawn starts differ.
-fn print_toml(name: &str, (flows, rate, rtt, limit, seconds, warmup): (usize, u64, u64, u64, u64, u64)) {
+fn print_toml(
+    name: &str,
+    (control, host): (&str, &str),
+    (flows, rate, rtt, limit, seconds, warmup): (usize, u64, u64, u64, u64, u64),
+) {
+    let host = if host == "rfc" { String::new() } else { format!("\nhost = \"{host}\"") };
     println!("title = \"{name}\"\nduration = \"{seconds}s\"\nwarmup = \"{warmup}s\"\n");
     println!(
         "[link]\nrate = \"{rate}bit/s\"\ndelay = \"{}us\"\nqueue = {{ limit = \"{limit} packets\" }}\n",
         rtt * 500
     );
     println!(
-        "[[flow]]\nname = \"flow\"\ncount = {flows}\ncontrol = \"reno\"\nstart = {{ uniform = [\"0s\", \"1s\"] }}"
+        "[[flow]]\nname = \"flow\"\ncount = {flows}\ncontrol = \"{control}\"\nhandshake = false{host}\nstart = {{ uniform = [\"0s\", \"1s\"] }}"
     );
 }
 
@@ -118,6 +141,8 @@ fn main() {
     let option = |key: &str| arguments.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let control = option("control").unwrap_or("reno");
     let paced = arguments.iter().any(|word| word == "paced");
+    let host = option("host").unwrap_or("rfc");
+    assert!(matches!(host, "rfc" | "linux"), "host={host}: rfc or linux");
     if option("control").is_some() {
         println!("pace {}", if brings_a_pace(control) { "own" } else { "none" });
     }
@@ -128,19 +153,22 @@ fn main() {
     if !arguments.iter().any(|word| word == "toml") {
         println!("scenario  Mpackets/CPU-s  simulated-s/CPU-s   packets   utilization   loss   peak-MB");
     }
-    for (name, flows, rate, rtt, limit, seconds, warmup) in SCENARIOS {
+    let grown: Option<usize> = option("flows").map(|flows| flows.parse().expect("a number of flows"));
+    let scenarios = grown.map_or(SCENARIOS.to_vec(), |flows| vec![of(flows)]);
+    for (name, flows, rate, rtt, limit, seconds, warmup) in scenarios {
         if !named(name) {
             continue;
         }
         let seconds = length.unwrap_or(seconds);
         if arguments.iter().any(|word| word == "toml") {
-            print_toml(name, (flows, rate, rtt, limit, seconds, warmup));
+            print_toml(name, (control, host), (flows, rate, rtt, limit, seconds, warmup));
             continue;
         }
         // The best of three: the machine is shared.
         let runs = (0..if once || seconds < 20 { 1 } else { 3 }).map(|_| {
             let before = cpu_seconds();
-            let plan = with(control, paced, scenario(flows, rate, rtt, limit, seconds, warmup));
+            let plan =
+                with(control, paced, host == "linux", scenario(flows, rate, rtt, limit, seconds, warmup));
             let outcome = Simulation::new(plan, NoRecorder).run();
             (cpu_seconds() - before, outcome)
         });

@@ -1,49 +1,94 @@
 //! The agenda: the order in which endpoints, sources and clocks act. Each has one slot; setting a slot's time
 //! replaces the old one, so nothing is ever cancelled.
+//!
+//! A single slot needs no order. A few slots are ordered by a tournament tree, whose path from a slot to the root is short and stays in the cache.
+//! With many slots that path leaves the cache, and a [calendar](calendar::Calendar) takes its place. Both give the same
+//! order.
 
+mod calendar;
+mod tournament;
+
+use calendar::Calendar;
+use tournament::Tournament;
 use units::Time;
 
-/// A tournament tree over slots. The earliest slot wins, and ties go to the lower slot.
+/// The number of slots from which a calendar orders them.
+const MANY: usize = 4096;
+
+/// The time of each slot. The earliest slot comes first, and ties go to the lower slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// Pair i holds the winners of pairs 2i and 2i + 1; the last `base / 2` pairs hold the slots. Pair 0 is unused.
-    pairs: Vec<[Entry; 2]>,
-    base: usize,
     first: Entry,
+    order: Order,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
+enum Order {
+    /// One slot, or none.
+    Single,
+    Tournament(Tournament),
+    Calendar(Box<Calendar>),
+}
+
+/// A slot and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: Time,
     slot: u32,
 }
 
+impl Entry {
+    /// The entry of an agenda in which nobody acts again.
+    const NOBODY: Self = Self { at: Time::NEVER, slot: u32::MAX };
+}
+
 impl Agenda {
     /// Creates an agenda of `slots` slots, all [`Time::NEVER`].
     pub(crate) fn new(slots: usize) -> Self {
-        let base = slots.next_power_of_two().max(2);
-        let nobody = Entry { at: Time::NEVER, slot: u32::MAX };
-        let mut agenda = Self { pairs: vec![[nobody; 2]; base], base, first: nobody };
-        for slot in 0..slots {
-            agenda.set(slot, Time::NEVER);
+        match slots {
+            0 | 1 => Self { first: Entry::NOBODY, order: Order::Single },
+            2..MANY => Self::tournament(slots),
+            _ => Self::calendar(slots),
         }
-        agenda
+    }
+
+    fn tournament(slots: usize) -> Self {
+        let tournament = Tournament::new(slots);
+        Self { first: tournament.first(), order: Order::Tournament(tournament) }
+    }
+
+    fn calendar(slots: usize) -> Self {
+        Self { first: Entry::NOBODY, order: Order::Calendar(Box::new(Calendar::new(slots))) }
     }
 
     /// Sets the time at which `slot` acts next.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, at: Time) {
-        let mut place = self.base + slot;
-        let mut entry = Entry { at, slot: slot as u32 };
-        while place > 1 {
-            let pair = &mut self.pairs[place / 2];
-            pair[place % 2] = entry;
-            // The left entry stands for lower slots, so it wins a tie.
-            let [left, right] = *pair;
-            entry = if right.at < left.at { right } else { left };
-            place /= 2;
+        let entry = Entry { at, slot: slot as u32 };
+        self.first = match &mut self.order {
+            Order::Single => entry,
+            Order::Tournament(tournament) => tournament.set(entry),
+            Order::Calendar(calendar) => calendar.set(entry, self.first),
+        };
+    }
+
+    /// Returns the time at which `slot` acts next.
+    pub(crate) fn at(&self, slot: usize) -> Time {
+        match &self.order {
+            Order::Single => self.first.at,
+            Order::Tournament(tournament) => tournament.at(slot),
+            Order::Calendar(calendar) => calendar.at(slot),
         }
-        self.first = entry;
+    }
+
+    /// Returns the earliest time of all slots but the first, or an earlier time if that would take a search.
+    #[inline]
+    pub(crate) fn second(&self) -> Time {
+        match &self.order {
+            Order::Single => Time::NEVER,
+            Order::Tournament(tournament) => tournament.earliest_but(self.first.slot as usize),
+            Order::Calendar(calendar) => calendar.later(1).map_or(Time::ZERO, |entry| entry.at),
+        }
     }
 
     /// Returns the earliest time and its slot; [`Time::NEVER`] if nobody acts again.
@@ -51,24 +96,18 @@ impl Agenda {
     pub(crate) fn next(&self) -> (Time, usize) {
         (self.first.at, self.first.slot as usize)
     }
+
+    /// Returns a slot that comes about `places` behind the first, if this takes no search. It is a hint: slots that
+    /// were set to another time may be among those counted.
+    #[inline]
+    pub(crate) fn later(&self, places: usize) -> Option<usize> {
+        match &self.order {
+            Order::Single | Order::Tournament(_) => None,
+            Order::Calendar(calendar) => calendar.later(places).map(|entry| entry.slot as usize),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_earliest_slot_comes_first_and_ties_go_to_the_lower() {
-        let mut agenda = Agenda::new(5);
-        assert_eq!(agenda.next().0, Time::NEVER);
-        agenda.set(3, Time::from_nanos(7));
-        agenda.set(1, Time::from_nanos(9));
-        assert_eq!(agenda.next(), (Time::from_nanos(7), 3));
-        agenda.set(1, Time::from_nanos(7));
-        assert_eq!(agenda.next(), (Time::from_nanos(7), 1));
-        agenda.set(1, Time::NEVER);
-        agenda.set(3, Time::from_nanos(20));
-        agenda.set(4, Time::from_nanos(8));
-        assert_eq!(agenda.next(), (Time::from_nanos(8), 4));
-    }
-}
+#[path = "../tests/within/agenda.rs"]
+mod tests;

@@ -1,8 +1,11 @@
 //! The senders: the flows, then the users of all populations, by one index.
 
+use crate::early::{FAR, NEAR, NEXT};
 use crate::flow::Flow;
 use crate::packet::{Kind, Packet};
 use crate::population::Population;
+use crate::simulation::Timer;
+use prefetch_index::prefetch_index;
 use units::Time;
 
 /// All senders and receivers. An index below the number of flows is a flow's; a higher one is a user's.
@@ -18,6 +21,45 @@ impl Endpoints {
         match self.flows.get(index) {
             Some(flow) => flow.deadline(),
             None => self.population.deadline(index),
+        }
+    }
+
+    /// Begins to load the state of flows whose packets arrive soon into the processor's cache; `later` gives the flow of
+    /// the arrival so many places behind the last.
+    #[inline]
+    pub(crate) fn load_arriving(&self, timers: &[Timer], later: impl Fn(usize) -> Option<u32>) {
+        if let Some(index) = later(FAR)
+            && let Some(flow) = self.flows.get(index as usize)
+        {
+            flow.load_early();
+            prefetch_index(timers, index as usize);
+        }
+        let flow = |places| self.flows.get(later(places)? as usize);
+        if let Some(flow) = flow(NEAR) {
+            flow.load_boxes();
+        }
+        if let Some(flow) = flow(NEXT) {
+            flow.load_behind();
+        }
+    }
+
+    /// Begins to load the state of flows whose deadlines come soon; `later` gives the owner whose slot is so many places
+    /// behind the one at hand.
+    #[inline]
+    pub(crate) fn load_due(&self, timers: &[Timer], later: impl Fn(usize) -> Option<usize>) {
+        if let Some(index) = later(FAR) {
+            prefetch_index(timers, index);
+        }
+        let due = |places| {
+            let index = later(places)?;
+            let flow = self.flows.get(index)?;
+            (timers[index].due <= timers[index].armed).then_some(flow)
+        };
+        if let Some(flow) = due(NEAR) {
+            flow.load_early();
+        }
+        if let Some(flow) = due(NEXT) {
+            flow.load_boxes();
         }
     }
 

@@ -2,6 +2,7 @@
 //! [lines](crate::medium::Lines).
 
 mod counts;
+mod loading;
 mod opening;
 mod probing;
 mod receiving;
@@ -15,21 +16,33 @@ use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use crate::tcp::{Features, Full, Paced, Plain};
 use cc::CongestionControl;
-use counts::Counts;
+use counts::{Counts, RoundTrips};
 use link::assist::CongestionHeader;
 use opening::Opening;
 use probing::Probing;
 use sizing::{BufferSizer, Input};
-use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 use way_back::{AckContent, WayBack};
 
+/// The fields are in the order of their use. Those that every packet touches come first, so that few cache lines hold
+/// them. A run with many flows [loads](Flow::load_early) these lines before they are needed.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Flow {
+    /// The time at which the sender starts; after the start, the time until which jitter or the pacer delays it. During
+    /// the handshake, the time of the next SYN.
+    sends_at: Time,
     index: u32,
-    sender: Sender,
+    header: u32,
+    jitter: Span,
+    total_segments: u64,
+    completed: Option<Time>,
+    /// Segments sent in the measured interval, again or for the first time.
+    sent: u64,
+    samples: RoundTrips,
     receiver: Receiver,
+    sender: Sender,
     /// The acknowledgements under way; `None` if they meet no queue. If they cross queues, the receiver acts as soon as
     /// a segment leaves its last queue.
     way_back: Option<Box<WayBack>>,
@@ -37,23 +50,21 @@ pub(crate) struct Flow {
     probing: Option<Box<Probing>>,
     /// The handshake, until the connection is established.
     opening: Option<Box<Opening>>,
-    /// The time at which the sender starts; after the start, the time until which jitter or the pacer delays it. During
-    /// the handshake, the time of the next SYN.
-    sends_at: Time,
-    jitter: Span,
-    stream: Stream,
-    header: u64,
+    rare: Box<Rare>,
+}
+
+/// The part of a flow that few packets touch.
+#[derive(Debug)]
+struct Rare {
+    name: String,
     size: Option<Bytes>,
-    total_segments: u64,
     start: Time,
     /// The time since which the connection can send data.
     established: Option<Time>,
-    completed: Option<Time>,
     /// True if the flow left before it had sent all its data.
     left: bool,
-    name: String,
-    /// Boxed, so that the flow itself stays small: a thousand of them must fit in the processor's cache.
-    counts: Box<Counts>,
+    stream: Stream,
+    counts: Counts,
 }
 
 impl Flow {
@@ -66,7 +77,7 @@ impl Flow {
         let sizer = plan.sizer.as_ref().map(|sizer| sizer.build(&plan));
         let opening = plan.handshake.then(|| Box::new(Opening::of(&plan)));
         let mut flow = Self::with(index, plan, control, sizer, seed);
-        flow.established = flow.established.filter(|_| opening.is_none());
+        flow.rare.established = flow.rare.established.filter(|_| opening.is_none());
         flow.opening = opening;
         flow
     }
@@ -111,52 +122,36 @@ impl Flow {
                 .map_or(Span::ZERO, |rate| rate.serialization(plan.payload + plan.header)),
         });
         let mut flow = Self {
+            sends_at: plan.start,
             index,
-            sender,
+            header: plan.header.get() as u32,
+            jitter: plan.send_jitter,
+            total_segments,
+            completed: None,
+            sent: 0,
+            samples: RoundTrips::default(),
             receiver,
+            sender,
             way_back,
             probing: None,
             opening: None,
-            sends_at: plan.start,
-            jitter: plan.send_jitter,
-            stream: Stream::new(seed, &format!("flow {}", plan.name)),
-            header: plan.header.get(),
-            size: plan.size,
-            total_segments,
-            start: plan.start,
-            established: Some(plan.start),
-            completed: None,
-            left: false,
-            name: plan.name,
-            counts: Box::default(),
+            rare: Box::new(Rare {
+                size: plan.size,
+                start: plan.start,
+                established: Some(plan.start),
+                left: false,
+                stream: Stream::new(seed, &format!("flow {}", plan.name)),
+                name: plan.name,
+                counts: Counts::default(),
+            }),
         };
         flow.prepare_probing();
         flow
     }
 
-    /// Replaces this connection by a fresh one. The counts are kept, and the random streams go on.
-    pub(crate) fn renew(&mut self, plan: FlowPlan) {
-        let delivered = self.delivered() - self.counts.delivered_before;
-        let timeouts = self.sender.timeouts() - self.counts.timeouts_before;
-        let mut before = mem::replace(self, Self::new(self.index, plan, 0));
-        self.receiver.stay_on_host(&mut before.receiver);
-        self.stream = before.stream;
-        self.counts = before.counts;
-        self.counts.delivered_before = 0;
-        self.counts.delivered_earlier += delivered;
-        self.counts.timeouts_before = 0;
-        self.counts.timeouts_earlier += timeouts;
-    }
-
-    /// Takes the round-trip sample of the handshake; `None` if its segment had to be sent again.
-    pub(crate) fn introduce(&mut self, now: Time, sample: Option<Span>) {
-        self.sender.introduce(now, sample);
-    }
-
-    /// Returns the time at which this flow next acts on its own, if no acknowledgement comes before.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Time {
-        self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
+    /// Returns true if what it sends may leave in bursts, a segment after the other on its own line.
+    pub(crate) fn sends_in_bursts(&self) -> bool {
+        self.sender.has_options()
     }
 
     /// Returns the payload of a full segment.
@@ -170,10 +165,16 @@ impl Flow {
     }
 
     /// Handles an arrival. If acknowledgements meet no queue, it is a segment at the receiver, whose acknowledgement
-    /// goes to the sender here. Otherwise it is an acknowledgement at the sender.
+    /// goes to the sender here. Otherwise it is an acknowledgement at the sender. Nobody looks at the flow before `quiet`.
     // Inlined always, because the compiler would otherwise leave a call per packet: the loop and the users call it.
     #[inline(always)]
-    pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
+    pub(crate) fn on_arrival<M: Medium>(
+        &mut self,
+        now: Time,
+        arrival: &UnderWay,
+        quiet: Time,
+        medium: &mut M,
+    ) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if arrival.segment.is_syn() {
                 return self.establish(now, arrival.sent, medium);
@@ -184,12 +185,18 @@ impl Flow {
             }
             return;
         }
-        let number = match arrival.segment.plain_number() {
+        let plain = arrival.segment.plain_number();
+        if plain.is_none()
+            && let Some(number) = arrival.segment.gathered_number()
+        {
+            return self.gather(now, number, arrival, quiet, medium);
+        }
+        let number = match plain {
             Some(number) => number,
             None if arrival.segment.is_syn() => return self.establish(now, arrival.sent, medium),
             None => match self.receive_other(now, arrival) {
                 Some(number) if arrival.segment.is_gathered() => {
-                    return self.gather(now, number, arrival, medium);
+                    return self.gather(now, number, arrival, Time::ZERO, medium);
                 }
                 Some(number) => number,
                 None => return,
@@ -206,22 +213,27 @@ impl Flow {
         }
     }
 
-    /// Handles every deadline that has come by `now`.
-    pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
+    /// Handles every deadline that has come by `now`. Goes on with what the flow sends next if it does so before the
+    /// `others` act. Returns the time of the last departure, and the number of departures that were events of their own.
+    #[inline(never)]
+    pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, others: Time, medium: &mut M) -> (Time, u64) {
+        let mut acted = (now, 0);
         if self.receiver.deadline() <= now {
             self.on_receiver_deadline(now, medium);
         }
         if self.sends_at <= now {
             if self.opening.is_some() {
-                return self.send_syn(now, medium);
+                self.send_syn(now, medium);
+                return acted;
             }
             self.sends_at = Time::NEVER;
-            self.send(now, medium);
+            acted = self.send_before(now, others, medium);
         }
         if self.sender.timer() <= now {
             self.sender.on_timer(now);
             self.send(now, medium);
         }
+        acted
     }
 
     /// Returns the segment's number, or `None` for a probe, which goes to the sizer. Hands congestion bits to the
@@ -243,7 +255,7 @@ impl Flow {
     }
 
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
-        self.counts.marks += u64::from(segment.is_marked());
+        self.rare.counts.marks += u64::from(segment.is_marked());
         self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
         segment.number()
     }
@@ -279,9 +291,10 @@ impl Flow {
         medium: &mut M,
     ) {
         if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
-            self.counts.observe(rtt);
+            self.samples.observe(rtt);
             if M::CARRIES_ACKNOWLEDGEMENTS {
-                self.counts.max_smoothed_rtt = self.counts.max_smoothed_rtt.max(self.sender.smoothed_rtt());
+                let most = &mut self.rare.counts.max_smoothed_rtt;
+                *most = (*most).max(self.sender.smoothed_rtt());
             }
         }
         if self.sender.is_done() && self.completed.is_none() {
@@ -290,36 +303,57 @@ impl Flow {
         if F::PACED && self.sends_at > now && self.sender.waits_until(self.sends_at) {
             // The rest of a quantum waits until a whole quantum may leave.
         } else if self.jitter == Span::ZERO {
-            self.send_as::<F, M>(now, medium);
+            self.send_as::<F, M>(now, Time::ZERO, medium);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit::<Full>() {
-            self.sends_at = now + self.jitter.scale(self.stream.uniform());
+            self.sends_at = now + self.jitter.scale(self.rare.stream.uniform());
         }
     }
 
     /// Sends what the windows allow.
-    #[inline(never)]
     fn send<M: Medium>(&mut self, now: Time, medium: &mut M) {
+        self.send_before(now, Time::ZERO, medium);
+    }
+
+    /// Sends what the windows allow, and what the pacer and the flow's own line then let leave before the `others` act.
+    /// Returns the time of the last departure, and the number of departures after `now`.
+    #[inline(never)]
+    fn send_before<M: Medium>(&mut self, now: Time, others: Time, medium: &mut M) -> (Time, u64) {
+        if self.sender.has_options() {
+            return self.send_as::<Full, M>(now, others, medium);
+        }
         if self.sender.is_plain() {
-            self.send_as::<Plain, M>(now, medium);
-        } else if self.sender.has_options() {
-            self.send_as::<Full, M>(now, medium);
+            self.send_as::<Plain, M>(now, others, medium)
         } else {
-            self.send_as::<Paced, M>(now, medium);
+            self.send_as::<Paced, M>(now, others, medium)
         }
     }
 
     // Inlined always, because it runs with every acknowledgement and would be a call in some programs and not in
     // others.
     #[inline(always)]
-    fn send_as<F: Features, M: Medium>(&mut self, now: Time, medium: &mut M) {
+    fn send_as<F: Features, M: Medium>(
+        &mut self,
+        mut now: Time,
+        others: Time,
+        medium: &mut M,
+    ) -> (Time, u64) {
+        let mut events = 0;
         loop {
             if F::PACED && self.sender.is_held(now) {
-                self.sends_at = self.sender.released_at::<F>(now).unwrap_or(self.sends_at);
-                break;
+                let Some(at) = self.sender.released_at::<F>(now) else { break };
+                let before = others.min(self.receiver.deadline()).min(self.sender.timer());
+                if !F::OPTIONS || at >= before || at >= medium.next_arrival() || !medium.is_settled() {
+                    self.sends_at = at;
+                    break;
+                }
+                (now, events) = (at, events + 1);
+                continue;
             }
             let Some(sent) = self.sender.transmit::<F>(now) else { break };
-            self.counts.sent += 1;
-            self.counts.again += u64::from(sent.again);
+            self.sent += 1;
+            if sent.again {
+                self.rare.counts.again += 1;
+            }
             let number = sent.segment;
             let mut segment = Tagged::plain(number);
             // RFC 3168, section 6.1.5: a retransmission is not ECN-capable.
@@ -345,14 +379,15 @@ impl Flow {
                 self.on_drop();
             }
         }
+        (now, events)
     }
 
     /// Stops sending new data; the flow is done once all sent data have arrived.
     pub(crate) fn leave(&mut self, now: Time) {
-        let begun = self.established.is_some_and(|at| at <= now);
+        let begun = self.rare.established.is_some_and(|at| at <= now);
         self.sends_at = if begun { self.sends_at } else { Time::NEVER };
         self.opening = None;
-        self.left = self.completed.is_none();
+        self.rare.left = self.completed.is_none();
         self.sender.leave();
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);
@@ -365,36 +400,23 @@ impl Flow {
         if M::ASSISTS { self.sender.router_header() } else { None }
     }
 
-    /// Records that a link dropped a segment of this flow.
-    pub(crate) fn on_drop(&mut self) {
-        self.counts.dropped += 1;
-        if self.opening.is_some() {
-            return;
-        }
-        if self.counts.first_loss_window.is_none() {
-            self.counts.first_loss_window = Some(self.sender.send_window());
-        }
-    }
-
-    /// Records that a link dropped an acknowledgement of this flow.
-    pub(crate) fn on_acknowledgement_drop(&mut self) {
-        self.counts.acknowledgements_dropped += 1;
-    }
-
     #[inline]
     fn wire_len(&self, segment: u64) -> u32 {
         let full = self.sender.payload();
-        let payload = match self.size {
-            Some(size) if segment + 1 == self.total_segments => size.get() - segment * full,
-            _ => full,
-        };
-        (payload + self.header) as u32
+        let payload = if segment + 1 == self.total_segments { self.rest(segment * full) } else { full };
+        payload as u32 + self.header
+    }
+
+    /// Returns the payload of the last segment, before which `sent` bytes have left.
+    #[cold]
+    fn rest(&self, sent: u64) -> u64 {
+        self.rare.size.map_or(self.sender.payload(), |size| size.get() - sent)
     }
 
     /// Returns the payload received in order since the start.
     pub(crate) fn delivered(&self) -> u64 {
         let bytes = self.receiver.expected() * self.sender.payload();
-        self.size.map_or(bytes, |size| bytes.min(size.get()))
+        self.rare.size.map_or(bytes, |size| bytes.min(size.get()))
     }
 
     pub(crate) fn view(&self) -> FlowView {

@@ -12,13 +12,17 @@
 //! holds one entry per flow, source and link, never one per packet. A flow's entry is its next deadline. It moves at
 //! once only if the deadline comes nearer, and otherwise when its time has come.
 //!
+//! An event that concerns one flow alone need not wait for its turn. A host that gathers segments takes those that arrive
+//! next together with the first, as long as nobody else can tell the difference. A burst on a flow's own line is one
+//! event if nobody else acts meanwhile.
+//!
 //! If packets cross several links, or acknowledgements cross queues, packets move hop by hop. Every link's propagation
 //! is then real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single link
 //! both methods give the same packets. A wireless cell is a third method: [`air::Cell`] sends the packets that wait for
 //! the air.
 //!
 //! Reading order:
-//! - `plan.rs`: the input; `simulation.rs`: the loop; `agenda.rs`, `packet.rs`;
+//! - `plan.rs`: the input; `simulation.rs`: the loop; `agenda.rs`, `packet.rs`, `early.rs`;
 //! - `medium.rs` and `medium/`: one link, a network of links, a wireless cell;
 //! - `endpoints.rs`: flows and users by one index; `flow.rs`: sender and receiver of one transfer;
 //! - `user.rs` and `population.rs`: Engset sessions; `tcp.rs` and `tcp/`: the protocol;
@@ -45,6 +49,7 @@
 //! ```
 
 mod agenda;
+mod early;
 mod endpoints;
 mod flow;
 mod handshake;

@@ -55,6 +55,26 @@ pub(crate) trait Medium {
     /// acknowledgement that crossed queues.
     fn pop_arrival(&mut self) -> Option<UnderWay>;
 
+    /// Returns the flow of the arrival `places` behind the last one taken, as far as the medium knows it without a
+    /// search. It is a hint: other arrivals may come first.
+    fn arrives_later(&self, places: usize) -> Option<u32> {
+        let _ = places;
+        None
+    }
+
+    /// Gives the next segments of `flow` to `takes` before their time, with the times of their arrivals, as long as `takes`
+    /// takes them. Called only for segments whose arrival concerns nobody else.
+    fn take_ahead(&mut self, flow: u32, takes: impl FnMut(Time, &UnderWay) -> bool) {
+        let _ = (flow, takes);
+    }
+
+    /// Returns true if it is certain at `now` that no segment of `flow` arrives by `until`, and that nothing is dropped
+    /// meanwhile but what is offered.
+    fn brings_nothing(&self, flow: u32, now: Time, until: Time) -> bool {
+        let _ = (flow, now, until);
+        false
+    }
+
     /// Returns the number of slots that the medium has in the agenda.
     fn slots(&self) -> usize;
 
@@ -72,6 +92,11 @@ pub(crate) trait Medium {
 
     /// Starts the measured interval.
     fn begin_measuring(&mut self, now: Time);
+
+    /// Returns true if [`Medium::settle`] has nothing to report.
+    fn is_settled(&self) -> bool {
+        false
+    }
 
     /// Returns the state of the tight link now.
     fn state(&mut self, now: Time) -> LinkState;

@@ -3,6 +3,13 @@
 #[cfg(test)]
 #[path = "../tests/within/foreign_parts.rs"]
 mod foreign_parts;
+mod links;
+mod timer;
+mod turn_into;
+
+use links::{loss, lumped};
+pub(crate) use timer::Timer;
+use turn_into::turn_into;
 
 use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
@@ -14,9 +21,13 @@ use crate::plan::{LinkPlan, Plan, Topology, TrafficPlan};
 use crate::population::Population;
 use crate::recorder::{Recorder, WEIGHED_EVERY};
 use link::traffic::Source;
-use link::{Link, LinkConfig, LinkState};
+use link::{Link, LinkState};
 use units::random::Stream;
 use units::{Span, Time};
+
+/// The number of flows from which their state is loaded before their packets arrive. Fewer flows stay in the processor's
+/// cache.
+const MANY: usize = 4096;
 
 /// A run that has not happened yet. It is an owned value, so that many can run at the same time in one process.
 pub struct Simulation<R> {
@@ -147,6 +158,17 @@ impl<R: Recorder> Simulation<R> {
     }
 }
 
+/// The events of a flow that acted while nobody else did.
+struct Acted {
+    /// The flow's next deadline.
+    next: Time,
+    /// The time of the last event.
+    last: Time,
+    events: u64,
+    /// True if its transfer has ended.
+    finished: bool,
+}
+
 impl<R: Recorder> Run<R> {
     fn new(plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
@@ -155,9 +177,9 @@ impl<R: Recorder> Run<R> {
         leaving.sort_unstable_by(|a, b| b.cmp(a));
         let tight = plan.topology.tight();
         let population = Population::new(plan.sessions, plan.flows.len(), seed);
-        let flows = plan.flows.into_iter().zip(0..).map(|(flow, index)| Flow::new(index, flow, seed));
+        let flows = turn_into(plan.flows, |index, flow| Flow::new(index as u32, flow, seed));
         Self {
-            endpoints: Endpoints { flows: flows.collect(), population },
+            endpoints: Endpoints { flows, population },
             sources: plan.traffic.iter().map(source).collect(),
             tight,
             end: plan.end,
@@ -184,16 +206,16 @@ impl<R: Recorder> Run<R> {
         let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
         let pulsing = batch_ends + 1;
         let leaving = pulsing + usize::from(pulse.is_some());
-        let mut agenda = Agenda::new(leaving + usize::from(!self.leaving.is_empty()));
+        let slots = leaving + usize::from(!self.leaving.is_empty());
+        let mut agenda = Agenda::new(slots);
         let next_to_leave = |course: &Self| course.leaving.last().map_or(Time::NEVER, |(at, _)| *at);
         if !self.leaving.is_empty() {
             agenda.set(leaving, next_to_leave(&self));
         }
-        // `armed` holds the time of each owner's slot. Most deadlines are put off before they come, so a slot moves
-        // only if its owner's deadline comes nearer.
-        let mut armed: Vec<Time> = (0..owners).map(|index| self.endpoints.deadline(index)).collect();
-        for (index, at) in armed.iter().enumerate() {
-            agenda.set(first_owner + index, *at);
+        let mut timers: Vec<Timer> = (0..owners).map(|index| self.endpoints.deadline(index).into()).collect();
+        let many = self.endpoints.flows.len() >= MANY;
+        for (index, timer) in timers.iter().enumerate() {
+            agenda.set(first_owner + index, timer.armed);
         }
         for (index, source) in self.sources.iter().enumerate() {
             agenda.set(first_source + index, source.wakeup().unwrap_or(Time::NEVER));
@@ -210,7 +232,12 @@ impl<R: Recorder> Run<R> {
 
         let mut unfinished = self.endpoints.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
+        // Until then nobody looks at flows.
+        let quiet_until =
+            |agenda: &Agenda| (recording..slots).map(|slot| agenda.at(slot)).fold(end, Time::min);
+        let mut quiet = quiet_until(&agenda);
         let (mut events, mut last) = (0u64, Time::ZERO);
+        let mut weighed = WEIGHED_EVERY;
         let mut arrived = Vec::new();
         loop {
             let (at, slot) = agenda.next();
@@ -220,74 +247,98 @@ impl<R: Recorder> Run<R> {
                 break;
             }
             (events, last) = (events + 1, now);
-            if events.is_multiple_of(WEIGHED_EVERY) && self.recorder.is_too_large() {
-                return Err(TooLarge { at: now, recorder: self.recorder });
+            if events >= weighed {
+                weighed = events + WEIGHED_EVERY;
+                if self.recorder.is_too_large() {
+                    return Err(TooLarge { at: now, recorder: self.recorder });
+                }
             }
             if arrival < at || arrival == at && slot >= first_owner {
                 let Some(segment) = medium.pop_arrival() else { break };
                 let index = segment.flow as usize;
+                if many {
+                    self.endpoints.load_arriving(&timers, |places| medium.arrives_later(places));
+                }
                 let deadline = if let Some(flow) = self.endpoints.flows.get_mut(index) {
                     let was_done = flow.is_done();
-                    flow.on_arrival(now, &segment, &mut medium);
+                    flow.on_arrival(now, &segment, quiet, &mut medium);
                     unfinished -= usize::from(flow.is_done() && !was_done);
                     flow.deadline()
                 } else {
                     self.endpoints.population.on_arrival(index, now, &segment, &mut medium)
                 };
-                if deadline < armed[index] {
-                    armed[index] = deadline;
+                if timers[index].move_to(deadline) {
                     agenda.set(first_owner + index, deadline);
                 }
             } else if slot < first_owner {
                 medium.act(now, slot, &mut arrived);
                 if M::CARRIES_ACKNOWLEDGEMENTS {
                     self.hand_over(now, &mut arrived, &mut medium, |index, deadline| {
-                        if deadline < armed[index] {
-                            armed[index] = deadline;
+                        if timers[index].move_to(deadline) {
                             agenda.set(first_owner + index, deadline);
                         }
                     });
                 }
             } else if slot < first_source {
                 let index = slot - first_owner;
-                armed[index] = if let Some(flow) = self.endpoints.flows.get_mut(index) {
+                if many {
+                    let later = |places| agenda.later(places)?.checked_sub(first_owner);
+                    self.endpoints.load_due(&timers, later);
+                }
+                if timers[index].due > now {
+                    // A deadline that was put off costs no look at its owner.
+                    timers[index].armed = timers[index].due;
+                    agenda.set(slot, timers[index].armed);
+                    continue;
+                }
+                let owner = self.endpoints.flows.get_mut(index);
+                let deadline = if owner.as_ref().is_some_and(|flow| flow.sends_in_bursts()) {
+                    let done = self.act(now, index, &mut agenda, &mut medium);
+                    (last, events) = (done.last, events + done.events - 1);
+                    unfinished -= usize::from(done.finished);
+                    done.next
+                } else if let Some(flow) = owner {
                     let was_done = flow.is_done();
-                    flow.on_deadline(now, &mut medium);
+                    flow.on_deadline(now, Time::ZERO, &mut medium);
                     unfinished -= usize::from(flow.is_done() && !was_done);
                     flow.deadline()
                 } else {
                     self.endpoints.population.on_deadline(index, now, &mut medium)
                 };
-                agenda.set(slot, armed[index]);
+                timers[index] = deadline.into();
+                agenda.set(slot, deadline);
             } else if slot < recording {
                 let index = slot - first_source;
                 let source = &mut self.sources[index];
                 medium.offer(now, Packet::cross(index, source.emit(), now));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
-            } else if slot == recording {
-                self.record(now, &medium.state(now));
-                if let Some(packets) = medium.moving_limit(now) {
-                    self.recorder.moving_limit(now, packets);
-                }
-                agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
-            } else if slot == batch_ends {
-                agenda.set(slot, self.end_batch(now, &mut medium));
-            } else if slot == leaving {
-                while let Some((_, index)) = self.leaving.pop_if(|(at, _)| *at <= now) {
-                    let flow = &mut self.endpoints.flows[index];
-                    let was_done = flow.is_done();
-                    flow.leave(now);
-                    unfinished -= usize::from(flow.is_done() && !was_done);
-                }
-                agenda.set(slot, next_to_leave(&self));
             } else {
-                // This event is not counted, so that a watched run has as many events as one that is not watched.
-                events -= 1;
-                if self.recorder.reached(now).is_break() {
-                    self.end = Some(now);
-                    break;
+                if slot == recording {
+                    self.record(now, &medium.state(now));
+                    if let Some(packets) = medium.moving_limit(now) {
+                        self.recorder.moving_limit(now, packets);
+                    }
+                    agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
+                } else if slot == batch_ends {
+                    agenda.set(slot, self.end_batch(now, &mut medium));
+                } else if slot == leaving {
+                    while let Some((_, index)) = self.leaving.pop_if(|(at, _)| *at <= now) {
+                        let flow = &mut self.endpoints.flows[index];
+                        let was_done = flow.is_done();
+                        flow.leave(now);
+                        unfinished -= usize::from(flow.is_done() && !was_done);
+                    }
+                    agenda.set(slot, next_to_leave(&self));
+                } else {
+                    // This event is not counted, so that a watched run has as many events as one that is not watched.
+                    events -= 1;
+                    if self.recorder.reached(now).is_break() {
+                        self.end = Some(now);
+                        break;
+                    }
+                    agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
                 }
-                agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
+                quiet = quiet_until(&agenda);
             }
             let endpoints = &mut self.endpoints;
             medium.settle(
@@ -297,6 +348,35 @@ impl<R: Recorder> Run<R> {
             );
         }
         Ok(self.finish(medium, events, last))
+    }
+
+    /// Lets the flow of `index` act at `now`. It goes on if nobody else acts before its next deadline, as within a burst on
+    /// its own line.
+    #[inline(never)]
+    fn act<M: Medium>(&mut self, now: Time, index: usize, agenda: &mut Agenda, medium: &mut M) -> Acted {
+        let after_end = self.end.map_or(Time::NEVER, |end| end + Span::from_nanos(1));
+        let mut others = agenda.second().min(after_end);
+        let mut acted = Acted { next: now, last: now, events: 0, finished: false };
+        let was_done = self.endpoints.flows[index].is_done();
+        while !acted.finished {
+            let flow = &mut self.endpoints.flows[index];
+            let (last, more) = flow.on_deadline(acted.next, others, medium);
+            let finished = flow.is_done() && !was_done;
+            acted = Acted { next: flow.deadline(), last, events: acted.events + 1 + more, finished };
+            let endpoints = &mut self.endpoints;
+            medium.settle(
+                last,
+                |owner, kind| endpoints.on_drop(owner as usize, kind),
+                |slot, at| {
+                    others = others.min(at);
+                    agenda.set(slot, at);
+                },
+            );
+            if acted.next >= others.min(medium.next_arrival()) {
+                break;
+            }
+        }
+        acted
     }
 
     /// Hands segments to their receivers, and the packets that these send to the medium. Calls `due` with each owner's
@@ -358,21 +438,10 @@ impl<R: Recorder> Run<R> {
             cell: medium.cell_report(ended),
             losses: medium.losses().counts(),
             batches: self.batches,
-            flows: self.endpoints.flows.into_iter().map(|flow| flow.report(ended)).collect(),
+            flows: turn_into(self.endpoints.flows, |_, flow| flow.report(ended)),
             sessions: self.endpoints.population.report(ended),
             events,
             recorder: self.recorder,
         }
     }
-}
-
-/// Returns the configuration and the losses of the one link. All propagation belongs to the flows: see the crate's map.
-fn lumped(plan: &Plan, link: &LinkPlan) -> (LinkConfig, Stream) {
-    (LinkConfig { delay: Span::ZERO, ..link.config }, loss(plan, link))
-}
-
-/// Creates the stream for a link's random losses.
-fn loss(plan: &Plan, link: &LinkPlan) -> Stream {
-    let only = plan.topology.links().len() == 1;
-    Stream::new(plan.seed, &if only { "link loss".to_owned() } else { format!("link loss {}", link.name) })
 }

@@ -54,6 +54,14 @@ impl Tagged {
         self.0 & Self::GATHERED != 0
     }
 
+    /// Returns its number, if it goes to a host which gathers segments, and says no more than whether it is the last of a
+    /// super-packet.
+    #[inline]
+    pub(crate) fn gathered_number(self) -> Option<u64> {
+        let flags = self.0 & !Self::LARGEST & !Self::PUSHED;
+        (flags == Self::GATHERED).then_some(self.number())
+    }
+
     /// Returns the same segment as the last one of a super-packet.
     pub(crate) fn pushed(self) -> Self {
         Self(self.0 | Self::PUSHED)

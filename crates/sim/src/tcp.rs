@@ -4,7 +4,7 @@
 //! flight), `receiver.rs` (reassembly, delayed and selective acknowledgements). Then `rtt.rs` (estimator and
 //! retransmission timer), `blocks.rs` (selective acknowledgements if some can be lost), `advertised.rs` (a receive
 //! window that moves), `bits.rs`. Rates are in `sender/pacing.rs`, `pacer.rs`, `delivery.rs`. A flow may turn on
-//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`. Hosts' treatment of segments that are close
+//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`, with `times.rs`. Hosts' treatment of segments that are close
 //! together is in `sender/offload.rs`, `coalescing.rs`.
 
 mod advertised;
@@ -26,6 +26,7 @@ mod scoreboard;
 #[path = "../tests/within/script/lines.rs"]
 mod script;
 mod sender;
+mod times;
 mod tlp;
 
 pub(crate) use blocks::{Block, SackBlocks};

@@ -93,7 +93,7 @@ impl User {
             }
             Phase::Sending => {}
         }
-        self.flow.on_deadline(now, medium);
+        self.flow.on_deadline(now, Time::ZERO, medium);
         self.end_session(now, plan, tally);
     }
 
@@ -114,10 +114,10 @@ impl User {
             Phase::Connecting { size, handshake } if packet.segment.is_syn() => {
                 self.open(now, size, handshake.attempts() > 1, plan);
                 self.flow.introduce(now, handshake.sample(now, packet.sent, false));
-                self.flow.on_deadline(now, medium);
+                self.flow.on_deadline(now, Time::ZERO, medium);
             }
             Phase::Sending if !packet.segment.is_syn() => {
-                self.flow.on_arrival(now, packet, medium);
+                self.flow.on_arrival(now, packet, Time::ZERO, medium);
                 self.end_session(now, plan, tally);
             }
             _ => {}

@@ -9,7 +9,7 @@
 //! A driver does no IO and reads no clock. Simulated receivers and real ones use the same driver.
 
 use crate::{Action, BufferSizer, Input, SizerState};
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// The number of phase changes that are kept: a sizer with more of them is broken, and must not fill the memory as
 /// well.
@@ -68,6 +68,23 @@ impl Driver {
     pub fn tell(&mut self, now: Time, input: Input) -> bool {
         self.handle(now, input);
         self.follow(now)
+    }
+
+    /// Passes the arrival of segments in order to the sizer ([`BufferSizer::on_segments`]), and polls it if need be.
+    /// Returns the number of segments handled, and true if the sizer was polled.
+    #[inline]
+    pub fn on_segments(
+        &mut self,
+        now: Time,
+        count: u64,
+        payload: Bytes,
+        round_trip: Option<Span>,
+    ) -> (u64, bool) {
+        let (handled, polls) = self.sizer.on_segments(now, count, payload, round_trip);
+        if polls {
+            self.follow(now);
+        }
+        (handled, polls)
     }
 
     /// Passes `input`, which happens at `now`, to the sizer without polling it, because more input follows.

@@ -56,7 +56,8 @@ impl Drs {
         }
     }
 
-    fn on_delivered(&mut self, now: Time, bytes: Bytes) {
+    #[inline(always)]
+    fn count(&mut self, now: Time, bytes: Bytes) {
         self.round_trip.on_delivered(now, bytes, self.window);
         self.rise_to(FIRST_WINDOW);
         self.delivered += bytes;
@@ -72,6 +73,7 @@ impl Drs {
         self.since = Some(now);
     }
 
+    #[cold]
     fn grow(&mut self) {
         let (delivered, largest) = (u128::from(self.delivered.get()), u128::from(self.largest.get()));
         let base = 2 * delivered;
@@ -92,10 +94,32 @@ impl Drs {
 impl BufferSizer for Drs {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
-            Input::Delivered(bytes) => self.on_delivered(now, bytes),
+            Input::Delivered(bytes) => self.count(now, bytes),
             Input::RoundTrip(sample) => self.round_trip.on_sample(sample),
             _ => {}
         }
+    }
+
+    fn on_segments(
+        &mut self,
+        now: Time,
+        count: u64,
+        payload: Bytes,
+        round_trip: Option<Span>,
+    ) -> (u64, bool) {
+        let mut handled = 0;
+        while handled < count && !self.changed {
+            handled += 1;
+            if let Some(round_trip) = round_trip {
+                self.round_trip.on_sample(round_trip);
+            }
+            self.count(now, payload);
+        }
+        (handled, self.changed)
+    }
+
+    fn counts_out_of_order(&self) -> bool {
+        false
     }
 
     fn poll(&mut self, _now: Time) -> Option<Action> {
@@ -117,6 +141,7 @@ struct RoundTrip {
 
 impl RoundTrip {
     /// Adds a sample by time stamps: a lower one counts at once, a higher one by 1/8.
+    #[inline]
     fn on_sample(&mut self, sample: Span) {
         self.estimate = match self.estimate.filter(|smoothed| self.sampled && sample >= *smoothed) {
             Some(smoothed) => Some(smoothed - smoothed / 8 + sample / 8),
@@ -127,10 +152,15 @@ impl RoundTrip {
 
     /// Measures the round trip without time stamps. A whole window takes at least a round trip to arrive, so the least
     /// of these times is nearest to the round trip.
+    #[inline]
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) {
-        if self.sampled {
-            return;
+        if !self.sampled {
+            self.time_window(now, bytes, window);
         }
+    }
+
+    #[cold]
+    fn time_window(&mut self, now: Time, bytes: Bytes, window: Bytes) {
         self.awaited = self.awaited.saturating_sub(bytes);
         if self.awaited > Bytes::ZERO {
             return;

@@ -69,6 +69,27 @@ pub struct SizerState {
 pub trait BufferSizer: Send + Debug {
     /// Handles `input`, which happens at `now`, not before the previous input.
     fn handle(&mut self, now: Time, input: Input);
+    /// Handles some of `count` segments that arrived in order, each with `payload`, and before each the round trip that
+    /// its arrival shows, if it shows one. Returns the number of segments that it has handled, at least one, and true if
+    /// it is to be polled before the next one.
+    fn on_segments(
+        &mut self,
+        now: Time,
+        count: u64,
+        payload: Bytes,
+        round_trip: Option<Span>,
+    ) -> (u64, bool) {
+        let _ = count;
+        if let Some(round_trip) = round_trip {
+            self.handle(now, Input::RoundTrip(round_trip));
+        }
+        self.handle(now, Input::Delivered(payload));
+        (1, true)
+    }
+    /// Returns true if it uses [`Input::OutOfOrder`].
+    fn counts_out_of_order(&self) -> bool {
+        true
+    }
     /// Returns the next action, one per call.
     fn poll(&mut self, now: Time) -> Option<Action>;
     /// Returns the time at which the sizer has to be polled even without an input; `None`: never.

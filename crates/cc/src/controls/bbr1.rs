@@ -190,9 +190,9 @@ impl Bbr1 {
     /// Adds an acknowledgement to the filter of aggregation. Returns true if the filter's maximum has changed.
     fn observe_aggregation(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         let rate = self.bandwidth.largest();
-        let before = self.aggregation.room(rate);
-        self.aggregation.observe(ack.now, sample.newly_delivered, rate, self.window.size());
-        self.aggregation.room(rate) != before
+        let before = self.aggregation;
+        self.aggregation.observe(ack.now, sample.newly_delivered, rate, self.window.size())
+            && self.aggregation.room(rate) != before.room(rate)
     }
 
     /// Updates the model of the path, the state, and all that follows from both.

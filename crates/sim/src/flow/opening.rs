@@ -4,6 +4,7 @@ use super::Flow;
 use crate::handshake::Handshake;
 use crate::medium::Medium;
 use crate::plan::FlowPlan;
+use std::mem;
 use units::{Span, Time};
 
 /// The number of retransmissions of a SYN after which the connection begins with a window of one segment. After one
@@ -26,13 +27,35 @@ impl Opening {
 }
 
 impl Flow {
+    /// Replaces this connection by a fresh one. The counts are kept, and the random streams go on.
+    pub(crate) fn renew(&mut self, plan: FlowPlan) {
+        let counts = &self.rare.counts;
+        let delivered = self.delivered() - counts.delivered_before;
+        let timeouts = self.sender.timeouts() - counts.timeouts_before;
+        let mut before = mem::replace(self, Self::new(self.index, plan, 0));
+        self.receiver.stay_on_host(&mut before.receiver);
+        (self.sent, self.samples) = (before.sent, before.samples);
+        self.rare.stream = before.rare.stream;
+        self.rare.counts = before.rare.counts;
+        let counts = &mut self.rare.counts;
+        counts.delivered_before = 0;
+        counts.delivered_earlier += delivered;
+        counts.timeouts_before = 0;
+        counts.timeouts_earlier += timeouts;
+    }
+
+    /// Takes the round-trip sample of the handshake; `None` if its segment had to be sent again.
+    pub(crate) fn introduce(&mut self, now: Time, sample: Option<Span>) {
+        self.sender.introduce(now, sample);
+    }
+
     /// Sends the SYN, for the first time or again.
     #[inline(never)]
     pub(super) fn send_syn(&mut self, now: Time, medium: &mut impl Medium) {
         let Some(opening) = &mut self.opening else { return };
-        self.counts.sent += 1;
-        self.counts.again += u64::from(opening.handshake.attempts() > 0);
-        self.counts.dropped += u64::from(!opening.handshake.send(now, self.index, medium));
+        self.sent += 1;
+        self.rare.counts.again += u64::from(opening.handshake.attempts() > 0);
+        self.rare.counts.dropped += u64::from(!opening.handshake.send(now, self.index, medium));
         self.sends_at = opening.handshake.expires();
     }
 
@@ -48,13 +71,13 @@ impl Flow {
             self.renew(plan);
         }
         self.introduce(now, sample);
-        self.established = Some(now);
+        self.rare.established = Some(now);
         self.sends_at = Time::NEVER;
         self.send(now, medium);
     }
 
     /// Returns the duration of the handshake; `None` if there was no handshake or it has not ended.
     pub(super) fn handshake_took(&self) -> Option<Span> {
-        self.established.map(|at| at.since(self.start)).filter(|took| *took > Span::ZERO)
+        self.rare.established.map(|at| at.since(self.rare.start)).filter(|took| *took > Span::ZERO)
     }
 }

@@ -77,7 +77,7 @@ impl Flow {
         if let Some(cap) = demands.pace {
             self.sender.cap_pace(cap);
         }
-        let length = (self.sender.payload() + self.header) as u32;
+        let length = self.sender.payload() as u32 + self.header;
         for _ in 0..demands.trains {
             let Some(probing) = &mut self.probing else { return };
             let train = probing.trains_sent;
@@ -131,7 +131,7 @@ impl Flow {
                 else {
                     return;
                 };
-                let length = Bytes::new(self.sender.payload() + self.header);
+                let length = Bytes::new(self.sender.payload() + u64::from(self.header));
                 train.observe(now, TrainPacket { number: packet, at: now, length });
                 if packet + 1 == train.packets() {
                     let answer = answer(train);

@@ -6,57 +6,115 @@ use crate::handshake::SYN;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
-use crate::tcp::{Acknowledgement, Batch, SackBlocks};
-use units::Time;
+use crate::tcp::{Acknowledgement, Batch, Block};
+use units::{Span, Time};
 
 impl Flow {
-    /// Takes a segment that reaches a host which gathers segments.
+    /// Returns the time at which this flow next acts on its own, if no acknowledgement comes before.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        let deadline = self.sends_at.min(self.receiver.own_deadline()).min(self.sender.own_timer());
+        if self.sender.has_options() {
+            deadline.min(self.receiver.gathers_until()).min(self.sender.option_timer())
+        } else {
+            deadline
+        }
+    }
+
+    /// Takes a segment that reaches a host which gathers segments. Nobody looks at the flow before `quiet`.
     #[inline(never)]
-    pub(super) fn gather<M: Medium>(&mut self, now: Time, number: u64, arrival: &UnderWay, medium: &mut M) {
+    pub(super) fn gather<M: Medium>(
+        &mut self,
+        now: Time,
+        number: u64,
+        arrival: &UnderWay,
+        quiet: Time,
+        medium: &mut M,
+    ) {
         if M::ASSISTS
             && let Some(feedback) = medium.feedback(self.index, arrival.segment, arrival.sent)
         {
             self.sender.heed_router(feedback);
         }
-        if let Some(batch) = self.receiver.gather(now, number, arrival.sent, arrival.segment.is_pushed()) {
+        // A segment concerns this flow alone if jitter delays its answer. So its batch and its acknowledgement are
+        // handled now, if nothing else can happen to the flow before. So are the arrivals that follow on the line.
+        let alone = self.jitter > Span::ZERO && self.rare.size.is_none() && !self.rare.left;
+        let (mut now, mut number, mut arrival) = (now, number, *arrival);
+        loop {
+            let pushed = arrival.segment.is_pushed();
+            if let Some(batch) = self.receiver.gather(now, number, arrival.sent, pushed) {
+                self.hand_over(now, batch, medium);
+            } else {
+                // A segment that only joins the batch concerns nobody in any case.
+                medium.take_ahead(self.index, |at, next| {
+                    let number = next.segment.gathered_number();
+                    number.is_some_and(|number| {
+                        self.receiver.joins(at, number, next.sent, next.segment.is_pushed())
+                    })
+                });
+            }
+            if !alone {
+                return;
+            }
+            let mut due = self.receiver.gathers_until();
+            while due <= quiet && due <= self.deadline() && medium.brings_nothing(self.index, now, due) {
+                self.release(due, medium);
+                due = self.receiver.gathers_until();
+            }
+            let until = self.deadline().min(quiet);
+            let mut follows = None;
+            medium.take_ahead(self.index, |at, next| {
+                let takes = follows.is_none() && at <= until && next.segment.gathered_number().is_some();
+                follows = if takes { Some((at, *next)) } else { follows };
+                takes
+            });
+            let Some((at, next)) = follows else { return };
+            (now, number, arrival) = (at, next.segment.number(), next);
+        }
+    }
+
+    /// Handles what the receiver's host has gathered for long enough.
+    #[inline(always)]
+    fn release<M: Medium>(&mut self, now: Time, medium: &mut M) {
+        while let Some(batch) = self.receiver.gathered(now) {
             self.hand_over(now, batch, medium);
+        }
+        if let Some(ack) = self.receiver.compressed(now) {
+            self.send_acknowledgement(now, &ack, self.receiver.named().as_slice(), medium);
         }
     }
 
     /// Hands a gathered batch to TCP.
+    #[inline(never)]
     fn hand_over<M: Medium>(&mut self, now: Time, batch: Batch, medium: &mut M) {
-        if let Some((ack, blocks)) = self.receiver.on_batch(now, batch) {
-            self.send_acknowledgement(now, ack, &blocks, medium);
+        if let Some(ack) = self.receiver.on_batch(now, batch) {
+            self.send_acknowledgement(now, &ack, self.receiver.named().as_slice(), medium);
         }
     }
 
     /// Sends an acknowledgement that a timer of the receiver caused. It enters the queue of the way back, or goes
     /// straight to the sender.
+    #[inline(always)]
     fn send_acknowledgement<M: Medium>(
         &mut self,
         now: Time,
-        ack: Acknowledgement,
-        blocks: &SackBlocks,
+        ack: &Acknowledgement,
+        blocks: &[Block],
         medium: &mut M,
     ) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
-            if let Some(packet) = self.acknowledge(now, ack) {
+            if let Some(packet) = self.acknowledge(now, *ack) {
                 medium.offer(now, packet);
             }
         } else {
-            self.on_ack(now, &ack, blocks.as_slice(), medium);
+            self.on_ack(now, ack, blocks, medium);
         }
     }
 
     #[inline(never)]
     pub(super) fn on_receiver_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.receiver.coalesces() {
-            while let Some(batch) = self.receiver.gathered(now) {
-                self.hand_over(now, batch, medium);
-            }
-            if let Some((ack, blocks)) = self.receiver.compressed(now) {
-                self.send_acknowledgement(now, ack, &blocks, medium);
-            }
+            self.release(now, medium);
             if !self.receiver.is_due(now) {
                 return;
             }
@@ -66,7 +124,7 @@ impl Flow {
             return;
         }
         let ack = self.receiver.on_deadline();
-        self.send_acknowledgement(now, ack, &SackBlocks::NONE, medium);
+        self.send_acknowledgement(now, &ack, &[], medium);
     }
 
     /// Takes a packet that reaches the receiver. Called only if acknowledgements cross queues. Returns the packet with
@@ -78,7 +136,7 @@ impl Flow {
         let number = self.number(now, &UnderWay::from(*packet))?;
         let ack = if packet.segment.is_gathered() {
             let batch = self.receiver.gather(now, number, packet.sent, packet.segment.is_pushed())?;
-            self.receiver.on_batch(now, batch)?.0
+            self.receiver.on_batch(now, batch)?
         } else {
             self.receiver.on_segment(now, number, packet.sent)?
         };
@@ -87,9 +145,9 @@ impl Flow {
 
     /// Returns the packet of an acknowledgement that leaves the receiver.
     fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
-        self.counts.acknowledgements += 1;
+        self.rare.counts.acknowledgements += 1;
         let blocks = self.receiver.blocks();
-        let length = self.header as u32 + blocks.wire_len();
+        let length = self.header + blocks.wire_len();
         let number = self.way_back.as_mut()?.send(AckContent { acknowledgement, blocks });
         let kind = Kind::Acknowledgement;
         Some(Packet { kind, ..Packet::segment(self.index, length, Tagged::plain(number), now) })

@@ -85,6 +85,21 @@ impl Medium for TightLink {
         self.lines.pop()
     }
 
+    #[inline]
+    fn arrives_later(&self, places: usize) -> Option<u32> {
+        self.lines.arrives_later(places)
+    }
+
+    #[inline(always)]
+    fn take_ahead(&mut self, flow: u32, takes: impl FnMut(Time, &UnderWay) -> bool) {
+        self.lines.take_ahead(flow, takes);
+    }
+
+    #[inline]
+    fn brings_nothing(&self, flow: u32, now: Time, until: Time) -> bool {
+        self.knows_departures && self.lines.bring_nothing(flow, now, until)
+    }
+
     fn slots(&self) -> usize {
         1
     }
@@ -115,6 +130,11 @@ impl Medium for TightLink {
             return;
         }
         wake(0, self.link.wakeup().unwrap_or(Time::NEVER));
+    }
+
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.settled
     }
 
     fn losses(&mut self) -> &mut LossEpisodes {

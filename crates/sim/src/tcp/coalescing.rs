@@ -21,12 +21,16 @@
 
 mod pauses;
 
+#[cfg(test)]
+use super::advertised::Advertised;
 use super::blocks::{Block, SackBlocks};
 use super::receiver::{Acknowledgement, Receiver};
+use crate::early;
 use cc::SUPER_PACKET;
 use pauses::Pauses;
 use sizing::INITIAL_WINDOW;
 use std::collections::VecDeque;
+use std::mem;
 use transport::{FALLS_ASLEEP, Host, LARGEST_WINDOW};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -54,6 +58,7 @@ pub(crate) struct Batch {
 
 /// The state of a host that gathers segments or acknowledgements.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Coalescing {
     gro: Span,
     most: u64,
@@ -65,8 +70,10 @@ pub(super) struct Coalescing {
     /// not grow.
     grown: Option<(u64, u64)>,
     compression: Span,
-    /// The batches that the card holds: more than one only in a pause.
-    held: VecDeque<Batch>,
+    /// The newest batch that the card holds, which the next segment may join.
+    newest: Option<Batch>,
+    /// The batches that it holds besides; there are some only in a pause.
+    earlier: VecDeque<Batch>,
     /// The time at which the card hands the first of them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
@@ -76,11 +83,11 @@ pub(super) struct Coalescing {
     asleep: Time,
     /// The time by which the processor has woken up.
     awake: Time,
-    /// The time at which the receiver would act next if its host gathered nothing.
-    pub(super) inner: Time,
-    hole: Hole,
     /// The least time from the sending of a segment to its arrival.
     least_rtt: Span,
+    /// The blocks that the last acknowledgement names, if no acknowledgement can be lost.
+    named: SackBlocks,
+    hole: Hole,
 }
 
 /// The acknowledgements beyond a hole.
@@ -113,14 +120,15 @@ impl Coalescing {
                 first_quick: host.quick_ack,
                 grown: host.quick_growth.then(|| (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)),
                 compression: host.sack_compression,
-                held: VecDeque::new(),
+                newest: None,
+                earlier: VecDeque::new(),
                 due: Time::NEVER,
                 pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
                 wake_up: host.wake_up,
                 asleep: Time::ZERO,
                 awake: Time::ZERO,
-                inner: Time::NEVER,
                 hole: Hole::NONE,
+                named: SackBlocks::NONE,
                 least_rtt: Span::MAX,
             })
         })
@@ -128,6 +136,7 @@ impl Coalescing {
 
     /// Opens the window further for `count` new segments that came as one, to `window` at most. If it grows, one more
     /// acknowledgement may leave at once: `quick` is made odd, which never lowers it.
+    #[inline(always)]
     fn grow(&mut self, window: u64, count: u64) {
         let Some((grown, most)) = &mut self.grown else { return };
         let limit = window.min(*most);
@@ -137,81 +146,85 @@ impl Coalescing {
         }
     }
 
-    /// Returns the time at which the receiver next acts on its own.
-    pub(super) fn deadline(&self) -> Time {
-        self.inner.min(self.due).min(self.hole.due)
+    /// Returns the time at which it next hands over what it has gathered.
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.due.min(self.hole.due)
     }
 
-    /// Takes `segment`, which reaches the card. Returns the batch that the card hands over as a result.
-    fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
+    /// Wakes the processor up if it sleeps, and keeps it awake.
+    #[inline]
+    fn stay_awake(&mut self, now: Time) {
         if now >= self.asleep {
             self.awake = now + self.wake_up;
         }
         self.asleep = now.max(self.awake) + FALLS_ASLEEP;
-        let pause = self.away(now);
-        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
-        if self.gro == Span::ZERO && pause.is_none() && self.held.is_empty() {
-            return Some(new);
-        }
-        let neighbour = self.held.back_mut().filter(|batch| batch.end == segment);
-        let Some(batch) = neighbour else {
-            self.held.push_back(new);
-            if self.held.len() == 1 {
-                self.due = pause.unwrap_or(now + self.gro);
-                return None;
-            }
-            return self.hand_over(now, pause);
-        };
-        (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
-        if batch.end - batch.first < self.most { None } else { self.hand_over(now, pause) }
     }
 
-    /// Returns the first batch that the card holds, unless the processor is away.
-    fn hand_over(&mut self, now: Time, pause: Option<Time>) -> Option<Batch> {
-        if let Some(end) = pause {
-            self.due = end;
+    /// Takes `segment`, which reaches the card. Returns the batch that the card hands over as a result.
+    #[inline(always)]
+    fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
+        self.stay_awake(now);
+        let away = self.away(now);
+        if let Some(batch) = self.newest.as_mut().filter(|batch| batch.end == segment) {
+            (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
+            return if batch.end - batch.first < self.most { None } else { self.hand_over(now, away) };
+        }
+        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
+        if self.newest.is_none() && self.gro == Span::ZERO && away <= now {
+            return Some(new);
+        }
+        let Some(before) = self.newest.replace(new) else {
+            self.due = if away > now { away } else { now + self.gro };
+            return None;
+        };
+        self.earlier.push_back(before);
+        self.hand_over(now, away)
+    }
+
+    /// Returns the first batch that the card holds, unless the processor is away until a later time than `now`.
+    #[inline(always)]
+    fn hand_over(&mut self, now: Time, away: Time) -> Option<Batch> {
+        if away > now {
+            self.due = away;
             return None;
         }
-        let batch = self.held.pop_front();
-        self.due = if self.held.is_empty() { Time::NEVER } else { self.due.max(now) };
+        let batch = self.earlier.pop_front().or_else(|| self.newest.take());
+        self.due = if self.newest.is_none() { Time::NEVER } else { self.due.max(now) };
         batch
     }
 
-    /// Returns the time until which the processor does not run, if it does not.
-    fn away(&mut self, now: Time) -> Option<Time> {
+    /// Returns the time until which the processor does not run; it runs if that is not later than `now`.
+    #[inline(always)]
+    fn away(&mut self, now: Time) -> Time {
         let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
-        pause.max(Some(self.awake).filter(|awake| *awake > now))
+        pause.unwrap_or_default().max(self.awake)
     }
 
     /// Hands over the first batch, because the card has held it for long enough.
+    #[inline(always)]
     fn expire(&mut self, now: Time) -> Option<Batch> {
-        let pause = self.away(now);
-        self.hand_over(now, pause)
+        let away = self.away(now);
+        self.hand_over(now, away)
     }
 
-    /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement that leaves, with its
-    /// blocks, or `None` if it waits.
-    fn compress(
-        &mut self,
-        now: Time,
-        ack: Acknowledgement,
-        block: Option<Block>,
-    ) -> Option<(Acknowledgement, SackBlocks)> {
+    /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement if it leaves, and `None`
+    /// if it waits.
+    fn compress(&mut self, now: Time, ack: Acknowledgement, block: Option<Block>) -> Option<Acknowledgement> {
         let hole = &mut self.hole;
         if hole.at != ack.cumulative {
             (hole.at, hole.reported) = (ack.cumulative, 0);
         }
-        let mut all = hole.blocks;
         if let Some(block) = block {
-            all.add(block);
+            hole.blocks.add(block);
         }
-        let full = hole.gathered == MOST_GATHERED || !all.fit();
+        let full = hole.gathered == MOST_GATHERED || !hole.blocks.fit();
         if hole.reported < AT_ONCE || self.compression == Span::ZERO || full {
             hole.reported += 1;
-            self.take_blocks();
-            return Some((ack, all));
+            self.name_blocks();
+            return Some(ack);
         }
-        (hole.blocks, hole.newest) = (all, ack.sacked.or(hole.newest));
+        hole.newest = ack.sacked.or(hole.newest);
         hole.gathered += 1;
         if hole.due == Time::NEVER {
             hole.due = now + self.compression.min(self.least_rtt / PART_OF_RTT);
@@ -219,15 +232,34 @@ impl Coalescing {
         None
     }
 
-    /// Forgets the gathered acknowledgements, because another one replaces them. Returns the blocks that they name.
-    fn take_blocks(&mut self) -> SackBlocks {
+    /// Forgets the gathered acknowledgements, because another one replaces them, which names their blocks.
+    fn name_blocks(&mut self) {
         let hole = &mut self.hole;
         (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
-        std::mem::replace(&mut hole.blocks, SackBlocks::NONE)
+        self.named = hole.blocks;
+        hole.blocks = SackBlocks::NONE;
     }
 }
 
 impl Receiver {
+    /// Returns the bytes of its boxes.
+    #[cfg(test)]
+    pub(crate) fn boxes(&self) -> usize {
+        self.coalescing.as_ref().map_or(0, |_| size_of::<Coalescing>())
+            + self.sizing.as_ref().map_or(0, |_| size_of::<Advertised>())
+    }
+
+    /// Begins to load the states of the host and the window into the processor's cache.
+    #[inline]
+    pub(crate) fn load_boxes(&self) {
+        if let Some(coalescing) = &self.coalescing {
+            early::load(&coalescing.gro, mem::offset_of!(Coalescing, named));
+        }
+        if let Some(sizing) = &self.sizing {
+            sizing.load_early();
+        }
+    }
+
     /// Returns true if its host gathers what arrives.
     pub(crate) fn coalesces(&self) -> bool {
         self.coalescing.is_some()
@@ -235,40 +267,108 @@ impl Receiver {
 
     /// Takes a segment that reaches a host which gathers segments; `pushed`: it is the last of a super-packet. Returns
     /// the batch that is handed to TCP as a result.
+    #[inline(always)]
     pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
         let batch = coalescing.hold(now, segment, sent, pushed);
-        self.deadline = coalescing.deadline();
+        self.gathers_until = coalescing.deadline();
         batch
     }
 
+    /// Lets `segment`, which arrives at `now`, join the batch that the card holds. Returns false, and does nothing, if it
+    /// arrives too late or is not the next one. It also does so if the segment fills the batch, which the card then hands
+    /// over.
+    #[inline(always)]
+    pub(crate) fn joins(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> bool {
+        let Some(coalescing) = self.coalescing.as_deref_mut() else { return false };
+        let (due, most) = (coalescing.due, coalescing.most);
+        let Some(batch) = &mut coalescing.newest else { return false };
+        if now > due || segment != batch.end || segment + 1 - batch.first >= most {
+            return false;
+        }
+        (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
+        coalescing.stay_awake(now);
+        true
+    }
+
     /// Returns a batch that the card has held for long enough.
+    #[inline(always)]
     pub(crate) fn gathered(&mut self, now: Time) -> Option<Batch> {
-        let coalescing = self.coalescing.as_deref_mut()?;
-        let batch = if coalescing.due <= now { coalescing.expire(now) } else { None };
-        self.deadline = coalescing.deadline();
+        let coalescing = self.coalescing.as_deref_mut().filter(|coalescing| coalescing.due <= now)?;
+        let batch = coalescing.expire(now);
+        self.gathers_until = coalescing.deadline();
         batch
     }
 
     /// Returns the acknowledgement that leaves if acknowledgements have been gathered for long enough.
-    pub(crate) fn compressed(&mut self, now: Time) -> Option<(Acknowledgement, SackBlocks)> {
-        if self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.due > now) {
-            return None;
-        }
-        self.by_inner_deadline(|own| {
-            let newest = own.coalescing.as_deref().and_then(|coalescing| coalescing.hole.newest);
-            let ack = own.acknowledge_now(now, newest);
-            Some((ack, own.coalescing.as_deref_mut()?.take_blocks()))
-        })
+    #[inline(always)]
+    pub(crate) fn compressed(&mut self, now: Time) -> Option<Acknowledgement> {
+        let due = self.coalescing.as_deref().is_some_and(|coalescing| coalescing.hole.due <= now);
+        if due { self.release_compressed(now) } else { None }
     }
 
-    /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, with the blocks that it names if no
+    #[inline(never)]
+    fn release_compressed(&mut self, now: Time) -> Option<Acknowledgement> {
+        let coalescing = self.coalescing.as_deref_mut()?;
+        let newest = coalescing.hole.newest;
+        coalescing.name_blocks();
+        self.gathers_until = coalescing.deadline();
+        Some(self.acknowledge_now(now, newest))
+    }
+
+    /// Returns the blocks that the acknowledgement of a batch, or of gathered acknowledgements, names if no
     /// acknowledgement can be lost.
-    pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
-        self.by_inner_deadline(|own| own.take_batch(now, batch))
+    pub(crate) fn named(&self) -> SackBlocks {
+        self.coalescing.as_deref().map_or(SackBlocks::NONE, |coalescing| coalescing.named)
     }
 
-    fn take_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
+    /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, which names [`named`](Self::named).
+    #[inline(always)]
+    pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
+        let waits = self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.gathered > 0);
+        if self.early_count == 0 && batch.first == self.expected && !waits {
+            return self.take_in_order(now, batch);
+        }
+        let ack = self.take_batch(now, batch);
+        self.gathers_until = self.coalescing.as_deref().map_or(Time::NEVER, Coalescing::deadline);
+        ack
+    }
+
+    /// Takes a batch that is in order, with nothing beyond it: the usual case of [`take_batch`](Self::take_batch), at
+    /// once for all segments.
+    #[inline(always)]
+    fn take_in_order(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
+        let ((first, last), count) = (batch.sent, batch.end - batch.first);
+        let window = self.window;
+        if let Some(sizing) = self.sizing.as_deref_mut() {
+            self.deadline = sizing.acknowledges;
+            sizing.on_batch(now, batch.sent, batch.end);
+        }
+        (self.expected, self.newest_sent) = (batch.end, last);
+        if self.unacknowledged == 0 {
+            self.echo = first;
+        } else if self.unacknowledged + count > self.every {
+            // Without the batch, an acknowledgement would have left before its end.
+            self.echo = last;
+        }
+        self.unacknowledged += count;
+        let coalescing = self.coalescing.as_deref_mut()?;
+        coalescing.least_rtt = coalescing.least_rtt.min(now.since(last));
+        coalescing.grow(window, count);
+        let mut ack = None;
+        if self.unacknowledged >= self.every || batch.pushed || coalescing.quick > 0 {
+            coalescing.quick = coalescing.quick.saturating_sub(1);
+            coalescing.named = SackBlocks::NONE;
+            ack = Some(self.acknowledge(None));
+        } else if self.deadline == Time::NEVER {
+            self.deadline = now + self.timeout;
+        }
+        let window = self.with_sizing(now, |_| {});
+        ack.map(|ack| Acknowledgement { window, ..ack })
+    }
+
+    #[inline(never)]
+    fn take_batch(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
         let echo = (self.unacknowledged == 0).then_some(batch.sent.0);
         let (mut reported, mut duplicate) = (None, false);
         // The application reads, and the window's limit moves, after TCP has taken the segments.
@@ -307,30 +407,11 @@ impl Receiver {
         if self.early_count > 0 && !ack.duplicate {
             return coalescing.compress(now, ack, block);
         }
-        let mut blocks = coalescing.take_blocks();
+        coalescing.name_blocks();
         if let Some(block) = block {
-            blocks.add(block);
+            coalescing.named.add(block);
         }
-        Some((ack, blocks))
-    }
-
-    /// Runs `what`, in which `deadline` is that of a receiver whose host gathers nothing. Afterwards `deadline` is the
-    /// earliest of all deadlines.
-    pub(super) fn by_inner_deadline<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
-        if let Some(coalescing) = self.coalescing.as_deref() {
-            self.deadline = coalescing.inner;
-        }
-        let result = what(self);
-        if let Some(coalescing) = self.coalescing.as_deref_mut() {
-            coalescing.inner = self.deadline;
-            self.deadline = coalescing.deadline();
-        }
-        result
-    }
-
-    /// Returns true if a deadline of the receiver has come, apart from the deadlines of its gathering host.
-    pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.coalescing.as_deref().map_or(self.deadline, |coalescing| coalescing.inner) <= now
+        Some(ack)
     }
 }
 

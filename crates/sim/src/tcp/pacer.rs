@@ -133,6 +133,7 @@ impl Pacer {
     }
 
     /// Returns the gap between segments that the controller's rate or the cap on it asks for, if there is one.
+    #[inline]
     pub(super) fn asked_gap(&self) -> Option<Span> {
         let gap = self.gap.max(self.least_gap);
         let asked = self.rate > Rate::ZERO || self.least_gap > self.line_gap;
@@ -140,11 +141,13 @@ impl Pacer {
     }
 
     /// Begins a super-packet: its segments leave one after the other on the line, and the next one waits for the pace.
+    #[inline]
     pub(super) fn begin_together(&mut self, now: Time) {
         self.together = Some(self.free_at.max(now));
     }
 
     /// Records that a segment of a super-packet leaves.
+    #[inline]
     pub(super) fn on_sent_together(&mut self, now: Time) {
         let paced = self.together.unwrap_or(now) + self.take_gap();
         self.together = Some(paced);
@@ -152,6 +155,7 @@ impl Pacer {
     }
 
     /// Ends the super-packet, after its last segment has left.
+    #[inline]
     pub(super) fn end_together(&mut self) {
         if let Some(paced) = self.together.take() {
             self.frees_at(self.free_at.max(paced));
@@ -169,12 +173,28 @@ impl Pacer {
 /// 1.2 above, as in Linux (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). This pace is faster than the window
 /// moves, so that the window stays the limit.
 pub(super) fn gap_by_window(state: &CcState, smoothed: Option<Span>, payload: u64) -> Span {
+    let (time, shares) = spread(state, smoothed, payload);
+    // Usually one division of machine words is enough.
+    let gap = match (u64::try_from(time), u64::try_from(shares)) {
+        (Ok(time), Ok(shares)) => time / shares,
+        _ => (time / shares) as u64,
+    };
+    Span::from_nanos(gap)
+}
+
+/// Returns true if [`gap_by_window`] is at least `gap`; avoids the division.
+pub(super) fn spreads_by(gap: Span, state: &CcState, smoothed: Option<Span>, payload: u64) -> bool {
+    let (time, shares) = spread(state, smoothed, payload);
+    time >= u128::from(gap.as_nanos()) * shares
+}
+
+/// Returns the dividend and the divisor of [`gap_by_window`].
+fn spread(state: &CcState, smoothed: Option<Span>, payload: u64) -> (u128, u128) {
     let window = state.window.get().max(payload);
     let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);
-    let (up, down) = if window < half { (2, 1) } else { (6, 5) };
-    let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
-    let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
-    Span::from_nanos(gap as u64)
+    let (up, down) = if window < half { (2u64, 1) } else { (6, 5) };
+    let smoothed = smoothed.map_or(0, Span::as_nanos);
+    (u128::from(smoothed) * u128::from(payload * down), u128::from(window) * u128::from(up))
 }
 
 #[cfg(test)]

@@ -5,45 +5,17 @@
 //! judged likewise. A lost retransmission is found a round trip later, while counting would wait for the timer.
 
 use super::scoreboard::Scoreboard;
+use super::times::Times;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
 /// The number of recoveries without a repeat after which a widened reordering window is narrow again [rfc8985:6.2].
 const PERSIST: u32 = 16;
 
-/// The times at which outstanding segments were last sent.
-#[derive(Clone, Debug)]
-struct Times {
-    ring: Vec<Time>,
-    /// Capacity less one; the capacity is a power of two.
-    mask: u64,
-}
-
-impl Times {
-    /// Makes room for the range `low..=high`, and keeps the times in it.
-    fn reserve(&mut self, low: u64, high: u64) {
-        if high - low <= self.mask {
-            return;
-        }
-        let size = (high - low + 1).next_power_of_two();
-        let old = std::mem::replace(self, Self { ring: vec![Time::ZERO; size as usize], mask: size - 1 });
-        for at in low..=low + old.mask {
-            self.ring[(at & self.mask) as usize] = old.ring[(at & old.mask) as usize];
-        }
-    }
-
-    fn get(&self, at: u64) -> Time {
-        self.ring[(at & self.mask) as usize]
-    }
-
-    fn set(&mut self, at: u64, sent: Time) {
-        self.ring[(at & self.mask) as usize] = sent;
-    }
-}
-
 /// The state of loss detection by time.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
+    /// The times at which outstanding segments were last sent.
     times: Times,
     /// Retransmissions in the network, in the order in which they left.
     again: VecDeque<(Time, u64)>,
@@ -77,7 +49,7 @@ pub(super) struct RackLosses {
 impl Default for Rack {
     fn default() -> Self {
         Self {
-            times: Times { ring: vec![Time::ZERO; 64], mask: 63 },
+            times: Times::new(8),
             again: VecDeque::new(),
             newest: (Time::ZERO, 0),
             rtt: Span::ZERO,
@@ -93,7 +65,14 @@ impl Default for Rack {
 }
 
 impl Rack {
+    /// Begins to load the time of `segment` into the processor's cache.
+    #[inline]
+    pub(super) fn load_time(&self, segment: u64) {
+        self.times.load_early(segment);
+    }
+
     /// Records that `segment` leaves; everything below `una` is acknowledged.
+    #[inline]
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, una: u64) {
         self.times.reserve(una, segment);
         self.times.set(segment, now);
@@ -110,6 +89,7 @@ impl Rack {
     /// Records that `segment` is newly acknowledged: steps 2 and 3 of [rfc8985:6.2]. `echo`: the echoed time stamp, if
     /// the segment is cumulatively acknowledged. In a selective report the echo belongs to an older segment. There only
     /// the least round-trip time shows whether the original or the retransmission arrived.
+    #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64, again: bool, echo: Option<Time>) {
         if segment >= self.highest {
             self.highest = segment + 1;
@@ -157,6 +137,16 @@ impl Rack {
         smoothed.map_or(window, |smoothed| window.min(smoothed))
     }
 
+    /// Returns true if no outstanding segment was sent again, or left before the newest one that arrived: none can be
+    /// lost by time.
+    #[inline]
+    pub(super) fn is_in_order(&self, board: &Scoreboard) -> bool {
+        let first = board.una().max(board.loss_edge());
+        self.again.is_empty()
+            && board.is_whole()
+            && (first >= board.next() || (self.times.get(first), first) >= self.newest)
+    }
+
     /// Marks the lost segments on `board`: step 5. Sets `due` if more may turn out to be lost later.
     pub(super) fn detect(&mut self, now: Time, board: &mut Scoreboard, window: Span) -> RackLosses {
         let mut found = RackLosses { again: None };
@@ -184,8 +174,13 @@ impl Rack {
             |sent, segment| (sent, segment) < newest && sent + patience <= now,
             &mut found,
         );
-        let waiting = self.again.iter().take_while(|sent| **sent < newest).map(|(sent, _)| *sent);
-        self.due = latest.max(waiting.last()).map_or(Time::NEVER, |sent| sent + patience);
+        for again in &self.again {
+            if *again >= newest {
+                break;
+            }
+            latest = latest.max(Some(again.0));
+        }
+        self.due = latest.map_or(Time::NEVER, |sent| sent + patience);
         found
     }
 

@@ -53,13 +53,16 @@ pub(crate) struct Receiver {
     /// The segments beyond `expected` that have arrived.
     early: BitRing,
     pub(super) early_count: u64,
-    every: u64,
-    timeout: Span,
+    pub(super) every: u64,
+    pub(super) timeout: Span,
     /// The number of segments in order that are not yet acknowledged.
     pub(super) unacknowledged: u64,
+    /// The time at which it acts by itself, apart from what its host gathers.
     pub(super) deadline: Time,
+    /// The time until which its host holds what it has gathered.
+    pub(super) gathers_until: Time,
     pub(super) echo: Time,
-    newest_sent: Time,
+    pub(super) newest_sent: Time,
     /// True if a congestion mark has come and the sender has not yet reported a reduction of its window.
     congested: bool,
     /// The blocks reported lately, only if acknowledgements carry blocks.
@@ -67,8 +70,8 @@ pub(crate) struct Receiver {
     /// One past the highest segment in `early`, kept for the blocks.
     highest: u64,
     /// The window, in segments; only a sizer moves it.
-    window: u64,
-    sizing: Option<Box<Advertised>>,
+    pub(super) window: u64,
+    pub(super) sizing: Option<Box<Advertised>>,
     /// The gathering of segments by the receiver's host, if the host gathers.
     pub(super) coalescing: Option<Box<Coalescing>>,
 }
@@ -85,6 +88,7 @@ impl Receiver {
             timeout,
             unacknowledged: 0,
             deadline: Time::NEVER,
+            gathers_until: Time::NEVER,
             echo: Time::ZERO,
             newest_sent: Time::ZERO,
             congested: false,
@@ -141,10 +145,27 @@ impl Receiver {
         self.expected
     }
 
-    /// Returns the time at which a withheld acknowledgement leaves.
+    /// Returns the time at which it next acts by itself.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
+        self.deadline.min(self.gathers_until)
+    }
+
+    /// Returns the time at which it next acts by itself, apart from what its host gathers.
+    #[inline]
+    pub(crate) fn own_deadline(&self) -> Time {
         self.deadline
+    }
+
+    /// Returns the time until which its host holds what it has gathered. A flow without options has no such host.
+    #[inline]
+    pub(crate) fn gathers_until(&self) -> Time {
+        self.gathers_until
+    }
+
+    /// Returns true if a deadline of the receiver has come, apart from the deadlines of its gathering host.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.deadline <= now
     }
 
     /// Takes `segment`, sent at `sent`, as it arrives. Returns the acknowledgement that leaves, if any.
@@ -170,7 +191,7 @@ impl Receiver {
     }
 
     /// Runs `what` on the sizer's window, updates the receiver's deadline, and returns the window to advertise.
-    fn with_sizing(&mut self, now: Time, what: impl FnOnce(&mut Advertised)) -> u64 {
+    pub(super) fn with_sizing(&mut self, now: Time, what: impl FnOnce(&mut Advertised)) -> u64 {
         if let Some(sizing) = &mut self.sizing {
             sizing.acknowledges = self.deadline;
             what(sizing);
@@ -182,28 +203,20 @@ impl Receiver {
 
     /// Gives the sizer an `input` that does not belong to a segment.
     pub(crate) fn tell(&mut self, now: Time, input: Input) {
-        self.by_inner_deadline(|own| {
-            own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
-            own.with_sizing(now, |sizing| sizing.tell(now, input));
-        });
+        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
+        self.with_sizing(now, |sizing| sizing.tell(now, input));
     }
 
     /// Sets the time `at` at which the flow wants to be called to send a probe.
     pub(crate) fn probe_at(&mut self, now: Time, at: Time) {
-        self.by_inner_deadline(|own| {
-            own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
-            own.with_sizing(now, |sizing| sizing.probes = at);
-        });
+        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
+        self.with_sizing(now, |sizing| sizing.probes = at);
     }
 
     /// Polls the sizer at a deadline. Returns the withheld acknowledgement, if it is due, and the sizer's demands on
     /// the sender.
     #[cold]
     pub(crate) fn on_sized_deadline(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
-        self.by_inner_deadline(|own| own.poll_sizer(now))
-    }
-
-    fn poll_sizer(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
         let acknowledges = self.sizing.as_ref().map_or(Time::NEVER, |sizing| sizing.acknowledges);
         self.deadline = acknowledges;
         let ack = (acknowledges <= now).then(|| self.acknowledge(None));
@@ -271,7 +284,7 @@ impl Receiver {
 
     /// Acknowledges withheld segments after the delayed-acknowledgement timer expired.
     pub(crate) fn on_deadline(&mut self) -> Acknowledgement {
-        self.by_inner_deadline(|own| own.acknowledge(None))
+        self.acknowledge(None)
     }
 
     /// Acknowledges withheld segments, and `sacked` beyond a hole, with the window that the sizer now wants.
@@ -315,7 +328,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, sacked: Option<u64>) -> Acknowledgement {
+    pub(super) fn acknowledge(&mut self, sacked: Option<u64>) -> Acknowledgement {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         Acknowledgement {

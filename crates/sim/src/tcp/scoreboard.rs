@@ -28,8 +28,7 @@ pub(super) struct Scoreboard {
     una: u64,
     /// The next segment never sent (HighData + 1).
     next: u64,
-    sacked: BitRing,
-    resent: BitRing,
+    rings: Rings,
     /// The segments of `una..next` that are selectively acknowledged.
     sacked_count: u64,
     /// The holes of `una..next` below the loss edge.
@@ -49,6 +48,33 @@ pub(super) struct Scoreboard {
     overdrawn: u64,
     /// One past the three highest selectively acknowledged segments, highest first; zero if there are fewer.
     highest_sacked: [u64; DUP_THRESH],
+}
+
+/// Segments that were selectively acknowledged, and segments that were sent again. They have room for all outstanding
+/// segments if there are any such segments.
+#[derive(Clone, Debug, Default)]
+struct Rings {
+    sacked: BitRing,
+    resent: BitRing,
+}
+
+impl Rings {
+    /// Makes room for the range `low..=high`.
+    fn reserve(&mut self, low: u64, high: u64) {
+        self.sacked.reserve(low, high);
+        self.resent.reserve(low, high);
+    }
+
+    /// Gives memory back once there are no such segments.
+    fn shrink(&mut self) {
+        self.sacked.shrink();
+        self.resent.shrink();
+    }
+
+    /// Returns the first segment in `from..to` that was neither acknowledged nor sent again.
+    fn first_untouched(&self, from: u64, to: u64) -> Option<u64> {
+        self.sacked.first_clear_in_both(&self.resent, from, to)
+    }
 }
 
 impl Scoreboard {
@@ -101,9 +127,16 @@ impl Scoreboard {
     pub(super) fn send_next(&mut self) -> u64 {
         let segment = self.next;
         self.next += 1;
-        self.sacked.reserve(self.una, segment);
-        self.resent.reserve(self.una, segment);
+        if self.sacked_count + self.resent_count > 0 {
+            self.rings.reserve(self.una, segment);
+        }
         segment
+    }
+
+    /// Returns the rings, with room for all outstanding segments.
+    fn rings(&mut self) -> &mut Rings {
+        self.rings.reserve(self.una, self.next);
+        &mut self.rings
     }
 
     /// Returns the range in which lost holes not yet sent again may lie; it is usually empty.
@@ -126,16 +159,14 @@ impl Scoreboard {
             return None;
         }
         let hole = if self.timed {
-            self.sacked.first_clear_in_both(&self.resent, from, to)
+            self.rings.first_untouched(from, to)
         } else {
-            self.sacked.first_clear(from, to)
+            self.rings.sacked.first_clear(from, to)
         };
         let Some(hole) = hole else {
-            // No hole is left in this range, so it is not searched again. If losses are found by time, a retransmission
-            // may be lost, and its hole opens again.
-            if !self.timed {
-                self.resend_from = from.max(to);
-            }
+            // No hole is left in this range, so it is not searched again. A retransmission that is found lost lowers
+            // `resend_from`.
+            self.resend_from = to;
             return None;
         };
         self.resend(hole);
@@ -145,7 +176,7 @@ impl Scoreboard {
     /// Returns the first hole below the highest selectively acknowledged segment, lost or not (rule 3).
     pub(super) fn resend_hole(&mut self) -> Option<u64> {
         let from = self.resend_from.max(self.una);
-        let hole = self.sacked.first_clear(from, self.highest_sacked[0])?;
+        let hole = self.rings.sacked.first_clear(from, self.highest_sacked[0])?;
         self.resend(hole);
         Some(hole)
     }
@@ -153,11 +184,8 @@ impl Scoreboard {
     /// Returns the last outstanding segment, to be sent once more (rule 4). The next hole to be sent again stays the
     /// same.
     pub(super) fn rescue(&mut self) -> Option<u64> {
-        let last = (self.una..self.next).rev().find(|segment| !self.sacked.get(*segment))?;
-        if !self.resent.get(last) {
-            self.resent.set(last);
-            self.resent_count += 1;
-        }
+        let last = (self.una..self.next).rev().find(|segment| !self.rings.sacked.get(*segment))?;
+        self.note_resent(last);
         Some(last)
     }
 
@@ -167,8 +195,12 @@ impl Scoreboard {
             self.resent_count += 1;
             return;
         }
-        if !self.resent.get(segment) {
-            self.resent.set(segment);
+        self.note_resent(segment);
+    }
+
+    fn note_resent(&mut self, segment: u64) {
+        if !self.rings.resent.get(segment) {
+            self.rings().resent.set(segment);
             self.resent_count += 1;
         }
     }
@@ -182,10 +214,8 @@ impl Scoreboard {
     /// Marks everything not selectively acknowledged as lost, after the retransmission timer expired. Segments that
     /// were sent again are no longer believed to be in the network.
     pub(super) fn lose_everything(&mut self) {
-        if self.selective && self.resent_count > 0 {
-            for segment in self.una..self.next {
-                self.resent.clear(segment);
-            }
+        if self.resent_count > 0 {
+            self.rings.resent.clear_range(self.una, self.next);
         }
         self.resent_count = 0;
         self.forget_duplicates();
@@ -221,10 +251,10 @@ impl Scoreboard {
     /// Records that `segment` was selectively acknowledged; returns true if that is news.
     #[inline]
     pub(super) fn sack(&mut self, segment: u64) -> bool {
-        if segment < self.una || segment >= self.next || self.sacked.get(segment) {
+        if segment < self.una || segment >= self.next || self.rings.sacked.get(segment) {
             return false;
         }
-        self.sacked.set(segment);
+        self.rings().sacked.set(segment);
         self.sacked_count += 1;
         if segment < self.loss_edge {
             self.lost_count -= 1;
@@ -252,7 +282,7 @@ impl Scoreboard {
     pub(super) fn sack_blocks(&mut self, cumulative: u64, blocks: &[Block]) {
         for &(start, end) in blocks {
             let mut from = start.max(cumulative).max(self.una);
-            while let Some(news) = self.sacked.first_clear(from, end.min(self.next)) {
+            while let Some(news) = self.rings.sacked.first_clear(from, end.min(self.next)) {
                 self.sack(news);
                 from = news + 1;
             }
@@ -289,8 +319,11 @@ impl Scoreboard {
             return;
         }
         self.loss_edge = edge;
-        let sacked =
-            if edge == from + 1 { u64::from(self.sacked.get(from)) } else { self.sacked.count(from, edge) };
+        let sacked = if edge == from + 1 {
+            u64::from(self.rings.sacked.get(from))
+        } else {
+            self.rings.sacked.count(from, edge)
+        };
         let lost = edge - from - sacked;
         self.lost_count += lost;
         self.total_lost += lost;
@@ -302,8 +335,8 @@ impl Scoreboard {
 
     #[inline]
     fn forget_resent(&mut self, segment: u64) {
-        if self.resent_count > 0 && self.resent.get(segment) {
-            self.resent.clear(segment);
+        if self.resent_count > 0 && self.rings.resent.get(segment) {
+            self.rings.resent.clear(segment);
             self.resent_count -= 1;
         }
     }
@@ -356,13 +389,16 @@ impl Scoreboard {
     /// Takes the acknowledged segments out of every count.
     fn sweep(&mut self, una: u64) {
         let (from, edge) = (self.una, self.loss_edge.clamp(self.una, una));
-        let sacked_below_edge = self.sacked.count(from, edge);
+        let sacked_below_edge = self.rings.sacked.count(from, edge);
         self.lost_count -= edge - from - sacked_below_edge;
-        self.sacked_count -= sacked_below_edge + self.sacked.count(edge, una);
-        self.sacked.clear_range(from, una);
+        self.sacked_count -= sacked_below_edge + self.rings.sacked.count(edge, una);
+        self.rings.sacked.clear_range(from, una);
         if self.resent_count > 0 {
-            self.resent_count -= self.resent.count(from, una);
-            self.resent.clear_range(from, una);
+            self.resent_count -= self.rings.resent.count(from, una);
+            self.rings.resent.clear_range(from, una);
+        }
+        if self.sacked_count + self.resent_count == 0 {
+            self.rings.shrink();
         }
     }
 }

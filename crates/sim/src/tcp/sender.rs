@@ -7,10 +7,12 @@
 //! `sender/features.rs` lists which of them may be on.
 
 mod features;
+mod loading;
 mod offload;
 mod options;
 mod pacing;
 mod recovery;
+mod view;
 mod writer;
 
 pub(crate) use features::{Features, Full, Paced, Plain};
@@ -19,7 +21,7 @@ use super::Acknowledgement;
 use super::blocks::Block;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use cc::{Ack, CongestionControl};
+use cc::{Ack, Allowance, CongestionControl};
 use options::Options;
 use pacing::Pacing;
 use transport::{Recovery, Transport, WindowVariant};
@@ -61,40 +63,48 @@ pub(crate) struct Transmission {
     pub(crate) again: bool,
 }
 
+/// The fields that every packet touches come first, and those of pacing last.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Sender {
+    /// The time at which the retransmission timer expires.
+    timer: Time,
+    /// The time at which the earliest timer of an option expires.
+    option_timer: Time,
     board: Scoreboard,
-    control: Box<dyn CongestionControl>,
     /// The controller's window, as of its last event.
     window: u64,
     payload: u64,
     buffer_segments: u64,
     total_segments: u64,
+    /// Segments below this were sent while the congestion window was the limit.
+    limited_below: u64,
+    round: u64,
+    round_ends: u64,
+    rtt: RttEstimator,
+    control: Box<dyn CongestionControl>,
+    /// The options that the flow has turned on.
+    options: Option<Box<Options>>,
     episode: Episode,
     sack: bool,
     /// True if fast recovery repairs one segment only.
     reno: bool,
     /// True if the next retransmission may leave even if the window is full, such as the first of an episode.
     owed: bool,
-    rtt: RttEstimator,
     timestamps: bool,
+    /// True if a probe of the tail may leave, whatever the window allows.
+    probing: bool,
+    /// True if routers read the sender's headers and answer.
+    assisted: bool,
+    /// The number of segments that a super-packet may have until something else arrives; zero: not computed yet.
+    super_packet: u64,
+    /// The state of pacing, of which a [plain](Plain) sender reads no more than that it is off.
+    pacing: Pacing,
     /// Without time stamps: the segment being timed, and the time at which it was sent.
     timed: Option<(u64, Time)>,
-    /// The retransmission timer; between calls, the earliest of all timers, if some option has one.
-    timer: Time,
     /// The segment for which the timer last expired.
     timed_out: Option<u64>,
     timeouts: u64,
-    /// Segments below this were sent while the congestion window was the limit.
-    limited_below: u64,
-    round: u64,
-    round_ends: u64,
-    /// True if routers read the sender's headers and answer.
-    assisted: bool,
-    /// The options that the flow has turned on.
-    options: Option<Box<Options>>,
-    /// The state of pacing, which a [plain](Plain) sender never reads.
-    pacing: Pacing,
 }
 
 impl Sender {
@@ -121,11 +131,14 @@ impl Sender {
             timestamps: config.transport.timestamps,
             timed: None,
             timer: Time::NEVER,
+            option_timer: Time::NEVER,
             timed_out: None,
             timeouts: 0,
             limited_below: 0,
             round: 0,
             round_ends: 0,
+            probing: false,
+            super_packet: 0,
             options,
             pacing,
         };
@@ -149,15 +162,20 @@ impl Sender {
     /// Returns the time at which the next of its timers expires.
     #[inline]
     pub(crate) fn timer(&self) -> Time {
-        self.timer
+        self.timer.min(self.option_timer)
     }
 
     /// Takes over what the controller now allows.
     #[inline]
     fn adopt<F: Features>(&mut self) {
-        let allowance = self.control.allowance();
+        self.obey::<F>(self.control.allowance());
+    }
+
+    /// Takes over `allowance`.
+    #[inline(always)]
+    fn obey<F: Features>(&mut self, allowance: Allowance) {
         self.window = allowance.window.get();
-        if allowance.pacing.is_some() || F::PACED {
+        if allowance.pacing.is_some() || (F::PACED && self.pacing.paced()) {
             self.set_pace(allowance.pacing);
         }
     }
@@ -185,42 +203,6 @@ impl Sender {
         self.total_segments = self.total_segments.min(self.board.next());
     }
 
-    /// Returns how often the retransmission timer has expired.
-    pub(crate) fn timeouts(&self) -> u64 {
-        self.timeouts
-    }
-
-    /// Returns the controller's slow-start threshold, if it has one.
-    pub(crate) fn threshold(&self) -> Option<Bytes> {
-        self.control.state().threshold.filter(|threshold| *threshold < Bytes::MAX)
-    }
-
-    /// Returns the smoothed round-trip time of RFC 6298, once there is a sample.
-    pub(crate) fn smoothed_rtt(&self) -> Option<Span> {
-        self.rtt.smoothed()
-    }
-
-    /// Shows what the controller has measured.
-    pub(crate) fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.control.measures(show);
-    }
-
-    /// Returns the send window: the least of congestion window and socket buffers.
-    pub(crate) fn send_window(&self) -> Bytes {
-        Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))
-    }
-
-    /// Returns the congestion window, in segments.
-    #[cfg(test)]
-    pub(super) fn window_segments(&self) -> u64 {
-        self.window / self.payload
-    }
-
-    #[cfg(test)]
-    pub(super) fn pipe(&self) -> u64 {
-        self.board.pipe()
-    }
-
     /// Returns the payload of every segment but the last.
     #[inline]
     pub(crate) fn payload(&self) -> u64 {
@@ -230,10 +212,14 @@ impl Sender {
     /// Returns true if [`transmit`](Sender::transmit) would send something now.
     #[inline]
     pub(crate) fn may_transmit<F: Features>(&self) -> bool {
+        self.may_transmit_with::<F>(self.has_room_in_episode::<F>())
+    }
+
+    #[inline]
+    fn may_transmit_with<F: Features>(&self, has_room: bool) -> bool {
         self.owed
-            || (F::OPTIONS && self.is_probing())
-            || (self.has_room_in_episode::<F>()
-                && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
+            || (F::OPTIONS && self.probing)
+            || (has_room && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
     }
 
     #[inline]
@@ -258,15 +244,6 @@ impl Sender {
     /// `F`: the features that may be on, [`Full`] if in doubt.
     #[inline(always)]
     pub(crate) fn transmit<F: Features>(&mut self, now: Time) -> Option<Transmission> {
-        if F::OPTIONS {
-            self.by_own_timer(|own| own.transmit_as::<F>(now))
-        } else {
-            self.transmit_as::<F>(now)
-        }
-    }
-
-    #[inline(always)]
-    fn transmit_as<F: Features>(&mut self, now: Time) -> Option<Transmission> {
         if F::PACED && self.is_held(now) {
             return None;
         }
@@ -275,7 +252,7 @@ impl Sender {
         }
         let sent = if self.episode != Episode::None {
             self.transmit_in_episode::<F>()
-        } else if F::OPTIONS && self.is_probing() {
+        } else if F::OPTIONS && self.probing {
             self.transmit_probe()
         } else {
             self.transmit_new()
@@ -346,17 +323,11 @@ impl Sender {
         ack: &Acknowledgement,
         blocks: &[Block],
     ) -> Option<Span> {
-        if F::OPTIONS {
-            self.by_own_timer(|own| own.on_ack_as::<F>(now, ack, blocks))
-        } else {
-            self.on_ack_as::<F>(now, ack, blocks)
-        }
-    }
-
-    #[inline(always)]
-    fn on_ack_as<F: Features>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
         let (first, sacked) = (self.board.una(), self.board.sacked());
         self.buffer_segments = ack.window;
+        if F::OPTIONS {
+            self.super_packet = 0;
+        }
         if F::OPTIONS || (F::PACED && !blocks.is_empty()) {
             self.note_delivered(now, ack, blocks);
         } else if F::PACED && self.pacing.delivery.is_some() {
@@ -380,7 +351,6 @@ impl Sender {
             self.rtt.observe(sample);
         }
         if newly > 0 {
-            self.timed_out = None;
             // RFC 6298 (5.2), (5.3).
             if self.board.outstanding() == 0 {
                 self.timer = Time::NEVER;
@@ -434,8 +404,8 @@ impl Sender {
             if F::PACED && self.pacing.delivery.is_some() {
                 event.rate = self.sample_rate();
             }
-            self.control.on_ack(&event);
-            self.adopt::<F>();
+            let allowance = self.control.allowance_after(&event);
+            self.obey::<F>(allowance);
         } else if self.assisted {
             self.adopt::<F>();
         }

@@ -31,6 +31,7 @@ impl Default for Tlp {
 impl Tlp {
     /// Arms the timer as data leave or are acknowledged. `expiry`: the time of the retransmission timer, before which a
     /// probe leaves.
+    #[inline]
     pub(super) fn arm(&mut self, now: Time, smoothed: Option<Span>, outstanding: u64, expiry: Time) {
         if outstanding == 0 || self.outstanding.is_some() || !self.measured {
             self.due = Time::NEVER;

@@ -14,11 +14,13 @@ fn receiver(host: Host) -> Receiver {
 fn takes(receiver: &mut Receiver, now: u64, segment: u64) -> Option<(u64, Option<u64>, Vec<Block>)> {
     let sent = Time::ZERO + us(now).since(us(10_000));
     let batch = receiver.gather(us(now), segment, sent, false)?;
-    receiver.on_batch(us(now), batch).map(reported)
+    acknowledges(receiver, now, batch)
 }
 
-fn reported((ack, blocks): (Acknowledgement, SackBlocks)) -> (u64, Option<u64>, Vec<Block>) {
-    (ack.cumulative, ack.sacked, blocks.as_slice().to_vec())
+/// Hands `batch` over at `now`.
+fn acknowledges(receiver: &mut Receiver, now: u64, batch: Batch) -> Option<(u64, Option<u64>, Vec<Block>)> {
+    let ack = receiver.on_batch(us(now), batch)?;
+    Some((ack.cumulative, ack.sacked, receiver.named().as_slice().to_vec()))
 }
 
 #[test]
@@ -30,9 +32,9 @@ fn neighbours_within_the_time_are_acknowledged_as_one() {
     assert_eq!(receiver.deadline(), us(150));
     assert!(receiver.gathered(us(149)).is_none());
     let batch = receiver.gathered(us(150)).expect("three segments");
-    let (ack, blocks) = receiver.on_batch(us(150), batch).expect("more than two are acknowledged at once");
+    let ack = receiver.on_batch(us(150), batch).expect("more than two are acknowledged at once");
     assert_eq!((ack.cumulative, ack.sacked, ack.echo, ack.newest_sent), (3, None, us(10), us(59)));
-    assert!(blocks.as_slice().is_empty());
+    assert!(receiver.named().as_slice().is_empty());
     assert_eq!(receiver.deadline(), Time::NEVER);
     // One segment alone has its acknowledgement withheld.
     assert!(receiver.gather(us(200), 3, us(20), false).is_none());
@@ -47,7 +49,7 @@ fn the_end_of_a_super_packet_is_acknowledged_at_once() {
     let mut receiver = receiver(Host { tso: true, ..Host::default() });
     let mut takes = |at, segment, pushed| {
         let batch = receiver.gather(us(at), segment, us(at - 90), pushed)?;
-        receiver.on_batch(us(at), batch).map(|(ack, _)| ack.cumulative)
+        receiver.on_batch(us(at), batch).map(|ack| ack.cumulative)
     };
     assert_eq!(takes(100, 0, false), None);
     assert_eq!(takes(110, 1, false), Some(2));
@@ -63,7 +65,7 @@ fn a_gap_or_a_full_super_packet_is_handed_over_at_once() {
     assert_eq!(takes(&mut receiver, 102, 3), Some((2, None, vec![])));
     assert_eq!(takes(&mut receiver, 103, 4), None);
     let batch = receiver.gathered(us(150)).expect("3 and 4");
-    assert_eq!(receiver.on_batch(us(150), batch).map(reported), Some((2, Some(4), vec![(3, 5)])));
+    assert_eq!(acknowledges(&mut receiver, 150, batch), Some((2, Some(4), vec![(3, 5)])));
     // 65 536 bytes are 45 segments.
     let full = (5..=50).find_map(|segment| takes(&mut receiver, 200, segment));
     assert_eq!(full, Some((2, Some(49), vec![(5, 50)])));
@@ -83,7 +85,7 @@ fn one_acknowledgement_speaks_for_all_that_a_pause_kept() {
             let Some(batch) = receiver.gathered(due) else { continue };
             // The acknowledgement of one segment may be withheld, as outside of a pause.
             let ack = receiver.on_batch(now, batch);
-            assert!(ack.is_none_or(|(ack, _)| ack.cumulative == batch.end));
+            assert!(ack.is_none_or(|ack| ack.cumulative == batch.end));
             waits.push(kept * 20);
             kept = 0;
         }
@@ -147,9 +149,9 @@ fn beyond_a_hole_the_fourth_acknowledgement_waits_for_a_twentieth_of_the_path() 
     // The path takes 10 ms one way; a twentieth is half a millisecond.
     assert_eq!(receiver.deadline(), us(20_510));
     assert!(receiver.compressed(us(20_509)).is_none());
-    let (ack, blocks) = receiver.compressed(us(20_510)).expect("three acknowledgements");
+    let ack = receiver.compressed(us(20_510)).expect("three acknowledgements");
     assert_eq!((ack.cumulative, ack.sacked), (0, Some(5)));
-    assert_eq!(blocks.as_slice(), [(4, 6), (6, 7)]);
+    assert_eq!(receiver.named().as_slice(), [(4, 6), (6, 7)]);
     assert_eq!(receiver.deadline(), Time::NEVER);
     // The hole is filled, and the waiting block leaves with that acknowledgement.
     assert_eq!(takes(&mut receiver, 20_600, 7), None);
@@ -177,9 +179,9 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     }
     assert_eq!(receiver.deadline(), us(1350));
     let batch = receiver.gathered(us(1350)).expect("two segments");
-    assert_eq!(receiver.on_batch(us(1350), batch).map(reported), Some((2, None, vec![])));
+    assert_eq!(acknowledges(&mut receiver, 1350, batch), Some((2, None, vec![])));
     let batch = receiver.gathered(us(1350)).expect("the one beyond the hole");
-    assert_eq!(receiver.on_batch(us(1350), batch).map(reported), Some((2, Some(3), vec![(3, 4)])));
+    assert_eq!(acknowledges(&mut receiver, 1350, batch), Some((2, Some(3), vec![(3, 4)])));
     // Once awake, it waits for nothing.
     assert_eq!(takes(&mut receiver, 1549, 2), Some((4, None, vec![])));
     assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");

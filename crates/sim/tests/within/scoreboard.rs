@@ -101,13 +101,13 @@ mod against_the_rfc {
     use proptest::prelude::*;
 
     fn counted(board: &Scoreboard) -> u64 {
-        let sacked_above = |s: u64| (s + 1..board.next).filter(|a| board.sacked.get(*a)).count();
+        let sacked_above = |s: u64| (s + 1..board.next).filter(|a| board.rings.sacked.get(*a)).count();
         (board.una..board.next)
-            .filter(|s| !board.sacked.get(*s))
+            .filter(|s| !board.rings.sacked.get(*s))
             .map(|s| {
                 let lost = s < board.loss_edge;
                 assert!(lost || sacked_above(s) < DUP_THRESH, "IsLost implies below the edge");
-                u64::from(!lost) + u64::from(board.resent.get(s))
+                u64::from(!lost) + u64::from(board.rings.resent.get(s))
             })
             .sum()
     }

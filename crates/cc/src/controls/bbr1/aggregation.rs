@@ -22,9 +22,9 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// Takes an acknowledgement of `delivered` at `now`, of a path with `rate` (bits per second). At most `window` can
-    /// arrive together.
+    /// arrive together. Returns true if more has arrived together than ever in the current window.
     #[inline]
-    pub(super) fn observe(&mut self, now: Time, delivered: Bytes, rate: f64, window: Bytes) {
+    pub(super) fn observe(&mut self, now: Time, delivered: Bytes, rate: f64, window: Bytes) -> bool {
         let expected = |since: Span| Bytes::new((rate / 8.0 * since.as_secs_f64()) as u64);
         let mut explained = expected(now.since(self.since));
         if self.delivered <= explained {
@@ -32,7 +32,11 @@ impl Aggregation {
         }
         self.delivered += delivered;
         let extra = self.delivered.saturating_sub(explained).min(window);
-        self.extra[0] = self.extra[0].max(extra);
+        let more = extra > self.extra[0];
+        if more {
+            self.extra[0] = extra;
+        }
+        more
     }
 
     /// Begins a round.
@@ -63,14 +67,14 @@ mod tests {
     fn what_the_rate_explains_does_not_count_and_a_burst_counts_for_five_to_ten_rounds() {
         let mut own = Aggregation::default();
         let observe = |own: &mut Aggregation, ms, bytes| {
-            own.observe(at(ms), Bytes::new(bytes), 8e6, Bytes::new(1 << 20));
+            own.observe(at(ms), Bytes::new(bytes), 8e6, Bytes::new(1 << 20))
         };
         observe(&mut own, 10, 2000);
         observe(&mut own, 12, 2000);
         observe(&mut own, 14, 2000);
         assert_eq!(own.room(8e6), Bytes::new(2000));
         // 6000 more arrive in the same millisecond as the last 2000.
-        observe(&mut own, 14, 6000);
+        assert!(observe(&mut own, 14, 6000));
         assert_eq!(own.room(8e6), Bytes::new(8000));
         for _ in 0..9 {
             own.begin_round();

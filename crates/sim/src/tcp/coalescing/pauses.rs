@@ -30,6 +30,7 @@ impl Pauses {
     }
 
     /// Returns the end of the pause in which `now` lies, if it lies in one.
+    #[inline]
     pub(super) fn end(&mut self, now: Time) -> Option<Time> {
         while self.until <= now {
             self.next();

@@ -3,6 +3,12 @@
 use super::{DUP_THRESH, Scoreboard};
 
 impl Scoreboard {
+    /// Returns true if no outstanding segment was selectively acknowledged or sent again.
+    #[inline]
+    pub(in crate::tcp) fn is_whole(&self) -> bool {
+        self.sacked_count + self.resent_count == 0
+    }
+
     /// Returns the segment below which every hole is lost.
     pub(in crate::tcp) fn loss_edge(&self) -> u64 {
         self.loss_edge
@@ -26,18 +32,18 @@ impl Scoreboard {
     /// Returns the first outstanding segment in `from..to` that is not selectively acknowledged.
     #[inline]
     pub(in crate::tcp) fn hole_within(&self, from: u64, to: u64) -> Option<u64> {
-        self.sacked.first_clear(from.max(self.una), to.min(self.next))
+        self.rings.sacked.first_clear(from.max(self.una), to.min(self.next))
     }
 
     /// Returns true if `segment` is outstanding and not selectively acknowledged.
     #[inline]
     pub(in crate::tcp) fn is_hole(&self, segment: u64) -> bool {
-        segment >= self.una && segment < self.next && !self.sacked.get(segment)
+        segment >= self.una && segment < self.next && !self.rings.sacked.get(segment)
     }
 
     /// Returns true if `segment` was sent again and the copy is believed to be in the network.
     pub(in crate::tcp) fn is_resent(&self, segment: u64) -> bool {
-        segment >= self.una && self.resent_count > 0 && self.resent.get(segment)
+        segment >= self.una && self.resent_count > 0 && self.rings.resent.get(segment)
     }
 
     /// Marks `segment`, which was sent again, as lost again, so that it may be sent once more.

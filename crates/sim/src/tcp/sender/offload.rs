@@ -6,9 +6,9 @@
 //! segment leaves in bursts.
 
 use super::{Episode, Features, Sender, Transmission};
-use crate::tcp::pacer::gap_by_window;
-use cc::{send_quantum, super_packet};
-use std::collections::VecDeque;
+use crate::tcp::pacer::{gap_by_window, spreads_by};
+use crate::tcp::times::Times;
+use cc::{FAR, PAIRS, send_quantum, super_packet};
 use units::{Bytes, Rate, Span, Time};
 
 /// The longest time since the last departure, and the longest time until the next acknowledgement, for which segments
@@ -20,7 +20,7 @@ const LEAST: u64 = 2;
 const PART_OF_WINDOW: u64 = 3;
 
 /// The state of segmentation offload.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Offload {
     /// The number of segments of the super-packet at hand.
     length: u64,
@@ -28,24 +28,40 @@ pub(super) struct Offload {
     leaving: u64,
     /// The time at which the last segment left.
     wrote: Time,
-    /// Super-packets of new data that are not all acknowledged: one past their last segment, and the time at which they
-    /// left.
-    sent: VecDeque<(u64, Time)>,
+    /// The times at which outstanding segments first left.
+    sent: Times,
+}
+
+impl Default for Offload {
+    fn default() -> Self {
+        Self { length: 0, leaving: 0, wrote: Time::ZERO, sent: Times::new(4) }
+    }
+}
+
+impl Offload {
+    /// Begins to load the time of `segment` into the processor's cache.
+    #[inline]
+    pub(super) fn load_time(&self, segment: u64) {
+        self.sent.load_early(segment);
+    }
 }
 
 impl Sender {
     /// Returns true if a super-packet is leaving, or one may begin.
+    #[inline]
     pub(super) fn admits(&mut self, now: Time) -> bool {
-        let Some(offload) = self.options.as_deref().and_then(|options| options.offload.as_ref()) else {
-            return true;
-        };
-        if offload.leaving > 0 {
-            return true;
-        }
-        let window = (self.window / self.payload).max(1);
-        let forced = self.owed || self.is_probing();
+        let offload = self.options.as_deref().and_then(|options| options.offload.as_ref());
+        offload.is_none_or(|offload| offload.leaving > 0) || self.begins_together(now)
+    }
+
+    /// Begins a super-packet if anything may leave; returns false if the sender waits for more.
+    #[inline(never)]
+    fn begins_together(&mut self, now: Time) -> bool {
+        let whole = self.window / self.payload;
+        let window = whole.max(1);
+        let forced = self.owed || self.probing;
         let new_only = self.episode == Episode::None && !forced;
-        let mut room = self.room().min((window / 2).max(1)).max(u64::from(forced));
+        let mut room = self.room(whole).min((window / 2).max(1)).max(u64::from(forced));
         if new_only {
             let advertised = self.buffer_segments.saturating_sub(self.board.outstanding());
             room = room.min(advertised).min(self.written() - self.board.next());
@@ -53,7 +69,10 @@ impl Sender {
         if room == 0 {
             return true;
         }
-        let most = self.super_packet();
+        if self.super_packet == 0 {
+            self.super_packet = self.most_together();
+        }
+        let most = self.super_packet;
         if new_only && self.defers(now, room, most, window) {
             self.limited_below = self.board.next();
             return false;
@@ -67,38 +86,43 @@ impl Sender {
     }
 
     /// Returns true if the sender waits for more while `limit` segments may leave.
-    fn defers(&mut self, now: Time, limit: u64, most: u64, window: u64) -> bool {
+    fn defers(&self, now: Time, limit: u64, most: u64, window: u64) -> bool {
         let left = self.written() - self.board.next();
-        let una = self.board.una();
         let smoothed = self.rtt.smoothed();
-        let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) else {
+        let Some(offload) = self.options.as_deref().and_then(|options| options.offload.as_ref()) else {
             return false;
         };
-        while offload.sent.front().is_some_and(|(end, _)| *end <= una) {
-            offload.sent.pop_front();
-        }
         if limit >= most || limit >= left || now.since(offload.wrote) > SOON {
             return false;
         }
         if limit >= window.min(self.buffer_segments) / PART_OF_WINDOW {
             return false;
         }
-        let (Some((_, first)), Some(smoothed)) = (offload.sent.front(), smoothed) else { return false };
-        *first + smoothed <= now + SOON.min(smoothed / 2)
+        let Some(smoothed) = smoothed.filter(|_| self.board.outstanding() > 0) else { return false };
+        offload.sent.get(self.board.una()) + smoothed <= now + SOON.min(smoothed / 2)
     }
 
     /// Returns the number of segments that a super-packet may have now.
-    fn super_packet(&self) -> u64 {
+    #[inline]
+    fn most_together(&self) -> u64 {
         let smoothed = self.rtt.smoothed();
-        let asked = self.pacing.pacer.asked_gap();
-        let gap = asked.unwrap_or_else(|| gap_by_window(&self.control.state(), smoothed, self.payload));
+        let least_rtt = smoothed.map(|_| self.rtt.min());
         let payload = Bytes::new(self.payload);
-        let rate = Rate::of(payload, gap.max(Span::from_nanos(1)));
-        let least = if asked.is_some() { send_quantum(rate) } else { LEAST };
-        super_packet(rate, smoothed.map(|_| self.rtt.min()), payload, least)
+        let far = least_rtt.is_some_and(|least| least >= FAR);
+        let rate = |gap: Span| Rate::of(payload, gap.max(Span::from_nanos(1)));
+        if let Some(gap) = self.pacing.pacer.asked_gap() {
+            let rate = rate(gap);
+            return super_packet(rate, least_rtt, payload, send_quantum(rate));
+        }
+        let state = self.control.state();
+        if far && spreads_by(PAIRS, &state, smoothed, self.payload) {
+            return LEAST;
+        }
+        super_packet(rate(gap_by_window(&state, smoothed, self.payload)), least_rtt, payload, LEAST)
     }
 
     /// Records that a segment left; returns false if offload is off.
+    #[inline(always)]
     pub(super) fn note_together<F: Features>(&mut self, now: Time, sent: &Transmission) -> bool {
         if !F::OPTIONS {
             return false;
@@ -109,10 +133,8 @@ impl Sender {
         offload.wrote = now;
         offload.leaving = offload.leaving.saturating_sub(1);
         if !sent.again {
-            match offload.sent.back_mut() {
-                Some((end, at)) if *at == now && *end == sent.segment => *end += 1,
-                _ => offload.sent.push_back((sent.segment + 1, now)),
-            }
+            offload.sent.reserve(self.board.una(), sent.segment);
+            offload.sent.set(sent.segment, now);
         }
         let last = offload.leaving == 0;
         let pacer = &mut self.pacing.pacer;

@@ -17,7 +17,10 @@ use units::{Span, Time};
 
 /// The state of the options that are on.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Options {
+    /// The scoreboard's counts before the acknowledgement at hand.
+    pub(super) before: ScoreboardCounts,
     prr: Option<Prr>,
     /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
     counts_lost: bool,
@@ -29,17 +32,13 @@ pub(super) struct Options {
     pub(super) offload: Option<Offload>,
     /// The program that sends, if its buffer may be the limit.
     pub(super) writer: Option<Writer>,
-    /// The time at which the retransmission timer expires.
-    retransmission: Time,
-    /// The scoreboard's counts before the acknowledgement at hand.
-    before: ScoreboardCounts,
 }
 
 /// Counts of the scoreboard at an instant, segments.
 #[derive(Clone, Copy, Debug, Default)]
-struct ScoreboardCounts {
+pub(super) struct ScoreboardCounts {
     /// Segments cumulatively acknowledged.
-    una: u64,
+    pub(super) una: u64,
     /// Segments selectively acknowledged.
     sacked: u64,
     /// Segments found lost since the start.
@@ -55,10 +54,8 @@ impl ScoreboardCounts {
 /// Detection of losses by time.
 #[derive(Debug, Default)]
 pub(super) struct TimedDetection {
-    rack: Rack,
+    pub(super) rack: Rack,
     tail: Tlp,
-    /// True if a probe may leave, whatever the window allows.
-    probing: bool,
     /// The time at which the window last came down.
     reduced: Time,
     /// The round-trip time of the first segment, of those sent once, that the acknowledgement at hand reports
@@ -82,7 +79,6 @@ impl Options {
             // A controller that places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             writer: Writer::of(transport.host.send_buffer, config.payload),
-            retransmission: Time::NEVER,
             before: ScoreboardCounts::default(),
         };
         let none = options.prr.is_none()
@@ -111,19 +107,15 @@ impl Sender {
         self.option(|options| options.rack.as_ref()).is_some()
     }
 
-    pub(super) fn is_probing(&self) -> bool {
-        self.option(|options| options.rack.as_ref()).is_some_and(|timed| timed.probing)
-    }
-
     /// Returns `None` unless new data packets are ECN-capable; otherwise, true if the one just sent reports a
     /// reduction.
     pub(crate) fn take_cwr(&mut self) -> Option<bool> {
         self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
     }
 
-    /// Returns the number of segments that may leave: the window's room, or PRR's allotment.
-    pub(super) fn room(&self) -> u64 {
-        let free = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
+    /// Returns the number of segments that may leave: the room in a window of `window` segments, or PRR's allotment.
+    pub(super) fn room(&self, window: u64) -> u64 {
+        let free = |more| window.saturating_sub(self.board.pipe() + more);
         let Some(options) =
             self.options.as_deref().filter(|_| matches!(self.episode, Episode::FastRecovery { .. }))
         else {
@@ -164,6 +156,7 @@ impl Sender {
     }
 
     /// Records that a segment left.
+    #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Time, sent: &Transmission) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
@@ -171,8 +164,8 @@ impl Sender {
         }
         if let Some(timed) = &mut options.rack {
             timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
-            if timed.probing {
-                timed.probing = false;
+            if self.probing {
+                self.probing = false;
                 timed.tail.on_probe(sent.again, self.board.next());
                 // The retransmission timer starts again as the probe leaves.
                 self.timer = now + self.rtt.timeout();
@@ -180,23 +173,29 @@ impl Sender {
             } else if !sent.again && self.episode == Episode::None && !self.board.has_sacked() {
                 timed.tail.arm(now, self.rtt.smoothed(), self.board.outstanding(), self.timer);
             }
+            self.option_timer = timed.rack.due.min(timed.tail.due);
         }
     }
 
-    /// Runs `what`, in which `timer` is the retransmission timer. Afterwards `timer` is the earliest of all timers.
-    pub(super) fn by_own_timer<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
-        if let Some(options) = &self.options {
-            self.timer = options.retransmission;
-        }
-        let result = what(self);
-        if let Some(options) = &mut self.options {
-            options.retransmission = self.timer;
-            self.timer = self.timer.min(options.timer());
-        }
-        result
+    /// Returns the time at which the retransmission timer expires.
+    #[inline]
+    pub(crate) fn own_timer(&self) -> Time {
+        self.timer
+    }
+
+    /// Returns the time at which the next timer of an option expires.
+    #[inline]
+    pub(crate) fn option_timer(&self) -> Time {
+        self.option_timer
+    }
+
+    /// Notes the earliest timer of the options, after one of them may have moved.
+    pub(super) fn note_option_timer(&mut self) {
+        self.option_timer = self.options.as_deref().map_or(Time::NEVER, Options::timer);
     }
 
     /// Records the arrivals that the acknowledgement at hand reports. The scoreboard must not have taken them yet.
+    #[inline(always)]
     pub(super) fn note_delivered(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
         let board = &self.board;
         let mut rack = None;
@@ -204,12 +203,31 @@ impl Sender {
             options.before = ScoreboardCounts::of(board);
             rack = options.rack.as_mut();
         }
+        if let Some(timed) = &mut rack {
+            timed.sample = None;
+        }
+        // Usually segments arrive in order, once.
+        if !board.is_whole() || ack.sacked.is_some() || !blocks.is_empty() {
+            return self.note_out_of_order(now, ack, blocks);
+        }
+        for segment in board.una()..ack.cumulative.min(board.next()) {
+            if let Some(timed) = &mut rack {
+                timed.rack.on_delivered(now, segment, false, None);
+            }
+            if let Some(delivery) = self.pacing.delivery.as_deref_mut() {
+                delivery.on_delivered(now, segment);
+            }
+        }
+    }
+
+    /// Records arrivals as [`note_delivered`](Self::note_delivered) does, where some were or are out of order.
+    #[inline(never)]
+    fn note_out_of_order(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
+        let board = &self.board;
+        let mut rack = self.options.as_deref_mut().and_then(|options| options.rack.as_mut());
         let mut rates = self.pacing.delivery.as_deref_mut();
         if rack.is_none() && rates.is_none() {
             return;
-        }
-        if let Some(timed) = &mut rack {
-            timed.sample = None;
         }
         let mut delivered = |from: u64, to: u64, echo| {
             let mut from = from;
@@ -232,8 +250,13 @@ impl Sender {
         let newest = ack.sacked.filter(|_| self.sack).map(|segment| (segment, segment + 1));
         let mut above = ack.cumulative;
         loop {
-            let next = blocks.iter().chain(&newest).filter(|(_, end)| *end > above).min();
-            let Some(&(start, end)) = next else { break };
+            let mut next = newest.filter(|(_, end)| *end > above);
+            for block in blocks {
+                if block.1 > above && next.is_none_or(|next| *block < next) {
+                    next = Some(*block);
+                }
+            }
+            let Some((start, end)) = next else { break };
             delivered(start.max(above), end, None);
             above = end;
         }
@@ -257,6 +280,7 @@ impl Sender {
 
     /// Finds losses by time, and answers congestion marks. Returns true if the window must not grow by this
     /// acknowledgement.
+    #[inline(always)]
     pub(super) fn heed(
         &mut self,
         now: Time,
@@ -278,7 +302,7 @@ impl Sender {
             if repaired && self.episode == Episode::None {
                 self.congestion(now, CongestionKind::Loss, outstanding);
             }
-            self.detect(now);
+            self.look_for_losses(now);
         }
         if !ack.congested {
             return false;
@@ -292,7 +316,18 @@ impl Sender {
         true
     }
 
+    /// Looks for losses by time, if there may be some.
+    #[inline(always)]
+    fn look_for_losses(&mut self, now: Time) {
+        let rack = self.options.as_deref_mut().and_then(|options| options.rack.as_mut());
+        match rack {
+            Some(timed) if timed.rack.is_in_order(&self.board) => timed.rack.due = Time::NEVER,
+            _ => self.detect(now),
+        }
+    }
+
     /// Looks for losses by time.
+    #[inline(never)]
     fn detect(&mut self, now: Time) {
         let recovering = self.episode != Episode::None;
         let smoothed = self.rtt.smoothed();
@@ -317,15 +352,17 @@ impl Sender {
 
     /// Sets the tail probe's timer after the acknowledgement at hand, which acknowledges `newly` segments, has been
     /// processed.
+    #[inline(always)]
     pub(super) fn allot(&mut self, now: Time, newly: u64) {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(timed) = &mut options.rack {
-            timed.probing &= newly == 0 && self.episode == Episode::None;
+            self.probing &= newly == 0 && self.episode == Episode::None;
             if self.episode != Episode::None || self.board.has_sacked() {
                 timed.tail.disarm();
             } else if newly > 0 {
                 timed.tail.arm(now, self.rtt.smoothed(), self.board.outstanding(), self.timer);
             }
+            self.option_timer = timed.rack.due.min(timed.tail.due);
         }
     }
 
@@ -390,7 +427,7 @@ impl Sender {
         if let Some(timed) = &mut options.rack {
             if timed.tail.due <= now {
                 timed.tail.disarm();
-                timed.probing = true;
+                self.probing = true;
             } else {
                 timed.rack.due = Time::NEVER;
                 self.detect(now);

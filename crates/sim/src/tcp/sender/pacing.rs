@@ -14,13 +14,15 @@ use units::{Bytes, Rate, Span, Time};
 /// (`tcp_update_skb_after_send()` of 6.18).
 const LINUX_UNPACED: u64 = 9;
 
-/// The state of pacing and of delivery rates.
+/// The state of pacing and of delivery rates. The flags that say that it is off come first.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Pacing {
     /// True if there is a pace; otherwise the pacer holds nothing back.
     paced: bool,
-    /// True if the receiver's sizer caps the pace.
-    capped: bool,
+    /// True if there is anything to do: a pace, a cap on it by the receiver's sizer, a line of the sender's own, or
+    /// deliveries and losses to report.
+    on: bool,
     /// True if the sender has a line of its own.
     lined: bool,
     /// True if the controller places departures.
@@ -46,12 +48,15 @@ impl Pacing {
         if wants.rate && config.transport.host.bbr_variant == BbrVariant::Linux {
             pacer.spare(LINUX_UNPACED);
         }
+        let paced = config.transport.pacing || wants.departures;
+        let lined = config.line_gap > Span::ZERO;
+        let deliveries = wants.deliveries || wants.rate;
         Self {
-            paced: config.transport.pacing || wants.departures,
-            capped: false,
-            lined: config.line_gap > Span::ZERO,
+            paced,
+            on: paced || lined || deliveries,
+            lined,
             placed: wants.departures,
-            deliveries: wants.deliveries || wants.rate,
+            deliveries,
             pacer,
             delivery: wants.rate.then(Box::default),
             told_below: 0,
@@ -69,7 +74,7 @@ impl Pacing {
     /// Returns true if there is anything to do.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        self.paced || self.capped || self.lined || self.deliveries
+        self.on
     }
 }
 
@@ -81,15 +86,16 @@ impl Sender {
     }
 
     /// Returns the time at which the pacer lets the next segments leave; `None` if no segment waits for the pacer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn released_at<F: Features>(&mut self, now: Time) -> Option<Time> {
         if !self.is_held(now) {
             return None;
         }
-        if !self.has_room_in_episode::<F>() {
+        let has_room = self.has_room_in_episode::<F>();
+        if !has_room {
             self.limited_below = self.board.next();
         }
-        self.may_transmit::<F>().then(|| self.pacing.pacer.free_at())
+        self.may_transmit_with::<F>(has_room).then(|| self.pacing.pacer.free_at())
     }
 
     /// Returns true if the pacer releases the next quantum at `at`.
@@ -111,12 +117,14 @@ impl Sender {
     #[inline]
     pub(crate) fn heed_router(&mut self, feedback: f64) {
         self.control.on_feedback(feedback);
+        self.super_packet = 0;
     }
 
     /// Sets the `cap`, if any, on the rate at which the sending program writes.
     pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
-        self.pacing.capped = cap.is_some();
+        self.pacing.on = cap.is_some() || self.pacing.paced || self.pacing.lined || self.pacing.deliveries;
         self.pacing.pacer.cap(cap, self.payload);
+        self.super_packet = 0;
     }
 
     /// Sets the pace to the controller's `rate`; `None`: it has none.
@@ -131,7 +139,7 @@ impl Sender {
 
     /// Changes the pace. A controller with a rate is paced even if the flow did not ask for it.
     fn change_pace(&mut self, rate: Rate) {
-        self.pacing.paced = true;
+        (self.pacing.paced, self.pacing.on) = (true, true);
         self.pacing.pacer.at_rate(rate, self.payload);
     }
 

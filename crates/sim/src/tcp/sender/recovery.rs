@@ -146,17 +146,17 @@ impl Sender {
             in_flight: Bytes::new(in_flight),
         });
         self.note_reduced(now);
+        self.super_packet = 0;
         self.adopt::<Full>();
     }
 
     /// Handles a timer of the sender that expired.
     #[cold]
     pub(crate) fn on_timer(&mut self, now: Time) {
-        self.by_own_timer(|own| {
-            if !own.on_option_timer(now) {
-                own.on_timeout(now);
-            }
-        });
+        if !self.on_option_timer(now) {
+            self.on_timeout(now);
+        }
+        self.note_option_timer();
     }
 
     /// Handles the expired retransmission timer: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.

@@ -1,0 +1,135 @@
+//! A calendar queue with an exact order: slots wait on a page for each day, and a day's page is sorted as the day begins.
+//! The idea is R. Brown's ("Calendar queues", Communications of the ACM 31(10), 1988).
+//!
+//! Setting a slot writes an entry and leaves the old one, which is dropped when its day comes. So a slot costs a write to
+//! one page, however many slots there are, and pages are read one after the other.
+
+use super::Entry;
+use std::mem;
+use units::Time;
+
+/// The entries that a day should have, if each slot moves four times a second, as retransmission timers do.
+const ENTRIES: u64 = 64;
+const MOVES_PER_SECOND: u64 = 4;
+
+/// The times of many slots.
+#[derive(Clone, Debug)]
+pub(super) struct Calendar {
+    /// The time of each slot. An entry with another time is an old one.
+    times: Vec<Time>,
+    /// The binary logarithm of a day's length in nanoseconds.
+    day_bits: u32,
+    /// The entries of the days after today, each day's at its number modulo the number of pages, a power of two.
+    pages: Vec<Vec<Entry>>,
+    /// The number of entries on the pages.
+    waiting: usize,
+    /// The entries of all days beyond the last page.
+    later: Vec<Entry>,
+    /// Today's entries, the earliest last.
+    today: Vec<Entry>,
+    /// The number of today.
+    day: u64,
+}
+
+impl Calendar {
+    /// Creates a calendar for `slots` slots, all [`Time::NEVER`], whose pages reach a second ahead.
+    pub(super) fn new(slots: usize) -> Self {
+        let day = ENTRIES * 1_000_000_000 / (MOVES_PER_SECOND * slots.max(1) as u64);
+        let day_bits = day.max(1).ilog2();
+        let pages = (1_000_000_000u64 >> day_bits).next_power_of_two().max(2);
+        Self {
+            times: vec![Time::NEVER; slots],
+            day_bits,
+            pages: vec![Vec::new(); pages as usize],
+            waiting: 0,
+            later: Vec::new(),
+            today: Vec::new(),
+            day: 0,
+        }
+    }
+
+    /// Sets a slot's time; returns the earliest entry, which was `first` before. No slot is set to a day before today.
+    pub(super) fn set(&mut self, entry: Entry, first: Entry) -> Entry {
+        let before = mem::replace(&mut self.times[entry.slot as usize], entry.at);
+        if before != entry.at && entry.at != Time::NEVER {
+            self.write(entry);
+        }
+        if entry < first && entry.at != Time::NEVER {
+            entry
+        } else if entry.slot == first.slot && before != entry.at {
+            self.first()
+        } else {
+            first
+        }
+    }
+
+    /// Returns the time of `slot`.
+    pub(super) fn at(&self, slot: usize) -> Time {
+        self.times[slot]
+    }
+
+    /// Returns the entry of today that is `places` behind the earliest, be it an old one or not.
+    pub(super) fn later(&self, places: usize) -> Option<&Entry> {
+        self.today.get(self.today.len().checked_sub(places + 1)?)
+    }
+
+    fn day_of(&self, entry: Entry) -> u64 {
+        entry.at.as_nanos() >> self.day_bits
+    }
+
+    /// Writes an entry where it belongs.
+    fn write(&mut self, entry: Entry) {
+        let day = self.day_of(entry);
+        if day <= self.day {
+            let place = self.today.partition_point(|other| *other > entry);
+            self.today.insert(place, entry);
+        } else if day - self.day < self.pages.len() as u64 {
+            let page = day as usize & (self.pages.len() - 1);
+            self.pages[page].push(entry);
+            self.waiting += 1;
+        } else {
+            self.later.push(entry);
+        }
+    }
+
+    /// Returns the earliest entry.
+    fn first(&mut self) -> Entry {
+        loop {
+            while let Some(entry) = self.today.last() {
+                if self.times[entry.slot as usize] == entry.at {
+                    return *entry;
+                }
+                self.today.pop();
+            }
+            if !self.turn_over() {
+                return Entry::NOBODY;
+            }
+        }
+    }
+
+    /// Goes on to the next day, or over all days without entries if no page has one; returns false if there are no
+    /// entries.
+    fn turn_over(&mut self) -> bool {
+        let half = self.pages.len() as u64 / 2;
+        if self.waiting > 0 {
+            self.day += 1;
+        } else {
+            let Some(first) = self.later.iter().min() else { return false };
+            self.day = self.day_of(*first);
+        }
+        if self.waiting == 0 || self.day.is_multiple_of(half) {
+            for entry in mem::take(&mut self.later) {
+                if self.times[entry.slot as usize] == entry.at {
+                    self.write(entry);
+                }
+            }
+        }
+        let page = self.day as usize & (self.pages.len() - 1);
+        self.waiting -= self.pages[page].len();
+        self.today.append(&mut self.pages[page]);
+        let times = &self.times;
+        self.today.retain(|entry| times[entry.slot as usize] == entry.at);
+        self.today.sort_unstable_by(|a, b| b.cmp(a));
+        true
+    }
+}
