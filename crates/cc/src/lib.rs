@@ -44,4 +44,4 @@ pub use controls::{
     Bbr1, Bbr3, Fast, FixedWindow, Madison, MadisonLosses, MadisonParameters, MadisonRules, Rcp, Vegas, Xcp,
 };
 pub use loss_based::{LossBased, Start};
-pub use quantum::{FAR, PAIRS, SUPER_PACKET, send_quantum, super_packet};
+pub use quantum::{FAR_RTT, PAIR_GAP, SUPER_PACKET, send_quantum, super_packet};

@@ -29,10 +29,10 @@ const PART_OF_SECOND: u64 = 1024;
 /// 2^9 microseconds).
 const RTT_HALVES: Span = Span::from_micros(512);
 /// The least RTT from which a receiver counts as far away: 64 kB have been halved to nothing.
-pub const FAR: Span = Span::from_micros(17 * 512);
-/// The gap between segments from which a super-packet to a receiver that is [`FAR`] away has at most two segments: a third
+pub const FAR_RTT: Span = Span::from_micros(17 * 512);
+/// The gap between segments from which a super-packet to a receiver that is [`FAR_RTT`] away has at most two segments: a third
 /// does not leave within 1/1024 s.
-pub const PAIRS: Span = Span::from_nanos(1_000_000_000 / (3 * PART_OF_SECOND) + 1);
+pub const PAIR_GAP: Span = Span::from_nanos(1_000_000_000 / (3 * PART_OF_SECOND) + 1);
 
 /// Returns the number of segments with `payload` bytes in a super-packet at the pacing rate `rate`, by Linux's
 /// `tcp_tso_autosize`. It is the data of about a millisecond, and more the nearer the receiver is; at least `least`, at
@@ -64,12 +64,13 @@ mod tests {
     #[test]
     fn at_a_gap_of_pairs_and_more_no_third_segment_leaves_with_a_pair() {
         for payload in [1, 1448, 21_844, 65_535].map(Bytes::new) {
-            let of = |gap: u64| super_packet(Rate::of(payload, Span::from_nanos(gap)), Some(FAR), payload, 2);
-            for gap in [0, 1, 2, 1000, 1 << 30].map(|more| PAIRS.as_nanos() + more) {
+            let of =
+                |gap: u64| super_packet(Rate::of(payload, Span::from_nanos(gap)), Some(FAR_RTT), payload, 2);
+            for gap in [0, 1, 2, 1000, 1 << 30].map(|more| PAIR_GAP.as_nanos() + more) {
                 assert_eq!(of(gap), 2, "{payload} each {gap} ns");
             }
             let most = (SUPER_PACKET / payload).max(2);
-            assert_eq!(of(PAIRS.as_nanos() - 1), most.min(3), "{payload}");
+            assert_eq!(of(PAIR_GAP.as_nanos() - 1), most.min(3), "{payload}");
         }
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
 //! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
-//! `random.rs`, `realtime.rs` (a thread's priority), `large_pages.rs`, `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
+//! `random.rs`, `realtime.rs` (a thread's priority), `large_pages.rs`, `error.rs`. `losses.rs` and `waiting.rs` read
+//! counters of the kernel.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};

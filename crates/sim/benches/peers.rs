@@ -7,7 +7,8 @@
 //! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three;
 //! `control=NAME` for another controller than Reno, `paced` for a pace of twice or 1.2 times window over RTT, and `seconds=N`
 //! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own);
-//! `host=linux` for hosts with Linux's behaviour; `flows=N` for N flows in place of the named scenarios; `toml` prints the scenario for `tightlink run` instead (for
+//! `host=linux` for hosts with Linux's behaviour; `flows=N` for N flows in place of the named scenarios; `toml` prints the
+//! scenario for `tightlink run` instead (for
 //! `scripts/bench-command`).
 
 #[path = "peers/linux.rs"]
@@ -110,8 +111,8 @@ const SCENARIOS: [Scenario; 5] = [
     ("many", 100_000, 10_000_000_000, 100, 83_333, 10, 5),
 ];
 
-/// So many flows with 0.1 Mbit/s each, on 100 Mbit/s or more, 100 ms and a buffer of one BDP, for some eight million packets or
-/// 100 s.
+/// Makes a scenario of `flows` flows, each with 0.1 Mbit/s, on a link of at least 100 Mbit/s. The RTT is 100 ms and the buffer
+/// one BDP. The run has some eight million packets, and takes at most 100 s.
 fn of(flows: usize) -> Scenario {
     let rate = (flows as u64 * 100_000).max(100_000_000);
     let seconds = (100_000_000_000 / rate).clamp(4, 100);

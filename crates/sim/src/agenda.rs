@@ -1,9 +1,9 @@
 //! The agenda: the order in which endpoints, sources and clocks act. Each has one slot; setting a slot's time
 //! replaces the old one, so nothing is ever cancelled.
 //!
-//! A single slot needs no order. A few slots are ordered by a tournament tree, whose path from a slot to the root is short and stays in the cache.
-//! With many slots that path leaves the cache, and a [calendar](calendar::Calendar) takes its place. Both give the same
-//! order.
+//! A single slot needs no order. A tournament tree orders a few slots: its path from a slot to the root is short and
+//! stays in the cache. With many slots that path leaves the cache, and a [calendar](calendar::Calendar) takes the tree's
+//! place. Both give the same order.
 
 mod calendar;
 mod tournament;

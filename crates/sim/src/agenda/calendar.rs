@@ -8,8 +8,9 @@ use super::Entry;
 use std::mem;
 use units::Time;
 
-/// The entries that a day should have, if each slot moves four times a second, as retransmission timers do.
+/// The number of entries that a day should have.
 const ENTRIES: u64 = 64;
+/// The moves of a slot in a second, by which a day's length is chosen: about those of a retransmission timer.
 const MOVES_PER_SECOND: u64 = 4;
 
 /// The times of many slots.
@@ -48,7 +49,7 @@ impl Calendar {
         }
     }
 
-    /// Sets a slot's time; returns the earliest entry, which was `first` before. No slot is set to a day before today.
+    /// Sets a slot's time; returns the earliest entry, which was `first` before.
     pub(super) fn set(&mut self, entry: Entry, first: Entry) -> Entry {
         let before = mem::replace(&mut self.times[entry.slot as usize], entry.at);
         if before != entry.at && entry.at != Time::NEVER {

@@ -8,7 +8,7 @@
 use super::{Episode, Features, Sender, Transmission};
 use crate::tcp::pacer::{gap_by_window, spreads_by};
 use crate::tcp::times::Times;
-use cc::{FAR, PAIRS, send_quantum, super_packet};
+use cc::{FAR_RTT, PAIR_GAP, send_quantum, super_packet};
 use units::{Bytes, Rate, Span, Time};
 
 /// The longest time since the last departure, and the longest time until the next acknowledgement, for which segments
@@ -108,14 +108,14 @@ impl Sender {
         let smoothed = self.rtt.smoothed();
         let least_rtt = smoothed.map(|_| self.rtt.min());
         let payload = Bytes::new(self.payload);
-        let far = least_rtt.is_some_and(|least| least >= FAR);
+        let far = least_rtt.is_some_and(|least| least >= FAR_RTT);
         let rate = |gap: Span| Rate::of(payload, gap.max(Span::from_nanos(1)));
         if let Some(gap) = self.pacing.pacer.asked_gap() {
             let rate = rate(gap);
             return super_packet(rate, least_rtt, payload, send_quantum(rate));
         }
         let state = self.control.state();
-        if far && spreads_by(PAIRS, &state, smoothed, self.payload) {
+        if far && spreads_by(PAIR_GAP, &state, smoothed, self.payload) {
             return LEAST;
         }
         super_packet(rate(gap_by_window(&state, smoothed, self.payload)), least_rtt, payload, LEAST)
