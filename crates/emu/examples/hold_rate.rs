@@ -148,7 +148,7 @@ fn ceiling(offload: bool, share: f64, seconds: u64) -> Result<(), EmuError> {
     let limit = link::Limit::Bytes(Bytes::new(4_000_000));
     let slow = PathConfig { offload, ..PathConfig::new(Rate::from_bps(1), Span::ZERO, limit) };
     let rate = slow.reachable_rate().scale(share);
-    let config = PathConfig { link: link::LinkConfig { rate, ..slow.link }, ..slow };
+    let config = PathConfig { link: link::LinkConfig { rate, ..slow.link.clone() }, ..slow };
     let report = bulk(config, Span::from_millis(2), seconds)?;
     println!(
         "ceiling {} offload: {:.2} of {rate}, {:.0} packets/s, emulator {:.2} core, lateness p99 {} max {}",

@@ -24,7 +24,7 @@
 //! prepare()?; // while the program has one thread
 //! let (rate, delay) = (Rate::from_bps(20_000_000), Span::from_millis(20));
 //! let path = Path::start(PathConfig {
-//!     link: LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+//!     link: LinkConfig::constant(rate, delay),
 //!     limit: Limit::Bytes(Bytes::new(100_000)),
 //!     queue: "codel".into(),
 //!     reverse_delay: delay,

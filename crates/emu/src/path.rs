@@ -107,11 +107,20 @@ impl Path {
             bell: Arc::clone(&bell),
             clock,
             path_time,
-            forward: Box::new(lane(&config, config.link, (&config.queue, config.limit), "link loss")?),
+            forward: Box::new(lane(
+                &config,
+                config.link.clone(),
+                (&config.queue, config.limit),
+                "link loss",
+            )?),
             reverse: match &config.back {
                 Some(back) => {
-                    let (rate, loss) = (back.rate, back.loss);
-                    let link = LinkConfig { rate, loss, delay: config.reverse_delay, ..config.link };
+                    let link = LinkConfig {
+                        loss: back.loss,
+                        jitter: config.link.jitter,
+                        changes: back.changes.clone(),
+                        ..LinkConfig::constant(back.rate, config.reverse_delay)
+                    };
                     Direction::Limited(Box::new(lane(
                         &config,
                         link,

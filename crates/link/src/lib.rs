@@ -18,7 +18,7 @@
 //! use tightlink_link::{DropReason, Limit, Link, LinkConfig};
 //! use units::{Bytes, Fraction, Rate, Span, Time, random::Stream};
 //! let (rate, delay) = (Rate::from_bps(12_000_000), Span::from_millis(10));
-//! let config = LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO };
+//! let config = LinkConfig::constant(rate, delay);
 //! let mut link = Link::drop_tail(config, Limit::Packets(1), Stream::new(1, "link"));
 //! let mut dropped = Vec::new();
 //! for _ in 0..3 {
@@ -32,6 +32,9 @@
 
 pub mod assist;
 mod buckets;
+mod capacity;
+pub mod changes;
+mod changing_fifo;
 mod delay;
 mod fifo;
 #[cfg(fuzzing)]
@@ -59,7 +62,7 @@ pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, HeldPacket, Link, LinkConfig};
 pub use loss_episodes::{LossEpisodes, SynchronizedLosses};
-pub use meter::{Conservation, LinkReport, LinkState, Meter};
+pub use meter::{Changing, Conservation, LinkReport, LinkState, Meter};
 pub use occupancy::Occupancy;
 pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};

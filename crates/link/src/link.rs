@@ -1,34 +1,52 @@
-//! [`Link`]: loss, queue, serializer and delay line in one.
+//! [`Link`]: loss, queue, serializer and delay line in one. `link/queued.rs` has the queue with its wire,
+//! `link/propagation.rs` the delay behind it.
 
+mod propagation;
+mod queued;
+
+use crate::capacity::ChangingServer;
+use crate::changes::Changes;
+use crate::changing_fifo::ChangingFifo;
 use crate::delay::DelayLine;
 use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
-use crate::meter::{LinkReport, LinkState, Meter, Service};
+use crate::meter::{LinkReport, LinkState, Meter};
 use crate::queue::{self, BuildError, PolicyConfig};
 use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer, SourceMeters};
+use propagation::Propagation;
+use queued::Queued;
 use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// The properties of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkConfig {
-    /// Capacity.
+    /// Capacity. If it changes, its mean.
     pub rate: Rate,
-    /// One-way propagation delay.
+    /// One-way propagation delay. If it changes, its least value.
     pub delay: Span,
     /// The probability with which each arriving packet is lost.
     pub loss: Fraction,
     /// The upper limit of the extra delay. Each packet's extra delay is drawn uniformly from zero to this limit, so
     /// that packets may overtake others.
     pub jitter: Span,
+    /// The changes over time.
+    pub changes: Changes,
+}
+
+impl LinkConfig {
+    /// Creates the properties of a link that loses nothing and never changes.
+    #[must_use]
+    pub fn constant(rate: Rate, delay: Span) -> Self {
+        Self { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO, changes: Changes::default() }
+    }
 }
 
 /// A link that carries packets `P`. A packet that is pushed in comes out of [`poll`](Link::poll) after queueing,
 /// serialization and propagation, or goes to `drops` with a reason.
 pub struct Link<P> {
-    delay: Span,
-    jitter: Jitter,
+    propagation: Propagation,
     loss: RandomLoss,
     discipline: Discipline<P>,
     line: DelayLine<P>,
@@ -37,34 +55,13 @@ pub struct Link<P> {
     sources: Option<Box<SourceMeters>>,
 }
 
-/// The random delay of a packet beyond the constant one.
-struct Jitter {
-    most: Span,
-    stream: Stream,
-}
-
-impl Jitter {
-    fn draw(&mut self) -> Span {
-        if self.most == Span::ZERO { Span::ZERO } else { self.most.scale(self.stream.uniform()) }
-    }
-}
-
-/// Draws from a copy of the link's own stream, so that random loss strikes the same packets with jitter or without.
-fn jitter_stream(stream: &Stream) -> Stream {
-    Stream::new(stream.clone().integer(0, u64::MAX), "jitter")
-}
-
 enum Discipline<P> {
     /// A queue in which departures are known on arrival.
     Fifo(Fifo),
+    /// The same at a rate that changes.
+    ChangingFifo(Box<ChangingFifo>),
     /// A queue that decides when the wire is free.
     Queued(Queued<P>),
-}
-
-struct Queued<P> {
-    queue: Box<dyn Queue<HeldPacket<P>>>,
-    serializer: Serializer,
-    in_service: Option<(HeldPacket<P>, Service)>,
 }
 
 /// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
@@ -110,15 +107,18 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Creates a drop-tail link. The random loss draws from `stream`.
     #[must_use]
     pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
-        let fifo = Fifo::new(limit, Serializer::new(config.rate));
-        Self::with(config, Discipline::Fifo(fifo), stream)
+        let discipline = match ChangingServer::new(config.rate, &config.changes, &stream) {
+            None => Discipline::Fifo(Fifo::new(limit, Serializer::new(config.rate))),
+            Some(server) => Discipline::ChangingFifo(Box::new(ChangingFifo::new(limit, server))),
+        };
+        Self::with(&config, discipline, stream)
     }
 
     /// Creates a link with the queue policy `queue`.
     #[must_use]
     pub fn queued(config: LinkConfig, queue: Box<dyn Queue<HeldPacket<P>>>, stream: Stream) -> Self {
-        let serializer = Serializer::new(config.rate);
-        Self::with(config, Discipline::Queued(Queued { queue, serializer, in_service: None }), stream)
+        let queued = Queued::new(queue, config.rate, &config.changes, &stream);
+        Self::with(&config, Discipline::Queued(queued), stream)
     }
 
     /// Creates a link with the policy called `policy`, all its settings at their defaults; returns `None` if the
@@ -151,11 +151,10 @@ impl<P: Datagram + Send + 'static> Link<P> {
         })
     }
 
-    fn with(config: LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
+    fn with(config: &LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
         Self {
-            delay: config.delay,
-            jitter: Jitter { most: config.jitter, stream: jitter_stream(&stream) },
-            loss: RandomLoss::new(config.loss, stream),
+            propagation: Propagation::new(config, &stream),
+            loss: RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream),
             discipline,
             line: DelayLine::default(),
             meter: Meter::default(),
@@ -175,25 +174,26 @@ impl<P: Datagram + Send + 'static> Link<P> {
         self.sources.is_some()
     }
 
-    /// Returns true if [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and
-    /// packets keep their order behind it.
+    /// Returns true if [`admit`](Link::admit) may be used: the queue is first-in, first-out, and packets have a constant
+    /// delay behind it.
     #[must_use]
     pub fn knows_departures(&self) -> bool {
-        matches!(self.discipline, Discipline::Fifo(_)) && self.jitter.most == Span::ZERO
+        !matches!(self.discipline, Discipline::Queued(_)) && self.propagation.is_constant()
     }
 
     /// Returns the one-way propagation delay.
     #[must_use]
     pub fn delay(&self) -> Span {
-        self.delay
+        self.propagation.delay
     }
 
-    /// Returns the capacity.
+    /// Returns the capacity. If it changes, this is its mean.
     #[must_use]
     pub fn rate(&self) -> Rate {
         match &self.discipline {
             Discipline::Fifo(fifo) => fifo.rate(),
-            Discipline::Queued(queued) => queued.serializer.rate(),
+            Discipline::ChangingFifo(fifo) => fifo.rate(),
+            Discipline::Queued(queued) => queued.rate(),
         }
     }
 
@@ -205,10 +205,10 @@ impl<P: Datagram + Send + 'static> Link<P> {
     #[inline(always)]
     pub fn admit(&mut self, now: Time, length: Bytes) -> Admission {
         let Discipline::Fifo(fifo) = &mut self.discipline else {
-            panic!("only a drop-tail link knows a departure on arrival");
+            return self.admit_changing(now, length);
         };
         self.meter.arrived();
-        if self.loss.strikes() {
+        if self.loss.strikes(now) {
             self.meter.dropped(DropReason::RandomLoss);
             return Admission::Dropped(DropReason::RandomLoss);
         }
@@ -217,6 +217,26 @@ impl<P: Datagram + Send + 'static> Link<P> {
         } else {
             self.meter.dropped(DropReason::QueueFull);
             Admission::Dropped(DropReason::QueueFull)
+        }
+    }
+
+    /// Admits a packet at a rate that changes.
+    #[inline(never)]
+    fn admit_changing(&mut self, now: Time, length: Bytes) -> Admission {
+        let Discipline::ChangingFifo(fifo) = &mut self.discipline else {
+            panic!("only a drop-tail link knows a departure on arrival");
+        };
+        self.meter.arrived();
+        let fate = match self.loss.strikes(now) {
+            true => Err(DropReason::RandomLoss),
+            false => fifo.admit(now, length, &mut self.meter).ok_or(DropReason::QueueFull),
+        };
+        match fate {
+            Ok(departs) => Admission::Departs(departs),
+            Err(reason) => {
+                self.meter.dropped(reason);
+                Admission::Dropped(reason)
+            }
         }
     }
 
@@ -229,11 +249,12 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let (length, source) = (packet.wire_len(), packet.source());
         let free_at = match &self.discipline {
             Discipline::Fifo(fifo) => fifo.free_at(),
+            Discipline::ChangingFifo(fifo) => fifo.free_at(),
             Discipline::Queued(_) => now,
         };
         let mut admission = self.admit(now, length);
         if let Admission::Departs(at) = &mut admission {
-            *at = *at + self.delay + self.jitter.draw();
+            *at = self.propagation.arrival(*at);
         }
         if let Some(sources) = &mut self.sources {
             sources.settle(now);
@@ -250,7 +271,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
 
     /// Takes a packet that arrives.
     pub fn push(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
-        if let Discipline::Fifo(_) = self.discipline {
+        if let Discipline::Fifo(_) | Discipline::ChangingFifo(_) = self.discipline {
             match self.admit_packet(now, &packet) {
                 Admission::Departs(at) => self.line.push(at, packet),
                 Admission::Dropped(reason) => drops(packet, reason),
@@ -271,13 +292,13 @@ impl<P: Datagram + Send + 'static> Link<P> {
             }
             drops(held.packet, reason);
         };
-        if self.loss.strikes() {
+        if self.loss.strikes(now) {
             log(HeldPacket { arrived: now, marked: false, packet }, DropReason::RandomLoss);
             return;
         }
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let held = HeldPacket { arrived: now, marked: false, packet };
-        if queued.in_service.is_none() {
+        if queued.is_free(now) {
             // The packet goes straight to the free wire, so the backlog does not change.
             if let Some(held) = queued.queue.pass(now, held, &mut log) {
                 queued.serve(now, held);
@@ -286,6 +307,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
             let before = queued.queue.backlog();
             queued.queue.enqueue(now, held, &mut log);
             meter.waiting(before, now);
+            queued.joined(now);
         }
     }
 
@@ -299,20 +321,20 @@ impl<P: Datagram + Send + 'static> Link<P> {
     #[must_use]
     pub fn wakeup(&self) -> Option<Time> {
         let service = match &self.discipline {
-            Discipline::Fifo(_) => None,
-            Discipline::Queued(queued) => queued.in_service.as_ref().map(|(_, service)| service.departs),
+            Discipline::Fifo(_) | Discipline::ChangingFifo(_) => None,
+            Discipline::Queued(queued) => queued.due(),
         };
-        match (service, self.line.next()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        // A packet that never leaves, because the capacity has ended, needs no wakeup.
+        service.into_iter().chain(self.line.next()).min().filter(|at| *at < Time::NEVER)
     }
 
     /// Starts the measured interval.
     pub fn begin_measuring(&mut self, now: Time) {
         self.settle(now);
-        if let Discipline::Queued(queued) = &self.discipline {
-            self.meter.waiting(queued.queue.backlog(), now);
+        match &mut self.discipline {
+            Discipline::Fifo(_) => {}
+            Discipline::ChangingFifo(fifo) => fifo.begin(now),
+            Discipline::Queued(queued) => queued.begin(now, &mut self.meter),
         }
         self.meter.begin(now);
         if let Some(sources) = &mut self.sources {
@@ -323,12 +345,10 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Returns the backlog, the arrivals, the drops, and the time for which the link was sending.
     pub fn state(&mut self, now: Time) -> LinkState {
         self.settle(now);
-        match &self.discipline {
+        match &mut self.discipline {
             Discipline::Fifo(fifo) => fifo.state(now, &self.meter),
-            Discipline::Queued(queued) => {
-                let sending = queued.in_service.as_ref().map(|(_, service)| service);
-                self.meter.state(now, queued.queue.backlog(), sending, queued.serializer.rate())
-            }
+            Discipline::ChangingFifo(fifo) => fifo.state(now, &self.meter),
+            Discipline::Queued(queued) => queued.state(now, &self.meter),
         }
     }
 
@@ -336,8 +356,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// to `end`.
     pub fn report(&mut self, end: Time) -> LinkReport {
         self.settle(end);
-        let report = match &self.discipline {
+        let report = match &mut self.discipline {
             Discipline::Fifo(fifo) => fifo.report(end, &self.meter),
+            Discipline::ChangingFifo(fifo) => fifo.report(end, &self.meter),
             Discipline::Queued(queued) => queued.report(end, &self.meter),
         };
         LinkReport { sources: self.sources.as_mut().map(|sources| sources.report(end)), ..report }
@@ -348,13 +369,16 @@ impl<P: Datagram + Send + 'static> Link<P> {
     pub fn backlog(&self) -> Backlog {
         match &self.discipline {
             Discipline::Fifo(fifo) => fifo.backlog(),
+            Discipline::ChangingFifo(fifo) => fifo.backlog(),
             Discipline::Queued(queued) => queued.queue.backlog(),
         }
     }
 
     fn settle(&mut self, now: Time) {
-        if let Discipline::Fifo(fifo) = &mut self.discipline {
-            fifo.settle(now, &mut self.meter);
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) => fifo.settle(now, &mut self.meter),
+            Discipline::ChangingFifo(fifo) => fifo.settle(now, &mut self.meter),
+            Discipline::Queued(_) => {}
         }
     }
 
@@ -362,18 +386,22 @@ impl<P: Datagram + Send + 'static> Link<P> {
     fn advance(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let Self { meter, sources, .. } = self;
-        while queued.in_service.as_ref().is_some_and(|(_, service)| service.departs <= now) {
-            let Some((held, service)) = queued.in_service.take() else { return };
-            meter.served(&service);
-            if held.marked {
-                meter.marked();
+        while let Some(due) = queued.due().filter(|due| *due <= now) {
+            if let Some((held, service)) = queued.in_service.take() {
+                queued.served(&service, meter);
+                if held.marked {
+                    meter.marked();
+                }
+                let arrives = self.propagation.arrival(service.departs);
+                if let Some(sources) = sources.as_mut() {
+                    let times = (service.arrived, service.starts.since(service.arrived), arrives);
+                    sources.delivered(held.packet.source(), service.length, times, held.marked);
+                }
+                self.line.push(arrives, held.packet);
             }
-            let arrives = service.departs + self.delay + self.jitter.draw();
-            if let Some(sources) = sources.as_mut() {
-                let times = (service.arrived, service.starts.since(service.arrived), arrives);
-                sources.delivered(held.packet.source(), service.length, times, held.marked);
+            if !queued.takes_next(due) {
+                continue;
             }
-            self.line.push(arrives, held.packet);
             let mut log = |held: HeldPacket<P>, reason| {
                 meter.dropped(reason);
                 if let Some(sources) = sources.as_mut() {
@@ -382,31 +410,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
                 drops(held.packet, reason);
             };
             let before = queued.queue.backlog();
-            let next = queued.queue.dequeue(service.departs, &mut log);
-            meter.waiting(before, service.departs);
+            let next = queued.queue.dequeue(due, &mut log);
+            meter.waiting(before, due);
             if let Some(next) = next {
-                queued.serve(service.departs, next);
+                queued.serve(due, next);
             }
         }
-    }
-}
-
-impl<P: Datagram> Queued<P> {
-    /// Closes the measurement at `end`.
-    fn report(&self, end: Time, meter: &Meter) -> LinkReport {
-        let mut meter = meter.clone();
-        meter.waiting(self.queue.backlog(), end);
-        if let Some((_, service)) = &self.in_service {
-            meter.sending(service, service.departs.min(end));
-        }
-        let held = self.queue.backlog().packets + u64::from(self.in_service.is_some());
-        meter.report(end, held, self.serializer.rate())
-    }
-
-    /// Sends `held` on the free wire from `now`.
-    fn serve(&mut self, now: Time, held: HeldPacket<P>) {
-        let (arrived, length) = (held.arrived, held.wire_len());
-        let departs = self.serializer.send(now, length);
-        self.in_service = Some((held, Service { arrived, starts: now, departs, length }));
     }
 }

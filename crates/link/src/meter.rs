@@ -1,6 +1,7 @@
 //! A link's measurements of itself, which are exact: time integrals come from each packet's own times, not from
 //! sampling.
 
+use crate::capacity::ChangingServer;
 use crate::{Backlog, DropReason, Occupancy, QueueingDelay, SourcesReport};
 use units::{Bytes, Rate, Span, Time};
 
@@ -61,9 +62,9 @@ pub struct LinkReport {
     pub forwarded: u64,
     /// Bytes sent.
     pub forwarded_bytes: Bytes,
-    /// Share of time the link was sending.
+    /// Share of time the link was sending. If its rate changes, it is the share of the offered bytes that were used.
     pub utilization: f64,
-    /// Share of time the queue was empty and the link not sending.
+    /// One less the utilization: usually the share of time the queue was empty and the link not sending.
     pub idle_fraction: f64,
     /// Share of time no packet waited.
     pub queue_empty_fraction: f64,
@@ -77,6 +78,8 @@ pub struct LinkReport {
     pub queue_length: Occupancy,
     /// The packets in, out, dropped and still inside, over the whole run, warm-up included.
     pub conservation: Conservation,
+    /// The bytes that could have left the link; `None` if its rate does not change.
+    pub offered: Option<Bytes>,
     /// The packets of each source of cross traffic, and all others; `None` if the link does not
     /// [count](crate::Link::meter_sources) by source.
     pub sources: Option<SourcesReport>,
@@ -153,7 +156,8 @@ impl Meter {
     ) -> LinkState {
         let part = |packet: &Service| packet.departs.min(now).since(packet.starts.max(self.since));
         let busy = Span::from_nanos(self.busy_nanos(rate) as u64) + sending.map_or(Span::ZERO, part);
-        LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }
+        let (drops, arrivals) = (self.total_drops, self.total_arrivals);
+        LinkState { backlog, drops, arrivals, busy, rate, changing: None }
     }
 
     /// Counts a packet that has left. Calls come in the order of departure.
@@ -167,6 +171,38 @@ impl Meter {
             self.part_bytes += packet.length.get();
             self.sending(packet, packet.departs);
         }
+    }
+
+    /// Counts a packet that has left `server`, whose rate changes. Calls come in the order of departure. A packet that
+    /// began before measuring counts whole.
+    pub(crate) fn served_by(&mut self, packet: &Service, server: &mut ChangingServer) {
+        self.total_forwarded += 1;
+        self.whole_bytes += packet.length.get();
+        let counts = server.served(packet.length, packet.departs.since(packet.starts.max(self.since)));
+        self.delay.held(packet.starts.since(packet.arrived), counts);
+    }
+
+    /// Returns the state at `now` of a link whose rate changes, as [`state`](Meter::state) does. The backlog
+    /// `drains` in this time.
+    pub(crate) fn changing_state(
+        &self,
+        now: Time,
+        backlog: Backlog,
+        drains: Span,
+        server: &mut ChangingServer,
+    ) -> LinkState {
+        let (rate, (taken, offered)) = (server.mean_rate(), server.used(now));
+        let busy = Span::from_secs_f64(taken * 8.0 / rate.as_bps_f64());
+        let changing = Some(Changing { offered: Bytes::new(offered as u64), drains });
+        LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate, changing }
+    }
+
+    /// Closes the measured interval at `end`, with `held` packets still inside, for a link whose rate changes.
+    pub(crate) fn changing_report(&self, end: Time, held: u64, server: &mut ChangingServer) -> LinkReport {
+        let (taken, offered) = server.used(end);
+        let span = end.since(self.since).as_nanos() as f64;
+        let report = self.report_of(end, held, if offered > 0.0 { span * taken / offered } else { 0.0 });
+        LinkReport { offered: Some(Bytes::new(offered as u64)), ..report }
     }
 
     /// Returns the time on the wire, in nanoseconds.
@@ -248,6 +284,7 @@ impl Meter {
                 dropped: meter.total_drops,
                 held,
             },
+            offered: None,
             sources: None,
         }
     }
@@ -262,16 +299,28 @@ pub struct LinkState {
     pub drops: u64,
     /// Packets that arrived since the start of the run, dropped ones included.
     pub arrivals: u64,
-    /// Time the link was sending since the start of measurement.
+    /// Time the link was sending since the start of measurement. If its rate changes, it is the time that its mean rate
+    /// takes for the bytes sent.
     pub busy: Span,
-    /// The link's rate.
+    /// The link's rate, or its mean rate.
     pub rate: Rate,
+    /// The part of the state that only a link has whose rate changes.
+    pub changing: Option<Changing>,
+}
+
+/// The state of a link whose rate changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changing {
+    /// The bytes that could have left since the start of measurement.
+    pub offered: Bytes,
+    /// The time that it takes to send the backlog.
+    pub drains: Span,
 }
 
 impl LinkState {
     /// Returns the time that it takes to send the backlog.
     #[must_use]
     pub fn queueing_delay(&self) -> Span {
-        self.rate.serialization(self.backlog.bytes)
+        self.changing.map_or_else(|| self.rate.serialization(self.backlog.bytes), |changing| changing.drains)
     }
 }

@@ -8,10 +8,8 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 
 fn config(rate: u64, delay_us: u64, loss: f64) -> LinkConfig {
     LinkConfig {
-        rate: Rate::from_bps(rate),
-        delay: Span::from_micros(delay_us),
         loss: Fraction::new(loss).unwrap(),
-        jitter: Span::ZERO,
+        ..LinkConfig::constant(Rate::from_bps(rate), Span::from_micros(delay_us))
     }
 }
 fn fifo(config: LinkConfig, limit: Limit) -> Link<Bytes> {
@@ -173,7 +171,7 @@ proptest! {
             let last = out.last().map_or(end, |(time, _)| end.max(*time));
             (out, dropped + more, link.report(last))
         };
-        let (a, dropped_a, report_a) = run(fifo(config, limit));
+        let (a, dropped_a, report_a) = run(fifo(config.clone(), limit));
         let (b, dropped_b, report_b) = run(queued(config, limit));
         prop_assert_eq!(&a, &b);
         prop_assert_eq!(dropped_a, dropped_b);
@@ -240,8 +238,10 @@ impl Datagram for Numbered {
 fn jitter_lets_packets_overtake_and_loses_none() {
     let jittering = LinkConfig { jitter: Span::from_millis(5), ..config(12_000_000, 1000, 0.0) };
     for policy in ["drop-tail", "codel"] {
-        let make =
-            || Link::make(jittering, policy, Limit::Packets(100), Stream::new(1, "link")).expect("a policy");
+        let make = || {
+            Link::make(jittering.clone(), policy, Limit::Packets(100), Stream::new(1, "link"))
+                .expect("a policy")
+        };
         let mut link: Link<Numbered> = make();
         assert!(!link.knows_departures(), "an arrival is known only when it is there");
         // 1000 packets a second of 1000 can be sent, so none waits.

@@ -2,16 +2,11 @@
 
 use tightlink_link::{Admission, Limit, Link, LinkConfig, QueueingDelay};
 use units::random::Stream;
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// Drop-tail, a microsecond per byte, nothing lost.
 fn link() -> Link<Bytes> {
-    let config = LinkConfig {
-        rate: Rate::from_bps(8_000_000),
-        delay: Span::ZERO,
-        loss: Fraction::ZERO,
-        jitter: Span::ZERO,
-    };
+    let config = LinkConfig::constant(Rate::from_bps(8_000_000), Span::ZERO);
     Link::drop_tail(config, Limit::Packets(u64::MAX), Stream::new(1, "loss"))
 }
 

@@ -8,7 +8,7 @@ use tightlink_link::moving_limit::{Alt, AltParameters, Ebdp, EbdpParameters, Mov
 use tightlink_link::queue::{PolicyConfig, build_with};
 use tightlink_link::{Limit, Link, LinkConfig, LinkReport, Serializer, ServedQueue};
 use units::random::Stream;
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 const RATE: Rate = Rate::from_bps(8_000_000);
 
@@ -55,7 +55,7 @@ fn served(policy: &str, limit: u64, times: &[(Time, Probe)], from: Time, end: Ti
 
 /// The same by a link.
 fn linked(policy: &str, limit: u64, times: &[(Time, Probe)], from: Time, end: Time) -> LinkReport {
-    let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
+    let config = LinkConfig::constant(RATE, Span::ZERO);
     let policy = PolicyConfig::from(policy);
     let seed = stream().integer(0, u64::MAX);
     let context = policy.context(Limit::Packets(limit), RATE, Stream::new(seed, "queue"));

@@ -32,7 +32,11 @@ fn micros(micros: u64) -> Time {
 /// 12 Mbit/s, so that 1500 bytes take 1 ms, and 10 ms to the far end; 5 ms more behind it.
 fn link(policy: &str, limit: Limit, loss: f64, jitter: Span) -> Link<Packet> {
     let (rate, delay) = (Rate::from_bps(12_000_000), Span::from_millis(10));
-    let config = LinkConfig { rate, delay, loss: Fraction::new(loss).expect("a share"), jitter };
+    let config = LinkConfig {
+        loss: Fraction::new(loss).expect("a share"),
+        jitter,
+        ..LinkConfig::constant(rate, delay)
+    };
     let mut link = Link::make(config, policy, limit, Stream::new(3, "link")).expect("a policy");
     link.meter_sources(2, Span::from_millis(5));
     link
@@ -165,7 +169,7 @@ proptest! {
         arrivals in arrivals(), limit in 1..20u64, from in 0..100_000u64
     ) {
         let (rate, delay) = (Rate::from_bps(12_000_000), Span::from_millis(10));
-        let config = LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO };
+        let config = LinkConfig::constant(rate, delay);
         let limit = Limit::Packets(limit);
         let settings = PolicyConfig::from("drop-tail");
         let context = settings.context(limit, rate, Stream::new(1, "queue"));

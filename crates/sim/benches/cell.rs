@@ -13,7 +13,7 @@ use tightlink_sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, NoRecorder, Plan, QueuePlan,
     Simulation, StationPlan, Topology, UplinkPlan, UplinkSource,
 };
-use units::{Fraction, Rate, Span, Time};
+use units::{Rate, Span, Time};
 
 const STATIONS: usize = 11;
 const CATEGORIES: [Category; 2] = [Category::BestEffort, Category::Voice];
@@ -43,12 +43,7 @@ fn plan(seconds: u64) -> Plan {
     };
     let wire = |name: &str| LinkPlan {
         name: name.into(),
-        config: LinkConfig {
-            rate: Rate::from_bps(100_000_000),
-            delay: Span::from_millis(100),
-            loss: Fraction::ZERO,
-            jitter: Span::ZERO,
-        },
+        config: LinkConfig::constant(Rate::from_bps(100_000_000), Span::from_millis(100)),
         queue: "drop-tail".into(),
         limit: Limit::Packets(1000),
     };

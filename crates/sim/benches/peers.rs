@@ -19,7 +19,7 @@ use link::{Limit, LinkConfig};
 use testkit::cpu_seconds;
 use tightlink_sim::{ControlPlan, FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Topology};
 use units::random::Stream;
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup: u64) -> Plan {
     let mut starts = Stream::new(1, "starts");
@@ -27,12 +27,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         start: Time::ZERO + Span::from_secs_f64(starts.uniform()),
         ..FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(rtt))
     };
-    let config = LinkConfig {
-        rate: Rate::from_bps(rate),
-        delay: Span::ZERO,
-        loss: Fraction::ZERO,
-        jitter: Span::ZERO,
-    };
+    let config = LinkConfig::constant(Rate::from_bps(rate), Span::ZERO);
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),

@@ -33,7 +33,7 @@
 //! use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Topology};
 //! use units::{Fraction, Rate, Span, Time};
 //! let (rate, delay) = (Rate::from_bps(20_000_000), Span::from_millis(10));
-//! let config = LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO };
+//! let config = LinkConfig::constant(rate, delay);
 //! let (name, queue, limit) = ("link".into(), "drop-tail".into(), Limit::Packets(66));
 //! let plan = Plan {
 //!     topology: Topology::OneLink(LinkPlan { name, config, queue, limit }),

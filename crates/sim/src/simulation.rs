@@ -80,7 +80,8 @@ impl<R: Recorder> Simulation<R> {
                     "routers assist on single links only"
                 );
                 let make = |link: &LinkPlan| {
-                    let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
+                    let link =
+                        Link::make_with(link.config.clone(), &link.queue, link.limit, loss(&plan, link));
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let network = Network::new(links.iter().map(make).collect(), &plan);
@@ -88,7 +89,8 @@ impl<R: Recorder> Simulation<R> {
             }
             Topology::Cell(cell) => {
                 let make = |link: &LinkPlan| {
-                    let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
+                    let link =
+                        Link::make_with(link.config.clone(), &link.queue, link.limit, loss(&plan, link));
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let medium = WirelessCell::new(cell, cell.backhaul.each_ref().map(make), &plan);

@@ -1,6 +1,7 @@
 //! [`PathConfig`]: the settings of a path, and the check that this emulator can provide it.
 
 use crate::EmuError;
+use link::changes::Changes;
 use link::queue::{BuildError, PolicyConfig};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
@@ -47,6 +48,8 @@ pub struct BackLink {
     pub rate: Rate,
     /// The share of the packets that it loses at random.
     pub loss: units::Fraction,
+    /// Its changes over time.
+    pub changes: Changes,
     /// The room in its queue.
     pub limit: Limit,
     /// A policy of [`link::queue::POLICIES`] and its settings.
@@ -72,7 +75,7 @@ impl PathConfig {
     #[must_use]
     pub fn new(rate: Rate, delay: Span, limit: Limit) -> Self {
         Self {
-            link: LinkConfig { rate, delay, loss: units::Fraction::ZERO, jitter: Span::ZERO },
+            link: LinkConfig::constant(rate, delay),
             limit,
             queue: link::queue::DROP_TAIL.into(),
             reverse_delay: delay,
@@ -91,7 +94,8 @@ impl PathConfig {
     #[must_use]
     pub fn mirrored(self) -> Self {
         let (rate, loss) = (self.link.rate, self.link.loss);
-        let back = BackLink { rate, loss, limit: self.limit, queue: self.queue.clone() };
+        let changes = self.link.changes.clone();
+        let back = BackLink { rate, loss, changes, limit: self.limit, queue: self.queue.clone() };
         Self { back: Some(back), ..self }
     }
 

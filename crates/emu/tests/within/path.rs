@@ -126,14 +126,14 @@ mod report {
     use super::super::*;
     use link::{Limit, Link, LinkConfig, LinkReport, SynchronizedLosses};
     use units::random::Stream;
-    use units::{Bytes, Fraction, Rate, Span, Time};
+    use units::{Bytes, Rate, Span, Time};
 
     const RATE: Rate = Rate::from_bps(100_000_000);
 
     /// Makes a report of 100 Mbit/s times `share` in the path's time, which is `measured` ms, of the machine's
     /// `elapsed` ms.
     fn report(share: f64, measured: u64, elapsed: u64, stalled: u64) -> PathReport {
-        let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
+        let config = LinkConfig::constant(RATE, Span::ZERO);
         let mut link: Link<Bytes> =
             Link::make(config, "drop-tail", Limit::Packets(1), Stream::new(1, "loss")).expect("a policy");
         let measured = Span::from_millis(measured);

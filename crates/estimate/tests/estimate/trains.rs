@@ -5,7 +5,7 @@ use link::traffic::{Pattern, Source, TrafficConfig};
 use link::{Datagram, Limit, Link, LinkConfig};
 use tightlink_estimate::{Capacity, Estimator, LONG_TRAIN_PACKETS, TRAIN_PACKETS, Train, TrainPacket};
 use units::random::Stream;
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 const PACKET: Bytes = Bytes::new(1500);
 
@@ -33,8 +33,7 @@ fn dispersed(
     cross: Option<(Pattern, f64)>,
     seed: u64,
 ) -> Option<Rate> {
-    let config =
-        LinkConfig { rate: capacity, delay: Span::from_millis(5), loss: Fraction::ZERO, jitter: Span::ZERO };
+    let config = LinkConfig::constant(capacity, Span::from_millis(5));
     let mut link: Link<Packet> =
         Link::make(config, DROP_TAIL, Limit::Packets(limit), Stream::new(seed, "link")).expect("a link");
     let mut source = cross.map(|(pattern, share)| {

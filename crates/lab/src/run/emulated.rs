@@ -8,7 +8,7 @@ use super::record::{DelayStatistics, Engine, Hosts};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::traffic::TrafficConfig;
-use link::{Limit, LinkReport};
+use link::{Limit, LinkConfig, LinkReport};
 use scenario::Direction;
 use serde::Serialize;
 use std::fmt;
@@ -47,7 +47,7 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     }
     let tight = &resolved.links[forward];
     let path = PathConfig {
-        link: tight.config,
+        link: tight.config.clone(),
         limit: tight.limit,
         queue: link::queue::PolicyConfig { assist: None, ..tight.queue.clone() },
         reverse_delay: live::least_rtt(resolved).saturating_sub(tight.config.delay),
@@ -64,8 +64,9 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     Ok(match reverse {
         None => path.mirrored(),
         Some(link) => {
-            let (rate, loss, limit) = (link.config.rate, link.config.loss, link.limit);
-            PathConfig { back: Some(BackLink { rate, loss, limit, queue: link.queue.clone() }), ..path }
+            let LinkConfig { rate, loss, changes, .. } = link.config.clone();
+            let back = BackLink { rate, loss, changes, limit: link.limit, queue: link.queue.clone() };
+            PathConfig { back: Some(back), ..path }
         }
     })
 }

@@ -191,7 +191,7 @@ fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, V
     Ok(Resolved {
         hash: scenario.hash_with(&contents),
         seed: scenario.seed,
-        link: links[tight].config,
+        link: links[tight].config.clone(),
         queue: links[tight].queue.clone(),
         limit: links[tight].limit,
         links,

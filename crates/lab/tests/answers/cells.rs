@@ -77,7 +77,7 @@ fn what_is_not_written_is_the_standards_default() {
     assert!(matches!(&answers.source, UplinkSource::Queue(queue) if queue.limit == Limit::Packets(1000)));
     assert!(plan.stations[1].functions.is_empty());
     let [to, from] = &plan.backhaul;
-    assert_eq!((to.config, to.limit), (from.config, from.limit));
+    assert_eq!((to.config.clone(), to.limit), (from.config.clone(), from.limit));
     assert_eq!(to.config.delay, Span::from_millis(100));
     let plain = cell(&DOWNLOAD.replace("ac.be", "access_point.ac.be"));
     assert_eq!(plain.access_point[0].access, be);

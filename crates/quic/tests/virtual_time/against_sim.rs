@@ -112,8 +112,11 @@ impl fmt::Display for Cell {
 
 /// Runs the simulator's counterpart of `course`.
 fn simulate(course: &Course) -> Outcome<NoRecorder> {
-    let config =
-        LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: course.jitter };
+    let config = LinkConfig {
+        loss: course.loss,
+        jitter: course.jitter,
+        ..LinkConfig::constant(course.rate, course.rtt / 2)
+    };
     let mut flow = FlowPlan::greedy("flow", &course.flow.control.name, course.rtt);
     flow.transport =
         Transport { loss_detection: LossDetection::Rack, recovery: Recovery::Prr, ..Transport::default() };

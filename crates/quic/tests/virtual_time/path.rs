@@ -144,8 +144,11 @@ impl World {
             SendingEnd::connect(&course.flow, theirs, far(), (epoch, Time::ZERO), Some(1)).unwrap();
         let receiver = ReceivingEnd::listen(&course.flow, ours, epoch, Some(2)).unwrap();
         sender.release();
-        let config =
-            LinkConfig { rate: course.rate, delay: course.rtt / 2, loss: course.loss, jitter: course.jitter };
+        let config = LinkConfig {
+            loss: course.loss,
+            jitter: course.jitter,
+            ..LinkConfig::constant(course.rate, course.rtt / 2)
+        };
         // The simulator's link has this name, so that both lose the same packets as far as they send alike.
         let mut link = Link::drop_tail(config, course.limit, Stream::new(course.seed, "link loss"));
         link.begin_measuring(Time::ZERO);

@@ -7,7 +7,7 @@ use units::random::Stream;
 
 /// Returns the configuration and the losses of the one link. All propagation belongs to the flows: see the crate's map.
 pub(super) fn lumped(plan: &Plan, link: &LinkPlan) -> (LinkConfig, Stream) {
-    (LinkConfig { delay: Span::ZERO, ..link.config }, loss(plan, link))
+    (LinkConfig { delay: Span::ZERO, ..link.config.clone() }, loss(plan, link))
 }
 
 /// Creates the stream for a link's random losses.

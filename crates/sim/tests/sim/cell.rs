@@ -10,7 +10,7 @@ use tightlink_sim::{
     AccessReport, CellPlace, CellPlan, CellReport, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan,
     NoRecorder, Outcome, Plan, QueuePlan, Simulation, StationPlan, Topology, UplinkPlan, UplinkSource,
 };
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 pub const DATA: Category = Category::BestEffort;
 pub const ACKNOWLEDGEMENTS: Category = Category::Voice;
@@ -34,12 +34,7 @@ pub fn queue(policy: &str, packets: u64) -> QueuePlan {
 fn wire(name: &str) -> LinkPlan {
     LinkPlan {
         name: name.into(),
-        config: LinkConfig {
-            rate: Rate::from_bps(100_000_000),
-            delay: Span::from_millis(100),
-            loss: Fraction::ZERO,
-            jitter: Span::ZERO,
-        },
+        config: LinkConfig::constant(Rate::from_bps(100_000_000), Span::from_millis(100)),
         queue: "drop-tail".into(),
         limit: Limit::Packets(1000),
     }

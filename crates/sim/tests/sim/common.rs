@@ -3,16 +3,11 @@
 use cc::Start;
 use link::{Limit, LinkConfig};
 use tightlink_sim::{ControlPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology};
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
 pub fn plan(rate: u64, limit: u64) -> Plan {
-    let config = LinkConfig {
-        rate: Rate::from_bps(rate),
-        delay: Span::ZERO,
-        loss: Fraction::ZERO,
-        jitter: Span::ZERO,
-    };
+    let config = LinkConfig::constant(Rate::from_bps(rate), Span::ZERO);
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),
@@ -34,7 +29,7 @@ pub fn link(name: &str, mbps: u64, delay_ms: u64, limit: u64) -> LinkPlan {
     let (rate, delay) = (Rate::from_bps(mbps * 1_000_000), Span::from_millis(delay_ms));
     LinkPlan {
         name: name.into(),
-        config: LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+        config: LinkConfig::constant(rate, delay),
         queue: "drop-tail".into(),
         limit: Limit::Packets(limit),
     }

@@ -189,7 +189,7 @@ fn so_does_one_whose_buffer_is_a_few_packets() {
         plan.topology.links_mut()[0].config = LinkConfig {
             rate: slow,
             loss: Fraction::new(0.01).expect("a share"),
-            ..plan.topology.links()[0].config
+            ..plan.topology.links()[0].config.clone()
         };
         plan.topology.links_mut()[0].limit = Limit::Bytes(slow.volume(RTT).scale(0.25));
         plan.end = Some(Time::ZERO + Span::from_secs(6));
@@ -212,7 +212,7 @@ fn both_ways_to_carry_packets_give_the_same() {
         let target = sized("sobas", RTT, true);
         let mut plan = path(FlowPlan { size: Some(Bytes::new(40_000_000)), ..target }, 0.2);
         plan.topology.links_mut()[0].config =
-            LinkConfig { delay: Span::from_millis(20), ..plan.topology.links()[0].config };
+            LinkConfig { delay: Span::from_millis(20), ..plan.topology.links()[0].config.clone() };
         plan.end = None;
         plan
     };

@@ -8,7 +8,7 @@ use cc::{Madison, MadisonParameters, Start};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use sizing::{Action, BufferSizer, Input};
-use units::{Bytes, Fraction, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 fn seconds(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
@@ -16,12 +16,7 @@ fn seconds(seconds: u64) -> Time {
 
 /// Plans `flows` over one drop-tail link of `mbps`, measured from `warmup` to `end` seconds.
 fn plan(mbps: u64, limit: Limit, flows: Vec<FlowPlan>, (warmup, end): (u64, u64)) -> Plan {
-    let config = LinkConfig {
-        rate: Rate::from_bps(mbps * 1_000_000),
-        delay: Span::ZERO,
-        loss: Fraction::ZERO,
-        jitter: Span::ZERO,
-    };
+    let config = LinkConfig::constant(Rate::from_bps(mbps * 1_000_000), Span::ZERO);
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),

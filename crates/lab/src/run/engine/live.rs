@@ -101,7 +101,7 @@ pub(crate) fn least_rtt(resolved: &Resolved) -> Span {
 pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
     let rtt = least_rtt(resolved);
     PathConfig {
-        link: resolved.link,
+        link: resolved.link.clone(),
         limit: resolved.limit,
         // The emulator has no routers that send feedback; only the simulator has them.
         queue: PolicyConfig { assist: None, ..resolved.queue.clone() },

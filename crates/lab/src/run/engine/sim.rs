@@ -131,7 +131,7 @@ fn link_plan(link: &ResolvedLink) -> LinkPlan {
             Direction::Forward => link.name.clone(),
             Direction::Reverse => format!("{} reverse", link.name),
         },
-        config: link.config,
+        config: link.config.clone(),
         queue: link.queue.clone(),
         limit: link.limit,
     }

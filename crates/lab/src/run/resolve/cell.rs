@@ -18,7 +18,7 @@ use scenario::spec::{self, AccessRule, Sizing, Wlan};
 use sim::{
     CellPlace, CellPlan, Direction, DownlinkPlan, LinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
 };
-use units::{Bytes, Complaint, Fraction, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 const CATEGORIES: [(&str, spec::Category); 4] = [
     ("be", spec::Category::Be),
@@ -74,7 +74,7 @@ pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
     ResolvedLink {
         name: CellPlan::ACCESS_POINT.to_owned(),
         direction: spec::Direction::Forward,
-        config: LinkConfig { rate: wlan.rate, delay: delay(wlan), loss: Fraction::ZERO, jitter: Span::ZERO },
+        config: LinkConfig::constant(wlan.rate, delay(wlan)),
         queue: queue::policy(&wlan.queue.queue, &scale),
         limit: scale.limit(wlan.queue.queue.limit),
         mean_rtt: scale.mean_rtt,
@@ -270,7 +270,7 @@ fn backhaul(wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result<[LinkPlan; 2], Vec<C
     let scale = RoomScale { rate: wire.rate, mean_rtt: mean_rtt(rtts(flows)), packet: Context::MEAN_PACKET };
     let one = |name: &str| LinkPlan {
         name: name.to_owned(),
-        config: LinkConfig { rate: wire.rate, delay: wire.delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+        config: LinkConfig::constant(wire.rate, wire.delay),
         queue: queue::policy(&wire.queue, &scale),
         limit: scale.limit(wire.queue.limit),
     };

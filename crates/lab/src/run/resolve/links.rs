@@ -49,7 +49,11 @@ pub(super) fn resolve(
         ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Forward,
-            config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss, jitter: link.jitter },
+            config: LinkConfig {
+                loss: link.loss,
+                jitter: link.jitter,
+                ..LinkConfig::constant(link.rate, link.delay)
+            },
             queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
             limit: scale.limit(link.queue.limit),
             mean_rtt: scale.mean_rtt,
@@ -62,7 +66,7 @@ pub(super) fn resolve(
         Some(ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Reverse,
-            config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss, jitter: Span::ZERO },
+            config: LinkConfig { loss: back.loss, ..LinkConfig::constant(back.rate, link.delay) },
             queue: queue::policy(&back.queue, &scale),
             limit: scale.limit(back.queue.limit),
             mean_rtt: scale.mean_rtt,

@@ -1,0 +1,155 @@
+//! A capacity that changes: when packets leave a link, and how many bytes could have left it.
+
+mod instants;
+mod outages;
+mod pieces;
+
+use crate::changes::{Capacity, Changes, Opportunities, Steps};
+use instants::Instants;
+use outages::Outages;
+use pieces::Pieces;
+use std::sync::Arc;
+use units::random::Stream;
+use units::{Bytes, Rate, Span, Time};
+
+/// The server of a link whose rate changes. It gives the departure of each packet, in the order of service.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangingServer {
+    service: Service,
+    /// The same capacity from the start, for what it offers.
+    offers: Service,
+    /// The bytes offered up to the last call of [`offered`](ChangingServer::offered), in 1/8e9 of a byte.
+    offered: u128,
+    mean: Rate,
+    /// The bytes taken by packets that have left since measuring began.
+    taken: u64,
+    /// The bytes offered before measuring began.
+    offered_before: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Service {
+    Instants(Instants),
+    Pieces(Pieces),
+}
+
+/// The number of units in one byte of an offer: bits times nanoseconds per second.
+const UNITS: u128 = 8_000_000_000;
+
+impl ChangingServer {
+    /// Creates the server of a link of `rate` with these changes; returns `None` if its rate does not change. The
+    /// lengths of outages are drawn from `stream`.
+    pub(crate) fn new(rate: Rate, changes: &Changes, stream: &Stream) -> Option<Self> {
+        if !changes.changes_rate() {
+            return None;
+        }
+        let outages = changes.outage.map(|outage| Outages::new(outage, stream));
+        let available = changes.outage.map_or(1.0, |outage| outage.available());
+        let service = match &changes.capacity {
+            Some(Capacity::Opportunities(all)) => Service::Instants(Instants::new(Arc::clone(all), outages)),
+            Some(Capacity::Rates(rates)) => Service::Pieces(Pieces::new(Arc::clone(rates), outages)),
+            None => {
+                let rates = Steps::new(vec![(Span::ZERO, rate)], None).ok()?;
+                Service::Pieces(Pieces::new(Arc::new(rates), outages))
+            }
+        };
+        let mean = changes.capacity.as_ref().map_or(rate, Capacity::mean).scale(available);
+        let offers = service.clone();
+        Some(Self { offers, service, offered: 0, mean, taken: 0, offered_before: 0.0 })
+    }
+
+    /// Returns the long-run mean rate.
+    pub(crate) const fn mean_rate(&self) -> Rate {
+        self.mean
+    }
+
+    /// Returns the earliest time at which a packet that arrives `now` can begin to leave, behind all packets before
+    /// it. An opportunity at `now` itself has passed.
+    #[inline]
+    pub(crate) fn opens(&mut self, now: Time) -> Time {
+        match &mut self.service {
+            Service::Instants(instants) => instants.opens_after(now),
+            Service::Pieces(pieces) => pieces.opens(now),
+        }
+    }
+
+    /// Returns the earliest time, not before `now`, at which a packet that waits can begin to leave.
+    #[inline]
+    pub(crate) fn opens_for_waiting(&mut self, now: Time) -> Time {
+        match &mut self.service {
+            Service::Instants(instants) => instants.opens_at(now),
+            Service::Pieces(pieces) => pieces.opens(now),
+        }
+    }
+
+    /// Sends `length` bytes from the time that was returned last as opening; returns the time at which the last of them
+    /// has left, [`Time::NEVER`] if the capacity ends before.
+    #[inline]
+    pub(crate) fn send(&mut self, length: Bytes) -> Time {
+        match &mut self.service {
+            Service::Instants(instants) => instants.send(length.get() + Opportunities::HEADER),
+            Service::Pieces(pieces) => pieces.send(length.get()),
+        }
+    }
+
+    /// Counts a packet of `length` that has left; returns the time for which its delay counts. At a rate it is the time
+    /// for which the packet `was_sent`. An opportunity takes no time, so it is the packet's share of the mean rate.
+    #[inline]
+    pub(crate) fn served(&mut self, length: Bytes, was_sent: Span) -> Span {
+        match &self.service {
+            Service::Instants(instants) => {
+                self.taken += length.get() + Opportunities::HEADER;
+                instants
+                    .mean_gap
+                    .scale((length.get() + Opportunities::HEADER) as f64 / Opportunities::CARRIES as f64)
+            }
+            Service::Pieces(_) => {
+                self.taken += length.get();
+                was_sent
+            }
+        }
+    }
+
+    /// Starts the measured interval.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.taken = 0;
+        self.offered_before = self.offered(now);
+    }
+
+    /// Returns the bytes that packets have taken since measuring began, and the bytes that were offered.
+    pub(crate) fn used(&mut self, now: Time) -> (f64, f64) {
+        (self.taken as f64, self.offered(now) - self.offered_before)
+    }
+
+    /// Returns the time that it takes from `now` on to send `backlog`.
+    pub(crate) fn drains(&self, now: Time, backlog: Bytes) -> Span {
+        let left = match &mut self.service.clone() {
+            Service::Instants(instants) => {
+                if instants.opens_after(now) == Time::NEVER {
+                    Time::NEVER
+                } else {
+                    instants.send(backlog.get())
+                }
+            }
+            Service::Pieces(pieces) => {
+                if pieces.opens(now) == Time::NEVER {
+                    Time::NEVER
+                } else {
+                    pieces.send(backlog.get())
+                }
+            }
+        };
+        left.since(now)
+    }
+
+    /// Returns the bytes that could have left by `now`, used or not. Calls come in the order of time.
+    fn offered(&mut self, now: Time) -> f64 {
+        self.offered += match &mut self.offers {
+            Service::Instants(instants) => {
+                u128::from(instants.pass(now)) * u128::from(Opportunities::CARRIES) * UNITS
+            }
+            Service::Pieces(pieces) => pieces.pass(now),
+        };
+        self.offered as f64 / UNITS as f64
+    }
+}
