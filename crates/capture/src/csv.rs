@@ -183,9 +183,9 @@ fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
 /// Returns the error for a file of numbers, which is one of mahimahi's: it has the rate of a link, and no packets.
 fn delivery_times(record: &Record<'_>) -> TraceError {
     let found = "a number and no header, as in mahimahi's files: times at which a link may send 1504 bytes";
-    record.error(found, "packets that share the link, with a time and a size for each").help(
-        "they are a link's rate: [link] rate = { trace = \"FILE\" }",
-    )
+    record
+        .error(found, "packets that share the link, with a time and a size for each")
+        .help("they are a link's rate: [link] rate = { trace = \"FILE\" }")
 }
 
 fn packet(record: &Record<'_>, columns: Columns, recorder: &mut Recorder<'_>) -> Result<(), TraceError> {

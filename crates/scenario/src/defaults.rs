@@ -5,8 +5,9 @@
 
 use crate::document::Document;
 use crate::spec::{
-    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Loss, OverTime, Queue, QueueSettings, Record,
-    Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume, Wlan,
+    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Loss, OverTime, Queue,
+    QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
+    Wlan,
 };
 use std::sync::LazyLock;
 use units::{Rate, Span};

@@ -4,8 +4,8 @@ use crate::lines::{Lines, Written};
 use crate::read::default_flow;
 use crate::spec::{
     Access, AirtimeLimits, Alt, Backhaul, Categories, Category, CellDirection, CellQueue, CellWay, Direction,
-    Ebdp, Flow, Link, OverTime, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing, Station, Traffic,
-    Transport, Wlan,
+    Ebdp, Flow, Link, OverTime, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing, Station,
+    Traffic, Transport, Wlan,
 };
 use crate::table::Table;
 use crate::tables::ends::Ends;

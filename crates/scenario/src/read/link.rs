@@ -3,8 +3,8 @@
 use super::partial::PartialLink;
 use crate::cursor::{Keys, ValueAt};
 use crate::places;
-use crate::spec::Reverse;
 use crate::spec::OverTime;
+use crate::spec::Reverse;
 use crate::tables::changes::rate;
 use crate::tables::link::{LINK, LinkRead, REVERSE, ReverseRead};
 use crate::tree::{Node, Value};
@@ -64,7 +64,10 @@ fn link<'a>(at: &ValueAt<'a>, default_name: &str) -> Option<PartialLink<'a>> {
 
 /// Reads the other direction of a link: its table, and its values if all of them could be read. By default it has the
 /// `rate_of_link`.
-fn reverse<'a>(at: &ValueAt<'a>, rate_of_link: Option<OverTime<Rate>>) -> Option<(Keys<'a>, Option<Reverse>)> {
+fn reverse<'a>(
+    at: &ValueAt<'a>,
+    rate_of_link: Option<OverTime<Rate>>,
+) -> Option<(Keys<'a>, Option<Reverse>)> {
     let keys = at.keys(REVERSE)?;
     let mut read = ReverseRead::read(&keys, ());
     read.rate = keys.get("rate").map_or(rate_of_link, |at| rate(&at));

@@ -176,7 +176,11 @@ pub(crate) fn loss(at: &ValueAt<'_>) -> Option<Loss> {
             if let OverTime::Steps { steps, .. } = &loss
                 && steps.iter().all(|(_, share)| *share == Fraction::ONE)
             {
-                at.fault("a loss of 100% throughout: nothing would pass", "a share below 1 in one step", None);
+                at.fault(
+                    "a loss of 100% throughout: nothing would pass",
+                    "a share below 1 in one step",
+                    None,
+                );
                 return None;
             }
             Some(Loss::Independent(loss))
@@ -232,7 +236,9 @@ fn over_time<T: Copy + PartialEq + Display>(
     }
     let keys = at.keys(known)?;
     let kind = given(at, &keys, &["steps", "trace"], accepted)?;
-    let flag = |name| if schema::find(known, name).is_some() { keys.optional(name, ValueAt::boolean) } else { Some(None) };
+    let flag = |name| {
+        if schema::find(known, name).is_some() { keys.optional(name, ValueAt::boolean) } else { Some(None) }
+    };
     let (repeat, reorder) = (flag("repeat"), flag("reorder"));
     let every = keys.optional("every", |at| at.above_zero("s", "a period of zero"));
     if kind == "trace" {
@@ -286,7 +292,9 @@ fn steps<T>(at: &ValueAt<'_>, each: impl Fn(&ValueAt<'_>) -> Option<T>) -> Optio
         let (start, value): (Option<Span>, _) = (time.quantity("s"), each(value));
         let (start, value) = (start?, value?);
         let fault = match steps.last() {
-            None if start > Span::ZERO => Some((format!("a first step at {start}"), "0s: the value from the start on".into())),
+            None if start > Span::ZERO => {
+                Some((format!("a first step at {start}"), "0s: the value from the start on".into()))
+            }
             Some((before, _)) if start <= *before => {
                 Some((format!("a step at {start} after one at {before}"), format!("a time above {before}")))
             }

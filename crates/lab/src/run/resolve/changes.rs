@@ -5,14 +5,13 @@ use super::files::Files;
 use super::kept::{self, BoundedSource, Content, Kept, MOST_HELD};
 use capture::TraceError;
 use capture::over_time::{CapacityFile, Values, capacity, delays, packet_numbers, shares};
-use link::changes::{
-    Capacity, Changes, ExtraDelay, GilbertElliott, LossModel, Outage, Steps, StepsError,
-};
+use link::LinkConfig;
+use link::changes::{Capacity, Changes, ExtraDelay, GilbertElliott, LossModel, Outage, Steps};
 use scenario::Scenario;
 use scenario::spec::{self, Loss, OverTime, PacketNumbers};
 use std::io;
 use std::sync::Arc;
-use units::{Complaint, Fraction, Rate, Span};
+use units::{Complaint, Fraction, Rate, Span, one_line};
 
 /// A direction of a link in numbers, without its queue.
 #[derive(Clone, Debug)]
@@ -26,10 +25,20 @@ pub(super) struct Quantities {
     pub(super) changes: Changes,
 }
 
+impl Quantities {
+    /// Returns the configuration of the link, without jitter.
+    pub(super) fn config(&self) -> LinkConfig {
+        let Self { rate, delay, loss, changes } = self.clone();
+        LinkConfig { loss, changes, ..LinkConfig::constant(rate, delay) }
+    }
+}
+
+/// A link's forward direction, and the other one if it has a queue.
+pub(super) type LinkQuantities = (Quantities, Option<Quantities>);
+
 /// The links of a scenario in numbers.
 pub(super) struct LinkNumbers {
-    /// Each link's forward direction, and the other one if it has a queue.
-    pub(super) links: Vec<(Quantities, Option<Quantities>)>,
+    pub(super) links: Vec<LinkQuantities>,
     /// The fingerprints of the files.
     pub(super) contents: Vec<u64>,
     /// Remarks on rates that change.
@@ -79,17 +88,14 @@ impl Reader<'_> {
         let (mean, capacity) = self.rate(&format!("{table}.rate"), rate)?;
         let (delay, extra) = self.delay(&format!("{table}.delay"), delay)?;
         let (loss, model) = self.loss(&format!("{table}.loss"), loss)?;
-        let outage = outage.map(|outage| Outage {
-            first: outage.first,
-            every: outage.every,
-            length: outage.bounds(),
-        });
+        let outage =
+            outage.map(|outage| Outage { first: outage.first, every: outage.every, length: outage.bounds() });
         let rate = outage.map_or(mean, |outage| mean.scale(outage.available()));
         // Behind outages a rate that is one stays what it is, although its mean is less.
         let constant = || Steps::new(vec![(Span::ZERO, mean)], None).ok().map(Arc::new).map(Capacity::Rates);
         let capacity = capacity.or_else(|| outage.and_then(|_| constant()));
         if capacity.is_some() {
-            self.notes.push(format!("{table}: bdp by the mean rate, {}", rounded(rate)));
+            self.notes.push(format!("{table}: bdp by the mean rate, {}", rate.rounded()));
         }
         let changes = Changes { capacity, delay: extra, outage, loss: model };
         Ok(Quantities { rate, delay, loss, changes })
@@ -125,6 +131,7 @@ impl Reader<'_> {
                 }
             }
         };
+        self.remark_on_end(key, rate, &capacity);
         let mean = match &capacity {
             Capacity::Opportunities(all) => all.mean_rate(),
             Capacity::Rates(rates) => {
@@ -138,12 +145,25 @@ impl Reader<'_> {
         Ok((mean, Some(capacity)))
     }
 
+    /// Notes that a trace ends before the run does. A small gap gets no remark, because traces are often cut to the
+    /// duration of the run.
+    fn remark_on_end(&mut self, key: &str, rate: &OverTime<Rate>, capacity: &Capacity) {
+        let (OverTime::Trace { trace, .. }, Some(end)) = (rate, self.end) else { return };
+        let (last, then) = match capacity {
+            Capacity::Opportunities(all) if !all.repeats() => (all.period(), "nothing passes from then on"),
+            Capacity::Rates(rates) if rates.period().is_none() => {
+                (rates.last_begins(), "the last rate holds from then on; every = \"…\" begins it anew")
+            }
+            _ => return,
+        };
+        if end.saturating_sub(last) > end.scale(0.01) {
+            let name = one_line(trace);
+            self.notes.push(format!("{key}: {name} ends at {} of {}: {then}", last.rounded(), end.rounded()));
+        }
+    }
+
     /// Returns the least delay, and the rest over time unless the delay is one.
-    fn delay(
-        &mut self,
-        key: &str,
-        delay: &OverTime<Span>,
-    ) -> Result<(Span, Option<ExtraDelay>), Complaint> {
+    fn delay(&mut self, key: &str, delay: &OverTime<Span>) -> Result<(Span, Option<ExtraDelay>), Complaint> {
         let (least, steps, reorder) = match delay {
             OverTime::Constant(delay) => return Ok((*delay, None)),
             OverTime::Steps { steps, every, reorder } => {
@@ -151,10 +171,11 @@ impl Reader<'_> {
                 (least, Arc::new(steps), *reorder)
             }
             OverTime::Trace { trace, every, reorder, .. } => {
-                let kept = self.file(&format!("{key}.trace"), trace, &format!("delay {every:?}"), |source| {
-                    let (least, steps) = rest(&steps(delays(source, MOST_HELD)?, *every)?);
-                    Ok(Content::Delays(least, Arc::new(steps)))
-                })?;
+                let kept =
+                    self.file(&format!("{key}.trace"), trace, &format!("delay {every:?}"), |source| {
+                        let (least, steps) = rest(&steps(delays(source, MOST_HELD)?, *every)?);
+                        Ok(Content::Delays(least, Arc::new(steps)))
+                    })?;
                 let Content::Delays(least, steps) = kept else { unreachable!("the file was read as delays") };
                 (least, steps, *reorder)
             }
@@ -170,9 +191,10 @@ impl Reader<'_> {
                 LossModel::Shares(Arc::new(listed(key, steps, *every)?))
             }
             Loss::Independent(OverTime::Trace { trace, every, .. }) => {
-                let kept = self.file(&format!("{key}.trace"), trace, &format!("loss {every:?}"), |source| {
-                    Ok(Content::Shares(Arc::new(steps(shares(source, MOST_HELD)?, *every)?)))
-                })?;
+                let kept =
+                    self.file(&format!("{key}.trace"), trace, &format!("loss {every:?}"), |source| {
+                        Ok(Content::Shares(Arc::new(steps(shares(source, MOST_HELD)?, *every)?)))
+                    })?;
                 let Content::Shares(shares) = kept else { unreachable!("the file was read as shares") };
                 if shares.values().all(|share| share == Fraction::ONE) {
                     let found = "a loss of 100% throughout: nothing would pass";
@@ -190,9 +212,10 @@ impl Reader<'_> {
                 LossModel::Packets(numbers.as_slice().into())
             }
             Loss::Packets { packets: PacketNumbers::Trace { trace } } => {
-                let kept = self.file(&format!("{key}.packets.trace"), trace, "packets to lose", |source| {
-                    Ok(Content::Numbers(packet_numbers(source, MOST_HELD)?.into()))
-                })?;
+                let kept =
+                    self.file(&format!("{key}.packets.trace"), trace, "packets to lose", |source| {
+                        Ok(Content::Numbers(packet_numbers(source, MOST_HELD)?.into()))
+                    })?;
                 let Content::Numbers(numbers) = kept else { unreachable!("the file was read as numbers") };
                 LossModel::Packets(numbers)
             }
@@ -235,7 +258,7 @@ impl Reader<'_> {
 enum FileFault {
     File(TraceError),
     /// The period of the key ends before the last time of the file.
-    Period(StepsError),
+    Period,
 }
 
 impl From<TraceError> for FileFault {
@@ -248,7 +271,7 @@ impl FileFault {
     fn complaint(self, key: &str, shown: &str) -> Complaint {
         match self {
             Self::File(error) => complaint(key, format!("{shown}{error}"), error.accepted, error.help),
-            Self::Period(_) => {
+            Self::Period => {
                 let key = key.replace(".trace", ".every");
                 let found = format!("a period that ends before the last time of {shown}");
                 complaint(key, found, "a longer one", None)
@@ -258,23 +281,18 @@ impl FileFault {
 }
 
 fn steps<T: Copy>(values: Values<T>, every: Option<Span>) -> Result<Steps<T>, FileFault> {
-    Steps::new(values, every).map_err(FileFault::Period)
+    Steps::new(values, every).map_err(|_| FileFault::Period)
 }
 
 /// Makes steps of a list in the scenario, which its reader has checked.
 fn listed<T: Copy>(key: &str, values: &[(Span, T)], every: Option<Span>) -> Result<Steps<T>, Complaint> {
-    Steps::new(values.to_vec(), every)
-        .map_err(|error| complaint(format!("{key}.steps"), format!("{error:?}"), "steps that rise from 0s", None))
+    Steps::new(values.to_vec(), every).map_err(|error| {
+        complaint(format!("{key}.steps"), format!("{error:?}"), "steps that rise from 0s", None)
+    })
 }
 
 /// Splits delays into the least and the rest of each.
 fn rest(delays: &Steps<Span>) -> (Span, Steps<Span>) {
     let least = delays.values().min().unwrap_or_default();
     (least, delays.map(|delay| delay.saturating_sub(least)))
-}
-
-/// Returns a rate with three digits, for people.
-fn rounded(rate: Rate) -> Rate {
-    let digits = 10f64.powf((rate.as_bps_f64().max(1.0).log10().floor() - 2.0).max(0.0));
-    Rate::from_bps_f64((rate.as_bps_f64() / digits).round() * digits)
 }
