@@ -201,7 +201,8 @@ fn each_fault_of_a_file_has_its_key_and_line() {
 
 #[test]
 fn a_trace_that_ends_before_the_run_gets_a_note() {
-    let files = Files::new(&[("short.down", "0\n5000\n"), ("rate.csv", "time_s,rate_mbps\n0,20\n10,5\n")]);
+    let short = "0\n".repeat(1000) + "5000\n";
+    let files = Files::new(&[("short.down", &short), ("rate.csv", "time_s,rate_mbps\n0,20\n10,5\n")]);
     let notes = |link: &str| files.resolved(link).notes.join("\n");
     let ended = notes("rate = { trace = 'short.down', repeat = false }");
     assert!(ended.contains("short.down ends at 5 s of 60 s: nothing passes from then on"), "{ended}");
@@ -274,7 +275,7 @@ fn tried(part: &str) -> Result<(), String> {
             found.map(|found| assert!(!found.is_empty())).map_err(|error| error.to_string())
         }
         ("claim", _) => {
-            let text = "[[claim]]\ntext = 'c'\ncase = ''\nquantity = 'goodput'\nengines = ['sim']\nat_least = '20% of capacity'\n";
+            let text = "[[claim]]\nfigure = 'f'\nsays = 'c'\nquantity = 'goodput'\nengines = ['sim']\nat_least = '20% of capacity'\n";
             let claims = tightlink_lab::study::claims::parse_claims("c.toml", text).unwrap();
             let document = Document::parse("t.toml", &short).unwrap();
             let asked = Experiment::in_memory(&document).unwrap().engines([Engine::Sim]);
