@@ -51,8 +51,16 @@ pub struct Link<P> {
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
+    /// The beginning of the changes over time; `None` if nothing changes.
+    changes: Option<Box<Beginning>>,
     /// The meters of each source of cross traffic; `None` if the link does not [count](Link::meter_sources) by source.
     sources: Option<Box<SourceMeters>>,
+}
+
+/// The configuration of a link that changes, and its random stream at the start.
+struct Beginning {
+    config: LinkConfig,
+    stream: Stream,
 }
 
 enum Discipline<P> {
@@ -107,7 +115,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Creates a drop-tail link. The random loss draws from `stream`.
     #[must_use]
     pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
-        let discipline = match ChangingServer::new(config.rate, &config.changes, &stream) {
+        let discipline = match ChangingServer::new(config.rate, &config.changes, &stream, Time::ZERO) {
             None => Discipline::Fifo(Fifo::new(limit, Serializer::new(config.rate))),
             Some(server) => Discipline::ChangingFifo(Box::new(ChangingFifo::new(limit, server))),
         };
@@ -152,13 +160,31 @@ impl<P: Datagram + Send + 'static> Link<P> {
     }
 
     fn with(config: &LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
+        let changes = (config.changes != Changes::default())
+            .then(|| Box::new(Beginning { config: config.clone(), stream: stream.clone() }));
         Self {
-            propagation: Propagation::new(config, &stream),
-            loss: RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream),
+            changes,
+            propagation: Propagation::new(config, &stream, Time::ZERO),
+            loss: RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream, Time::ZERO),
             discipline,
             line: DelayLine::default(),
             meter: Meter::default(),
             sources: None,
+        }
+    }
+
+    /// Lets all changes over time begin again at `now`, such as when a run begins after its link has started.
+    pub fn begin_changes(&mut self, now: Time) {
+        self.settle(now);
+        let Some(Beginning { config, stream }) = self.changes.as_deref() else { return };
+        self.propagation = Propagation::new(config, stream, now);
+        self.loss = RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream.clone(), now);
+        if let Some(server) = ChangingServer::new(config.rate, &config.changes, stream, now) {
+            match &mut self.discipline {
+                Discipline::Fifo(_) => {}
+                Discipline::ChangingFifo(fifo) => fifo.replace(server),
+                Discipline::Queued(queued) => queued.replace(now, server),
+            }
         }
     }
 
