@@ -92,6 +92,13 @@ impl LinkReport {
         self.queue_drops + self.early_drops + self.random_losses
     }
 
+    /// Returns the mean rate that the link offered over the measured interval, bits per second, if its rate changes.
+    #[must_use]
+    pub fn offered_bps(&self) -> Option<f64> {
+        let offered = self.changing.as_ref()?.offered.bits_f64();
+        (self.measured > Span::ZERO).then(|| offered / self.measured.as_secs_f64())
+    }
+
     /// Returns drops over arrivals; zero without arrivals.
     #[must_use]
     pub fn loss_rate(&self) -> f64 {

@@ -184,6 +184,7 @@ impl Driver {
                         drops_total: state.drops - drops,
                         arrivals_total: state.arrivals - arrivals,
                         busy: state.busy,
+                        changing: state.changing,
                     }));
                 }
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);

@@ -186,6 +186,10 @@ pub struct LinkSeries {
     /// interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busy_share: Vec<f64>,
+    /// The mean rate that the link offered during the last interval, bits per second, if its rate changes; NaN if
+    /// measuring began within that interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity_bps: Vec<f64>,
 }
 
 /// The result of one scenario on one engine.

@@ -207,6 +207,9 @@ fn link<'a>(link: &'a LinkSeries) -> Vec<Sheet<'a>> {
     if !link.busy_share.is_empty() {
         sheets.push(Sheet::of_name("busy_share", Kind::Number, numbers(&link.busy_share)));
     }
+    if !link.capacity_bps.is_empty() {
+        sheets.push(Sheet::of_name("capacity_bps", Kind::Number, numbers(&link.capacity_bps)));
+    }
     sheets
 }
 

@@ -61,6 +61,8 @@ pub(super) struct SeriesRecorder<'a> {
     drops: u64,
     /// In a wireless cell, the time for which the air had been busy at the previous sample; `None` elsewhere.
     busy: Option<Span>,
+    /// What a link whose rate changes had offered at the previous sample.
+    offered: Bytes,
     series: Series,
 }
 
@@ -246,6 +248,13 @@ impl Recorder for SeriesRecorder<'_> {
         if self.keeps.drops {
             self.series.link.drops.push(state.drops - self.drops);
             self.drops = state.drops;
+        }
+        if let Some(changing) = state.changing.filter(|_| self.keeps.backlog) {
+            // The counter restarts at the end of the warm-up, like that of the air below.
+            let offered = changing.offered.bits_f64() - self.offered.bits_f64();
+            let interval = self.every.as_secs_f64();
+            self.series.link.capacity_bps.push(if offered < 0.0 { f64::NAN } else { offered / interval });
+            self.offered = changing.offered;
         }
         if let Some(before) = self.busy.filter(|_| self.keeps.backlog) {
             // The medium's counters restart at the end of the warm-up, so an interval that contains this time has no
