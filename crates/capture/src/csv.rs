@@ -39,14 +39,14 @@ struct Columns {
 }
 
 /// Records of CSV, of bounded length.
-struct Records {
+pub(crate) struct Records {
     reader: Reader,
     fields: Vec<u8>,
     ends: Vec<usize>,
 }
 
 /// A record: its cells, and the line on which it begins.
-struct Record<'a> {
+pub(crate) struct Record<'a> {
     fields: &'a str,
     ends: &'a [usize],
     line: u64,
@@ -54,11 +54,9 @@ struct Record<'a> {
 
 /// Hands the packets of `input` to `recorder`.
 pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result<(), TraceError> {
-    let delimiter = delimiter(input.see(LONGEST)?);
-    let reader = ReaderBuilder::new().comment(Some(b'#')).delimiter(delimiter).build();
-    let mut records = Records { reader, fields: vec![0; LONGEST], ends: vec![0; MOST_COLUMNS] };
+    let mut records = Records::new(input)?;
     let mut columns = None;
-    while let Some(record) = records.next(input)? {
+    while let Some(record) = records.next(input, FILES)? {
         if record.is_blank() {
             continue;
         }
@@ -84,7 +82,19 @@ fn delimiter(begin: &[u8]) -> u8 {
 }
 
 impl Records {
-    fn next(&mut self, input: &mut Input<'_>) -> Result<Option<Record<'_>>, TraceError> {
+    /// Reads the delimiter of `input`.
+    pub(crate) fn new(input: &mut Input<'_>) -> Result<Self, TraceError> {
+        let delimiter = delimiter(input.see(LONGEST)?);
+        let reader = ReaderBuilder::new().comment(Some(b'#')).delimiter(delimiter).build();
+        Ok(Self { reader, fields: vec![0; LONGEST], ends: vec![0; MOST_COLUMNS] })
+    }
+
+    /// Returns the next record, if there is one. An error has the words for `accepted` files.
+    pub(crate) fn next(
+        &mut self,
+        input: &mut Input<'_>,
+        accepted: &str,
+    ) -> Result<Option<Record<'_>>, TraceError> {
         let (mut length, mut cells, mut last) = (0, 0, 0);
         let result = loop {
             let seen = input.see(1)?;
@@ -101,7 +111,7 @@ impl Records {
         // The reader has counted the end of this line, unless the file ends without one.
         let within = begun.iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = (self.reader.line() - u64::from(last == b'\n')).saturating_sub(within).max(1);
-        let error = |found: String| Err(TraceError::new(Place::Line(line), found, FILES));
+        let error = |found: String| Err(TraceError::new(Place::Line(line), found, accepted));
         match result {
             ReadRecordResult::End => Ok(None),
             ReadRecordResult::OutputFull => {
@@ -117,7 +127,7 @@ impl Records {
 }
 
 impl Record<'_> {
-    fn cells(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).map(|column| self.cell(column).unwrap_or_default())
     }
 
@@ -129,15 +139,15 @@ impl Record<'_> {
         Some(cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell).trim())
     }
 
-    fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.ends.len() <= 1 && self.fields.trim().is_empty()
     }
 
-    fn error(&self, found: impl Into<String>, accepted: impl Into<String>) -> TraceError {
+    pub(crate) fn error(&self, found: impl Into<String>, accepted: impl Into<String>) -> TraceError {
         TraceError::new(Place::Line(self.line), found, accepted)
     }
 
-    fn value(&self, column: usize, what: &str) -> Result<&str, TraceError> {
+    pub(crate) fn value(&self, column: usize, what: &str) -> Result<&str, TraceError> {
         self.cell(column)
             .ok_or_else(|| self.error(format!("a line without a {what}"), "a value for each column"))
     }
@@ -173,10 +183,9 @@ fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
 /// Returns the error for a file of numbers, which is one of mahimahi's: it has the rate of a link, and no packets.
 fn delivery_times(record: &Record<'_>) -> TraceError {
     let found = "a number and no header, as in mahimahi's files: times at which a link may send 1504 bytes";
-    record.error(found, "packets that share the link, with a time and a size for each").help(
-        "a link whose rate changes is a [link] of its highest rate, and [[traffic]] of kind \"cbr\" with start and stop \
-         that takes the difference",
-    )
+    record
+        .error(found, "packets that share the link, with a time and a size for each")
+        .help("they are a link's rate: [link] rate = { trace = \"FILE\" }")
 }
 
 fn packet(record: &Record<'_>, columns: Columns, recorder: &mut Recorder<'_>) -> Result<(), TraceError> {
@@ -196,7 +205,7 @@ fn packet(record: &Record<'_>, columns: Columns, recorder: &mut Recorder<'_>) ->
 
 /// Reads a time in a unit of 10^`decimals` nanoseconds, exactly unless it has an exponent; fractions of a nanosecond
 /// are cut off.
-fn nanos(text: &str, decimals: u32) -> Option<u64> {
+pub(crate) fn nanos(text: &str, decimals: u32) -> Option<u64> {
     if text.contains(['e', 'E']) {
         let value = text.parse::<f64>().ok()? * 10f64.powi(decimals as i32);
         return (0.0..1.8e19).contains(&value).then_some(value as u64);

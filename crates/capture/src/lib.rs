@@ -2,7 +2,7 @@
 //!
 //! The entry point is [`read`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs`
 //! find the packets in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands
-//! them to `order.rs`, `directions.rs` and `segments.rs`. Files are untrusted: no bytes cause a panic, and memory has
+//! them to `order.rs`, `directions.rs` and `segments.rs`. `over_time.rs` reads files that say how a link changes. Files are untrusted: no bytes cause a panic, and memory has
 //! stated bounds. Files are opened elsewhere.
 
 mod csv;
@@ -17,6 +17,7 @@ pub mod fuzzing {
 mod input;
 mod link_layer;
 mod order;
+pub mod over_time;
 mod packet;
 mod pcap;
 mod pcapng;

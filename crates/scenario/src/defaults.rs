@@ -5,11 +5,12 @@
 
 use crate::document::Document;
 use crate::spec::{
-    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Queue, QueueSettings, Record,
-    Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume, Wlan,
+    AirtimeLimits, Alt, Backhaul, CellQueue, Ebdp, Flow, Limit, Link, Live, Loss, OverTime, Queue,
+    QueueSettings, Record, Replay, Reverse, Scenario, Sessions, Sizing, Spread, Station, Traffic, Volume,
+    Wlan,
 };
 use std::sync::LazyLock;
-use units::{Fraction, Rate, Span};
+use units::{Rate, Span};
 
 /// A scenario with required keys only.
 const LEAST: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '1bit/s'\nqueue.limit = '1 packets'\n[[flow]]\n\
@@ -52,13 +53,13 @@ impl Default for Scenario {
 impl Default for Link {
     fn default() -> Self {
         let queue = Queue::default();
-        Self { name: String::new(), rate: Rate::ZERO, queue, ..PATH.links[0].clone() }
+        Self { name: String::new(), rate: OverTime::default(), queue, ..PATH.links[0].clone() }
     }
 }
 
 impl Default for Reverse {
     fn default() -> Self {
-        Self { rate: Rate::ZERO, queue: Queue::default(), loss: Fraction::ZERO }
+        Self { rate: OverTime::default(), queue: Queue::default(), loss: Loss::NONE }
     }
 }
 

@@ -15,7 +15,7 @@
 //! sweep.
 //!
 //! Reading order, lower files first; none uses one below it in this list:
-//! - `values.rs`, `word.rs`, `limit.rs`, `volume.rs`: values of keys and their texts;
+//! - `values.rs`, `changes.rs`, `word.rs`, `limit.rs`, `volume.rs`: values of keys and their texts;
 //! - `schema.rs`, `near.rs`: facts about keys, and similar words; `origin.rs`, `fault.rs`: places and faults;
 //! - `path.rs`, `tree.rs`, `places.rs`: text to tree; `cursor.rs`: the walk over it; `lines.rs`: values to text;
 //! - `table.rs`: one entry for each key; `tables/`: the entries; `spec.rs`: the structs they make;
@@ -42,6 +42,7 @@
 //! # Ok::<(), tightlink_scenario::Faults>(())
 //! ```
 
+mod changes;
 mod cursor;
 mod defaults;
 mod describe;

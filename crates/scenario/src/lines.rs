@@ -1,5 +1,6 @@
 //! The text of a scenario: [`Written`] values, and `Lines` of keys with such values.
 
+use crate::changes::{Loss, Outage, OverTime, PacketNumbers};
 use crate::path::split;
 use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
@@ -219,6 +220,61 @@ impl<T: Written + Clone> Written for Spread<T> {
             Self::ParetoQuantiles { shape, mean } => pareto(*shape, mean, ", draw = \"quantiles\""),
             Self::Exponential(mean) => format!("{{ exponential = {} }}", mean.written()),
         }
+    }
+}
+
+impl<T: Written> Written for OverTime<T> {
+    fn written(&self) -> String {
+        let mut lines = Lines::default();
+        match self {
+            Self::Constant(value) => return value.written(),
+            Self::Steps { steps, every, reorder } => {
+                let pair = |(at, value): &(Span, T)| format!("[{}, {}]", at.written(), value.written());
+                let steps: Vec<String> = steps.iter().map(pair).collect();
+                lines.set_text("steps", format!("[{}]", steps.join(", ")));
+                lines.some("every", every.as_ref());
+                lines.differs("reorder", reorder, &false);
+            }
+            Self::Trace { trace, repeat, every, reorder } => {
+                lines.set("trace", trace);
+                lines.some("repeat", repeat.as_ref());
+                lines.some("every", every.as_ref());
+                lines.differs("reorder", reorder, &false);
+            }
+        }
+        lines.inline()
+    }
+}
+
+impl Written for Loss {
+    fn written(&self) -> String {
+        let mut lines = Lines::default();
+        match self {
+            Self::Independent(share) => return share.written(),
+            Self::Bursts { gilbert_elliott: states } => {
+                let mut inner = Lines::default();
+                inner.set("to_bad", &states.to_bad);
+                inner.set("to_good", &states.to_good);
+                inner.differs("bad_loss", &states.bad_loss, &Fraction::ONE);
+                inner.differs("good_loss", &states.good_loss, &Fraction::ZERO);
+                lines.table("gilbert_elliott", &inner);
+            }
+            Self::Packets { packets: PacketNumbers::Listed(numbers) } => lines.set("packets", numbers),
+            Self::Packets { packets: PacketNumbers::Trace { trace } } => {
+                lines.set_text("packets", format!("{{ trace = {} }}", trace.written()));
+            }
+        }
+        lines.inline()
+    }
+}
+
+impl Written for Outage {
+    fn written(&self) -> String {
+        let mut lines = Lines::default();
+        lines.set("every", &self.every);
+        lines.set("length", &self.length);
+        lines.differs("first", &self.first, &self.every);
+        lines.inline()
     }
 }
 

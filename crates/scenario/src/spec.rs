@@ -6,6 +6,7 @@
 //! Structs whose tables grow are `#[non_exhaustive]`, so that later keys do not break other crates. These make the
 //! structs with `default()` and set fields, or by a [draft](crate::ScenarioDraft).
 
+pub use crate::changes::{GilbertElliott, Loss, Outage, OverTime, PacketNumbers};
 pub use crate::tables::cell_queue::{AirtimeLimits, Alt, CellQueue, Ebdp, Sizing};
 pub use crate::tables::flow::Flow;
 pub use crate::tables::link::{Link, Queue, QueueSettings, Reverse};

@@ -6,6 +6,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod cell_queue;
+pub(crate) mod changes;
 pub(crate) mod draft;
 pub(crate) mod ends;
 pub(crate) mod figure;

@@ -4,8 +4,8 @@ use crate::lines::{Lines, Written};
 use crate::read::default_flow;
 use crate::spec::{
     Access, AirtimeLimits, Alt, Backhaul, Categories, Category, CellDirection, CellQueue, CellWay, Direction,
-    Ebdp, Flow, Link, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing, Station, Traffic,
-    Transport, Wlan,
+    Ebdp, Flow, Link, OverTime, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing, Station,
+    Traffic, Transport, Wlan,
 };
 use crate::table::Table;
 use crate::tables::ends::Ends;
@@ -87,16 +87,16 @@ impl Link {
         lines.name(&self.name, &format!("link-{}", index + 1));
         self.write(&Self::default(), &mut lines);
         if let Some(reverse) = &self.reverse {
-            lines.table("reverse", &reverse.lines(self.rate));
+            lines.table("reverse", &reverse.lines(&self.rate));
         }
         lines
     }
 }
 
 impl Reverse {
-    fn lines(&self, rate: Rate) -> Lines {
+    fn lines(&self, rate: &OverTime<Rate>) -> Lines {
         let mut lines = Lines::default();
-        lines.differs("rate", &self.rate, &rate);
+        lines.differs("rate", &self.rate, rate);
         self.write(&Self::default(), &mut lines);
         lines
     }

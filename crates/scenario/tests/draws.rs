@@ -33,7 +33,7 @@ fn drawn_values_are_in_their_ranges_and_every_point_is_a_scenario() {
     let (mut slow, mut counts, mut renos) = (0, [0; 6], 0);
     for point in sweep.points() {
         let scenario = document.at(&point).unwrap().scenario().unwrap_or_else(|faults| panic!("{faults}"));
-        let rate = scenario.links[0].rate;
+        let rate = scenario.links[0].rate.constant().unwrap();
         assert!(rate >= Rate::from_bps(1_000_000) && rate <= Rate::from_bps(200_000_000), "{rate}");
         slow += u32::from(rate < Rate::from_bps(14_142_000));
         let Limit::Bdp(bdp) = scenario.links[0].queue.limit else { panic!("{:?}", scenario.links[0].queue) };
@@ -80,7 +80,7 @@ fn ends_in_different_units_of_one_kind_are_drawn_in_the_lower_ones_unit() {
     for point in document.sweep().unwrap().points() {
         let (key, typed) = &point[0];
         assert!(key == "link.delay" && typed.ends_with("us"), "{typed}");
-        let delay = document.at(&point).unwrap().scenario().unwrap().links[0].delay;
+        let delay = document.at(&point).unwrap().scenario().unwrap().links[0].delay.constant().unwrap();
         assert!(delay >= Span::from_micros(500) && delay <= Span::from_millis(100), "{delay}");
     }
     refused(

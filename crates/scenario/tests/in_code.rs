@@ -268,8 +268,8 @@ proptest! {
         scenario.flows[0].name = name;
         scenario.flows[0].rtt = Some(Spread::All(Span::from_nanos(delay) * 2));
         let link = &mut scenario.links[0];
-        (link.rate, link.delay) = (Rate::from_bps(rate), Span::from_nanos(delay));
-        (link.loss, link.queue.limit) = (units::Fraction::new(share).unwrap(), Limit::Bdp(bdp));
+        (link.rate, link.delay) = (Rate::from_bps(rate).into(), Span::from_nanos(delay).into());
+        (link.loss, link.queue.limit) = (units::Fraction::new(share).unwrap().into(), Limit::Bdp(bdp));
         // A title is shown on one line, and only what can be read comes back.
         if let Ok(checked) = scenario.checked() {
             comes_back(&checked);
@@ -355,7 +355,7 @@ fn a_draft_meets_the_checks_of_a_file_and_names_keys() {
 #[test]
 fn a_scenario_of_plain_data_is_checked_and_gets_its_names_and_paths() {
     let mut link = Link::default();
-    (link.rate, link.queue.limit) = (Rate::from_bps(20_000_000), Limit::Packets(9));
+    (link.rate, link.queue.limit) = (Rate::from_bps(20_000_000).into(), Limit::Packets(9));
     let mut scenario = Scenario::default();
     scenario.title = "in code".to_owned();
     scenario.duration = Some(Span::from_secs(5));
@@ -373,8 +373,8 @@ fn a_scenario_of_plain_data_is_checked_and_gets_its_names_and_paths() {
     assert!(refused.to_string().contains("no flow is named \"flow-3\""), "{refused}");
 
     scenario.flows[1].rtt = Some(Spread::All(Span::ZERO));
-    scenario.links[0].delay = Span::from_millis(1);
-    scenario.links[0].rate = Rate::ZERO;
+    scenario.links[0].delay = Span::from_millis(1).into();
+    scenario.links[0].rate = Rate::ZERO.into();
     let complaints = scenario.checked().unwrap_err();
     let text = complaints.to_string();
     assert!(text.contains("link.rate: a rate of zero: nothing would pass"), "{text}");

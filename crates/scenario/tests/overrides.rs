@@ -39,13 +39,13 @@ fn refused(key: &str, value: &str) -> String {
 
 #[test]
 fn a_value_replaces_the_files() {
-    assert_eq!(sound("link.rate", "\"97Mbit/s\"").links[0].rate, Rate::from_bps(97_000_000));
+    assert_eq!(sound("link.rate", "\"97Mbit/s\"").links[0].rate, Rate::from_bps(97_000_000).into());
     assert_eq!(sound("seed", "7").seed, 7);
 }
 
 #[test]
 fn quotes_may_be_left_out() {
-    assert_eq!(sound("link.rate", "97Mbit/s").links[0].rate, Rate::from_bps(97_000_000));
+    assert_eq!(sound("link.rate", "97Mbit/s").links[0].rate, Rate::from_bps(97_000_000).into());
     assert_eq!(sound("link.queue.limit", "40ms").links[0].queue.limit, Limit::Time(Span::from_millis(40)));
     assert_eq!(sound("link.queue.limit", " 12 packets ").links[0].queue.limit, Limit::Packets(12));
     assert_eq!(sound("title", "a = b").title, "a = b");
@@ -55,7 +55,7 @@ fn quotes_may_be_left_out() {
 fn an_absent_key_is_added() {
     assert_eq!(sound("warmup", "10s").warmup, Span::from_secs(10));
     assert_eq!(sound("record.every", "1s").record.every, Span::from_secs(1));
-    assert_eq!(sound("link.delay", "5ms").links[0].delay, Span::from_millis(5));
+    assert_eq!(sound("link.delay", "5ms").links[0].delay, Span::from_millis(5).into());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_key_of_flow_means_every_flow_and_a_name_or_index_one() {
 
 #[test]
 fn links_and_traffic_are_picked_alike() {
-    assert_eq!(sound("link.0.rate", "1Gbit/s").links[0].rate, Rate::from_bps(1_000_000_000));
+    assert_eq!(sound("link.0.rate", "1Gbit/s").links[0].rate, Rate::from_bps(1_000_000_000).into());
     assert_eq!(sound("traffic.cbr.packet", "100B").traffic[0].packet, Bytes::new(100));
     assert_eq!(sound("traffic.packet", "100B").traffic[0].packet, Bytes::new(100));
     assert_eq!(sound("traffic.0.packet", "100B").traffic[0].packet, Bytes::new(100));
@@ -190,7 +190,7 @@ fn the_value_set_is_the_one_that_runs() {
     let points: Vec<_> = document.sweep().unwrap().points().collect();
     assert_eq!(points.len(), 1);
     let scenario = document.at(&points[0]).unwrap().scenario().unwrap();
-    assert_eq!((scenario.seed, scenario.links[0].rate), (7, Rate::from_bps(1_000_000)));
+    assert_eq!((scenario.seed, &scenario.links[0].rate), (7, &Rate::from_bps(1_000_000).into()));
     assert_eq!(document.overrides(), [("seed".to_owned(), "7".to_owned())]);
 }
 

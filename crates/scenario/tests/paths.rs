@@ -51,10 +51,12 @@ fn links_have_names_and_a_direction_back() {
     assert_eq!(names, ["access", "link-2", "far"]);
     assert_eq!(scenario.links[0].reverse, None);
     let back = scenario.links[1].reverse.as_ref().unwrap();
-    assert_eq!((back.rate, back.loss.get()), (Rate::from_bps(1_000_000), 0.01));
+    assert_eq!(back.rate, Rate::from_bps(1_000_000).into());
+    assert_eq!(back.loss, units::Fraction::new(0.01).unwrap().into());
     assert_eq!((back.queue.kind.as_str(), back.queue.limit), ("codel", Limit::Packets(20)));
     let back = scenario.links[2].reverse.as_ref().unwrap();
-    assert_eq!((back.rate, back.queue.kind.as_str()), (Rate::from_bps(50_000_000), "drop-tail"));
+    assert_eq!(back.rate, Rate::from_bps(50_000_000).into());
+    assert_eq!(back.queue.kind, "drop-tail");
 }
 
 #[test]
@@ -84,8 +86,8 @@ fn links_are_picked_by_name() {
     document.set("link.far.rate", "7Mbit/s").unwrap();
     document.set("link.link-2.reverse.queue.limit", "9kB").unwrap();
     let links = document.scenario().unwrap().links;
-    let rates: Vec<u64> = links.iter().map(|link| link.rate.as_bps() / 1_000_000).collect();
-    assert_eq!(rates, [100, 10, 7]);
+    let rates: Vec<_> = links.iter().map(|link| link.rate.constant()).collect();
+    assert_eq!(rates, [100, 10, 7].map(|rate| Some(Rate::from_bps(rate * 1_000_000))));
     assert_eq!(links[1].reverse.as_ref().unwrap().queue.limit, Limit::Bytes(Bytes::new(9000)));
 }
 

@@ -1,5 +1,6 @@
 //! What a sound scenario reads as.
 
+use tightlink_scenario::spec::Loss;
 use tightlink_scenario::{
     Column, Document, Limit, Pattern, Scenario, SocketBuffer, Spread, Stack, Transport,
 };
@@ -62,7 +63,7 @@ fn the_example_of_the_design_reads() {
     assert_eq!(scenario.source.as_deref(), Some("sobas:fig11"));
     assert_eq!(scenario.duration, Some(Span::from_secs(60)));
     assert_eq!(scenario.warmup, Span::from_secs(10));
-    assert_eq!(scenario.links[0].rate, Rate::from_bps(970_000_000));
+    assert_eq!(scenario.links[0].rate, Rate::from_bps(970_000_000).into());
     assert_eq!(scenario.links[0].queue.limit, Limit::Bdp(0.25));
     assert_eq!(scenario.flows[0].name, "target");
     assert_eq!(scenario.flows[0].size, Some(Bytes::new(1_000_000_000)));
@@ -77,7 +78,8 @@ fn the_shortest_scenario_gets_every_default() {
         read("title = 't'\n[link]\nrate = '10Mbit/s'\nqueue.limit = '40ms'\n[[flow]]\nsize = '1MB'\n");
     assert_eq!((scenario.seed, scenario.duration, scenario.warmup), (1, None, Span::ZERO));
     let link = &scenario.links[0];
-    assert_eq!((link.delay, link.loss, link.queue.kind.as_str()), (Span::ZERO, Fraction::ZERO, "drop-tail"));
+    assert_eq!((&link.delay, &link.loss), (&Span::ZERO.into(), &Loss::NONE));
+    assert_eq!(link.queue.kind, "drop-tail");
     assert_eq!(link.queue.limit, Limit::Time(Span::from_millis(40)));
     let flow = &scenario.flows[0];
     assert_eq!((flow.name.as_str(), flow.count, flow.control.as_str()), ("flow", 1, "reno"));
@@ -162,10 +164,10 @@ fn a_longer_path_keeps_its_order() {
         "title = 't'\n[[link]]\nrate = '10Mbit/s'\nqueue.limit = '9 packets'\nloss = '0.5%'\n[[link]]\n\
          rate = '20Mbit/s'\nqueue.limit = '9 packets'\nloss = 0.25\n[[flow]]\nsize = '1MB'\n",
     );
-    let rates: Vec<String> = scenario.links.iter().map(|link| link.rate.to_string()).collect();
-    assert_eq!(rates, ["10Mbit/s", "20Mbit/s"]);
-    assert_eq!(scenario.links[0].loss.get(), 0.005);
-    assert_eq!(scenario.links[1].loss.get(), 0.25);
+    let rates: Vec<_> = scenario.links.iter().map(|link| link.rate.constant()).collect();
+    assert_eq!(rates, [10_000_000, 20_000_000].map(|rate| Some(Rate::from_bps(rate))));
+    assert_eq!(scenario.links[0].loss, Fraction::new(0.005).unwrap().into());
+    assert_eq!(scenario.links[1].loss, Fraction::new(0.25).unwrap().into());
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn a_point_puts_its_values_in_place() {
     let at = document.at(&points[2]).unwrap();
     assert_eq!(at.sweep().unwrap().len(), 1, "the sweep is gone");
     let scenario = at.scenario().unwrap();
-    assert_eq!(scenario.links[0].delay, Span::from_millis(6));
+    assert_eq!(scenario.links[0].delay, Span::from_millis(6).into());
     assert_eq!(scenario.links[0].queue.limit, Limit::Bdp(1.0));
     assert_eq!(scenario.flows[0].count, 4);
 }
@@ -73,7 +73,7 @@ fn a_point_puts_its_values_in_place() {
 fn points_beyond_the_sweep_are_overrides() {
     let point = [("link.delay".to_owned(), "7ms".to_owned())];
     let scenario = document("").at(&point).unwrap().scenario().unwrap();
-    assert_eq!(scenario.links[0].delay, Span::from_millis(7));
+    assert_eq!(scenario.links[0].delay, Span::from_millis(7).into());
     assert!(document("").at(&[("flow.x.rtt".to_owned(), "1s".to_owned())]).is_err());
 }
 

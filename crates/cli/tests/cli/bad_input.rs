@@ -343,11 +343,10 @@ fn a_rate_in_the_place_of_a_file_or_in_bytes_or_over_time() {
     told(&["run", "10Mbit/s"], &["--set link.rate=10Mbit/s"]);
     told(&["send", "--limit", "100MB/s", "x", "y"], &["unknown unit \"MB/s\"", "100MB/s is \"800Mbit/s\""]);
     told(&["size", "--rate", "10MBps"], &["10MBps is \"80Mbit/s\""]);
-    let set = |change: &str| {
-        told(&["run", "small.toml", "--set", change], &["[[traffic]]", "from its start to its stop"]);
-    };
-    set("link.rate={ trace = \"lte.up\" }");
-    set("link.rate=[\"16Mbit/s\", \"4Mbit/s\"]");
+    let set = |change: &str, words: &[&str]| told(&["run", "small.toml", "--set", change], words);
+    set("link.rate={ trace = \"lte.up\" }", &["lte.up: No such file", "relative to the folder"]);
+    set("link.rate=lte.up", &["write { trace = \"lte.up\" }"]);
+    set("link.rate=[\"16Mbit/s\", \"4Mbit/s\"]", &["{ steps = [[\"0s\", …], [\"10s\", …]] }"]);
 }
 
 #[test]

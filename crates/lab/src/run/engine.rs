@@ -13,7 +13,7 @@ mod tests;
 pub(crate) use model::{has_theory, served_every};
 
 use crate::run::record::{Engine, Note, Record, Summary};
-use crate::run::resolve::{Resolved, ResolvedFlow};
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
 use link::LinkReport;
 use scenario::Direction;
 use std::ops::ControlFlow;
@@ -163,6 +163,25 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
             .accepted("one [link] without reverse")
             .help("use the simulator: --engine sim"),
     })
+}
+
+/// Refuses links that change over time.
+pub(crate) fn constant_links(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let changing = |link: &ResolvedLink| {
+        let changes = &link.config.changes;
+        let found = [
+            (changes.outage.is_some(), "outage", "outages"),
+            (changes.capacity.is_some(), "rate", "a rate that changes over time"),
+            (changes.delay.is_some(), "delay", "a delay that changes over time"),
+            (changes.loss.is_some(), "loss", "losses that are not independent of each other"),
+        ];
+        let found = found.into_iter().find(|(is_there, ..)| *is_there)?;
+        Some((format!("{}.{}", link.table, found.1), found.2))
+    };
+    let Some((key, found)) = resolved.links.iter().find_map(changing) else { return Ok(()) };
+    let found = format!("{found}, and theory describes links that stay as they are");
+    let complaint = Complaint::new(key, found).accepted("one value for the whole run");
+    Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
 }
 
 /// Refuses a wireless cell.

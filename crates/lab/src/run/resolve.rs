@@ -2,9 +2,11 @@
 
 mod assist;
 mod cell;
+mod changes;
 mod complaint;
 mod files;
 mod flow;
+mod kept;
 mod links;
 mod names;
 mod place;
@@ -170,9 +172,13 @@ pub fn resolve(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Compl
 
 fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, Vec<Complaint>> {
     names::check(scenario)?;
-    let directions = Directions::new(&scenario.links);
+    let changes::LinkNumbers { links: numbers, contents: of_links, notes: of_rates } =
+        changes::read(scenario, files)?;
+    let directions = Directions::new(&scenario.links, &numbers);
     let flows = flow::flows(scenario, &directions);
-    let Unresponsive { traffic, contents, notes } = traffic::traffic(scenario, files, &directions)?;
+    let Unresponsive { traffic, mut contents, mut notes } = traffic::traffic(scenario, files, &directions)?;
+    contents.extend(of_links);
+    notes.extend(of_rates);
     let sessions = traffic::sessions(scenario, &directions);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();

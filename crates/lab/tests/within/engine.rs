@@ -46,6 +46,7 @@ const OF_80211B: (&str, &str) = (
     "{ phy = '802.11b', rate = '11Mbit/s', queue.limit = '900 packets', backhaul = { rate = '100Mbit/s', queue.limit = '9 packets' } }",
 );
 const REVERSE: (&str, &str) = ("link.reverse", "{ queue = { limit = '50 packets' } }");
+const OUTAGE: (&str, &str) = ("link.outage", "{ every = '1s', length = '80ms' }");
 const RED: (&str, &str) = ("link.queue.kind", "red");
 const CODEL: (&str, &str) = ("link.queue.kind", "codel");
 const PIE: (&str, &str) = ("link.queue.kind", "pie");
@@ -62,6 +63,10 @@ const SAMPLES: &[Sample] = &[
     ("link.delay", &[], "15ms"),
     ("link.queue", &[], "{ limit = '60 packets' }"),
     ("link.loss", &[], "1%"),
+    ("link.outage", &[], OUTAGE.1),
+    ("link.outage.every", &[OUTAGE], "2s"),
+    ("link.outage.length", &[OUTAGE], "30ms"),
+    ("link.outage.first", &[OUTAGE], "0s"),
     ("link.jitter", &[], "5ms"),
     ("link.assist", &[], "xcp"),
     ("link.reverse", &[], REVERSE.1),
@@ -220,7 +225,17 @@ const ASKS_NOTHING: &[&str] = &[
     "record.columns",
 ];
 /// Tables whose keys are forms of a value, or define a figure.
-const FORMS: &[&str] = &["flow.rtt.", "flow.socket_buffer.", "figure."];
+const FORMS: &[&str] = &[
+    "link.rate.",
+    "link.delay.",
+    "link.loss.",
+    "link.outage.length.",
+    "link.reverse.rate.",
+    "link.reverse.loss.",
+    "flow.rtt.",
+    "flow.socket_buffer.",
+    "figure.",
+];
 
 /// Makes the scenario without the key, with the kind of traffic that has the key.
 fn base(row: &Row, folder: &Path) -> Document {
@@ -344,6 +359,57 @@ fn every_key_is_followed_refused_or_ignored_by_the_engines_that_the_schema_names
     }
     assert!(judged > 150, "{judged}");
     assert!(wrong.is_empty(), "the schema is wrong of:\n{}", wrong.join("\n"));
+}
+
+/// Each form of a value that changes, with the key that the model names when it refuses.
+const CHANGING: &[(&str, &str, &str)] = &[
+    ("link.rate", "{ steps = [['0s', '10Mbit/s'], ['1s', '5Mbit/s']], every = '2s' }", "a rate that changes"),
+    ("link.rate", "{ trace = 'lte.down' }", "a rate that changes"),
+    ("link.rate", "{ trace = 'rate.csv', every = '2s' }", "a rate that changes"),
+    ("link.delay", "{ steps = [['0s', '10ms'], ['1s', '30ms']] }", "a delay that changes"),
+    ("link.delay", "{ trace = 'delay.csv', reorder = true }", "a delay that changes"),
+    (
+        "link.loss",
+        "{ gilbert_elliott = { to_bad = 0.01, to_good = 0.3 } }",
+        "losses that are not independent",
+    ),
+    ("link.loss", "{ packets = [5, 17] }", "losses that are not independent"),
+    ("link.loss", "{ packets = { trace = 'lost.txt' } }", "losses that are not independent"),
+    ("link.loss", "{ trace = 'loss.csv' }", "losses that are not independent"),
+    ("link.outage", OUTAGE.1, "outages"),
+];
+
+#[test]
+fn a_link_that_changes_is_simulated_and_emulated_and_refused_by_theory_with_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("lte.down", "0\n1\n1\n7\n"),
+        ("rate.csv", "time_s,rate_mbps\n0,10\n1,0\n"),
+        ("delay.csv", "time_s,delay_ms\n0,30\n1,10\n"),
+        ("loss.csv", "time_s,loss\n0,0.1\n1,0\n"),
+        ("lost.txt", "5\n17\n"),
+    ];
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    let name = folder.path().join("t.toml");
+    let constant = resolve_document(&Document::parse(&name.to_string_lossy(), BASE).unwrap()).unwrap();
+    for (key, value, reason) in CHANGING {
+        let mut document = Document::parse(&name.to_string_lossy(), BASE).unwrap();
+        document.set(key, value).unwrap_or_else(|fault| panic!("{key} = {value}: {fault}"));
+        let resolved = resolve_document(&document).unwrap_or_else(|fault| panic!("{key} = {value}: {fault}"));
+        let refused = check(Engine::Model, &resolved).unwrap_err();
+        assert_eq!(refused.complaint.place, *key);
+        assert!(refused.complaint.found.starts_with(reason), "{refused}");
+        for engine in
+            Engine::ALL.into_iter().skip(1).filter(|it| cfg!(feature = "kernel") || *it != Engine::Live)
+        {
+            let asked =
+                |resolved| asked(engine, resolved).unwrap_or_else(|| panic!("{engine} refuses {value}"));
+            assert_ne!(asked(&resolved), asked(&constant), "{engine} ignores {value}");
+        }
+        run(Engine::Sim, &resolved, super::UNWATCHED).unwrap_or_else(|error| panic!("{value}: {error}"));
+    }
 }
 
 #[test]

@@ -66,6 +66,12 @@ impl<T: Copy> Steps<T> {
         self.values.iter().map(|(_, value)| *value)
     }
 
+    /// Returns the time from which the last value holds.
+    #[must_use]
+    pub fn last_begins(&self) -> Span {
+        self.values.last().map_or(Span::ZERO, |(at, _)| *at)
+    }
+
     /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -81,17 +87,19 @@ impl<T: Copy> Steps<T> {
     /// Returns the mean over time of `number` of the values: over the period, or over the time up to the last value. A
     /// single value that does not repeat is its own mean.
     pub fn mean(&self, number: impl Fn(&T) -> f64) -> f64 {
-        let last = self.values.last().map_or(Span::ZERO, |(at, _)| *at);
-        let end = self.period.unwrap_or(last);
+        self.mean_until(None, number)
+    }
+
+    /// Returns the same mean, but over the time up to `end` for values that do not repeat, if the end is known.
+    pub fn mean_until(&self, end: Option<Span>, number: impl Fn(&T) -> f64) -> f64 {
+        let end = self.period.or(end).unwrap_or(self.last_begins());
         if end == Span::ZERO {
             return self.values.first().map_or(0.0, |(_, value)| number(value));
         }
         let ends = self.values.iter().skip(1).map(|(at, _)| *at).chain([end]);
-        let weighted = self
-            .values
-            .iter()
-            .zip(ends)
-            .map(|((at, value), end)| number(value) * end.saturating_sub(*at).as_secs_f64());
+        let held = |at: Span, until: Span| until.min(end).saturating_sub(at).as_secs_f64();
+        let weighted =
+            self.values.iter().zip(ends).map(|((at, value), until)| number(value) * held(*at, until));
         weighted.sum::<f64>() / end.as_secs_f64()
     }
 

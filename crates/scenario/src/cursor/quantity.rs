@@ -51,7 +51,7 @@ impl TypedQuantity for Rate {
         text.parse()
     }
     fn over_time(value: &Value) -> Option<String> {
-        let meant = "a rate is one: for less of it at times write [[traffic]] with kind = \"cbr\", start and stop, which takes the rest";
+        let meant = "only the rate of a link can change; other rates are one for the whole run";
         matches!(value, Value::List(_) | Value::Table(_)).then(|| meant.to_owned())
     }
 }

@@ -128,7 +128,7 @@ fn sums(flows: &[&PartialFlow<'_>]) {
 
 /// Returns twice the one-way delay of a flow's links, if every delay is known.
 fn round(flow: &PartialFlow<'_>, links: &[PartialLink<'_>]) -> Option<Span> {
-    let delays = flow.way.links.iter().map(|link| links[*link].read.delay);
+    let delays = flow.way.links.iter().map(|link| links[*link].read.delay.as_ref()?.least());
     delays.sum::<Option<Span>>().map(|delay| delay * 2)
 }
 

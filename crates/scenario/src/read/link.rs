@@ -3,8 +3,10 @@
 use super::partial::PartialLink;
 use crate::cursor::{Keys, ValueAt};
 use crate::places;
+use crate::spec::OverTime;
 use crate::spec::Reverse;
-use crate::tables::link::{LINK, LinkRead, REVERSE, ReverseRead, rate};
+use crate::tables::changes::rate;
+use crate::tables::link::{LINK, LinkRead, REVERSE, ReverseRead};
 use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::Rate;
@@ -50,7 +52,7 @@ fn link<'a>(at: &ValueAt<'a>, default_name: &str) -> Option<PartialLink<'a>> {
     let keys = at.keys(LINK)?;
     let mut read = LinkRead::read(&keys, ());
     read.name = keys.or("name", default_name, ValueAt::name);
-    let reverse = keys.get("reverse").map(|at| reverse(&at, read.rate));
+    let reverse = keys.get("reverse").map(|at| reverse(&at, read.rate.clone()));
     read.reverse = match &reverse {
         None => Some(None),
         Some(back) => back.as_ref().and_then(|(_, reverse)| reverse.clone()).map(Some),
@@ -62,7 +64,10 @@ fn link<'a>(at: &ValueAt<'a>, default_name: &str) -> Option<PartialLink<'a>> {
 
 /// Reads the other direction of a link: its table, and its values if all of them could be read. By default it has the
 /// `rate_of_link`.
-fn reverse<'a>(at: &ValueAt<'a>, rate_of_link: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
+fn reverse<'a>(
+    at: &ValueAt<'a>,
+    rate_of_link: Option<OverTime<Rate>>,
+) -> Option<(Keys<'a>, Option<Reverse>)> {
     let keys = at.keys(REVERSE)?;
     let mut read = ReverseRead::read(&keys, ());
     read.rate = keys.get("rate").map_or(rate_of_link, |at| rate(&at));

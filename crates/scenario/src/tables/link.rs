@@ -1,5 +1,7 @@
 //! `[link]`, its queue, and its other direction.
 
+use super::changes::{DELAY_OVER_TIME, LOSS, OUTAGE, RATE_OVER_TIME, delay, loss, outage, rate};
+use crate::changes::{Loss, Outage, OverTime};
 use crate::cursor::{Keys, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
@@ -26,24 +28,34 @@ table! {
         kind: "text", default: Words(r#"`"link-1"`, `"link-2"`, …"#),
         why: "a single link needs no name", from: OWN,
     }
-    /// capacity, at the IP layer. `live`: up to 7 Gbit/s with 1500-byte packets
-    pub rate: Rate = rate(at) => {
-        kind: "rate above zero", default: Required(RATE),
+    /// capacity, at the IP layer. `live`: up to 7 Gbit/s with 1500-byte packets. A table describes a rate that
+    /// [changes](../guide/changing-links.md); a step may be zero
+    pub rate: OverTime<Rate> = rate(at) => {
+        kind: "rate above zero, or a table with `trace` or `steps`", default: Required(RATE),
+        within: RATE_OVER_TIME,
     }
-    /// one-way propagation delay
-    pub delay: Span = at.quantity("ms") => {
-        kind: "time", default: Written(r#""0s""#),
+    /// one-way propagation delay. If it changes, base RTTs contain the least value, and the other direction has it
+    /// throughout
+    pub delay: OverTime<Span> = delay(at) => {
+        kind: "time, or a table with `trace` or `steps`", default: Written(r#""0s""#),
         why: "a link has no delay unless one is written; a flow's `rtt` can hold all of it", from: OWN,
+        within: DELAY_OVER_TIME,
     }
     /// the queue in front of the link, see [queues](../guide/scenario.md#queues)
     pub queue: Queue = queue(at) => {
         kind: "table", default: Required(QUEUE_WRITTEN),
         within: QUEUE,
     }
-    /// each arriving packet is lost with this probability, whatever the queue holds
-    pub loss: Fraction = loss(at) => {
-        kind: "share below 1", default: Written("0"),
-        why: "losses come from the queue", from: OWN,
+    /// each arriving packet is lost with this probability, whatever the queue holds. A table describes losses that
+    /// come in bursts, by time, or to certain packets
+    pub loss: Loss = loss(at) => {
+        kind: "share below 1, or a table with `gilbert_elliott`, `trace`, `steps` or `packets`",
+        default: Written("0"), why: "losses come from the queue", from: OWN, within: LOSS,
+    }
+    /// times at which nothing leaves the link, and packets wait. Only the forward direction has them
+    opt outage: Outage [serde(skip_serializing_if = "Option::is_none")] = outage(at) => {
+        kind: "table with `every`, `length`, `first`",
+        engines: "sim live", refused_by: "model", within: OUTAGE,
     }
     /// each packet takes up to this much longer than `delay`, by a uniform distribution of its own, and may
     /// overtake others: reordering
@@ -78,10 +90,10 @@ table! {
     group REVERSED from KEY;
 
     /// capacity of the other direction
-    pub rate: Rate => {
-        kind: "rate above zero", default: Words("the link's own"),
+    pub rate: OverTime<Rate> => {
+        kind: "rate above zero, or a table as for `rate`", default: Words("the link's own"),
         engines: "sim", refused_by: "model live",
-        why: "most links are symmetric", from: OWN,
+        why: "most links are symmetric", from: OWN, within: RATE_OVER_TIME,
     }
     /// the queue in front of the other direction
     pub queue: Queue = queue(at) => {
@@ -89,10 +101,10 @@ table! {
         engines: "sim", refused_by: "model live", within: QUEUE,
     }
     /// each packet that arrives for the other direction is lost with this probability
-    pub loss: Fraction = loss(at) => {
-        kind: "share below 1", default: Written("0"),
+    pub loss: Loss = loss(at) => {
+        kind: "share below 1, or a table as for `loss`", default: Written("0"),
         engines: "sim", refused_by: "model live",
-        why: "losses come from the queue", from: OWN,
+        why: "losses come from the queue", from: OWN, within: LOSS,
     }
 }
 
@@ -231,35 +243,6 @@ table! {
         engines: "sim live", refused_by: "model", kinds: "drop-tail drop-head",
         why: "drop-tail and drop-head know no marks", from: OWN,
     }
-}
-
-/// Reads a rate. A list, a table or a file, by which other tools describe a rate that changes, gets help.
-pub(crate) fn rate(at: &ValueAt<'_>) -> Option<Rate> {
-    let changes = match &at.node.value {
-        Value::List(_) | Value::Table(_) => true,
-        Value::String(text) => {
-            let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
-            let is_unit = ["bit", "bps"].iter().any(|unit| ending.to_ascii_lowercase().contains(unit));
-            ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_unit
-        }
-        _ => false,
-    };
-    if changes {
-        let help = "a rate that changes is the highest one here, and [[traffic]] of kind \"cbr\" that takes the \
-                    difference from its start to its stop: docs/guide/scenario.md";
-        at.fault(at.node.described(), "one rate for the whole run, such as \"16Mbit/s\"", Some(help.into()));
-        return None;
-    }
-    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
-}
-
-fn loss(at: &ValueAt<'_>) -> Option<Fraction> {
-    let loss = at.fraction()?;
-    if loss == Fraction::ONE {
-        at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
-        return None;
-    }
-    Some(loss)
 }
 
 /// Reads a queue in front of a link.

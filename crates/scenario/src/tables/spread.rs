@@ -138,7 +138,8 @@ fn distribution<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
     }
 }
 
-fn uniform<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
+/// Reads a list of the least and the greatest.
+pub(crate) fn uniform<T: Spreads>(at: &ValueAt<'_>, bare: &str) -> Option<Spread<T>> {
     let items = at.items();
     let [low, high] = &items[..] else {
         let found = match items.len() {

@@ -290,7 +290,7 @@ table! {
     group WIRE from CELL;
 
     /// capacity of each direction
-    pub rate: Rate = rate(at) => {
+    pub rate: Rate = at.above_zero("Mbit/s", "a rate of zero: nothing would pass") => {
         kind: "rate above zero", default: Required(RATE),
         engines: "sim", refused_by: "live",
     }

@@ -237,10 +237,15 @@ fn established((flow, of): (&FlowReport, &ResolvedFlow)) -> Option<f64> {
 }
 
 /// Estimates the mean number of waiting packets by Little's law: packets that got through per second, times the wait of
-/// each. Returns `None` if a round trip includes more than one queue, or an acknowledgement that waits.
+/// each. Returns `None` if a round trip includes more than one queue, a delay that changes, or an
+/// acknowledgement that waits.
 fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
-    let alone =
-        !resolved.is_network() && resolved.cell.is_none() && of.delayed_ack == 1 && of.transport.timestamps;
+    let constant = resolved.link.changes.delay.is_none();
+    let alone = !resolved.is_network()
+        && resolved.cell.is_none()
+        && constant
+        && of.delayed_ack == 1
+        && of.transport.timestamps;
     let mean = flow.rtt.mean().filter(|_| alone)?;
     let waited = mean.saturating_sub(of.base_rtt + resolved.link.rate.serialization(of.segment()));
     let measured = flow.active.as_secs_f64();

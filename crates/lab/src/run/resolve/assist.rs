@@ -22,6 +22,9 @@ pub(super) fn check(scenario: &Scenario, faults: &mut Vec<Complaint>) {
                 "a router that assists senders, on a path of several links or with queues on the way back";
             let accepted = "one [link] without reverse";
             fault(found.into(), accepted.into(), Some("leave assist out, or the other links".into()));
+        } else if link.rate.constant().is_none() || link.outage.is_some() {
+            let found = "a router that assists senders by the rate of its link, at a link whose rate changes";
+            fault(found.into(), "one rate, without outages".into(), Some("leave assist out".into()));
         }
     }
     let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));

@@ -45,15 +45,12 @@ pub(super) fn resolve(
 ) -> Vec<ResolvedLink> {
     let table = |place| if ways.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
     let forward = ways.links.iter().enumerate().map(|(place, link)| {
-        let scale = carried(place, ways.reverse[place], link.rate, flows, traffic);
+        let of = &ways.numbers[place].0;
+        let scale = carried(place, ways.reverse[place], of.rate, flows, traffic);
         ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Forward,
-            config: LinkConfig {
-                loss: link.loss,
-                jitter: link.jitter,
-                ..LinkConfig::constant(link.rate, link.delay)
-            },
+            config: LinkConfig { jitter: link.jitter, ..of.config() },
             queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
             limit: scale.limit(link.queue.limit),
             mean_rtt: scale.mean_rtt,
@@ -62,11 +59,12 @@ pub(super) fn resolve(
     });
     let reverse = ways.links.iter().enumerate().filter_map(|(place, link)| {
         let (back, index) = (link.reverse.as_ref()?, ways.reverse[place]?);
-        let scale = carried(index, Some(place), back.rate, flows, traffic);
+        let of = ways.numbers[place].1.as_ref()?;
+        let scale = carried(index, Some(place), of.rate, flows, traffic);
         Some(ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Reverse,
-            config: LinkConfig { loss: back.loss, ..LinkConfig::constant(back.rate, link.delay) },
+            config: of.config(),
             queue: queue::policy(&back.queue, &scale),
             limit: scale.limit(back.queue.limit),
             mean_rtt: scale.mean_rtt,

@@ -1,5 +1,6 @@
 //! The routes of packets over links and back, as directions of the links that have a queue.
 
+use super::changes::LinkQuantities;
 use scenario::spec::{self, Direction};
 use std::collections::HashMap;
 use units::Span;
@@ -12,12 +13,14 @@ pub(super) struct Directions<'a> {
     pub(super) links: &'a [spec::Link],
     /// The index of each link by its name.
     places: HashMap<&'a str, usize>,
+    /// The numbers of each link.
+    pub(super) numbers: &'a [LinkQuantities],
     /// For each link, the index of its reverse direction if it has one.
     pub(super) reverse: Vec<Option<usize>>,
 }
 
 impl<'a> Directions<'a> {
-    pub(super) fn new(links: &'a [spec::Link]) -> Self {
+    pub(super) fn new(links: &'a [spec::Link], numbers: &'a [LinkQuantities]) -> Self {
         let mut next = links.len();
         let reverse = |link: &spec::Link| {
             link.reverse.as_ref().map(|_| {
@@ -29,6 +32,7 @@ impl<'a> Directions<'a> {
             places: links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect(),
             reverse: links.iter().map(reverse).collect(),
             links,
+            numbers,
         }
     }
 
@@ -38,7 +42,7 @@ impl<'a> Directions<'a> {
 
     /// Returns twice the one-way delay of a path.
     pub(super) fn round(&self, path: &[String]) -> Span {
-        self.places(path).map(|place| self.links[place].delay * 2).sum()
+        self.places(path).map(|place| self.numbers[place].0.delay * 2).sum()
     }
 
     /// Returns the route over a path in a direction.

@@ -7,6 +7,8 @@ pub use ends::Ends;
 pub use mix::Mix;
 
 use super::hosts::Hosts;
+use crate::run::engine::constant_links;
+use crate::run::record::Engine;
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, RoomScale};
 use link::queue::Settings;
 use model::rules::bandwidth_delay_product;
@@ -124,8 +126,13 @@ impl Question {
     /// wishes of this file.
     ///
     /// # Errors
-    /// If it has no greedy flow.
+    /// If it has no greedy flow, or a link that changes.
     pub(super) fn of_path(resolved: &Resolved) -> Result<Self, Complaint> {
+        constant_links(Engine::Model, resolved).map_err(|misfit| {
+            let help =
+                "search the limit by simulation: [figure.smallest], or a [sweep] over link.queue.limit";
+            misfit.complaint.help(help)
+        })?;
         let greedy: Vec<_> = resolved.greedy().collect();
         let rtts = greedy.iter().map(|flow| flow.base_rtt);
         let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {
