@@ -63,13 +63,17 @@ fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
             }
             let place =
                 PLACES.iter().find(|(name, _)| *name == options.place).map_or(PLACES[0].1, |place| place.1);
-            let question = Question {
+            let wishes = Question {
                 rtt: options.rtt,
                 flows: options.flows.unwrap_or(place),
                 mix: options.control.clone(),
                 packet: options.packet,
                 queue: options.queue.clone(),
                 ..Question::of(rate.unwrap_or_default())
+            };
+            let question = match &options.trace {
+                Some(trace) => Question::of_trace(trace, wishes).map_err(Problem::usage)?,
+                None => wishes,
             };
             Study::of(question, folder.to_owned())
         }

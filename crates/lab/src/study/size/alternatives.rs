@@ -81,6 +81,9 @@ pub(super) fn alternatives<W: TestPath>(
     let sensitivity = named.by_ref().take(sensitive).map(|(what, point)| Variant { what, point }).collect();
     let others: Vec<(String, Point)> = named.collect();
     let mut limits = vec![chosen.least, chosen.recommended, chosen.most];
+    if question.changing.is_some() {
+        limits.extend(trials.limits().iter().map(|(limit, _)| *limit));
+    }
     limits.sort_unstable();
     limits.dedup();
     let known = |limit: u64| Some((question.queue.as_str(), trials.found(limit)?.point));
