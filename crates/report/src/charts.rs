@@ -2,7 +2,7 @@
 
 use super::cell;
 use super::chart::{
-    CaseData, Chart, MAX_FLOWS, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, curve_name, finish, trace,
+    Area, CaseData, Chart, MAX_FLOWS, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, curve_name, finish, trace,
 };
 use super::completion::completion_chart;
 use super::data::data_chart;
@@ -211,7 +211,21 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         _ => case.socket_buffer_bytes.map(|s| ("socket buffer", s)).into_iter().collect(),
     };
     levels.iter_mut().for_each(|level| level.1 *= spec.scale);
-    finish(spec.kind, spec.title, spec.unit, note, traces, &levels)
+    let area = if spec.kind == "rate" { capacity_area(case) } else { None };
+    if area.is_some() {
+        levels.iter_mut().filter(|level| level.0 == "capacity").for_each(|level| level.0 = "mean capacity");
+    }
+    Chart { area, ..finish(spec.kind, spec.title, spec.unit, note, traces, &levels) }
+}
+
+/// Returns the capacity over time of a link whose rate changes. All engines have the same.
+fn capacity_area(case: &Case) -> Option<Area> {
+    let links = case.records.iter().map(|record| &record.series.link);
+    let link =
+        links.max_by_key(|link| link.capacity_bps.len()).filter(|link| !link.capacity_bps.is_empty())?;
+    let thin = interval_means(&link.t_s, &link.capacity_bps, MAX_RATE_POINTS);
+    let thin = trace(Engine::Sim, None, String::new(), &thin, 1e-6);
+    Some(Area { name: "capacity".into(), x: thin.x, y: thin.y })
 }
 
 fn backlog_chart(case: &Case) -> Chart {

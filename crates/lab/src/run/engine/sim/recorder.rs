@@ -5,7 +5,7 @@ use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
 use crate::run::memory::{self, ExcessMemory};
-use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, Series, Times};
+use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, OfferedRate, Series, Times};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
 use scenario::Column;
@@ -61,8 +61,8 @@ pub(super) struct SeriesRecorder<'a> {
     drops: u64,
     /// In a wireless cell, the time for which the air had been busy at the previous sample; `None` elsewhere.
     busy: Option<Span>,
-    /// What a link whose rate changes had offered at the previous sample.
-    offered: Bytes,
+    /// The capacity of a link whose rate changes.
+    offered: OfferedRate,
     series: Series,
 }
 
@@ -149,6 +149,7 @@ impl<'a> SeriesRecorder<'a> {
             delivered: vec![Bytes::ZERO; flows.len()],
             drops: 0,
             busy: resolved.cell.is_some().then_some(Span::ZERO),
+            offered: OfferedRate::default(),
             series: Series { flows, link, ..Series::default() },
         }
     }
@@ -250,11 +251,7 @@ impl Recorder for SeriesRecorder<'_> {
             self.drops = state.drops;
         }
         if let Some(changing) = state.changing.filter(|_| self.keeps.backlog) {
-            // The counter restarts at the end of the warm-up, like that of the air below.
-            let offered = changing.offered.bits_f64() - self.offered.bits_f64();
-            let interval = self.every.as_secs_f64();
-            self.series.link.capacity_bps.push(if offered < 0.0 { f64::NAN } else { offered / interval });
-            self.offered = changing.offered;
+            self.series.link.capacity_bps.push(self.offered.next(at, changing.offered));
         }
         if let Some(before) = self.busy.filter(|_| self.keeps.backlog) {
             // The medium's counters restart at the end of the warm-up, so an interval that contains this time has no
