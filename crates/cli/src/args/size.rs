@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use lab::study::size::{CONTROL, Ends, Mix, PACKET, PLACES, RTT, TARGET};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
 
 /// The options that only a question without a scenario has.
@@ -91,8 +91,8 @@ fn file(text: OsString) -> Result<PathBuf, Complaint> {
 /// Reads a rate. A file in its place is meant for a trace.
 fn rate(text: &str) -> Result<Rate, Complaint> {
     text.parse().map_err(|error: TextError| {
-        let complaint = Complaint { place: String::new(), ..error.into() };
-        if std::path::Path::new(text).is_file() { complaint.help(format!("write --trace {text}")) } else { complaint }
+        let complaint = Complaint::new("", error.to_string());
+        if Path::new(text).is_file() { complaint.help(format!("write --trace {text}")) } else { complaint }
     })
 }
 

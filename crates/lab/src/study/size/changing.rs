@@ -4,7 +4,7 @@
 //! flows begin at places that are spread evenly over the trace.
 
 use super::answer::{Point, Policy, Preferred};
-use super::question::{ChangingFacts, Ends, FEW, Question};
+use super::question::{ChangingFacts, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
 use super::twin::LIMITS;

@@ -143,10 +143,15 @@ fn on_ethernet(question: &Question) -> String {
     )
 }
 
+/// Returns the limit that a policy has by default, packets; `None` if it does not keep the queue short by itself.
+pub(super) fn default_limit(queue: &str) -> Option<u64> {
+    DEFAULTS.iter().find(|(name, _)| *name == queue).map(|(_, limit)| *limit)
+}
+
 /// Writes a policy and its settings as `tc` reads them, with a limit that holds `safe` packets.
 fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
     let own = if queue == question.queue { question.settings } else { link::queue::Settings::default() };
-    let limit = DEFAULTS.iter().find(|(name, _)| *name == queue)?.1.max(safe);
+    let limit = default_limit(queue)?.max(safe);
     let (codel, pie) = (CodelParameters::default(), PieParameters::default());
     let time = |set: Option<Span>, default: Span| set.unwrap_or(default);
     let ecn = if question.ecn && own.ecn.unwrap_or(true) { "ecn" } else { "noecn" };
