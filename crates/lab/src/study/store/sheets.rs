@@ -104,6 +104,14 @@ impl<'a> Sheet<'a> {
 }
 
 impl RowRange<'_> {
+    /// Returns the number of rows.
+    #[cfg(feature = "parquet")]
+    pub(super) const fn rows(&self) -> usize {
+        let (Self::Numbers(_, rows) | Self::Each(_, rows) | Self::Whole(_, rows) | Self::Text(_, rows)) =
+            self;
+        *rows
+    }
+
     fn numbers(&self) -> Vec<Option<f64>> {
         match self {
             Self::Numbers(values, rows) => {
