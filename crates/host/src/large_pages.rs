@@ -7,8 +7,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The bytes from which a piece of memory is a mapping of its own, in large pages. A large page has 2 MB on x86_64.
-const LARGE: usize = 4 << 20;
+/// The bytes from which a piece of memory lies in large pages. A large page has 2 MB on x86_64, and the last one of a
+/// piece may be used in part only.
+const LARGE: usize = 32 << 20;
+/// The bytes from which a piece of memory is a mapping of its own, and goes back to the system when it is free.
+const MAPPED: usize = 4 << 20;
 /// The free memory at the end of the heap that a process keeps, bytes.
 const KEPT: usize = 16 << 20;
 
@@ -77,7 +80,7 @@ fn keep(bytes: usize) {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: the settings concern later calls of the allocator only.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE as libc::c_int);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED as libc::c_int);
         libc::mallopt(libc::M_TRIM_THRESHOLD, bytes);
     }
 }
@@ -89,24 +92,39 @@ const fn keep(_bytes: usize) {}
 /// Prepares the heap of the main thread for `bytes` in small pieces, which then lie in large pages. Does nothing in
 /// another thread, or if the process does not [keep](keep_memory) its memory.
 pub fn reserve_heap(bytes: u64) {
-    const PIECE: usize = LARGE / 2;
     let is_main = || rustix::thread::gettid() == rustix::process::getpid();
     let Ok(bytes) = usize::try_from(bytes) else { return };
-    if bytes < PIECE || !KEEPS.load(Ordering::Relaxed) || !is_main() {
+    if bytes < MAPPED / 2 || !KEEPS.load(Ordering::Relaxed) || !is_main() {
         return;
     }
     keep(bytes.saturating_add(KEPT));
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
-    for _ in 0..=bytes / PIECE {
-        let mut piece = Vec::new();
-        if piece.try_reserve_exact(PIECE).is_err() {
-            return;
-        }
-        advise(piece.as_mut_ptr(), PIECE);
-        pieces.push(piece);
-    }
-    // All pieces are free again when this returns.
+    extend_heap(bytes);
 }
+
+/// Extends the heap in one step and asks for large pages there. It must not be extended piece by piece, because the
+/// allocator writes to each piece, and a large page has to be taken whole.
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "settings of the C library's allocator, and the end of its heap")]
+fn extend_heap(bytes: usize) {
+    /// The least extension of a heap by default.
+    const USUAL: libc::c_int = 128 << 10;
+    let mut piece: Vec<u8> = Vec::new();
+    // SAFETY: the setting concerns later calls of the allocator only.
+    unsafe { libc::mallopt(libc::M_TOP_PAD, libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX)) };
+    let extended = piece.try_reserve_exact(MAPPED / 4).is_ok();
+    // SAFETY: the setting concerns later calls of the allocator only.
+    unsafe { libc::mallopt(libc::M_TOP_PAD, USUAL) };
+    // SAFETY: the end of the heap is read, and stays.
+    let end = unsafe { libc::sbrk(0) }.addr();
+    let free = end.saturating_sub(piece.as_ptr().addr());
+    if extended && free <= bytes + MAPPED {
+        advise(piece.as_mut_ptr(), free);
+    }
+}
+
+/// Does nothing, because another C library's allocator has no such settings.
+#[cfg(not(target_env = "gnu"))]
+const fn extend_heap(_bytes: usize) {}
 
 #[cfg(test)]
 mod tests {

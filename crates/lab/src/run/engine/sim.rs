@@ -21,14 +21,11 @@ use sim::{
 };
 use units::{Bytes, Complaint, Span, Time};
 
-/// The memory that a flow takes from the heap in small pieces, bytes.
-const FLOW: u64 = 1024;
-
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
     let plan = plan(resolved);
     let watch = Stopwatch::start();
-    memory::reserve(plan.flows.len() as u64 * FLOW + recorder::size(resolved));
+    memory::reserve(recorder::size(resolved));
     let simulation = Simulation::new(plan, Box::new(SeriesRecorder::new(resolved, progress)));
     let ran = simulation.try_run();
     let outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;

@@ -9,7 +9,7 @@
 use super::sheets::{Kind, RowRange, Sheet};
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
-use parquet::column::page::{CompressedPage, Page, PageWriteSpec, PageWriter};
+use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -96,6 +96,8 @@ struct Pages<'a> {
     levels: Runs,
     filled: usize,
     values: Vec<u8>,
+    /// The pages since the last long piece began, and the lengths of their content.
+    last: Vec<(Page, usize)>,
     /// The rows of all finished pages.
     rows: usize,
     /// The bytes of all finished pages before compression.
@@ -112,6 +114,7 @@ impl<'a> Pages<'a> {
             levels: Runs::default(),
             filled: 0,
             values: Vec::new(),
+            last: Vec::new(),
             rows: 0,
             size: 0,
             dictionary: 0,
@@ -120,7 +123,19 @@ impl<'a> Pages<'a> {
 
     /// Encodes numbers. If the column is `nullable`, numbers that are not finite are null.
     fn put_numbers(&mut self, pieces: &[RowRange<'_>], nullable: bool) -> Result<(), ParquetError> {
+        let mut before = None;
         for piece in pieces {
+            // Flows that are sampled together share their times, and the pages of these.
+            let same = piece.place().filter(|place| place.1 >= PAGE);
+            if same.is_some() && same == before {
+                self.put_again()?;
+                continue;
+            }
+            before = same;
+            if same.is_some() {
+                self.end_numbers(nullable)?;
+                self.last.clear();
+            }
             let mut from = 0;
             while from < piece.rows() {
                 let rows = from..piece.rows().min(from + PAGE - self.filled);
@@ -147,8 +162,22 @@ impl<'a> Pages<'a> {
                     self.end_numbers(nullable)?;
                 }
             }
+            if same.is_some() {
+                self.end_numbers(nullable)?;
+            }
         }
         self.end_numbers(nullable)
+    }
+
+    /// Writes the pages of the last long piece once more.
+    fn put_again(&mut self) -> Result<(), ParquetError> {
+        let pages = std::mem::take(&mut self.last);
+        for (page, length) in &pages {
+            self.rows += page.num_values() as usize;
+            self.put_page(page.clone(), *length)?;
+        }
+        self.last = pages;
+        Ok(())
     }
 
     fn put(&mut self, value: Option<[u8; 8]>) {
@@ -204,13 +233,13 @@ impl<'a> Pages<'a> {
         if runs.0.is_empty() {
             return Ok(());
         }
-        let page = |buf| Page::DictionaryPage {
-            buf,
+        let page = Page::DictionaryPage {
+            buf: self.compressed(&texts)?,
             num_values: places.len() as u32,
             encoding: Encoding::PLAIN,
             is_sorted: false,
         };
-        self.dictionary = self.write(&texts, page)?.bytes_written;
+        self.dictionary = self.put_page(page, texts.len())?;
         let bits = places.len().next_power_of_two().trailing_zeros().max(1) as u8;
         let mut page = Runs::default();
         for (place, mut rows) in runs.0 {
@@ -241,27 +270,27 @@ impl<'a> Pages<'a> {
             return Ok(());
         }
         self.rows += rows;
-        let page = |buf| Page::DataPage {
-            buf,
+        let page = Page::DataPage {
+            buf: self.compressed(content)?,
             num_values: rows as u32,
             encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        self.write(content, page).map(drop)
+        self.last.push((page.clone(), content.len()));
+        self.put_page(page, content.len()).map(drop)
     }
 
-    /// Writes a page with this content.
-    fn write(
-        &mut self,
-        content: &[u8],
-        page: impl FnOnce(Bytes) -> Page,
-    ) -> Result<PageWriteSpec, ParquetError> {
-        let compressed =
-            self.snappy.compress_vec(content).map_err(|error| ParquetError::External(error.into()))?;
-        let written = self.writer.write_page(CompressedPage::new(page(compressed.into()), content.len()))?;
+    fn compressed(&mut self, content: &[u8]) -> Result<Bytes, ParquetError> {
+        let compressed = self.snappy.compress_vec(content);
+        Ok(compressed.map_err(|error| ParquetError::External(error.into()))?.into())
+    }
+
+    /// Writes a page whose content had this length before compression. Returns its size in the file.
+    fn put_page(&mut self, page: Page, length: usize) -> Result<u64, ParquetError> {
+        let written = self.writer.write_page(CompressedPage::new(page, length))?;
         self.size += written.uncompressed_size;
-        Ok(written)
+        Ok(written.bytes_written)
     }
 }

@@ -112,6 +112,15 @@ impl RowRange<'_> {
         *rows
     }
 
+    /// Returns the place of numbers in memory, and their number; `None` unless there is one for each row.
+    #[cfg(feature = "parquet")]
+    pub(super) fn place(&self) -> Option<(*const f64, usize)> {
+        match self {
+            Self::Numbers(values, rows) if values.len() == *rows => Some((values.as_ptr(), *rows)),
+            _ => None,
+        }
+    }
+
     fn numbers(&self) -> Vec<Option<f64>> {
         match self {
             Self::Numbers(values, rows) => {

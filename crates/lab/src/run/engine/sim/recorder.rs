@@ -188,12 +188,12 @@ fn samples(resolved: &Resolved) -> u64 {
     resolved.end.map_or(0, |end| end.as_nanos() / resolved.every.as_nanos().max(1))
 }
 
-/// Returns the memory that the series of a run will take, bytes.
+/// Returns the memory that the series of a run will take, bytes, half of it again for encoding them.
 pub(super) fn size(resolved: &Resolved) -> u64 {
     let samples = samples(resolved);
     let flows = resolved.sample.as_ref().map_or(resolved.flows.len(), Vec::len) as u64;
     let numbers = samples.saturating_mul((flows + 1).saturating_mul(resolved.columns.len() as u64));
-    numbers.saturating_mul(size_of::<f64>() as u64)
+    numbers.saturating_mul(size_of::<f64>() as u64 * 3 / 2)
 }
 
 /// The simulation holds its recorder behind a pointer and calls it, so that its own code is that of a simulation without
