@@ -50,21 +50,23 @@ pub(crate) struct Flow {
     probing: Option<Box<Probing>>,
     /// The handshake, until the connection is established.
     opening: Option<Box<Opening>>,
-    rare: Box<Rare>,
+    rare: Rare,
 }
 
 /// The part of a flow that few packets touch.
 #[derive(Debug)]
+#[repr(C)]
 struct Rare {
-    name: String,
+    /// The stream of the delays of segments that leave as a window opens.
+    stream: Stream,
+    /// True if the flow left before it had sent all its data.
+    left: bool,
     size: Option<Bytes>,
+    counts: Counts,
     start: Time,
     /// The time since which the connection can send data.
     established: Option<Time>,
-    /// True if the flow left before it had sent all its data.
-    left: bool,
-    stream: Stream,
-    counts: Counts,
+    name: Box<str>,
 }
 
 impl Flow {
@@ -135,15 +137,15 @@ impl Flow {
             way_back,
             probing: None,
             opening: None,
-            rare: Box::new(Rare {
+            rare: Rare {
                 size: plan.size,
                 start: plan.start,
                 established: Some(plan.start),
                 left: false,
                 stream: Stream::new(seed, &format!("flow {}", plan.name)),
-                name: plan.name,
+                name: plan.name.into_boxed_str(),
                 counts: Counts::default(),
-            }),
+            },
         };
         flow.prepare_probing();
         flow
@@ -255,7 +257,9 @@ impl Flow {
     }
 
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
-        self.rare.counts.marks += u64::from(segment.is_marked());
+        if segment.is_marked() {
+            self.rare.counts.special().marks += 1;
+        }
         self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
         segment.number()
     }
@@ -293,7 +297,7 @@ impl Flow {
         if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
             self.samples.observe(rtt);
             if M::CARRIES_ACKNOWLEDGEMENTS {
-                let most = &mut self.rare.counts.max_smoothed_rtt;
+                let most = &mut self.rare.counts.special().max_smoothed_rtt;
                 *most = (*most).max(self.sender.smoothed_rtt());
             }
         }

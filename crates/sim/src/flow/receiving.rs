@@ -145,7 +145,7 @@ impl Flow {
 
     /// Returns the packet of an acknowledgement that leaves the receiver.
     fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
-        self.rare.counts.acknowledgements += 1;
+        self.rare.counts.special().acknowledgements += 1;
         let blocks = self.receiver.blocks();
         let length = self.header + blocks.wire_len();
         let number = self.way_back.as_mut()?.send(AckContent { acknowledgement, blocks });

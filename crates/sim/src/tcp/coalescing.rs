@@ -66,14 +66,14 @@ pub(super) struct Coalescing {
     quick: u64,
     /// The number of such acknowledgements with which a connection begins.
     first_quick: u64,
-    /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; `None` if the window does
-    /// not grow.
-    grown: Option<(u64, u64)>,
+    /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; both are zero if the window
+    /// does not grow.
+    grown: (u64, u64),
     compression: Span,
     /// The newest batch that the card holds, which the next segment may join.
     newest: Option<Batch>,
-    /// The batches that it holds besides; there are some only in a pause.
-    earlier: VecDeque<Batch>,
+    /// The batches that it holds besides, only if there are some: in a pause.
+    earlier: Option<Box<VecDeque<Batch>>>,
     /// The time at which the card hands the first of them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
@@ -85,12 +85,11 @@ pub(super) struct Coalescing {
     awake: Time,
     /// The least time from the sending of a segment to its arrival.
     least_rtt: Span,
-    /// The blocks that the last acknowledgement names, if no acknowledgement can be lost.
-    named: SackBlocks,
-    hole: Hole,
+    /// The state beyond a hole, only from the hole's first acknowledgement until everything is in order again.
+    hole: Option<Box<Hole>>,
 }
 
-/// The acknowledgements beyond a hole.
+/// The acknowledgements beyond a hole, if no acknowledgement can be lost.
 #[derive(Debug)]
 struct Hole {
     /// The segment below which everything has arrived.
@@ -102,11 +101,30 @@ struct Hole {
     blocks: SackBlocks,
     newest: Option<u64>,
     due: Time,
+    /// The blocks that the last acknowledgement names.
+    named: SackBlocks,
+}
+
+impl Default for Hole {
+    fn default() -> Self {
+        Self {
+            at: 0,
+            reported: 0,
+            gathered: 0,
+            blocks: SackBlocks::NONE,
+            newest: None,
+            due: Time::NEVER,
+            named: SackBlocks::NONE,
+        }
+    }
 }
 
 impl Hole {
-    const NONE: Self =
-        Self { at: 0, reported: 0, gathered: 0, blocks: SackBlocks::NONE, newest: None, due: Time::NEVER };
+    /// Forgets the gathered acknowledgements, because another one replaces them, which names their blocks.
+    fn name_blocks(&mut self) {
+        (self.gathered, self.newest, self.due) = (0, None, Time::NEVER);
+        self.named = mem::replace(&mut self.blocks, SackBlocks::NONE);
+    }
 }
 
 impl Coalescing {
@@ -118,17 +136,20 @@ impl Coalescing {
                 most: (SUPER_PACKET / payload).max(1),
                 quick: host.quick_ack,
                 first_quick: host.quick_ack,
-                grown: host.quick_growth.then(|| (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)),
+                grown: if host.quick_growth {
+                    (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)
+                } else {
+                    (0, 0)
+                },
                 compression: host.sack_compression,
                 newest: None,
-                earlier: VecDeque::new(),
+                earlier: None,
                 due: Time::NEVER,
                 pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
                 wake_up: host.wake_up,
                 asleep: Time::ZERO,
                 awake: Time::ZERO,
-                hole: Hole::NONE,
-                named: SackBlocks::NONE,
+                hole: None,
                 least_rtt: Span::MAX,
             })
         })
@@ -138,7 +159,7 @@ impl Coalescing {
     /// acknowledgement may leave at once: `quick` is made odd, which never lowers it.
     #[inline(always)]
     fn grow(&mut self, window: u64, count: u64) {
-        let Some((grown, most)) = &mut self.grown else { return };
+        let (grown, most) = &mut self.grown;
         let limit = window.min(*most);
         if *grown < limit {
             *grown = (*grown + GROWTH * count).min(limit);
@@ -149,7 +170,7 @@ impl Coalescing {
     /// Returns the time at which it next hands over what it has gathered.
     #[inline]
     fn deadline(&self) -> Time {
-        self.due.min(self.hole.due)
+        self.hole.as_ref().map_or(self.due, |hole| self.due.min(hole.due))
     }
 
     /// Wakes the processor up if it sleeps, and keeps it awake.
@@ -178,7 +199,11 @@ impl Coalescing {
             self.due = if away > now { away } else { now + self.gro };
             return None;
         };
-        self.earlier.push_back(before);
+        if self.earlier.is_none() && away <= now {
+            self.due = self.due.max(now);
+            return Some(before);
+        }
+        self.earlier.get_or_insert_default().push_back(before);
         self.hand_over(now, away)
     }
 
@@ -189,8 +214,16 @@ impl Coalescing {
             self.due = away;
             return None;
         }
-        let batch = self.earlier.pop_front().or_else(|| self.newest.take());
+        let batch = if self.earlier.is_some() { self.take_earlier() } else { self.newest.take() };
         self.due = if self.newest.is_none() { Time::NEVER } else { self.due.max(now) };
+        batch
+    }
+
+    /// Takes the first of the earlier batches.
+    #[cold]
+    fn take_earlier(&mut self) -> Option<Batch> {
+        let batch = self.earlier.as_mut()?.pop_front();
+        self.earlier.take_if(|earlier| earlier.is_empty());
         batch
     }
 
@@ -211,7 +244,7 @@ impl Coalescing {
     /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement if it leaves, and `None`
     /// if it waits.
     fn compress(&mut self, now: Time, ack: Acknowledgement, block: Option<Block>) -> Option<Acknowledgement> {
-        let hole = &mut self.hole;
+        let hole = self.hole.get_or_insert_default();
         if hole.at != ack.cumulative {
             (hole.at, hole.reported) = (ack.cumulative, 0);
         }
@@ -221,7 +254,7 @@ impl Coalescing {
         let full = hole.gathered == MOST_GATHERED || !hole.blocks.fit();
         if hole.reported < AT_ONCE || self.compression == Span::ZERO || full {
             hole.reported += 1;
-            self.name_blocks();
+            hole.name_blocks();
             return Some(ack);
         }
         hole.newest = ack.sacked.or(hole.newest);
@@ -232,12 +265,10 @@ impl Coalescing {
         None
     }
 
-    /// Forgets the gathered acknowledgements, because another one replaces them, which names their blocks.
-    fn name_blocks(&mut self) {
-        let hole = &mut self.hole;
-        (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
-        self.named = hole.blocks;
-        hole.blocks = SackBlocks::NONE;
+    /// Returns true if acknowledgements are being gathered.
+    #[inline]
+    fn gathers_acknowledgements(&self) -> bool {
+        self.hole.as_ref().is_some_and(|hole| hole.gathered > 0)
     }
 }
 
@@ -253,7 +284,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn load_boxes(&self) {
         if let Some(coalescing) = &self.coalescing {
-            early::load(&coalescing.gro, mem::offset_of!(Coalescing, named));
+            early::load(&coalescing.gro, size_of::<Coalescing>());
         }
         if let Some(sizing) = &self.sizing {
             sizing.load_early();
@@ -303,15 +334,17 @@ impl Receiver {
     /// Returns the acknowledgement that leaves if acknowledgements have been gathered for long enough.
     #[inline(always)]
     pub(crate) fn compressed(&mut self, now: Time) -> Option<Acknowledgement> {
-        let due = self.coalescing.as_deref().is_some_and(|coalescing| coalescing.hole.due <= now);
+        let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
+        let due = hole.is_some_and(|hole| hole.due <= now);
         if due { self.release_compressed(now) } else { None }
     }
 
     #[inline(never)]
     fn release_compressed(&mut self, now: Time) -> Option<Acknowledgement> {
         let coalescing = self.coalescing.as_deref_mut()?;
-        let newest = coalescing.hole.newest;
-        coalescing.name_blocks();
+        let hole = coalescing.hole.as_mut()?;
+        let newest = hole.newest;
+        hole.name_blocks();
         self.gathers_until = coalescing.deadline();
         Some(self.acknowledge_now(now, newest))
     }
@@ -319,13 +352,14 @@ impl Receiver {
     /// Returns the blocks that the acknowledgement of a batch, or of gathered acknowledgements, names if no
     /// acknowledgement can be lost.
     pub(crate) fn named(&self) -> SackBlocks {
-        self.coalescing.as_deref().map_or(SackBlocks::NONE, |coalescing| coalescing.named)
+        let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
+        hole.map_or(SackBlocks::NONE, |hole| hole.named)
     }
 
     /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, which names [`named`](Self::named).
     #[inline(always)]
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
-        let waits = self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.gathered > 0);
+        let waits = self.coalescing.as_deref().is_none_or(Coalescing::gathers_acknowledgements);
         if self.early_count == 0 && batch.first == self.expected && !waits {
             return self.take_in_order(now, batch);
         }
@@ -355,10 +389,10 @@ impl Receiver {
         let coalescing = self.coalescing.as_deref_mut()?;
         coalescing.least_rtt = coalescing.least_rtt.min(now.since(last));
         coalescing.grow(window, count);
+        coalescing.hole = None;
         let mut ack = None;
         if self.unacknowledged >= self.every || batch.pushed || coalescing.quick > 0 {
             coalescing.quick = coalescing.quick.saturating_sub(1);
-            coalescing.named = SackBlocks::NONE;
             ack = Some(self.acknowledge(None));
         } else if self.deadline == Time::NEVER {
             self.deadline = now + self.timeout;
@@ -407,9 +441,11 @@ impl Receiver {
         if self.early_count > 0 && !ack.duplicate {
             return coalescing.compress(now, ack, block);
         }
-        coalescing.name_blocks();
+        if let Some(hole) = &mut coalescing.hole {
+            hole.name_blocks();
+        }
         if let Some(block) = block {
-            coalescing.named.add(block);
+            coalescing.hole.get_or_insert_default().named.add(block);
         }
         Some(ack)
     }

@@ -52,7 +52,7 @@ impl ScoreboardCounts {
 }
 
 /// Detection of losses by time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TimedDetection {
     pub(super) rack: Rack,
     tail: Tlp,
@@ -61,6 +61,29 @@ pub(super) struct TimedDetection {
     /// The round-trip time of the first segment, of those sent once, that the acknowledgement at hand reports
     /// selectively.
     sample: Option<Span>,
+    /// The segment that a probe of the tail last sent again, and the time at which it first left.
+    probed: (u64, Time),
+}
+
+impl TimedDetection {
+    /// Returns the time at which the outstanding `segment` first left. Outside recovery only a probe may have sent it
+    /// again.
+    #[inline]
+    pub(super) fn first_left(&self, segment: u64) -> Time {
+        if segment == self.probed.0 { self.probed.1 } else { self.rack.sent_at(segment) }
+    }
+}
+
+impl Default for TimedDetection {
+    fn default() -> Self {
+        Self {
+            rack: Rack::default(),
+            tail: Tlp::default(),
+            reduced: Time::ZERO,
+            sample: None,
+            probed: (u64::MAX, Time::ZERO),
+        }
+    }
 }
 
 impl Options {
@@ -77,7 +100,7 @@ impl Options {
             ecn: transport.ecn.then(Reaction::default),
             linux_window: transport.host.window_variant == WindowVariant::Linux,
             // A controller that places every departure sends no super-packets.
-            offload: (transport.host.tso && !wants.departures).then(Offload::default),
+            offload: (transport.host.tso && !wants.departures).then(|| Offload::new(!timed)),
             writer: Writer::of(transport.host.send_buffer, config.payload),
             before: ScoreboardCounts::default(),
         };
@@ -163,6 +186,9 @@ impl Sender {
             prr.on_sent();
         }
         if let Some(timed) = &mut options.rack {
+            if self.probing && sent.again && sent.segment != timed.probed.0 {
+                timed.probed = (sent.segment, timed.rack.sent_at(sent.segment));
+            }
             timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
             if self.probing {
                 self.probing = false;
