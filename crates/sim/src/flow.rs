@@ -40,6 +40,9 @@ pub(crate) struct Flow {
     completed: Option<Time>,
     /// Segments sent in the measured interval, again or for the first time.
     sent: u64,
+    /// If the receiver's host gathers segments: the most that may be under way. It counts segments that a link dropped
+    /// after it had admitted them.
+    under_way: u64,
     samples: RoundTrips,
     receiver: Receiver,
     sender: Sender,
@@ -131,6 +134,7 @@ impl Flow {
             total_segments,
             completed: None,
             sent: 0,
+            under_way: 0,
             samples: RoundTrips::default(),
             receiver,
             sender,
@@ -381,6 +385,8 @@ impl Flow {
             };
             if !admitted {
                 self.on_drop();
+            } else if F::OPTIONS {
+                self.under_way += 1;
             }
         }
         (now, events)

@@ -10,6 +10,8 @@ use units::Time;
 
 /// The number of entries that a day should have.
 const ENTRIES: u64 = 64;
+/// The number of entries for which a page has room at first.
+const FIRST_MARKS: usize = 16;
 /// The moves of a slot in a second, by which a day's length is chosen: about those of a retransmission timer.
 const MOVES_PER_SECOND: u64 = 4;
 
@@ -95,7 +97,11 @@ impl Calendar {
         } else if day - self.day < self.pages.len() as u64 {
             let page = day as usize & (self.pages.len() - 1);
             let since = (entry.at.as_nanos() - (day << self.day_bits)) as u32;
-            self.pages[page].push(Mark { since, slot: entry.slot });
+            let page = &mut self.pages[page];
+            if page.capacity() == 0 {
+                page.reserve_exact(FIRST_MARKS);
+            }
+            page.push(Mark { since, slot: entry.slot });
             self.waiting += 1;
         } else {
             self.later.push(entry);

@@ -37,6 +37,14 @@ impl Advertised {
         early::load(&self.payload, size_of::<Self>());
     }
 
+    /// Begins to load the sizer into the processor's cache.
+    #[inline]
+    pub(super) fn load_behind(&self) {
+        if let Some((first, bytes)) = self.driver.sizer().hot_state() {
+            early::load(first, bytes);
+        }
+    }
+
     /// Creates a window of at most `most` segments with `payload` bytes each. Without `timestamps` the sizer gets no
     /// round-trip times.
     pub(super) fn new(sizer: Box<dyn BufferSizer>, payload: Bytes, most: u64, timestamps: bool) -> Self {

@@ -19,28 +19,25 @@
 //! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`,
 //! `tcp_add_backlog`.
 
+mod hole;
 mod pauses;
 
 #[cfg(test)]
 use super::advertised::Advertised;
 use super::blocks::{Block, SackBlocks};
+use super::few::Few;
 use super::receiver::{Acknowledgement, Receiver};
 use crate::early;
 use cc::SUPER_PACKET;
+use hole::Hole;
 use pauses::Pauses;
 use sizing::INITIAL_WINDOW;
-use std::collections::VecDeque;
-use std::mem;
 use transport::{FALLS_ASLEEP, Host, LARGEST_WINDOW};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
 /// The number of segments by which a receive window grows for each that arrives (`tcp_grow_window`).
 const GROWTH: u64 = 2;
-/// The number of acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
-const AT_ONCE: u64 = 3;
-/// The most acknowledgements that are gathered (`tcp_comp_sack_nr`).
-const MOST_GATHERED: u64 = 44;
 /// The divisor of the round trip for their longest wait (`tcp_ack_snd_check`: five percent).
 const PART_OF_RTT: u64 = 20;
 
@@ -72,8 +69,8 @@ pub(super) struct Coalescing {
     compression: Span,
     /// The newest batch that the card holds, which the next segment may join.
     newest: Option<Batch>,
-    /// The batches that it holds besides, only if there are some: in a pause.
-    earlier: Option<Box<VecDeque<Batch>>>,
+    /// The batches that it holds besides; there are some only in a pause.
+    earlier: Few<Batch>,
     /// The time at which the card hands the first of them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
@@ -87,44 +84,6 @@ pub(super) struct Coalescing {
     least_rtt: Span,
     /// The state beyond a hole, only from the hole's first acknowledgement until everything is in order again.
     hole: Option<Box<Hole>>,
-}
-
-/// The acknowledgements beyond a hole, if no acknowledgement can be lost.
-#[derive(Debug)]
-struct Hole {
-    /// The segment below which everything has arrived.
-    at: u64,
-    /// The number of acknowledgements of this hole that have left.
-    reported: u64,
-    gathered: u64,
-    /// The blocks that the gathered acknowledgements would have named.
-    blocks: SackBlocks,
-    newest: Option<u64>,
-    due: Time,
-    /// The blocks that the last acknowledgement names.
-    named: SackBlocks,
-}
-
-impl Default for Hole {
-    fn default() -> Self {
-        Self {
-            at: 0,
-            reported: 0,
-            gathered: 0,
-            blocks: SackBlocks::NONE,
-            newest: None,
-            due: Time::NEVER,
-            named: SackBlocks::NONE,
-        }
-    }
-}
-
-impl Hole {
-    /// Forgets the gathered acknowledgements, because another one replaces them, which names their blocks.
-    fn name_blocks(&mut self) {
-        (self.gathered, self.newest, self.due) = (0, None, Time::NEVER);
-        self.named = mem::replace(&mut self.blocks, SackBlocks::NONE);
-    }
 }
 
 impl Coalescing {
@@ -143,7 +102,7 @@ impl Coalescing {
                 },
                 compression: host.sack_compression,
                 newest: None,
-                earlier: None,
+                earlier: Few::default(),
                 due: Time::NEVER,
                 pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
                 wake_up: host.wake_up,
@@ -170,7 +129,7 @@ impl Coalescing {
     /// Returns the time at which it next hands over what it has gathered.
     #[inline]
     fn deadline(&self) -> Time {
-        self.hole.as_ref().map_or(self.due, |hole| self.due.min(hole.due))
+        self.hole.as_ref().map_or(self.due, |hole| self.due.min(hole.due()))
     }
 
     /// Wakes the processor up if it sleeps, and keeps it awake.
@@ -199,11 +158,11 @@ impl Coalescing {
             self.due = if away > now { away } else { now + self.gro };
             return None;
         };
-        if self.earlier.is_none() && away <= now {
+        if self.earlier.is_empty() && away <= now {
             self.due = self.due.max(now);
             return Some(before);
         }
-        self.earlier.get_or_insert_default().push_back(before);
+        self.earlier.push(before);
         self.hand_over(now, away)
     }
 
@@ -214,16 +173,8 @@ impl Coalescing {
             self.due = away;
             return None;
         }
-        let batch = if self.earlier.is_some() { self.take_earlier() } else { self.newest.take() };
+        let batch = if self.earlier.is_empty() { self.newest.take() } else { self.earlier.pop() };
         self.due = if self.newest.is_none() { Time::NEVER } else { self.due.max(now) };
-        batch
-    }
-
-    /// Takes the first of the earlier batches.
-    #[cold]
-    fn take_earlier(&mut self) -> Option<Batch> {
-        let batch = self.earlier.as_mut()?.pop_front();
-        self.earlier.take_if(|earlier| earlier.is_empty());
         batch
     }
 
@@ -244,31 +195,15 @@ impl Coalescing {
     /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement if it leaves, and `None`
     /// if it waits.
     fn compress(&mut self, now: Time, ack: Acknowledgement, block: Option<Block>) -> Option<Acknowledgement> {
+        let wait = self.compression.min(self.least_rtt / PART_OF_RTT);
         let hole = self.hole.get_or_insert_default();
-        if hole.at != ack.cumulative {
-            (hole.at, hole.reported) = (ack.cumulative, 0);
-        }
-        if let Some(block) = block {
-            hole.blocks.add(block);
-        }
-        let full = hole.gathered == MOST_GATHERED || !hole.blocks.fit();
-        if hole.reported < AT_ONCE || self.compression == Span::ZERO || full {
-            hole.reported += 1;
-            hole.name_blocks();
-            return Some(ack);
-        }
-        hole.newest = ack.sacked.or(hole.newest);
-        hole.gathered += 1;
-        if hole.due == Time::NEVER {
-            hole.due = now + self.compression.min(self.least_rtt / PART_OF_RTT);
-        }
-        None
+        hole.compress(now, ack, block, (self.compression > Span::ZERO).then_some(wait))
     }
 
     /// Returns true if acknowledgements are being gathered.
     #[inline]
     fn gathers_acknowledgements(&self) -> bool {
-        self.hole.as_ref().is_some_and(|hole| hole.gathered > 0)
+        self.hole.as_ref().is_some_and(|hole| hole.gathers())
     }
 }
 
@@ -288,6 +223,17 @@ impl Receiver {
         }
         if let Some(sizing) = &self.sizing {
             sizing.load_early();
+        }
+    }
+
+    /// Begins to load what lies behind the boxes, which must have been loaded.
+    #[inline]
+    pub(crate) fn load_behind(&self) {
+        if let Some(hole) = self.coalescing.as_ref().and_then(|coalescing| coalescing.hole.as_deref()) {
+            hole.load_early();
+        }
+        if let Some(sizing) = &self.sizing {
+            sizing.load_behind();
         }
     }
 
@@ -335,7 +281,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn compressed(&mut self, now: Time) -> Option<Acknowledgement> {
         let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
-        let due = hole.is_some_and(|hole| hole.due <= now);
+        let due = hole.is_some_and(|hole| hole.due() <= now);
         if due { self.release_compressed(now) } else { None }
     }
 
@@ -343,8 +289,7 @@ impl Receiver {
     fn release_compressed(&mut self, now: Time) -> Option<Acknowledgement> {
         let coalescing = self.coalescing.as_deref_mut()?;
         let hole = coalescing.hole.as_mut()?;
-        let newest = hole.newest;
-        hole.name_blocks();
+        let newest = hole.release();
         self.gathers_until = coalescing.deadline();
         Some(self.acknowledge_now(now, newest))
     }
@@ -353,7 +298,7 @@ impl Receiver {
     /// acknowledgement can be lost.
     pub(crate) fn named(&self) -> SackBlocks {
         let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
-        hole.map_or(SackBlocks::NONE, |hole| hole.named)
+        hole.map_or(SackBlocks::NONE, |hole| hole.named())
     }
 
     /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, which names [`named`](Self::named).
@@ -441,11 +386,8 @@ impl Receiver {
         if self.early_count > 0 && !ack.duplicate {
             return coalescing.compress(now, ack, block);
         }
-        if let Some(hole) = &mut coalescing.hole {
-            hole.name_blocks();
-        }
-        if let Some(block) = block {
-            coalescing.hole.get_or_insert_default().named.add(block);
+        if coalescing.hole.is_some() || block.is_some() {
+            coalescing.hole.get_or_insert_default().name_all(block);
         }
         Some(ack)
     }

@@ -4,9 +4,9 @@
 //! with duplicate acknowledgements. Segments sent again are kept in a line of their own, in the order of sending, and
 //! judged likewise. A lost retransmission is found a round trip later, while counting would wait for the timer.
 
+use super::few::Few;
 use super::scoreboard::Scoreboard;
 use super::times::Times;
-use std::collections::VecDeque;
 use units::{Span, Time};
 
 /// The number of recoveries without a repeat after which a widened reordering window is narrow again [rfc8985:6.2].
@@ -17,8 +17,8 @@ const PERSIST: u32 = 16;
 pub(super) struct Rack {
     /// The times at which outstanding segments were last sent.
     times: Times,
-    /// Retransmissions in the network, in the order in which they left; only if there are some.
-    again: Option<Box<VecDeque<(Time, u64)>>>,
+    /// Retransmissions in the network, in the order in which they left.
+    again: Few<(Time, u64)>,
     /// The delivered segment that was sent last: the time of its sending, and its number (`RACK.xmit_ts`,
     /// `RACK.end_seq`).
     newest: (Time, u64),
@@ -50,7 +50,7 @@ impl Default for Rack {
     fn default() -> Self {
         Self {
             times: Times::new(8),
-            again: None,
+            again: Few::default(),
             newest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             min_rtt: Span::MAX,
@@ -77,7 +77,7 @@ impl Rack {
         self.times.reserve(una, segment);
         self.times.set(segment, now);
         if again {
-            self.again.get_or_insert_default().push_back((now, segment));
+            self.again.push((now, segment));
         }
     }
 
@@ -143,7 +143,7 @@ impl Rack {
     #[inline]
     pub(super) fn is_in_order(&self, board: &Scoreboard) -> bool {
         let first = board.una().max(board.loss_edge());
-        self.again.is_none()
+        self.again.is_empty()
             && board.is_whole()
             && (first >= board.next() || (self.times.get(first), first) >= self.newest)
     }
@@ -175,7 +175,7 @@ impl Rack {
             |sent, segment| (sent, segment) < newest && sent + patience <= now,
             &mut found,
         );
-        for again in self.again.iter().flat_map(|again| again.iter()) {
+        for again in self.again.iter() {
             if *again >= newest {
                 break;
             }
@@ -213,8 +213,7 @@ impl Rack {
         is_lost: impl Fn(Time, u64) -> bool,
         found: &mut RackLosses,
     ) {
-        let Some(again) = &mut self.again else { return };
-        while let Some(&(sent, segment)) = again.front() {
+        while let Some(&(sent, segment)) = self.again.first() {
             let current = board.is_resent(segment) && self.times.get(segment) == sent;
             if current && !is_lost(sent, segment) {
                 break;
@@ -223,8 +222,7 @@ impl Rack {
                 board.lose_resent(segment);
                 found.again = Some(sent);
             }
-            again.pop_front();
+            self.again.pop();
         }
-        self.again.take_if(|again| again.is_empty());
     }
 }

@@ -12,6 +12,7 @@ mod offload;
 mod options;
 mod pacing;
 mod recovery;
+mod timed;
 mod view;
 mod writer;
 

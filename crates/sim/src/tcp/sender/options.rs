@@ -2,15 +2,14 @@
 //! takes more than a line is a file of its own; here the sender drives them.
 
 use super::offload::Offload;
+use super::timed::TimedDetection;
 use super::writer::Writer;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
 use crate::tcp::ecn::Reaction;
 use crate::tcp::prr::Prr;
-use crate::tcp::rack::Rack;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::tlp::Tlp;
 use cc::CongestionKind;
 use transport::{LossDetection, Recovery, WindowVariant};
 use units::{Span, Time};
@@ -48,41 +47,6 @@ pub(super) struct ScoreboardCounts {
 impl ScoreboardCounts {
     fn of(board: &Scoreboard) -> Self {
         Self { una: board.una(), sacked: board.sacked(), lost: board.total_lost() }
-    }
-}
-
-/// Detection of losses by time.
-#[derive(Debug)]
-pub(super) struct TimedDetection {
-    pub(super) rack: Rack,
-    tail: Tlp,
-    /// The time at which the window last came down.
-    reduced: Time,
-    /// The round-trip time of the first segment, of those sent once, that the acknowledgement at hand reports
-    /// selectively.
-    sample: Option<Span>,
-    /// The segment that a probe of the tail last sent again, and the time at which it first left.
-    probed: (u64, Time),
-}
-
-impl TimedDetection {
-    /// Returns the time at which the outstanding `segment` first left. Outside recovery only a probe may have sent it
-    /// again.
-    #[inline]
-    pub(super) fn first_left(&self, segment: u64) -> Time {
-        if segment == self.probed.0 { self.probed.1 } else { self.rack.sent_at(segment) }
-    }
-}
-
-impl Default for TimedDetection {
-    fn default() -> Self {
-        Self {
-            rack: Rack::default(),
-            tail: Tlp::default(),
-            reduced: Time::ZERO,
-            sample: None,
-            probed: (u64::MAX, Time::ZERO),
-        }
     }
 }
 
