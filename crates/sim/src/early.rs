@@ -5,7 +5,7 @@
 //! memory answers while other packets are handled. Results do not depend on it.
 
 use prefetch_index::prefetch_index;
-use std::{ptr, slice};
+use std::slice;
 
 /// The size of a cache line, bytes.
 const LINE: usize = 64;
@@ -21,8 +21,7 @@ pub(crate) const NEXT: usize = 2;
 /// Begins to load `bytes` bytes of state that begin with `first`.
 #[inline]
 pub(crate) fn load<T>(first: &T, bytes: usize) {
-    let before = ptr::from_ref(first).addr() % LINE;
-    for line in 0..(before + bytes).div_ceil(LINE) {
+    for line in 0..bytes.div_ceil(LINE) {
         prefetch_index(slice::from_ref(first), line * (LINE / size_of::<T>()));
     }
 }

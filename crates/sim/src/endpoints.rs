@@ -47,7 +47,7 @@ impl Endpoints {
     /// behind the one at hand.
     #[inline]
     pub(crate) fn load_due(&self, timers: &[Timer], later: impl Fn(usize) -> Option<usize>) {
-        if let Some(index) = later(2 * FAR) {
+        if let Some(index) = later(FAR) {
             prefetch_index(timers, index);
         }
         let due = |places| {
@@ -55,14 +55,11 @@ impl Endpoints {
             let flow = self.flows.get(index)?;
             (timers[index].due <= timers[index].armed).then_some(flow)
         };
-        if let Some(flow) = due(FAR) {
+        if let Some(flow) = due(NEAR) {
             flow.load_early();
         }
-        if let Some(flow) = due(NEAR) {
-            flow.load_boxes();
-        }
         if let Some(flow) = due(NEXT) {
-            flow.load_behind();
+            flow.load_boxes();
         }
     }
 

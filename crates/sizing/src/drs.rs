@@ -26,7 +26,6 @@ const INITIAL_SEGMENTS: u64 = 10;
 /// a sender. Memory is not modelled, so windows here are payload. Linux subtracts data that is queued and not read yet
 /// from c; here data counts as delivered when the application has read it.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct Drs {
     maximum: Bytes,
     window: Bytes,
@@ -121,10 +120,6 @@ impl BufferSizer for Drs {
 
     fn counts_out_of_order(&self) -> bool {
         false
-    }
-
-    fn hot_state(&self) -> Option<(&Bytes, usize)> {
-        Some((&self.maximum, size_of::<Self>()))
     }
 
     fn poll(&mut self, _now: Time) -> Option<Action> {

@@ -90,11 +90,6 @@ pub trait BufferSizer: Send + Debug {
     fn counts_out_of_order(&self) -> bool {
         true
     }
-    /// Returns a word at the beginning of its state, and the size of this state in bytes; `None` if it is unknown. An owner
-    /// of many sizers loads the state into the processor's cache before it is needed.
-    fn hot_state(&self) -> Option<(&Bytes, usize)> {
-        None
-    }
     /// Returns the next action, one per call.
     fn poll(&mut self, now: Time) -> Option<Action>;
     /// Returns the time at which the sizer has to be polled even without an input; `None`: never.

@@ -80,13 +80,10 @@ pub(super) struct SpecialCounts {
 }
 
 impl Counts {
-    /// The bytes of the counts of losses.
-    pub(super) const HOT: usize = mem::offset_of!(Self, since);
-
     /// Begins to load the counts of losses into the processor's cache.
     #[inline]
     pub(super) fn load_early(&self) {
-        early::load(&self.dropped, Self::HOT);
+        early::load(&self.dropped, mem::offset_of!(Self, since));
     }
 
     /// Returns the special counts, to be changed.

@@ -1,16 +1,12 @@
 //! The parts of a flow that are loaded into the processor's cache before its next packet arrives.
 
-use super::counts::Counts;
-use super::{Flow, Rare};
+use super::Flow;
 use crate::early;
 use crate::tcp::Sender;
 use std::mem;
 
 /// The bytes from the beginning of a flow that a segment's arrival touches in a flow with windows alone.
 const HOT: usize = mem::offset_of!(Flow, sender) + Sender::HOT;
-
-/// The bytes of a flow's rare part that a flow with jitter touches: from the random stream to the counts of losses.
-const DRAWN: usize = mem::offset_of!(Rare, counts) + Counts::HOT;
 
 impl Flow {
     /// Begins to load what the next arrival touches into the processor's cache.
@@ -25,19 +21,13 @@ impl Flow {
         self.samples.load_early();
         self.sender.load_boxes();
         self.receiver.load_boxes();
-        if self.sender.has_options() {
-            self.sender.load_pacing();
-            early::load(&self.rare.stream, DRAWN);
-        } else {
-            self.rare.counts.load_early();
-        }
+        self.rare.counts.load_early();
     }
 
     /// Begins to load what lies behind the boxes, which must have been loaded.
     #[inline]
     pub(crate) fn load_behind(&self) {
         self.sender.load_times();
-        self.receiver.load_behind();
     }
 }
 

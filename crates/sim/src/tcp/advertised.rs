@@ -18,10 +18,10 @@ pub(super) struct Advertised {
     edge: u64,
     /// The number of segments in order that the sizer has been informed of.
     reported: u64,
-    timestamps: bool,
     /// The time at which a withheld acknowledgement leaves. The receiver's own deadline is the earliest of this, the
     /// probe's and the sizer's.
     pub(super) acknowledges: Time,
+    timestamps: bool,
     /// True if the sizer wants to know of segments that arrive out of order.
     counts_early: bool,
     /// True if the sizer has neither a demand nor a wake-up.
@@ -35,14 +35,6 @@ impl Advertised {
     #[inline]
     pub(super) fn load_early(&self) {
         early::load(&self.payload, size_of::<Self>());
-    }
-
-    /// Begins to load the sizer into the processor's cache.
-    #[inline]
-    pub(super) fn load_behind(&self) {
-        if let Some((first, bytes)) = self.driver.sizer().hot_state() {
-            early::load(first, bytes);
-        }
     }
 
     /// Creates a window of at most `most` segments with `payload` bytes each. Without `timestamps` the sizer gets no

@@ -58,11 +58,12 @@ pub(crate) struct Batch {
 #[repr(C)]
 pub(super) struct Coalescing {
     gro: Span,
-    most: u64,
+    /// The most segments of a batch.
+    most: u32,
+    /// The number of acknowledgements with which a connection begins that are sent at once.
+    first_quick: u32,
     /// The number of acknowledgements that are yet to be sent at once (`icsk_ack.quick`).
     quick: u64,
-    /// The number of such acknowledgements with which a connection begins.
-    first_quick: u64,
     /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; both are zero if the window
     /// does not grow.
     grown: (u64, u64),
@@ -92,9 +93,9 @@ impl Coalescing {
         host.gathers().then(|| {
             Box::new(Self {
                 gro: host.gro,
-                most: (SUPER_PACKET / payload).max(1),
+                most: (SUPER_PACKET / payload).max(1) as u32,
                 quick: host.quick_ack,
-                first_quick: host.quick_ack,
+                first_quick: u32::try_from(host.quick_ack).unwrap_or(u32::MAX),
                 grown: if host.quick_growth {
                     (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)
                 } else {
@@ -148,7 +149,11 @@ impl Coalescing {
         let away = self.away(now);
         if let Some(batch) = self.newest.as_mut().filter(|batch| batch.end == segment) {
             (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
-            return if batch.end - batch.first < self.most { None } else { self.hand_over(now, away) };
+            return if batch.end - batch.first < u64::from(self.most) {
+                None
+            } else {
+                self.hand_over(now, away)
+            };
         }
         let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
         if self.newest.is_none() && self.gro == Span::ZERO && away <= now {
@@ -226,17 +231,6 @@ impl Receiver {
         }
     }
 
-    /// Begins to load what lies behind the boxes, which must have been loaded.
-    #[inline]
-    pub(crate) fn load_behind(&self) {
-        if let Some(hole) = self.coalescing.as_ref().and_then(|coalescing| coalescing.hole.as_deref()) {
-            hole.load_early();
-        }
-        if let Some(sizing) = &self.sizing {
-            sizing.load_behind();
-        }
-    }
-
     /// Returns true if its host gathers what arrives.
     pub(crate) fn coalesces(&self) -> bool {
         self.coalescing.is_some()
@@ -258,7 +252,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn joins(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> bool {
         let Some(coalescing) = self.coalescing.as_deref_mut() else { return false };
-        let (due, most) = (coalescing.due, coalescing.most);
+        let (due, most) = (coalescing.due, u64::from(coalescing.most));
         let Some(batch) = &mut coalescing.newest else { return false };
         if now > due || segment != batch.end || segment + 1 - batch.first >= most {
             return false;
@@ -365,7 +359,7 @@ impl Receiver {
         if !duplicate {
             coalescing.grow(window, count);
         } else {
-            coalescing.quick = coalescing.quick.max(coalescing.first_quick);
+            coalescing.quick = coalescing.quick.max(u64::from(coalescing.first_quick));
         }
         let quick = batch.pushed || coalescing.quick > 0;
         if self.unacknowledged > 0 && (reported.is_some() || quick) {

@@ -1,7 +1,6 @@
 //! The acknowledgements beyond a hole, if no acknowledgement can be lost: some of them are gathered, and one
 //! acknowledgement replaces them.
 
-use crate::early;
 use crate::tcp::blocks::{Block, SackBlocks};
 use crate::tcp::receiver::Acknowledgement;
 use units::{Span, Time};
@@ -13,7 +12,6 @@ const MOST_GATHERED: u64 = 44;
 
 /// The state beyond a hole.
 #[derive(Debug)]
-#[repr(C)]
 pub(super) struct Hole {
     /// The segment below which everything has arrived.
     at: u64,
@@ -43,12 +41,6 @@ impl Default for Hole {
 }
 
 impl Hole {
-    /// Begins to load the state into the processor's cache.
-    #[inline]
-    pub(super) fn load_early(&self) {
-        early::load(&self.at, size_of::<Self>());
-    }
-
     /// Returns the time at which the gathered acknowledgements leave.
     #[inline]
     pub(super) fn due(&self) -> Time {

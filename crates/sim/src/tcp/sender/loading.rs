@@ -20,12 +20,6 @@ impl Sender {
         }
     }
 
-    /// Begins to load the state of pacing into the processor's cache.
-    #[inline]
-    pub(crate) fn load_pacing(&self) {
-        self.pacing.load_early();
-    }
-
     /// Returns the bytes of its boxes, as far as they are known.
     #[cfg(test)]
     pub(crate) fn boxes(&self) -> usize {

@@ -21,13 +21,13 @@ pub(super) struct Options {
     /// The scoreboard's counts before the acknowledgement at hand.
     pub(super) before: ScoreboardCounts,
     prr: Option<Prr>,
-    /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
-    counts_lost: bool,
     pub(super) rack: Option<TimedDetection>,
     ecn: Option<Reaction>,
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
     /// by the data that it delivers. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
+    /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
+    counts_lost: bool,
     pub(super) offload: Option<Offload>,
     /// The program that sends, if its buffer may be the limit.
     pub(super) writer: Option<Writer>,

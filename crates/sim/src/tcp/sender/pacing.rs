@@ -2,7 +2,6 @@
 //! controllers receive.
 
 use super::{Features, Sender, SenderConfig, Transmission};
-use crate::early;
 use crate::tcp::Acknowledgement;
 use crate::tcp::delivery::Delivery;
 use crate::tcp::pacer::Pacer;
@@ -64,12 +63,6 @@ impl Pacing {
             losses_reported: 0,
             unnamed: 0,
         }
-    }
-
-    /// Begins to load the state into the processor's cache.
-    #[inline]
-    pub(super) fn load_early(&self) {
-        early::load(&self.paced, size_of::<Self>());
     }
 
     /// Returns true if there is a pace.
