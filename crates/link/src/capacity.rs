@@ -4,7 +4,10 @@ mod instants;
 mod outages;
 mod pieces;
 
+use crate::QueueingDelay;
 use crate::changes::{Capacity, Changes, Opportunities, Steps};
+use crate::freshness::Freshness;
+use crate::meter::Service as Sent;
 use instants::Instants;
 use outages::Outages;
 use pieces::Pieces;
@@ -25,6 +28,9 @@ pub(crate) struct ChangingServer {
     taken: u64,
     /// The bytes offered before measuring began.
     offered_before: f64,
+    freshness: Freshness,
+    /// The capacity at the start of measuring.
+    at_begin: (Time, Service),
 }
 
 #[derive(Clone, Debug)]
@@ -33,29 +39,42 @@ enum Service {
     Pieces(Pieces),
 }
 
+/// The bytes of a full packet.
+const FULL_PACKET: u64 = Opportunities::CARRIES - Opportunities::HEADER;
+
 /// The number of units in one byte of an offer: bits times nanoseconds per second.
 const UNITS: u128 = 8_000_000_000;
 
 impl ChangingServer {
-    /// Creates the server of a link of `rate` with these changes; returns `None` if its rate does not change. The
-    /// lengths of outages are drawn from `stream`.
-    pub(crate) fn new(rate: Rate, changes: &Changes, stream: &Stream) -> Option<Self> {
+    /// Creates the server of a link of `rate` with these changes, which count from `origin`; returns `None` if its rate
+    /// does not change. The lengths of outages are drawn from a copy of `stream`.
+    pub(crate) fn new(rate: Rate, changes: &Changes, stream: &Stream, origin: Time) -> Option<Self> {
         if !changes.changes_rate() {
             return None;
         }
-        let outages = changes.outage.map(|outage| Outages::new(outage, stream));
+        let outages = changes.outage.map(|outage| Outages::new(outage, stream, origin));
         let available = changes.outage.map_or(1.0, |outage| outage.available());
         let service = match &changes.capacity {
-            Some(Capacity::Opportunities(all)) => Service::Instants(Instants::new(Arc::clone(all), outages)),
-            Some(Capacity::Rates(rates)) => Service::Pieces(Pieces::new(Arc::clone(rates), outages)),
+            Some(Capacity::Opportunities(all)) => {
+                Service::Instants(Instants::new(Arc::clone(all), outages, origin))
+            }
+            Some(Capacity::Rates(rates)) => Service::Pieces(Pieces::new(Arc::clone(rates), outages, origin)),
             None => {
                 let rates = Steps::new(vec![(Span::ZERO, rate)], None).ok()?;
-                Service::Pieces(Pieces::new(Arc::new(rates), outages))
+                Service::Pieces(Pieces::new(Arc::new(rates), outages, origin))
             }
         };
         let mean = changes.capacity.as_ref().map_or(rate, Capacity::mean).scale(available);
-        let offers = service.clone();
-        Some(Self { offers, service, offered: 0, mean, taken: 0, offered_before: 0.0 })
+        Some(Self {
+            offers: service.clone(),
+            at_begin: (origin, service.clone()),
+            service,
+            offered: 0,
+            mean,
+            taken: 0,
+            offered_before: 0.0,
+            freshness: Freshness::default(),
+        })
     }
 
     /// Returns the long-run mean rate.
@@ -92,16 +111,20 @@ impl ChangingServer {
         }
     }
 
-    /// Counts a packet of `length` that has left; returns the time for which its delay counts. At a rate it is the time
+    /// Counts a packet that has left; returns the time for which its delay counts. At a rate it is the time
     /// for which the packet `was_sent`. An opportunity takes no time, so it is the packet's share of the mean rate.
     #[inline]
-    pub(crate) fn served(&mut self, length: Bytes, was_sent: Span) -> Span {
+    pub(crate) fn served(&mut self, packet: &Sent, was_sent: Span) -> Span {
+        self.freshness.departed(packet.arrived, packet.departs);
+        let length = packet.length;
         match &self.service {
             Service::Instants(instants) => {
-                self.taken += length.get() + Opportunities::HEADER;
-                instants
-                    .mean_gap
-                    .scale((length.get() + Opportunities::HEADER) as f64 / Opportunities::CARRIES as f64)
+                let taken = length.get() + Opportunities::HEADER;
+                self.taken += taken;
+                if taken == Opportunities::CARRIES {
+                    return instants.mean_gap;
+                }
+                instants.mean_gap * taken / Opportunities::CARRIES
             }
             Service::Pieces(_) => {
                 self.taken += length.get();
@@ -114,6 +137,33 @@ impl ChangingServer {
     pub(crate) fn begin(&mut self, now: Time) {
         self.taken = 0;
         self.offered_before = self.offered(now);
+        self.at_begin = (now, self.offers.clone());
+        self.freshness.begin(now);
+    }
+
+    /// Returns the ages of what has left since measuring began.
+    pub(crate) const fn ages(&self) -> &QueueingDelay {
+        &self.freshness.ages
+    }
+
+    /// Returns the ages that a sender has up to `end` whose packets arrive just in time for all capacity.
+    pub(crate) fn least_ages(&self, end: Time) -> QueueingDelay {
+        let (begin, mut service) = self.at_begin.clone();
+        let mut freshness = Freshness::default();
+        freshness.begin(begin);
+        let mut now = begin;
+        while now < end {
+            let (starts, departs) = match &mut service {
+                Service::Instants(instants) => {
+                    let at = instants.opens_after(now);
+                    (at, at)
+                }
+                Service::Pieces(pieces) => (pieces.opens(now), pieces.send(FULL_PACKET)),
+            };
+            freshness.expect(starts.min(end), departs.min(end));
+            now = departs;
+        }
+        freshness.ages
     }
 
     /// Returns the bytes that packets have taken since measuring began, and the bytes that were offered.

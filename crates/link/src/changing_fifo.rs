@@ -29,6 +29,14 @@ impl ChangingFifo {
         Self { limit, server, in_system, sending: false, waiting: Backlog::default(), free_at: Time::ZERO }
     }
 
+    /// Goes on with `server`. Packets that are already here leave as they would have.
+    pub(crate) fn replace(&mut self, server: ChangingServer) {
+        self.server = server;
+        if self.free_at < Time::NEVER {
+            self.server.opens(self.free_at);
+        }
+    }
+
     /// Returns the departure of a packet of `length` that arrives now, or `None` if it does not fit.
     pub(crate) fn admit(&mut self, now: Time, length: Bytes, meter: &mut Meter) -> Option<Time> {
         self.settle(now, meter);

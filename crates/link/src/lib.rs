@@ -43,6 +43,7 @@ pub mod fuzzing {
 
     units::fuzzing_checks!();
 }
+mod freshness;
 mod histogram;
 mod link;
 mod loss;
@@ -62,7 +63,7 @@ pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, HeldPacket, Link, LinkConfig};
 pub use loss_episodes::{LossEpisodes, SynchronizedLosses};
-pub use meter::{Changing, Conservation, LinkReport, LinkState, Meter};
+pub use meter::{Changing, ChangingReport, Conservation, LinkReport, LinkState, Meter};
 pub use occupancy::Occupancy;
 pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};

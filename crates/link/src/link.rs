@@ -1,6 +1,7 @@
 //! [`Link`]: loss, queue, serializer and delay line in one. `link/queued.rs` has the queue with its wire,
 //! `link/propagation.rs` the delay behind it.
 
+mod held;
 mod propagation;
 mod queued;
 
@@ -12,7 +13,8 @@ use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter};
 use crate::queue::{self, BuildError, PolicyConfig};
-use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer, SourceMeters};
+use crate::{Backlog, Datagram, DropReason, Limit, Queue, Serializer, SourceMeters};
+pub use held::HeldPacket;
 use propagation::Propagation;
 use queued::Queued;
 use serde::Serialize;
@@ -51,8 +53,16 @@ pub struct Link<P> {
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
+    /// The beginning of the changes over time; `None` if nothing changes.
+    changes: Option<Box<Beginning>>,
     /// The meters of each source of cross traffic; `None` if the link does not [count](Link::meter_sources) by source.
     sources: Option<Box<SourceMeters>>,
+}
+
+/// The configuration of a link that changes, and its random stream at the start.
+struct Beginning {
+    config: LinkConfig,
+    stream: Stream,
 }
 
 enum Discipline<P> {
@@ -62,36 +72,6 @@ enum Discipline<P> {
     ChangingFifo(Box<ChangingFifo>),
     /// A queue that decides when the wire is free.
     Queued(Queued<P>),
-}
-
-/// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
-pub struct HeldPacket<P> {
-    pub(crate) arrived: Time,
-    pub(crate) marked: bool,
-    pub(crate) packet: P,
-}
-
-impl<P: Datagram> Datagram for HeldPacket<P> {
-    fn wire_len(&self) -> Bytes {
-        self.packet.wire_len()
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.packet.ecn()
-    }
-
-    fn mark(&mut self) {
-        self.marked |= self.packet.ecn() == Ecn::Capable;
-        self.packet.mark();
-    }
-
-    fn flow_key(&self) -> u64 {
-        self.packet.flow_key()
-    }
-
-    fn source(&self) -> Option<usize> {
-        self.packet.source()
-    }
 }
 
 /// The fate of a packet offered to a link that knows departures on arrival.
@@ -107,7 +87,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Creates a drop-tail link. The random loss draws from `stream`.
     #[must_use]
     pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
-        let discipline = match ChangingServer::new(config.rate, &config.changes, &stream) {
+        let discipline = match ChangingServer::new(config.rate, &config.changes, &stream, Time::ZERO) {
             None => Discipline::Fifo(Fifo::new(limit, Serializer::new(config.rate))),
             Some(server) => Discipline::ChangingFifo(Box::new(ChangingFifo::new(limit, server))),
         };
@@ -152,13 +132,31 @@ impl<P: Datagram + Send + 'static> Link<P> {
     }
 
     fn with(config: &LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
+        let changes = (config.changes != Changes::default())
+            .then(|| Box::new(Beginning { config: config.clone(), stream: stream.clone() }));
         Self {
-            propagation: Propagation::new(config, &stream),
-            loss: RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream),
+            changes,
+            propagation: Propagation::new(config, &stream, Time::ZERO),
+            loss: RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream, Time::ZERO),
             discipline,
             line: DelayLine::default(),
             meter: Meter::default(),
             sources: None,
+        }
+    }
+
+    /// Lets all changes over time begin again at `now`, such as when a run begins after its link has started.
+    pub fn begin_changes(&mut self, now: Time) {
+        self.settle(now);
+        let Some(Beginning { config, stream }) = self.changes.as_deref() else { return };
+        self.propagation = Propagation::new(config, stream, now);
+        self.loss = RandomLoss::new(config.loss, config.changes.loss.as_ref(), stream.clone(), now);
+        if let Some(server) = ChangingServer::new(config.rate, &config.changes, stream, now) {
+            match &mut self.discipline {
+                Discipline::Fifo(_) => {}
+                Discipline::ChangingFifo(fifo) => fifo.replace(server),
+                Discipline::Queued(queued) => queued.replace(now, server),
+            }
         }
     }
 
@@ -181,6 +179,12 @@ impl<P: Datagram + Send + 'static> Link<P> {
         !matches!(self.discipline, Discipline::Queued(_)) && self.propagation.is_constant()
     }
 
+    /// Returns true if packets leave at a rate that changes.
+    #[must_use]
+    pub fn changes_rate(&self) -> bool {
+        self.changes.as_ref().is_some_and(|beginning| beginning.config.changes.changes_rate())
+    }
+
     /// Returns the one-way propagation delay.
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -201,11 +205,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// [`poll`](Link::poll).
     ///
     /// # Panics
-    /// If the link does not know departures on arrival.
+    /// If the link does not know departures on arrival, or its rate [changes](Link::changes_rate).
     #[inline(always)]
     pub fn admit(&mut self, now: Time, length: Bytes) -> Admission {
         let Discipline::Fifo(fifo) = &mut self.discipline else {
-            return self.admit_changing(now, length);
+            panic!("only a drop-tail link of a constant rate admits at once");
         };
         self.meter.arrived();
         if self.loss.strikes(now) {
@@ -220,11 +224,16 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// Admits a packet at a rate that changes.
+    /// Admits a packet as [`admit`](Link::admit) does, at a rate that may change.
+    ///
+    /// # Panics
+    /// If the link does not know departures on arrival.
     #[inline(never)]
-    fn admit_changing(&mut self, now: Time, length: Bytes) -> Admission {
-        let Discipline::ChangingFifo(fifo) = &mut self.discipline else {
-            panic!("only a drop-tail link knows a departure on arrival");
+    pub fn admit_any(&mut self, now: Time, length: Bytes) -> Admission {
+        let fifo = match &mut self.discipline {
+            Discipline::Fifo(_) => return self.admit(now, length),
+            Discipline::ChangingFifo(fifo) => fifo,
+            Discipline::Queued(_) => panic!("only a drop-tail link knows a departure on arrival"),
         };
         self.meter.arrived();
         let fate = match self.loss.strikes(now) {
@@ -252,7 +261,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
             Discipline::ChangingFifo(fifo) => fifo.free_at(),
             Discipline::Queued(_) => now,
         };
-        let mut admission = self.admit(now, length);
+        let mut admission = self.admit_any(now, length);
         if let Admission::Departs(at) = &mut admission {
             *at = self.propagation.arrival(*at);
         }

@@ -22,11 +22,16 @@ enum Model {
 }
 
 impl RandomLoss {
-    pub(crate) fn new(probability: Fraction, model: Option<&LossModel>, stream: Stream) -> Self {
+    pub(crate) fn new(
+        probability: Fraction,
+        model: Option<&LossModel>,
+        stream: Stream,
+        origin: Time,
+    ) -> Self {
         let model = model.map(|model| {
             Box::new(match model {
                 LossModel::GilbertElliott(of) => Model::GilbertElliott { of: *of, is_bad: false },
-                LossModel::Shares(steps) => Model::Shares(Walk::new(Arc::clone(steps))),
+                LossModel::Shares(steps) => Model::Shares(Walk::new(Arc::clone(steps), origin)),
                 LossModel::Packets(lost) => Model::Packets { lost: Arc::clone(lost), next: 0, arrived: 0 },
             })
         });

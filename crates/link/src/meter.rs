@@ -78,8 +78,8 @@ pub struct LinkReport {
     pub queue_length: Occupancy,
     /// The packets in, out, dropped and still inside, over the whole run, warm-up included.
     pub conservation: Conservation,
-    /// The bytes that could have left the link; `None` if its rate does not change.
-    pub offered: Option<Bytes>,
+    /// The part of the report that only a link has whose rate changes.
+    pub changing: Option<ChangingReport>,
     /// The packets of each source of cross traffic, and all others; `None` if the link does not
     /// [count](crate::Link::meter_sources) by source.
     pub sources: Option<SourcesReport>,
@@ -92,6 +92,13 @@ impl LinkReport {
         self.queue_drops + self.early_drops + self.random_losses
     }
 
+    /// Returns the mean rate that the link offered over the measured interval, bits per second, if its rate changes.
+    #[must_use]
+    pub fn offered_bps(&self) -> Option<f64> {
+        let offered = self.changing.as_ref()?.offered.bits_f64();
+        (self.measured > Span::ZERO).then(|| offered / self.measured.as_secs_f64())
+    }
+
     /// Returns drops over arrivals; zero without arrivals.
     #[must_use]
     pub fn loss_rate(&self) -> f64 {
@@ -102,6 +109,27 @@ impl LinkReport {
     #[must_use]
     pub fn mark_rate(&self) -> f64 {
         self.marks as f64 / (self.arrivals as f64).max(1.0)
+    }
+}
+
+/// The measurements that only a link has whose rate changes.
+#[derive(Clone, Debug)]
+pub struct ChangingReport {
+    /// The bytes that could have left the link.
+    pub offered: Bytes,
+    /// The age over time: the time since the newest packet that has left arrived at the link.
+    pub ages: QueueingDelay,
+    /// The age of a sender that knew the capacity in advance, and whose packets never waited.
+    pub least_ages: QueueingDelay,
+}
+
+impl ChangingReport {
+    /// Returns the self-inflicted delay: how much the `q`-quantile of the age exceeds that of a sender that knew the
+    /// capacity (Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.1). Returns `None` if no packet left.
+    #[must_use]
+    pub fn self_inflicted(&self, q: f64) -> Option<Span> {
+        let least = self.least_ages.quantile(q).unwrap_or_default();
+        Some(self.ages.quantile(q)?.saturating_sub(least))
     }
 }
 
@@ -178,7 +206,7 @@ impl Meter {
     pub(crate) fn served_by(&mut self, packet: &Service, server: &mut ChangingServer) {
         self.total_forwarded += 1;
         self.whole_bytes += packet.length.get();
-        let counts = server.served(packet.length, packet.departs.since(packet.starts.max(self.since)));
+        let counts = server.served(packet, packet.departs.since(packet.starts.max(self.since)));
         self.delay.held(packet.starts.since(packet.arrived), counts);
     }
 
@@ -192,8 +220,10 @@ impl Meter {
         server: &mut ChangingServer,
     ) -> LinkState {
         let (rate, (taken, offered)) = (server.mean_rate(), server.used(now));
-        let busy = Span::from_secs_f64(taken * 8.0 / rate.as_bps_f64());
-        let changing = Some(Changing { offered: Bytes::new(offered as u64), drains });
+        let time = |bytes: f64| Span::from_secs_f64(bytes * 8.0 / rate.as_bps_f64());
+        let busy = time(taken);
+        let changing =
+            Some(Changing { offered: Bytes::new(offered as u64), possible: time(offered), drains });
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate, changing }
     }
 
@@ -202,7 +232,12 @@ impl Meter {
         let (taken, offered) = server.used(end);
         let span = end.since(self.since).as_nanos() as f64;
         let report = self.report_of(end, held, if offered > 0.0 { span * taken / offered } else { 0.0 });
-        LinkReport { offered: Some(Bytes::new(offered as u64)), ..report }
+        let changing = ChangingReport {
+            offered: Bytes::new(offered as u64),
+            ages: server.ages().clone(),
+            least_ages: server.least_ages(end),
+        };
+        LinkReport { changing: Some(changing), ..report }
     }
 
     /// Returns the time on the wire, in nanoseconds.
@@ -284,7 +319,7 @@ impl Meter {
                 dropped: meter.total_drops,
                 held,
             },
-            offered: None,
+            changing: None,
             sources: None,
         }
     }
@@ -313,6 +348,8 @@ pub struct LinkState {
 pub struct Changing {
     /// The bytes that could have left since the start of measurement.
     pub offered: Bytes,
+    /// The time for which the link could have been sending, counted as [`LinkState::busy`] is.
+    pub possible: Span,
     /// The time that it takes to send the backlog.
     pub drains: Span,
 }

@@ -141,7 +141,7 @@ proptest! {
             let (out, _, report) = drive(link, &arrivals, end);
             prop_assert_eq!(&out, &expected, "{}", policy);
             let taken: u64 = out.iter().map(|(_, id)| arrivals[*id as usize].1 + 4).sum();
-            let offered = report.offered.expect("a changing rate").get();
+            let offered = report.changing.as_ref().expect("a changing rate").offered.get();
             prop_assert!((report.utilization - taken as f64 / offered as f64).abs() < 1e-9);
         }
     }
@@ -204,7 +204,11 @@ fn a_saturated_trace_delivers_exactly_its_opportunities_in_each_second() {
     assert!(dropped.is_empty());
     // The opportunity at time zero passed as the packets came. The last one comes at 5200 ms.
     assert_eq!(out.len(), 4 * 9 - 2);
-    assert_eq!(report.offered, Some(Bytes::new((4 * 9 - 2) * 1504)), "from the start of measuring on");
+    assert_eq!(
+        report.changing.expect("a changing rate").offered,
+        Bytes::new((4 * 9 - 2) * 1504),
+        "from the start of measuring on"
+    );
     assert_eq!(report.utilization, 1.0);
     let in_second =
         |second: u64| out.iter().filter(|(at, _)| at.as_nanos() / 1_000_000_000 == second).count();
@@ -257,7 +261,7 @@ fn an_outage_holds_packets_and_takes_opportunities() {
     let (out, _, report) = drive(link(changes, "drop-tail", 10), &arrivals, at_ms(200));
     let times: Vec<_> = out.iter().map(|(at, _)| at.as_nanos() / 1_000_000).collect();
     assert_eq!(times, [5, 70, 100, 105]);
-    assert_eq!(report.offered, Some(Bytes::new(6 * 1504)));
+    assert_eq!(report.changing.expect("a changing rate").offered, Bytes::new(6 * 1504));
 }
 
 #[test]
@@ -343,4 +347,41 @@ fn a_gap_or_a_number_beyond_sixteen_bits_counts_whole() {
     let (out, ..) = drive(link(by_trace(&times, true), "drop-tail", 100_000), &arrivals, at_ms(500_000));
     assert!(out[..70_000].iter().all(|(at, _)| *at == at_ms(200_000)));
     assert_eq!(out[70_000].0, at_ms(400_001));
+}
+
+#[test]
+fn changes_begin_again_when_a_run_begins() {
+    for policy in ["drop-tail", "codel"] {
+        let mut link = link(by_trace(&[10, 20, 40], true), policy, 10);
+        link.begin_changes(at_ms(1_003));
+        link.begin_measuring(at_ms(1_003));
+        for id in 0..3 {
+            link.push(at_ms(1_004), common::plain(id), &mut |_, _| panic!("there is room"));
+        }
+        let mut out = Vec::new();
+        while let Some(at) = link.wakeup() {
+            out.extend(link.poll(at, &mut |_, _| panic!("no drops")).map(|_| at.as_nanos() / 1_000_000));
+        }
+        assert_eq!(out, [1_013, 1_023, 1_043], "{policy}");
+        assert_eq!(link.report(at_ms(1_043)).utilization, 1.0);
+    }
+}
+
+#[test]
+fn the_self_inflicted_delay_is_the_age_beyond_that_of_a_sender_that_knew_the_trace() {
+    // Every 20 ms one packet can leave. Two packets that wait for 100 ms each, one after the other, are that old.
+    let times: Vec<u64> = (1..=50).map(|number| number * 20).collect();
+    let saturated: Vec<_> = (0..250).map(|number| (at_ms(number * 20 + 10), 1500)).collect();
+    let report = drive(link(by_trace(&times, true), "drop-tail", 100), &saturated, at_ms(5_000)).2;
+    let changing = report.changing.expect("a changing rate");
+    // The age grows from 0 to 20 ms for a sender that knew, and from 10 ms to 30 ms for this one.
+    let close = |span: Option<Span>, ms: f64| (span.expect("packets left").as_millis_f64() - ms).abs() < 0.6;
+    assert!(close(changing.least_ages.quantile(0.95), 19.0), "{:?}", changing.least_ages.quantile(0.95));
+    assert!(close(changing.ages.quantile(0.95), 29.0), "{:?}", changing.ages.quantile(0.95));
+    assert!(close(changing.self_inflicted(0.95), 10.0));
+
+    let bursts: Vec<_> = (0..250).map(|number| (at_ms(number / 6 * 120 + 10), 1500)).collect();
+    let report = drive(link(by_trace(&times, true), "drop-tail", 100), &bursts, at_ms(5_000)).2;
+    let delay = report.changing.expect("a changing rate").self_inflicted(0.95).expect("packets left");
+    assert!((90.0..110.0).contains(&delay.as_millis_f64()), "a burst of six waits for 110 ms: {delay:?}");
 }

@@ -64,6 +64,14 @@
     };
   }
 
+  // What the link offered, behind the curves of what was used of it.
+  function area(chart) {
+    return {
+      type: "scatter", mode: "lines", x: chart.area.x, y: chart.area.y, name: plain(chart.area.name), fill: "tozeroy", fillcolor: SHADE,
+      line: { color: LEVEL, width: 0.6 }, hovertemplate: `%{y:,.${chart.decimals}f} ${chart.unit}`,
+    };
+  }
+
   function bars(chart, t) {
     const color = t.role ? FLOWS[t.role.flow % 6] : ENGINES[t.engine].color;
     const hollow = t.role ? t.role.flow > 0 : t.engine === "live";
@@ -126,6 +134,7 @@
     shapes.push(...chart.levels.filter((l) => !l.model && !l.off_scale).map(line));
     if (chart.above) shapes.push(...beyond(chart));
     const data = chart.traces.map((t) => (t.bar_s > 0 ? bars(chart, t) : curve(chart, t, flows, caseData.colored_flows > 0)));
+    if (chart.area) data.unshift(area(chart));
     const crowded = data.length > 8; // too many for one box: the nearest curve says its name
     if (crowded) for (const t of data) t.hovertemplate = `<b>%{fullData.name}</b><br>${t.hovertemplate} at %{x}<extra></extra>`;
     const annotations = levelNames(chart, height - margin.t - margin.b, narrow);
@@ -247,8 +256,9 @@
     const off = (key) => new Set([...legend.querySelectorAll(`[data-${key}][aria-pressed=false]`)].map((b) => b.dataset[key]));
     const engines = off("engine"), roles = off("role");
     for (const el of legend.parentElement.querySelectorAll(".charts [data-drawn]")) {
-      const { traces } = caseOf(el).charts.find((chart) => chart.kind === el.dataset.chart);
-      Plotly.restyle(el, { visible: traces.map((t) => !engines.has(t.engine) && !roles.has(roleKey(t.role))) });
+      const chart = caseOf(el).charts.find((chart) => chart.kind === el.dataset.chart);
+      const shown = chart.traces.map((t) => !engines.has(t.engine) && !roles.has(roleKey(t.role)));
+      Plotly.restyle(el, { visible: chart.area ? [true, ...shown] : shown });
     }
   }
 

@@ -70,10 +70,24 @@ pub struct Chart {
     /// The upper end of the x axis, if it differs from the case's, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_s: Option<f64>,
+    /// The area behind the curves, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<Area>,
     /// The curves or bars.
     pub traces: Vec<Trace>,
     /// The horizontal lines with a name.
     pub levels: Vec<Level>,
+}
+
+/// An area from zero up to a quantity that no engine decides, such as the capacity over time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Area {
+    /// The name in hover texts.
+    pub name: String,
+    /// The times, seconds.
+    pub x: Vec<f64>,
+    /// The values, in the chart's unit.
+    pub y: Vec<f64>,
 }
 
 /// One curve, or one engine's bars.
@@ -154,6 +168,7 @@ pub(super) fn finish(
     let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
     let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
     Chart {
+        area: None,
         kind: kind.into(),
         panel: None,
         above: None,

@@ -16,6 +16,9 @@ const SCRIPT: &str = include_str!("../assets/figure.js");
 /// The foot of the logarithmic axis of idle time, percent. Simulations of seconds do not resolve smaller values.
 const FOOT: f64 = 0.001;
 
+/// The place of the self-inflicted delay among the columns; only a link that changes has it.
+const SELF_INFLICTED: usize = 7;
+
 /// The data that the script draws.
 #[derive(Serialize)]
 struct Data {
@@ -57,7 +60,11 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
             cell.uploads
         ),
         None => format!(
-            "Which buffer? {} Mbit/s, {} flows, {}",
+            "Which buffer? {}{} Mbit/s, {} flows, {}",
+            asked.changing.as_ref().map_or_else(String::new, |changing| match &changing.trace {
+                Some(trace) => format!("{trace}, in the mean "),
+                None => "In the mean ".into(),
+            }),
             number(Some(asked.rate_bps / 1e6), decimals_for(asked.rate_bps / 1e6, 3)),
             range(asked.flows.map(|flows| flows as f64)),
             asked.control
@@ -111,14 +118,23 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
 fn headline(sizing: &Sizing) -> String {
     let Point { packets, ms, bdp, utilization, queueing_delay_s, loss_rate, .. } = sizing.recommended;
     let by = if sizing.engine == Engine::Model { "By theory" } else { "By simulation" };
+    let changing = sizing.asked.changing.is_some();
     let does = match bdp {
+        Some(_) if changing => format!("({ms:.0} ms at the mean rate) delivers"),
         Some(bdp) => format!("({ms:.2} ms, {bdp:.3} bandwidth-delay products) keeps the link busy"),
         None => format!("({ms:.0} ms at this load) gives the downloads"),
     };
-    let of = if bdp.is_some() { "of the time" } else { "of their largest goodput behind any limit" };
+    let of = match bdp {
+        Some(_) if changing => "of the bytes that the link offered",
+        Some(_) => "of the time",
+        None => "of their largest goodput behind any limit",
+    };
+    let preferred = sizing.preferred.as_ref().map_or_else(String::new, |preferred| {
+        format!(" Against {}: {}.", preferred.queue, preferred.says)
+    });
     format!(
         "{by}, a limit of {packets} packets {does} {:.2} % {of}, \
-         with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.",
+         with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.{preferred}",
         utilization * 100.0,
         queueing_delay_s.mean * 1e3,
         queueing_delay_s.p95 * 1e3,
@@ -203,9 +219,10 @@ fn charts(sizing: &Sizing) -> Vec<Chart> {
 fn table(rows: &[(String, Point)]) -> String {
     let mut out =
         String::from("<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\"></th>");
-    let heads =
-        ["packets", "bytes", "ms", "BDP", "utilization, %", "mean delay, ms", "p95 delay, ms", "loss, %"];
-    for head in heads {
+    let inflicted = rows.iter().any(|(_, point)| point.self_inflicted_delay_s.is_some());
+    let heads = ["packets", "bytes", "ms", "BDP", "utilization, %", "mean delay, ms", "p95 delay, ms"];
+    let more = if inflicted { &["self-inflicted, ms", "loss, %"][..] } else { &["loss, %"] };
+    for head in heads.iter().chain(more) {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
     }
     out += "</tr></thead><tbody>";
@@ -224,9 +241,13 @@ fn table(rows: &[(String, Point)]) -> String {
             (Some(100.0 * point.utilization), 2, point.utilization_ci95),
             (Some(1e3 * delay.mean), 3, None),
             (Some(1e3 * delay.p95), 3, None),
+            (point.self_inflicted_delay_s.map(|delay| 1e3 * delay), 3, None),
             (Some(100.0 * point.loss_rate), 4, point.loss_rate_ci95),
         ];
-        for (value, decimals, half) in cells {
+        for (place, (value, decimals, half)) in cells.into_iter().enumerate() {
+            if place == SELF_INFLICTED && !inflicted {
+                continue;
+            }
             let raw = value.map_or_else(String::new, |value| value.to_string());
             let _ = write!(out, "<td data-value=\"{raw}\"><span>{}</span>", number(value, decimals));
             if let Some(half) = half {
@@ -240,6 +261,9 @@ fn table(rows: &[(String, Point)]) -> String {
 }
 
 fn rules(sizing: &Sizing) -> String {
+    if sizing.rules.is_empty() {
+        return "<p>There are none: rules describe links that stay as they are.</p>".into();
+    }
     let mut out = String::from(
         "<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">rule</th><th scope=\"col\">packets</th>\
          <th scope=\"col\">made for this</th><th scope=\"col\" class=\"reason\">takes for granted</th><th scope=\"col\" class=\"reason\">source</th></tr></thead><tbody>",

@@ -5,11 +5,11 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use lab::study::size::{CONTROL, Ends, Mix, PACKET, PLACES, RTT, TARGET};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
 
 /// The options that only a question without a scenario has.
-const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "queue"];
+const OWN: [&str; 8] = ["rate", "trace", "rtt", "flows", "place", "control", "packet", "queue"];
 
 #[derive(Debug, Args)]
 pub(crate) struct SizeOptions {
@@ -17,8 +17,12 @@ pub(crate) struct SizeOptions {
     #[arg(conflicts_with_all = OWN, value_parser = OsStringValueParser::new().try_map(file))]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, e.g. 10Gbit/s
-    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
+    #[arg(long, required_unless_present_any = ["file", "trace"], allow_hyphen_values = true, value_parser = rate)]
     pub(crate) rate: Option<Rate>,
+    /// A file with the rate of a link that changes, in place of --rate: a trace of mahimahi, or CSV with time and rate.
+    /// It is repeated
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    pub(crate) trace: Option<String>,
     /// Base RTT of the flows: one, or a range over which they are spread, e.g. 20ms..80ms
     #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true)]
     pub(crate) rtt: Ends<Span>,
@@ -82,6 +86,14 @@ fn file(text: OsString) -> Result<PathBuf, Complaint> {
             .help(format!("write --rate {rate}"))),
         None => Ok(path),
     }
+}
+
+/// Reads a rate. A file in its place is meant for a trace.
+fn rate(text: &str) -> Result<Rate, Complaint> {
+    text.parse().map_err(|error: TextError| {
+        let complaint = Complaint::new("", error.to_string());
+        if Path::new(text).is_file() { complaint.help(format!("write --trace {text}")) } else { complaint }
+    })
 }
 
 /// Reads a utilization. A bare number above 1 is a percentage: `95` is `95%`.

@@ -63,13 +63,17 @@ fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
             }
             let place =
                 PLACES.iter().find(|(name, _)| *name == options.place).map_or(PLACES[0].1, |place| place.1);
-            let question = Question {
+            let wishes = Question {
                 rtt: options.rtt,
                 flows: options.flows.unwrap_or(place),
                 mix: options.control.clone(),
                 packet: options.packet,
                 queue: options.queue.clone(),
                 ..Question::of(rate.unwrap_or_default())
+            };
+            let question = match &options.trace {
+                Some(trace) => Question::of_trace(trace, wishes).map_err(Problem::usage)?,
+                None => wishes,
             };
             Study::of(question, folder.to_owned())
         }
@@ -95,43 +99,68 @@ fn unwritable(page: &Path, source: &std::io::Error) -> Problem {
 
 const HEAD: [&str; 9] =
     ["", "packets", "kB", "ms", "BDP", "utilization %", "mean delay ms", "p95 delay ms", "loss %"];
+/// The columns of a link that changes: a limit in BDP says little there, and delays are long.
+const CHANGING: [&str; 8] =
+    ["", "packets", "kB", "ms", "utilization %", "p95 delay ms", "self-inflicted", "loss %"];
 
-fn row(name: &str, point: &Point) -> Vec<String> {
+fn row(name: &str, point: &Point, changing: bool) -> Vec<String> {
     let name = match (name, point.doubt()) {
         (name, "") => name.to_owned(),
         ("", doubt) => format!("({doubt})"),
         (name, doubt) => format!("{name} ({doubt})"),
     };
     let half = point.utilization_ci95.map_or_else(String::new, |half| format!(" ± {:.2}", half * 100.0));
+    let utilization = format!("{:.2}{half}", point.utilization * 100.0);
+    let (packets, kilobytes) = (point.packets.to_string(), format!("{:.1}", point.bytes as f64 / 1e3));
+    if changing {
+        let inflicted = point.self_inflicted_delay_s;
+        return vec![
+            name,
+            packets,
+            kilobytes,
+            format!("{:.0}", point.ms),
+            utilization,
+            format!("{:.0}", point.queueing_delay_s.p95 * 1e3),
+            inflicted.map_or_else(|| "–".to_owned(), |delay| format!("{:.0} ms", delay * 1e3)),
+            format!("{:.3}", point.loss_rate * 100.0),
+        ];
+    }
     vec![
         name,
-        point.packets.to_string(),
-        format!("{:.1}", point.bytes as f64 / 1e3),
+        packets,
+        kilobytes,
         format!("{:.3}", point.ms),
         point.bdp.map_or_else(|| "–".to_owned(), |bdp| format!("{bdp:.4}")),
-        format!("{:.2}{half}", point.utilization * 100.0),
+        utilization,
         format!("{:.3}", point.queueing_delay_s.mean * 1e3),
         format!("{:.3}", point.queueing_delay_s.p95 * 1e3),
         format!("{:.4}", point.loss_rate * 100.0),
     ]
 }
 
-fn points(title: &str, points: &[(&str, &Point)]) -> Result<(), Problem> {
+fn points(title: &str, points: &[(&str, &Point)], changing: bool) -> Result<(), Problem> {
     if points.is_empty() {
         return Ok(());
     }
     print::data(title)?;
-    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
-    rows.extend(points.iter().map(|(name, point)| row(name, point)));
+    let head = if changing { CHANGING.map(str::to_owned).to_vec() } else { HEAD.map(str::to_owned).to_vec() };
+    let mut rows = vec![head];
+    rows.extend(points.iter().map(|(name, point)| row(name, point, changing)));
     let titles = vec![None; rows.len()];
     print_aligned(&rows, &titles)
 }
 
 fn show(sizing: &Sizing) -> Result<(), Problem> {
     let asked = &sizing.asked;
+    let changing = asked.changing.is_some();
+    let points = |title: &str, all: &[(&str, &Point)]| points(title, all, changing);
     let by = if sizing.engine == Engine::Model { "by theory" } else { "simulated" };
     let target = percent(asked.target_utilization);
     let of = match (asked.bdp_packets, sizing.best_bps) {
+        (Some(bdp), _) if changing => format!(
+            "of the offered capacity, {by}; its mean is {:.2} Mbit/s, with which the bandwidth-delay product is {bdp:.0} packets",
+            asked.rate_bps / 1e6
+        ),
         (Some(bdp), _) => format!("utilization, {by}; the bandwidth-delay product is {bdp:.0} packets"),
         (None, best) => format!(
             "of the largest goodput of the downloads behind any limit, {:.3} Mbit/s, {by}",
@@ -145,6 +174,9 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     if let Some(trade_off) = &sizing.trade_off {
         print::data(format_args!("no limit meets every target: {}", trade_off.says))?;
     }
+    if let Some(preferred) = &sizing.preferred {
+        print::data(format_args!("against {}: {}", preferred.queue, preferred.says))?;
+    }
     sizing.remarks.iter().try_for_each(|remark| print::data(format_args!("note: {remark}")))?;
     if let Some(proof) = &sizing.proof {
         let word = match proof.held {
@@ -155,13 +187,16 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
         points(&format!("on the kernel: {word}"), &[("recommended", &proof.point)])?;
         proof.notes.iter().try_for_each(|note| print::data(format_args!("  {note}")))?;
     }
-    rules(sizing)?;
+    if !sizing.rules.is_empty() {
+        rules(sizing)?;
+    }
     let curve: Vec<(&str, &Point)> = sizing
         .curve
         .iter()
         .map(|point| (if Some(point.packets) == sizing.knee { "knee" } else { "" }, point))
         .collect();
-    points(&format!("the curve, {by}"), &curve)?;
+    // On a link that changes, the last table has the curve, too.
+    points(&format!("the curve, {by}"), if changing { &[] } else { &curve })?;
     let variants: Vec<(&str, &Point)> =
         sizing.sensitivity.iter().map(|variant| (variant.what.as_str(), &variant.point)).collect();
     points("the recommended limit with", &variants)?;

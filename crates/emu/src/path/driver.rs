@@ -142,6 +142,10 @@ impl Driver {
             Source::named(config, self.seed, name)
         });
         self.forward.set_sources(sources.collect());
+        self.forward.begin_changes(now);
+        if let Some(lane) = self.reverse.lane() {
+            lane.begin_changes(now);
+        }
         let schedule = &mut self.schedule;
         schedule.origin = now;
         schedule.measure_at = Some(now + warmup);
@@ -180,6 +184,7 @@ impl Driver {
                         drops_total: state.drops - drops,
                         arrivals_total: state.arrivals - arrivals,
                         busy: state.busy,
+                        changing: state.changing,
                     }));
                 }
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);

@@ -184,6 +184,11 @@ impl Lane {
         Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt, ports), in_flight: 0 }
     }
 
+    /// Lets the changes of the link begin at `now`.
+    pub(super) fn begin_changes(&mut self, now: Time) {
+        self.link.begin_changes(now);
+    }
+
     /// Starts cross traffic.
     pub(super) fn set_sources(&mut self, sources: Vec<Source>) {
         if !sources.is_empty() {

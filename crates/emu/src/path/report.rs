@@ -20,6 +20,8 @@ pub struct LinkSample {
     pub arrivals_total: u64,
     /// The time for which the link was sending since measurement began; before that, since the path started.
     pub busy: Span,
+    /// The part of the link's state that only a link has whose rate changes, counted as `busy` is.
+    pub changing: Option<link::Changing>,
 }
 
 /// The time between a packet's due time and its delivery, in the measured interval. Zero counts as on time; packets may

@@ -229,6 +229,10 @@ pub const RUN: &[MetricReader<Summary>] = &[
     of(DELAY[4], |s| s.queueing_delay_s?.percentiles.p95),
     of(DELAY[5], |s| s.queueing_delay_s?.percentiles.p99),
     of(DELAY[6], |s| s.queueing_delay_s?.max),
+    of(Metric::new("offered_bps", "mean rate that the link offered", BitRate), |s| s.offered_bps),
+    of(delay("self_inflicted_delay_s", "self_inflicted_delay_s", "self-inflicted delay, p95"), |s| {
+        s.self_inflicted_delay_s
+    }),
     of(Metric::new("jain_index", "Jain's index", Number).higher(), |s| s.jain_index),
     of(Metric::new("jain_index_mean", "Jain's index, mean over time", Number).higher(), |s| {
         s.jain_index_mean

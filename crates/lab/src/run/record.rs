@@ -24,6 +24,7 @@ pub use wlan::{StationSummary, WlanSummary};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use units::{Bytes, Time};
 
 /// The engine that answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -186,6 +187,28 @@ pub struct LinkSeries {
     /// interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busy_share: Vec<f64>,
+    /// The mean rate that the link offered during the last interval, bits per second, if its rate changes; NaN if
+    /// measuring began within that interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity_bps: Vec<f64>,
+}
+
+/// The rate that a link offers between samples of what it has offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OfferedRate {
+    last: Time,
+    offered: Bytes,
+}
+
+impl OfferedRate {
+    /// Returns the mean rate from the last sample to this one, bits per second. It is NaN if the count has restarted in
+    /// between, as it does at the end of the warm-up.
+    pub(crate) fn next(&mut self, at: Time, offered: Bytes) -> f64 {
+        let interval = at.since(self.last).as_secs_f64();
+        let more = offered.bits_f64() - self.offered.bits_f64();
+        *self = Self { last: at, offered };
+        if more < 0.0 || interval <= 0.0 { f64::NAN } else { more / interval }
+    }
 }
 
 /// The result of one scenario on one engine.

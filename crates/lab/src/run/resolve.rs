@@ -131,6 +131,12 @@ impl Resolved {
         self.links.len() > 1
     }
 
+    /// Returns true if the rate, delay or losses of a link change over time, or if it has outages.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.links.iter().any(|link| link.config.changes != link::changes::Changes::default())
+    }
+
     /// Returns the available bandwidth before the transfers start, A = C - unresponsive traffic.
     #[must_use]
     pub fn available(&self) -> Rate {

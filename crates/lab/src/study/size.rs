@@ -3,9 +3,9 @@
 //!
 //! Reading order: `question.rs` has the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
-//! limits. `trials.rs` has the simulations of limits over any testbed. There are three testbeds. `twin.rs` is a path
-//! made of the question, or a smaller one if that is too large; `path.rs` is a scenario as it is. `wire.rs` has the
-//! common part of these two. `cell.rs` is the testbed of an access point's queue. `alternatives.rs` has the answer
+//! limits. `trials.rs` has the simulations of limits over any testbed. There are four testbeds. `twin.rs` is a path
+//! made of the question, or a smaller one if that is too large; `changing.rs` is a link whose rate a trace gives;
+//! `path.rs` is a scenario as it is. `wire.rs` has the common part of these three. `cell.rs` is the testbed of an access point's queue. `alternatives.rs` has the answer
 //! under other circumstances (`variants.rs`) and policies, `settling.rs` the time that a policy needs,
 //! `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has lines to paste. Files depend on each other in
 //! one direction only, and none depends on this one.
@@ -13,6 +13,7 @@
 mod alternatives;
 mod answer;
 mod cell;
+mod changing;
 mod choice;
 mod hosts;
 mod lines;
@@ -26,10 +27,12 @@ mod twin;
 mod variants;
 mod wire;
 
-pub use answer::{Delay, Line, Point, Policy, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant};
+pub use answer::{
+    Delay, Line, Point, Policy, Preferred, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant,
+};
 pub use choice::MARGIN;
 pub use hosts::Hosts;
-pub use question::{CONTROL, CellFacts, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
+pub use question::{CONTROL, CellFacts, ChangingFacts, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
 use super::repeat::record;
@@ -109,11 +112,13 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
         least: at(chosen.least),
         recommended,
         most: at(chosen.most),
-        rules: theory::rules(question),
+        // Every rule describes a link that stays as it is.
+        rules: if question.changing.is_some() { Vec::new() } else { theory::rules(question) },
         curve: Vec::new(),
         knee: None,
         sensitivity: Vec::new(),
         pareto: Vec::new(),
+        preferred: None,
         trade_off: None,
         remarks: Vec::new(),
         lines: lines::lines(question, &recommended, &lines::AlsoSimulated::default()),
@@ -232,6 +237,18 @@ impl Study {
                 .accepted("--engine sim")
                 .help(format!("leave out {asked}: simulation answers")));
         }
+        if self.question.changing.is_some() && engine != Engine::Sim {
+            let (asked, why) = match engine {
+                Engine::Live => (
+                    "--engine live",
+                    "a run of the kernel is as long as the trace; run the scenario with tightlink run --engine live",
+                ),
+                _ => ("--quick, --engine model", "theory describes links that stay as they are"),
+            };
+            return Err(Complaint::new(asked, format!("a link that changes over time: {why}"))
+                .accepted("--engine sim")
+                .help(format!("leave out {asked}: simulation answers")));
+        }
         if engine == Engine::Live && !self.question.is_for_the_kernel() {
             return Err(Complaint::new(
                 "--control",
@@ -263,6 +280,9 @@ impl Study {
                 let listed = "flows, hosts, traffic and queues on the way back are the scenario's own";
                 self.over(vec![path], runner, &[listed])
             }
+            (None, _) if question.changing.is_some() => {
+                self.over(changing::cases(question), runner, &[wire::HOSTS])
+            }
             (None, _) => {
                 let listed = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
                 self.over(twin::cases(question, twin::LIMITS), runner, &listed)
@@ -292,6 +312,9 @@ impl Study {
         remarks.extend(alternatives.remarks);
         let mut assumptions = assumptions(question);
         assumptions.extend(listed.iter().map(ToString::to_string));
+        if question.changing.is_some() {
+            assumptions.extend(changing::assumptions(question));
+        }
         assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
         assumptions.extend(choice::clumps(question, chosen.recommended));
         let also_simulated = lines::AlsoSimulated {
@@ -299,8 +322,12 @@ impl Study {
             room: Some(alternatives::safe_room(question, &chosen)),
             policies: alternatives.pareto.clone(),
         };
+        let changing = question.changing.is_some();
         Ok(Sizing {
             engine: Engine::Sim,
+            preferred: changing
+                .then(|| changing::preferred(question, &recommended, &alternatives.pareto))
+                .flatten(),
             knee: knee(&curve),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
             sensitivity: alternatives.sensitivity,

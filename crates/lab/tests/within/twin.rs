@@ -14,7 +14,7 @@ fn question(rate: &str, rtt: &str, flows: u64, mix: &str) -> Question {
 fn what_is_affordable_is_simulated_itself() {
     let twin = Twin::of(&question("10Mbit/s", "20ms", 2, "cubic"), 2, LIMITS);
     assert_eq!((twin.is_whole(), twin.limit(17), twin.assumption()), (true, 17, None));
-    let resolved = twin.task(Room::Packets(17), "drop-tail", 1).unwrap().resolved;
+    let resolved = twin.tasks(Room::Packets(17), "drop-tail", 1).unwrap()[0].resolved.clone();
     assert_eq!((resolved.flows.len(), resolved.limit_bytes()), (2, Bytes::new(17 * 1500)));
 }
 
@@ -24,7 +24,7 @@ fn a_twin_of_many_flows_keeps_windows_and_the_share_of_the_square_root_rule() {
     let twin = Twin::of(&question, 10_000, LIMITS);
     assert!(twin.flows < 10_000 && twin.flows >= LEAST_FLOWS, "{twin:?}");
     assert_eq!((twin.window, twin.stretch), (question.window(10_000), 1.0));
-    let resolved = twin.task(Room::Packets(4167), "drop-tail", 1).unwrap().resolved;
+    let resolved = twin.tasks(Room::Packets(4167), "drop-tail", 1).unwrap()[0].resolved.clone();
     // A limit of 4167 packets is BDP/sqrt(n), and the twin's limit is its own BDP/sqrt(n).
     let bdp = resolved.link.rate.as_bps_f64() * 0.05 / 12_000.0;
     let own = bdp / (twin.flows as f64).sqrt();

@@ -15,7 +15,7 @@ pub(super) struct Instants {
     outages: Option<Outages>,
     /// The index of the next entry.
     next: usize,
-    /// The time of the opportunities at hand, which starts at zero.
+    /// The time of the opportunities at hand, which starts at the origin.
     at: Time,
     /// The number of opportunities at hand that have not begun.
     left: u64,
@@ -26,9 +26,9 @@ pub(super) struct Instants {
 }
 
 impl Instants {
-    pub(super) fn new(of: Arc<Opportunities>, outages: Option<Outages>) -> Self {
+    pub(super) fn new(of: Arc<Opportunities>, outages: Option<Outages>, origin: Time) -> Self {
         let mean_gap = of.period() / of.count().max(1);
-        Self { of, outages, next: 0, at: Time::ZERO, left: 0, bytes: 0, mean_gap }
+        Self { of, outages, next: 0, at: origin, left: 0, bytes: 0, mean_gap }
     }
 
     /// Returns the time of the first opportunity after `now` of which bytes are left.

@@ -14,10 +14,10 @@ pub(super) struct Outages {
 }
 
 impl Outages {
-    /// Creates the outages, whose lengths are drawn from a copy of `stream`.
-    pub(super) fn new(outage: Outage, stream: &Stream) -> Self {
+    /// Creates the outages, which count from `origin`. Their lengths are drawn from a copy of `stream`.
+    pub(super) fn new(outage: Outage, stream: &Stream, origin: Time) -> Self {
         let mut stream = Stream::new(stream.clone().integer(0, u64::MAX), "outage");
-        let first = Time::ZERO + outage.first;
+        let first = origin + outage.first;
         let next = (first, first + draw(&outage, &mut stream));
         Self { outage, stream, next }
     }

@@ -25,9 +25,9 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn new(rates: Arc<Steps<Rate>>, outages: Option<Outages>) -> Self {
-        let rates = Walk::new(rates);
-        let mut pieces = Self { rates, outages, piece: (0, Time::ZERO), free_at: Time::ZERO, carry: 0 };
+    pub(super) fn new(rates: Arc<Steps<Rate>>, outages: Option<Outages>, origin: Time) -> Self {
+        let rates = Walk::new(rates, origin);
+        let mut pieces = Self { rates, outages, piece: (0, origin), free_at: origin, carry: 0 };
         pieces.find_piece();
         pieces
     }

@@ -127,10 +127,10 @@ pub(crate) struct Walk<T> {
 }
 
 impl<T: Copy> Walk<T> {
-    /// Creates the place at time zero.
-    pub(crate) fn new(steps: Arc<Steps<T>>) -> Self {
-        let ends = end_of(&steps, Time::ZERO, 0);
-        Self { steps, base: Time::ZERO, index: 0, ends }
+    /// Creates the place at the beginning of the steps, which count from `origin`.
+    pub(crate) fn new(steps: Arc<Steps<T>>, origin: Time) -> Self {
+        let ends = end_of(&steps, origin, 0);
+        Self { steps, base: origin, index: 0, ends }
     }
 
     /// Returns the value at `now`, which must not be earlier than that of the last call.

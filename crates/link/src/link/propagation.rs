@@ -27,9 +27,9 @@ struct ChangingDelay {
 impl Propagation {
     /// Creates the delay behind a link with this configuration, whose random losses draw from `stream`. Jitter draws
     /// from a stream of its own, so that random loss strikes the same packets with jitter or without.
-    pub(super) fn new(config: &LinkConfig, stream: &Stream) -> Self {
+    pub(super) fn new(config: &LinkConfig, stream: &Stream, origin: Time) -> Self {
         let changing = config.changes.delay.as_ref().map(|delay| {
-            let steps = Walk::new(Arc::clone(&delay.steps));
+            let steps = Walk::new(Arc::clone(&delay.steps), origin);
             Box::new(ChangingDelay { steps, reorder: delay.reorder, last: Time::ZERO })
         });
         let stream = Stream::new(stream.clone().integer(0, u64::MAX), "jitter");

@@ -31,7 +31,7 @@ impl<P: Datagram> Queued<P> {
         changes: &Changes,
         stream: &Stream,
     ) -> Self {
-        let wire = match ChangingServer::new(rate, changes, stream) {
+        let wire = match ChangingServer::new(rate, changes, stream, Time::ZERO) {
             None => Wire::Constant(Serializer::new(rate)),
             Some(server) => Wire::Changing(Box::new(server)),
         };
@@ -99,6 +99,14 @@ impl<P: Datagram> Queued<P> {
         match &mut self.wire {
             Wire::Constant(_) => meter.served(service),
             Wire::Changing(server) => meter.served_by(service, server),
+        }
+    }
+
+    /// Goes on with `server` from `now` on.
+    pub(super) fn replace(&mut self, now: Time, server: ChangingServer) {
+        self.wire = Wire::Changing(Box::new(server));
+        if self.opens.take().is_some() {
+            self.joined(now);
         }
     }
 

@@ -11,8 +11,9 @@ pub(crate) struct TightLink {
     link: Link<Packet>,
     lines: Lines,
     knows_departures: bool,
-    /// True if the link counts packets by their source.
-    meters_sources: bool,
+    /// True if a packet needs no more than its departure: departures are known, the rate is constant, and the link does
+    /// not count packets by their source.
+    plain: bool,
     /// Owners of the packets dropped and not yet reported.
     dropped: Vec<u32>,
     /// True if there is nothing to settle: departures are known and no packet was dropped. It is a flag because it is
@@ -26,8 +27,8 @@ impl TightLink {
     pub(crate) fn new(link: Link<Packet>, lines: Lines, losses: LossEpisodes) -> Self {
         let knows_departures = link.knows_departures();
         let (settled, losses) = (knows_departures, Box::new(losses));
-        let meters_sources = link.meters_sources();
-        Self { knows_departures, meters_sources, link, lines, dropped: Vec::new(), settled, losses }
+        let plain = knows_departures && !link.meters_sources() && !link.changes_rate();
+        Self { knows_departures, plain, link, lines, dropped: Vec::new(), settled, losses }
     }
 }
 
@@ -35,6 +36,40 @@ impl TightLink {
     /// Returns the data that waits, as of the last packet that was offered.
     pub(crate) fn backlog(&self) -> Bytes {
         self.link.backlog().bytes
+    }
+
+    /// Offers a packet to a link that needs more than its length, or does not know its departure.
+    #[inline(never)]
+    fn offer_any(&mut self, now: Time, packet: Packet) -> bool {
+        if !self.knows_departures {
+            let dropped = &mut self.dropped;
+            self.link.push(now, packet, &mut |packet, _| note(dropped, &packet));
+            return true;
+        }
+        let admission = if self.link.meters_sources() {
+            self.link.admit_packet(now, &packet)
+        } else {
+            self.link.admit_any(now, packet.wire_len())
+        };
+        self.admitted(packet, admission)
+    }
+
+    /// Puts a packet that was admitted on its line, or notes that it was dropped. Returns true if it was admitted.
+    #[inline(always)]
+    fn admitted(&mut self, packet: Packet, admission: Admission) -> bool {
+        match admission {
+            Admission::Departs(departs) => {
+                if packet.flow != Packet::CROSS {
+                    self.lines.push(departs, packet.into());
+                }
+                true
+            }
+            Admission::Dropped(_) => {
+                note(&mut self.dropped, &packet);
+                self.settled = false;
+                false
+            }
+        }
     }
 
     /// Records that a segment of `flow` was dropped.
@@ -50,29 +85,11 @@ impl Medium for TightLink {
 
     #[inline]
     fn offer(&mut self, now: Time, packet: Packet) -> bool {
-        if !self.knows_departures {
-            let dropped = &mut self.dropped;
-            self.link.push(now, packet, &mut |packet, _| note(dropped, &packet));
-            return true;
+        if !self.plain {
+            return self.offer_any(now, packet);
         }
-        let admission = if self.meters_sources {
-            self.link.admit_packet(now, &packet)
-        } else {
-            self.link.admit(now, packet.wire_len())
-        };
-        match admission {
-            Admission::Departs(departs) => {
-                if packet.flow != Packet::CROSS {
-                    self.lines.push(departs, packet.into());
-                }
-                true
-            }
-            Admission::Dropped(_) => {
-                note(&mut self.dropped, &packet);
-                self.settled = false;
-                false
-            }
-        }
+        let admission = self.link.admit(now, packet.wire_len());
+        self.admitted(packet, admission)
     }
 
     #[inline]

@@ -69,6 +69,13 @@ pub struct Summary {
     pub queue_length_packets: Option<QueueLength>,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// The mean rate that the link offered in the measured interval, if its rate changes; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_bps: Option<f64>,
+    /// The self-inflicted delay, if the link's rate changes; absent otherwise. It is how much the 95th percentile of the
+    /// age of what has arrived exceeds that of a sender that knew the capacity over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub self_inflicted_delay_s: Option<f64>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
     /// Mean of Jain's index over intervals of `record.fairness` within the measured time.
@@ -126,6 +133,12 @@ impl Summary {
             mean_occupancy: Some(occupancy(link, resolved.limit)),
             queue_length_packets: queue_length(&link.queue_length),
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            offered_bps: link.offered_bps(),
+            self_inflicted_delay_s: link
+                .changing
+                .as_ref()
+                .and_then(|changing| changing.self_inflicted(0.95))
+                .map(Span::as_secs_f64),
             jain_index: jain_index(&goodputs),
             flows,
             ..Self::default()

@@ -3,6 +3,7 @@
 
 use super::answer::{Point, Policy, Variant};
 use super::choice::{Choice, pareto};
+use super::lines;
 use super::question::Question;
 use super::settling;
 use super::trials::{Room, Trials};
@@ -64,6 +65,9 @@ pub(super) fn alternatives<W: TestPath>(
     // limit.
     let room = Room::Packets(safe_room(question, chosen));
     for policy in POLICIES.into_iter().filter(|policy| *policy != question.queue) {
+        // Bursts of a link that changes can fill the limit, so the policy has the one of its defaults.
+        let own = lines::default_limit(policy).filter(|_| question.changing.is_some());
+        let room = own.map_or(room, |own| Room::Packets(own.max(room.packets())));
         let row = row(policy.into(), path.alike(question), room, policy);
         match testbed.check(&row.paths, row.room, policy) {
             Ok(()) => rows.push(row),
@@ -81,6 +85,9 @@ pub(super) fn alternatives<W: TestPath>(
     let sensitivity = named.by_ref().take(sensitive).map(|(what, point)| Variant { what, point }).collect();
     let others: Vec<(String, Point)> = named.collect();
     let mut limits = vec![chosen.least, chosen.recommended, chosen.most];
+    if question.changing.is_some() {
+        limits.extend(trials.limits().iter().map(|(limit, _)| *limit));
+    }
     limits.sort_unstable();
     limits.dedup();
     let known = |limit: u64| Some((question.queue.as_str(), trials.found(limit)?.point));

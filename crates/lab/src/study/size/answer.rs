@@ -1,7 +1,8 @@
 //! The answer: limits and their effects, with the evidence for them. As JSON the keys are the fields' names.
 
-use super::question::{CellFacts, Question};
+use super::question::{CellFacts, ChangingFacts, Question};
 use crate::run::record::Engine;
+use crate::run::statistics::estimate;
 use serde::Serialize;
 use units::Span;
 
@@ -33,6 +34,10 @@ pub struct Point {
     pub utilization_ci95: Option<f64>,
     /// The time that packets wait.
     pub queueing_delay_s: Delay,
+    /// The self-inflicted delay at the 95th percentile, seconds: its excess over that of a sender that knows how the
+    /// rate will change. `None` if the rate does not change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_inflicted_delay_s: Option<f64>,
     /// Drops over arrivals.
     pub loss_rate: f64,
     /// Half the width of its 95 % confidence interval; `None` from theory.
@@ -65,10 +70,31 @@ impl Point {
             utilization: 0.0,
             utilization_ci95: None,
             queueing_delay_s: Delay { mean: 0.0, p95: 0.0 },
+            self_inflicted_delay_s: None,
             loss_rate: 0.0,
             loss_rate_ci95: None,
             undecided: false,
             unsettled: false,
+        }
+    }
+
+    /// Returns the mean of several runs behind the same limit, with the confidence interval of that mean; one run keeps
+    /// its own.
+    pub(super) fn mean(runs: &[Self]) -> Self {
+        let [first, _, ..] = runs else { return runs[0] };
+        let of = |value: fn(&Self) -> f64| estimate(&runs.iter().map(value).collect::<Vec<f64>>());
+        let utilization = of(|run| run.utilization);
+        let loss = of(|run| run.loss_rate);
+        let (mean, p95) = (of(|run| run.queueing_delay_s.mean), of(|run| run.queueing_delay_s.p95));
+        let self_inflicted = of(|run| run.self_inflicted_delay_s.unwrap_or_default()).mean;
+        Self {
+            utilization: utilization.mean,
+            utilization_ci95: Some(utilization.half_width),
+            queueing_delay_s: Delay { mean: mean.mean, p95: p95.mean },
+            self_inflicted_delay_s: first.self_inflicted_delay_s.map(|_| self_inflicted),
+            loss_rate: loss.mean,
+            loss_rate_ci95: Some(loss.half_width),
+            ..*first
         }
     }
 
@@ -108,10 +134,12 @@ impl Point {
         let less = if other.utilization < self.utilization { other } else { self };
         let lost = if other.loss_rate > self.loss_rate { other } else { self };
         let (a, b) = (self.queueing_delay_s, other.queueing_delay_s);
+        let inflicted = [self.self_inflicted_delay_s, other.self_inflicted_delay_s];
         Self {
             utilization: less.utilization,
             utilization_ci95: less.utilization_ci95,
             queueing_delay_s: Delay { mean: a.mean.max(b.mean), p95: a.p95.max(b.p95) },
+            self_inflicted_delay_s: inflicted.into_iter().flatten().reduce(f64::max),
             loss_rate: lost.loss_rate,
             loss_rate_ci95: lost.loss_rate_ci95,
             undecided: less.undecided,
@@ -156,6 +184,20 @@ pub struct Policy {
     pub point: Point,
     /// True if no other point of the picture has more utilization and less delay at the 95th percentile.
     pub best: bool,
+}
+
+/// The policy to prefer to a fixed limit on a link that changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Preferred {
+    /// Its name in the registry of `link`.
+    pub queue: String,
+    /// Its effects.
+    #[serde(flatten)]
+    pub point: Point,
+    /// True if its utilization is at most one point below that of the recommended limit.
+    pub keeps_utilization: bool,
+    /// The cost of the recommended limit in comparison, in a sentence.
+    pub says: String,
 }
 
 /// Wishes that no limit grants together, and the limits that grant single ones.
@@ -218,6 +260,9 @@ pub struct QuestionNumbers {
     /// The wireless cell, if the question is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellFacts>,
+    /// The link that changes, if the question is about one. `rate_bps` is then its mean rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changing: Option<ChangingFacts>,
     /// The wished mean utilization.
     pub target_utilization: f64,
     /// The wished 95th percentile of the queueing delay, seconds.
@@ -238,6 +283,7 @@ impl QuestionNumbers {
             queue: question.queue.clone(),
             bdp_packets: question.cell.is_none().then(|| question.bdp_limit()),
             cell: question.cell.clone(),
+            changing: question.changing.clone(),
             target_utilization: question.target.get(),
             max_delay_s: question.max_delay.map(seconds),
             max_loss: question.max_loss.map(units::Fraction::get),
@@ -279,6 +325,9 @@ pub struct Sizing {
     pub sensitivity: Vec<Variant>,
     /// Utilization against delay.
     pub pareto: Vec<Policy>,
+    /// The policy to prefer to the recommended limit, if the link changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred: Option<Preferred>,
     /// The conflict, if wishes exclude each other.
     pub trade_off: Option<TradeOff>,
     /// Lines to paste, per queue.

@@ -259,6 +259,7 @@ pub(super) fn simulated(
         knee: knee(&curve),
         sensitivity: cell.variants(&chosen, &trials.runner)?,
         pareto: pareto(own.chain(others).collect()),
+        preferred: None,
         trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
         remarks: Vec::new(),
         lines: lines(question, &recommended),

@@ -72,7 +72,9 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     let near = |wanted: f64| first(curve, |point| point.utilization >= wanted).unwrap_or(curve[0].packets);
     let least = met.unwrap_or_else(|| near(best - GAIN)).max(loss.flatten().unwrap_or(0));
     let floor = floor(question);
-    let scaled = |packets: u64| ((packets as f64 * MARGIN).ceil() as u64).max(floor);
+    // A trace is the load itself, and on a link that changes a reserve costs much delay.
+    let margin = if question.changing.is_some() { 1.0 } else { MARGIN };
+    let scaled = |packets: u64| ((packets as f64 * margin).ceil() as u64).max(floor);
     let mut recommended = match (sure, met) {
         (Some(sure), _) => scaled(sure.max(least)),
         // The limit meets the target in the mean, but not surely, so it gets the margin twice.

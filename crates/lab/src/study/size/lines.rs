@@ -91,20 +91,23 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
         (None, false) => header,
     };
     lines.push(line("Linux", format!("tc qdisc replace dev DEV root bfifo limit {bytes}"), counts));
-    lines.push(line(
-        "Linux, shaped",
-        format!(
-            "tc qdisc replace dev DEV root tbf rate {}bit burst {} limit {bytes}",
-            question.rate.as_bps(),
-            burst(question)
-        ),
-        on_ethernet(question),
-    ));
-    lines.push(line(
-        "Junos",
-        format!("set class-of-service schedulers SCHEDULER buffer-size temporal {micros:.0}"),
-        String::new(),
-    ));
+    // A shaper, or a limit in time, needs one rate.
+    if question.changing.is_none() {
+        lines.push(line(
+            "Linux, shaped",
+            format!(
+                "tc qdisc replace dev DEV root tbf rate {}bit burst {} limit {bytes}",
+                question.rate.as_bps(),
+                burst(question)
+            ),
+            on_ethernet(question),
+        ));
+        lines.push(line(
+            "Junos",
+            format!("set class-of-service schedulers SCHEDULER buffer-size temporal {micros:.0}"),
+            String::new(),
+        ));
+    }
     lines.push(line(
         "IOS",
         // The line is for class-default, because any other class needs a bandwidth or a shape before it accepts a
@@ -140,10 +143,15 @@ fn on_ethernet(question: &Question) -> String {
     )
 }
 
+/// Returns the limit that a policy has by default, packets; `None` if it does not keep the queue short by itself.
+pub(super) fn default_limit(queue: &str) -> Option<u64> {
+    DEFAULTS.iter().find(|(name, _)| *name == queue).map(|(_, limit)| *limit)
+}
+
 /// Writes a policy and its settings as `tc` reads them, with a limit that holds `safe` packets.
 fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
     let own = if queue == question.queue { question.settings } else { link::queue::Settings::default() };
-    let limit = DEFAULTS.iter().find(|(name, _)| *name == queue)?.1.max(safe);
+    let limit = default_limit(queue)?.max(safe);
     let (codel, pie) = (CodelParameters::default(), PieParameters::default());
     let time = |set: Option<Span>, default: Span| set.unwrap_or(default);
     let ecn = if question.ecn && own.ecn.unwrap_or(true) { "ecn" } else { "noecn" };
@@ -187,13 +195,18 @@ fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) 
         },
     };
     let mut lines = Vec::new();
-    if point.is_none() {
+    let changes = question.changing.is_some();
+    if point.is_none() || changes {
         let line = format!("tc qdisc replace dev DEV root {policy}");
+        let does = point.map_or_else(String::new, |point| format!("instead of the limit: {}; ", does(point)));
         lines.push(Line {
             system: plain,
             line,
-            says: format!("where the interface itself is the tight link; {bound}"),
+            says: format!("{does}where the interface itself is the tight link; {bound}"),
         });
+    }
+    if changes {
+        return lines;
     }
     lines.push(shaper);
     if queue == "fq-codel" {

@@ -2,6 +2,7 @@
 //! are set anew.
 
 use super::answer::Point;
+use super::changing::STARTS;
 use super::question::{Ends, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
@@ -99,8 +100,9 @@ impl ScenarioPath {
     }
 }
 
-impl TestPath for ScenarioPath {
-    fn task(&self, room: Room, queue: &str, _seed: u64) -> Result<Task, Faults> {
+impl ScenarioPath {
+    /// Returns the settings of the run behind `room` of `queue`.
+    fn settings(&self, room: Room, queue: &str) -> Vec<(String, String)> {
         let limit = match room {
             Room::Packets(packets) => format!("{packets} packets"),
             Room::Bytes(packets) => format!("{} B", self.question.mean_packet().get() * packets),
@@ -112,11 +114,26 @@ impl TestPath for ScenarioPath {
         } else {
             (self.queue.clone(), format!("{{ kind = \"{queue}\", limit = \"{limit}\" }}"))
         });
-        Task::at(&self.document, point)
+        point
+    }
+}
+
+impl TestPath for ScenarioPath {
+    /// Returns a run, or several with seeds from the scenario's on if a link changes.
+    fn tasks(&self, room: Room, queue: &str, _seed: u64) -> Result<Vec<Task>, Faults> {
+        let (settings, first) = (self.settings(room, queue), self.base.resolved.seed);
+        if self.question.changing.is_none() {
+            return Ok(vec![Task::at(&self.document, settings)?]);
+        }
+        let seeded = |nth| {
+            let seed = ("seed".to_owned(), first.wrapping_add(nth).to_string());
+            Task::at(&self.document, settings.iter().cloned().chain([seed]).collect())
+        };
+        (0..STARTS).map(seeded).collect()
     }
 
-    fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        self.task(Room::Packets(packets), queue, seed)
+    fn live_task(&self, packets: u64, queue: &str, _seed: u64) -> Result<Task, Faults> {
+        Task::at(&self.document, self.settings(Room::Packets(packets), queue))
     }
 
     fn point(&self, packets: u64, summary: &Summary) -> Point {
@@ -126,6 +143,7 @@ impl TestPath for ScenarioPath {
             queueing_delay_s: delay(summary),
             loss_rate: summary.loss_rate.unwrap_or_default(),
             loss_rate_ci95: summary.loss_rate_ci95,
+            self_inflicted_delay_s: summary.self_inflicted_delay_s,
             ..Point::at(&self.question, packets)
         }
     }

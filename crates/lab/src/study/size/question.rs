@@ -7,8 +7,6 @@ pub use ends::Ends;
 pub use mix::Mix;
 
 use super::hosts::Hosts;
-use crate::run::engine::constant_links;
-use crate::run::record::Engine;
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, RoomScale};
 use link::queue::Settings;
 use model::rules::bandwidth_delay_product;
@@ -37,6 +35,10 @@ pub(super) const MOST_FLOWS: u64 = 1_000_000;
 const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The least and the greatest size of a segment that a scenario may have and that carries data.
 const PACKETS: (u64, u64) = (64, 65_535);
+
+/// The longest time for which a queue in front of a link that changes holds data at the mean rate. Cellular base
+/// stations hold data for several seconds (Winstein, Sivaraman and Balakrishnan, NSDI 2013).
+const LONGEST: Span = Span::from_secs(5);
 
 /// The number of flows up to which RTTs are spread evenly over the range, because drawn RTTs would depend on luck. A
 /// single flow has the longest.
@@ -75,6 +77,20 @@ pub struct Question {
     pub ecn: bool,
     /// The wireless cell whose access point has the queue. `rate` is then that of a download alone.
     pub cell: Option<CellFacts>,
+    /// The link's changes over time; `None`: it has none. `rate` is then the mean rate.
+    pub changing: Option<ChangingFacts>,
+}
+
+/// The facts about a link that changes over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangingFacts {
+    /// The file with the rate over time; `None` if the changes are those of a scenario.
+    pub trace: Option<String>,
+    /// The time after which the trace begins anew, seconds; `None` if the changes are those of a scenario.
+    pub period_s: Option<f64>,
+    /// True if the file is a table, whose period the scenario has to name.
+    #[serde(skip)]
+    pub(super) is_table: bool,
 }
 
 /// The facts about a wireless cell that the answer mentions.
@@ -119,6 +135,7 @@ impl Question {
             settings: Settings::default(),
             ecn: false,
             cell: None,
+            changing: None,
         }
     }
 
@@ -126,13 +143,8 @@ impl Question {
     /// wishes of this file.
     ///
     /// # Errors
-    /// If it has no greedy flow, or a link that changes.
+    /// If it has no greedy flow.
     pub(super) fn of_path(resolved: &Resolved) -> Result<Self, Complaint> {
-        constant_links(Engine::Model, resolved).map_err(|misfit| {
-            let help =
-                "search the limit by simulation: [figure.smallest], or a [sweep] over link.queue.limit";
-            misfit.complaint.help(help)
-        })?;
         let greedy: Vec<_> = resolved.greedy().collect();
         let rtts = greedy.iter().map(|flow| flow.base_rtt);
         let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {
@@ -153,6 +165,11 @@ impl Question {
             queue: resolved.queue.policy.clone(),
             settings: resolved.queue.settings,
             ecn: greedy.iter().any(|flow| flow.transport.ecn),
+            changing: resolved.changes().then_some(ChangingFacts {
+                trace: None,
+                period_s: None,
+                is_table: false,
+            }),
             ..Self::of(resolved.link.rate)
         })
     }
@@ -163,9 +180,11 @@ impl Question {
     /// The option whose value is out of range.
     pub fn check(&self) -> Result<(), Complaint> {
         if self.rate < LEAST_RATE {
-            return Err(
-                Complaint::new("--rate", self.rate.to_string()).accepted(format!("{LEAST_RATE} or more"))
-            );
+            let (option, found) = match self.trace() {
+                Some(trace) => ("--trace", format!("{trace}: a mean rate of {}", self.rate.rounded())),
+                None => ("--rate", self.rate.to_string()),
+            };
+            return Err(Complaint::new(option, found).accepted(format!("{LEAST_RATE} or more")));
         }
         if self.rtt.least == Span::ZERO {
             return Err(Complaint::new("--rtt", "0s: without a round trip there is nothing to buffer for")
@@ -200,7 +219,7 @@ impl Question {
             });
         }
         if self.bdp_packets() < 1.0 {
-            let (rate, rtt) = (self.rate, self.rtt.mean());
+            let (rate, rtt) = (self.rate.rounded(), self.rtt.mean());
             return Err(Complaint::new(
                 "--rtt",
                 format!("{rtt} at {rate}: less than one packet is under way"),
@@ -250,6 +269,17 @@ impl Question {
     /// hold.
     pub(super) fn pipe_limit(&self) -> f64 {
         self.bdp_limit() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
+    }
+
+    /// Returns the file with the rate over time, if one is in question.
+    pub(super) fn trace(&self) -> Option<&str> {
+        self.changing.as_ref()?.trace.as_deref()
+    }
+
+    /// Returns the largest limit that is tried on a link that changes, packets; 0 on another one.
+    pub(super) fn longest_limit(&self) -> f64 {
+        let volume = self.rate.volume(LONGEST).get() as f64 / self.mean_packet().get() as f64;
+        if self.changing.is_some() { volume } else { 0.0 }
     }
 
     /// Returns the packets that each of `flows` has under way if the flows fill the link without a queue.

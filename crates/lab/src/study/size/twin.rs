@@ -265,8 +265,8 @@ impl Twin {
 }
 
 impl TestPath for Twin {
-    fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults> {
-        self.scenario(room.packets(), queue, seed, true)
+    fn tasks(&self, room: Room, queue: &str, seed: u64) -> Result<Vec<Task>, Faults> {
+        Ok(vec![self.scenario(room.packets(), queue, seed, true)?])
     }
 
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {

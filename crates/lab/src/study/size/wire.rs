@@ -17,6 +17,8 @@ pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them
 /// The largest limit of the first look, in bandwidth-delay products over the square root of the number of flows. If
 /// [`LARGEST`] is less, that one counts.
 const ROOTS: f64 = 6.0;
+/// The same on a link that changes, in bandwidth-delay products at the mean rate.
+const CHANGING: f64 = 8.0;
 /// The next run of a path is as long as the intervals of the last one need, times this factor.
 const RESERVE: f64 = 1.2;
 /// The length of the second run over that of the first, if a policy's rate of drops climbs too slowly for the first. It
@@ -28,8 +30,8 @@ const NEAR: f64 = 1.3;
 
 /// A path that is simulated, with its own flows: a twin, or a scenario.
 pub(super) trait TestPath: Clone {
-    /// Returns the run behind `room` of `queue`.
-    fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults>;
+    /// Returns the run behind `room` of `queue`, or several whose mean counts.
+    fn tasks(&self, room: Room, queue: &str, seed: u64) -> Result<Vec<Task>, Faults>;
 
     /// Returns the kernel's run behind a limit of `packets` of `queue`.
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults>;
@@ -77,13 +79,16 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Reads the run `summary` of `task` on `path`.
-    fn of(path: &impl TestPath, packets: u64, task: &Task, summary: &Summary, target: f64) -> Self {
-        let slow = settling::climb(&task.resolved, summary);
-        let point = path.point(packets, summary).judged(target);
+    /// Reads the runs `summaries` of `tasks` on `path`.
+    fn of(path: &impl TestPath, packets: u64, tasks: &[Task], summaries: &[Summary], target: f64) -> Self {
+        let (resolved, first) = (&tasks[0].resolved, &summaries[0]);
+        let slow = settling::climb(resolved, first);
+        let points: Vec<Point> = summaries.iter().map(|summary| path.point(packets, summary)).collect();
+        // On a link that changes, the halves of a run differ because the link does.
+        let trend = first.trend.is_some() && !resolved.changes();
         Self {
-            point: Point { unsettled: summary.trend.is_some() || slow.is_some(), ..point },
-            second_queue: second_queue::full(&task.resolved, summary),
+            point: Point { unsettled: trend || slow.is_some(), ..Point::mean(&points).judged(target) },
+            second_queue: second_queue::full(resolved, first),
             slow,
         }
     }
@@ -133,14 +138,13 @@ impl<W: TestPath> TestPaths<'_, W> {
         let mut found: Vec<Option<Measured>> = vec![None; runs.len()];
         let mut first = true;
         while !due.is_empty() {
-            let job = |(place, path): &(usize, W)| {
-                Ok(vec![path.task(runs[*place].room, runs[*place].queue, self.seed)?])
-            };
+            let job =
+                |(place, path): &(usize, W)| path.tasks(runs[*place].room, runs[*place].queue, self.seed);
             let jobs = due.iter().map(job).collect::<Result<Vec<Vec<Task>>, Faults>>()?;
             let measured = simulate(runner, &jobs, |at, summaries| {
                 let (place, path) = &due[at];
                 let packets = runs[*place].room.packets();
-                Measured::of(path, packets, &jobs[at][0], &summaries[0], self.question.target.get())
+                Measured::of(path, packets, &jobs[at], summaries, self.question.target.get())
             })?;
             let longer = |((place, path), measured): (&(usize, W), &Measured)| {
                 let times = match (&measured.slow, first) {
@@ -166,8 +170,8 @@ impl<W: TestPath> TestPaths<'_, W> {
     pub(super) fn check(&self, paths: &[W], room: Room, queue: &str) -> Result<(), String> {
         let first = |faults: Faults| faults.to_string().lines().next().unwrap_or_default().to_owned();
         paths.iter().try_for_each(|path| {
-            let task = path.task(room, queue, self.seed).map_err(first)?;
-            check(&[task], &[Engine::Sim]).map_err(first)
+            let tasks = path.tasks(room, queue, self.seed).map_err(first)?;
+            check(&tasks, &[Engine::Sim]).map_err(first)
         })
     }
 }
@@ -193,12 +197,16 @@ impl<W: TestPath> Testbed for TestPaths<'_, W> {
 
     fn first_reach(&self) -> f64 {
         let (bdp, flows) = (self.question.bdp_limit(), self.question.flows.least as f64);
+        if self.question.changing.is_some() {
+            return (bdp * CHANGING).max(f64::from(LOOKS));
+        }
         (bdp * LARGEST.0).min(bdp * ROOTS / flows.sqrt()).max(f64::from(LOOKS))
     }
 
     /// Returns two larger limits while none meets the target.
     fn larger(&self, limits: &Limits<Measured>) -> Vec<u64> {
-        let most = (self.question.pipe_limit() * LARGEST.1).max(f64::from(LOOKS) * step()) as u64;
+        let most = (self.question.pipe_limit() * LARGEST.1).max(f64::from(LOOKS) * step());
+        let most = most.max(self.question.longest_limit()) as u64;
         let last = limits.last().map(|(_, found)| found.point);
         let missed = last.filter(|last| last.surely() < self.question.target.get() && last.packets < most);
         let next = |last: Point, steps: i32| ((last.packets as f64 * step().powi(steps)) as u64).min(most);

@@ -2,13 +2,13 @@
 
 use super::sessions::wires;
 use super::{kernel_flows, least_rtt, send_memory_note};
-use crate::run::batches::{Reading, half_widths, nearest};
+use crate::run::batches::{Reading, half_widths, nearest, possible};
 use crate::run::cost::peak_rss_bytes;
 use crate::run::engine::{ended_early, marked, sizer_notes};
 use crate::run::fairness;
 use crate::run::record::{
-    Departures, Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series,
-    Summary, traffic,
+    Departures, Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, OfferedRate, Record, RttStatistics,
+    Series, Summary, traffic,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use ::live::{Lateness, ReceivedFlow, SentFlow};
@@ -122,6 +122,7 @@ fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
         .map(|sample| Reading {
             at: sample.at,
             busy: sample.busy,
+            possible: possible(sample.at, sample.changing),
             arrivals: sample.arrivals_total,
             drops: sample.drops_total,
         })
@@ -193,9 +194,12 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
     let times = report.samples.iter().map(|sample| sample.at.as_secs_f64());
     let mut link = LinkSeries { t_s: times.collect(), ..LinkSeries::default() };
     let mut drops = 0;
+    let mut offered = OfferedRate::default();
     for sample in &report.samples {
         if keeps(Column::Backlog) {
             link.backlog_bytes.push(sample.backlog.bytes.get() as f64);
+            link.capacity_bps
+                .extend(sample.changing.map(|changing| offered.next(sample.at, changing.offered)));
         }
         if keeps(Column::Drops) {
             link.drops.push(sample.drops_total.saturating_sub(drops));

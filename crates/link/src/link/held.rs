@@ -1,0 +1,34 @@
+//! A packet in a queue.
+
+use crate::{Datagram, Ecn};
+use units::{Bytes, Time};
+
+/// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
+pub struct HeldPacket<P> {
+    pub(crate) arrived: Time,
+    pub(crate) marked: bool,
+    pub(crate) packet: P,
+}
+
+impl<P: Datagram> Datagram for HeldPacket<P> {
+    fn wire_len(&self) -> Bytes {
+        self.packet.wire_len()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.marked |= self.packet.ecn() == Ecn::Capable;
+        self.packet.mark();
+    }
+
+    fn flow_key(&self) -> u64 {
+        self.packet.flow_key()
+    }
+
+    fn source(&self) -> Option<usize> {
+        self.packet.source()
+    }
+}
