@@ -179,6 +179,7 @@ fn models_of_netem_trace_are_read_as_rattan_reads_them() {
     let loss = "{\"StaticLossConfig\":{\"loss\":[0.1],\"duration\":\"1s\"}}";
     assert_eq!(shares(loss.as_bytes(), MOST).unwrap().values, [(Span::ZERO, Fraction::new(0.1).unwrap())]);
     let nested = format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{}],\"count\":0}}}}", repeated(0));
+    let equal = format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{low}],\"count\":{}}}}}", u64::MAX);
     for (text, words) in [
         ("{\"NormalizedBwConfig\":{\"seed\":42}}", "the model \"NormalizedBwConfig\""),
         ("{\"StaticBwConfig\":{\"duration\":\"1s\"}}", "StaticBwConfig without bw"),
@@ -188,7 +189,8 @@ fn models_of_netem_trace_are_read_as_rattan_reads_them() {
         ("{\"a\": 1, \"b\": 2}", "not a model of netem-trace"),
         ("{\n\"a\"", ":2: not JSON"),
         (&nested, "an endless pattern within another"),
-        (&repeated(u64::MAX), "more than 1000000 steps"),
+        (&repeated(u64::MAX), "in memory"),
+        (&equal, "more than 1000000 steps"),
     ] {
         let error = rate(text).unwrap_err();
         assert!(error.to_string().contains(words), "{text}: {error}");

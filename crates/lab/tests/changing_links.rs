@@ -216,7 +216,9 @@ const PARTS: &[(&str, Option<&str>)] = &[
     ("engine model", Some("link.rate: a rate that changes over time, and theory")),
     ("engine sim", None),
     ("engine live", None),
-    ("size", Some("link.rate: a rate that changes over time, and theory")),
+    ("size sim", None),
+    ("size model", Some("--quick, --engine model: a link that changes over time: theory describes links")),
+    ("size live", Some("--engine live: a link that changes over time")),
     ("search", None),
     ("claim of capacity", None),
     ("record.fairness", None),
@@ -250,22 +252,24 @@ fn every_part_that_assumes_one_rate_works_by_the_mean_or_refuses_by_name() {
 /// Tries a part on a link that changes. The error has the words of its refusal.
 fn tried(part: &str) -> Result<(), String> {
     let short = STEPS.replace("'40s'", "'4s'").replace("warmup = '10s'", "warmup = '1s'");
+    let engine = |name: &str| Engine::ALL.into_iter().find(|engine| engine.to_string() == name).unwrap();
     let sim = |text: &str| {
         let resolved = read(Path::new(""), text).map_err(|faults| faults.to_string())?;
         run(Engine::Sim, &resolved, UNWATCHED).map(drop).map_err(|error| error.to_string())
     };
     match part.split_once(' ').unwrap_or((part, "")) {
         ("engine", name) => {
-            let engine = Engine::ALL.into_iter().find(|engine| engine.to_string() == name).unwrap();
+            let engine = engine(name);
             if engine == Engine::Live && !cfg!(feature = "kernel") {
                 return Ok(());
             }
             check(engine, &resolved(&short))
                 .map_err(|misfit| format!("{}: {}", misfit.complaint.place, misfit.complaint.found))
         }
-        ("size", _) => {
+        ("size", name) => {
             let document = Document::parse("t.toml", &short).unwrap();
-            Study::of_scenario(&document, "".into()).map(drop).map_err(|faults| faults.to_string())
+            let study = Study::of_scenario(&document, "".into()).map_err(|faults| faults.to_string())?;
+            study.check(engine(name)).map_err(|complaint| format!("{}: {}", complaint.place, complaint.found))
         }
         ("search", _) => {
             let target = Target { metric: "utilization".into(), bound: Bound::AtLeast(0.5) };

@@ -15,6 +15,9 @@ const WITHOUT_DELAY: &str = "50ms";
 /// Linux's default for CoDel.
 const BESIDE_POLICY: u64 = 1000;
 
+/// The size of the flow that the program replaces. With a size the scenario needs no duration, which nobody knows.
+const SIZE: Bytes = Bytes::new(1_000_000_000);
+
 /// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
 pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let Some(rate) = &options.rate else { unreachable!("--rate is required without a scenario") };
@@ -29,11 +32,10 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let room = |option: &str, rate: &RateChoice| room(&choice, kind, mean(option, rate)?, rtt, options.mtu);
     let mut draft = Scenario::link(rate.clone(), options.delay)
         .title("A program behind a link")
-        .duration("1s")
         .of_link("loss", options.loss)
         .queue(kind)
         .limit(room("--rate", rate)?)
-        .flow(Flow::reno().rtt(rtt).set("segment", Bytes::new(mtu.into())));
+        .flow(Flow::reno().rtt(rtt).size(SIZE).set("segment", Bytes::new(mtu.into())));
     if let Some(back) = &options.rate_back {
         draft = draft
             .of_link("reverse.rate", back.clone())
@@ -60,7 +62,7 @@ fn mean(option: &str, rate: &RateChoice) -> Result<Rate, Problem> {
     if let RateChoice::Constant(rate) = rate {
         return Ok(*rate);
     }
-    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno()).duration("1h");
+    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno().size(SIZE));
     let resolved = resolve_document(&alone.document()?).map_err(|faults| {
         let complaint = faults.as_slice().first().map(|fault| fault.complaint.clone()).unwrap_or_default();
         Problem::usage(Complaint { place: option.to_owned(), ..complaint })
