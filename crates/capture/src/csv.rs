@@ -133,7 +133,10 @@ impl Record<'_> {
 
     /// Returns a cell without the blanks around it, and without quotes inside those blanks.
     fn cell(&self, column: usize) -> Option<&str> {
-        let begin = column.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let begin = match column.checked_sub(1) {
+            Some(before) => *self.ends.get(before)?,
+            None => 0,
+        };
         // A cell's end lies within a character only if the cell is not valid UTF-8; the cell then counts as missing.
         let cell = self.fields.get(begin..*self.ends.get(column)?)?.trim();
         Some(cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell).trim())

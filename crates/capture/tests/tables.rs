@@ -104,6 +104,9 @@ fn faults_name_the_line_and_what_to_do() {
     }
     assert_eq!(error(b"").found, "a trace without packets");
     assert_eq!(error(b"time,size\n\xff\xfe,1\n").place, Place::Line(2));
+    // A line may lack several columns.
+    assert_eq!(error(b"no,time,size\n1\n").found, "a line without a time");
+    assert_eq!(error(b"time,no,size\n1\n").found, "a line without a size");
     let sorted = error(b"time,size\n5,40\n0.5,40\n").help.unwrap();
     assert_eq!(sorted, "sort the lines by their time");
 }

@@ -105,7 +105,11 @@ impl Opportunities {
             return Err(OpportunitiesError::NoLength);
         }
         self.entries.shrink_to_fit();
-        Ok(Self { repeat, ..self })
+        // Where the opportunities repeat, those at zero come together with the last ones.
+        let at_zero = self.entries.iter().take_while(|entry| entry.gap == 0);
+        let at_zero: u64 = at_zero.map(|entry| u64::from(entry.count)).sum();
+        let most = if repeat { self.most.max(self.now + at_zero) } else { self.most };
+        Ok(Self { repeat, most, ..self })
     }
 
     /// Returns the number of opportunities in one period.
