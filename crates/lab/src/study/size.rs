@@ -316,6 +316,7 @@ impl Study {
             assumptions.extend(changing::assumptions(question));
         }
         assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
+        assumptions.dedup();
         assumptions.extend(choice::clumps(question, chosen.recommended));
         let also_simulated = lines::AlsoSimulated {
             in_bytes: alternatives.in_bytes,

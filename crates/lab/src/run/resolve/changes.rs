@@ -1,7 +1,7 @@
 //! Rates, delays and losses of links in numbers, with the files of those that change over time.
 
 use super::complaint::complaint;
-use super::files::Files;
+use super::files::{Files, WithCarried};
 use super::kept::{self, BoundedSource, Content, Kept, MOST_HELD};
 use capture::TraceError;
 use capture::over_time::{CapacityFile, Values, capacity, delays, packet_numbers, shares};
@@ -50,6 +50,7 @@ pub(super) struct LinkNumbers {
 /// # Errors
 /// Returns a complaint for each key whose file cannot be read, or does not fit.
 pub(super) fn read(scenario: &Scenario, files: &dyn Files) -> Result<LinkNumbers, Vec<Complaint>> {
+    let files = &WithCarried(files);
     let mut reader = Reader { files, end: scenario.duration, contents: Vec::new(), notes: Vec::new() };
     let (mut links, mut complaints) = (Vec::new(), Vec::new());
     for (place, link) in scenario.links.iter().enumerate() {
