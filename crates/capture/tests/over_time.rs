@@ -40,7 +40,7 @@ const FAULTS: &[(&str, Option<u64>, &str)] = &[
     ("0\n1\n\n", Some(3), "an empty line"),
     ("0\n315360000001\n", Some(2), "beyond ten years"),
     ("0\n99999999999999999999\n", Some(2), "\"99999999999999999999\""),
-    ("0\n1\n\u{1b}[31m\n", Some(3), "\\u{1b}[31m"),
+    ("0\n1\n\u{1b}[31m\n", None, "binary data"),
     ("0\n\0\0\0", None, "binary data"),
 ];
 
@@ -81,7 +81,7 @@ fn memory_has_a_bound_and_binary_data_end_early() {
     let mut times = 0_u64..;
     let numbers = std::iter::from_fn(|| times.next().map(|time| format!("{time}\n"))).take(400_000);
     let error = rate(&numbers.collect::<String>()).unwrap_err();
-    assert!(error.found.contains("more than 1MiB in memory") || error.found.contains("in memory"), "{error}");
+    assert!(error.found.contains("in memory"), "{error}");
     let mut noise = Endless { read: 0, line: b"\xff\xfe\xfd\xfc" };
     let error = capacity(&mut noise, true, MOST).unwrap_err();
     assert!(noise.read < 1 << 20, "{} bytes were read for {error}", noise.read);

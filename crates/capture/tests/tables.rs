@@ -113,7 +113,7 @@ fn times_of_delivery_are_no_packets() {
     for text in ["0\n5\n10\n10\n", "12\r\n12\r\n24\r\n", "# up\n3\n"] {
         let error = error(text.as_bytes());
         assert!(error.found.contains("mahimahi"), "{error}");
-        assert!(error.help.unwrap().contains("kind \"cbr\" with start and stop"));
+        assert!(error.help.unwrap().contains("rate = { trace = \"FILE\" }"));
     }
 }
 

@@ -9,7 +9,7 @@ mod tips;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-pub(crate) use emulate::{EmulateOptions, QueueChoice};
+pub(crate) use emulate::{EmulateOptions, QueueChoice, RateChoice};
 pub(crate) use files::{ReceiveOptions, SendOptions, VerifyOptions};
 use lab::run::record::Engine;
 pub(crate) use size::SizeOptions;

@@ -25,8 +25,15 @@ use args::Command;
 use problem::Problem;
 use std::process::ExitCode;
 
+/// Large simulations are faster in large pages.
+#[global_allocator]
+static ALLOCATOR: host::LargePages = host::LargePages;
+
 fn main() -> ExitCode {
     let arguments = args::parse();
+    if matches!(arguments.command, Command::Run(_) | Command::Sweep(_)) {
+        host::keep_memory();
+    }
     let result = match arguments.command {
         Command::Run(options) => command::run::run(&options),
         Command::Compare(options) => command::compare::run(&options),

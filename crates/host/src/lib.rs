@@ -43,7 +43,7 @@ pub mod waiting;
 pub use address::plain;
 pub use clock::{Clock, PathLag};
 pub use error::HostError;
-pub use large_pages::prefer_large_pages;
+pub use large_pages::{LargePages, keep_memory, reserve_heap};
 pub use losses::HostLosses;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;

@@ -119,10 +119,12 @@ impl ChangingServer {
         let length = packet.length;
         match &self.service {
             Service::Instants(instants) => {
-                self.taken += length.get() + Opportunities::HEADER;
-                instants
-                    .mean_gap
-                    .scale((length.get() + Opportunities::HEADER) as f64 / Opportunities::CARRIES as f64)
+                let taken = length.get() + Opportunities::HEADER;
+                self.taken += taken;
+                if taken == Opportunities::CARRIES {
+                    return instants.mean_gap;
+                }
+                instants.mean_gap * taken / Opportunities::CARRIES
             }
             Service::Pieces(_) => {
                 self.taken += length.get();

@@ -30,6 +30,7 @@ impl Freshness {
     }
 
     /// Counts the departure of a packet. Departures come in order.
+    #[inline]
     pub(crate) fn departed(&mut self, arrived: Time, departs: Time) {
         match &mut self.newest {
             Some(newest) => {

@@ -220,8 +220,10 @@ impl Meter {
         server: &mut ChangingServer,
     ) -> LinkState {
         let (rate, (taken, offered)) = (server.mean_rate(), server.used(now));
-        let busy = Span::from_secs_f64(taken * 8.0 / rate.as_bps_f64());
-        let changing = Some(Changing { offered: Bytes::new(offered as u64), drains });
+        let time = |bytes: f64| Span::from_secs_f64(bytes * 8.0 / rate.as_bps_f64());
+        let busy = time(taken);
+        let changing =
+            Some(Changing { offered: Bytes::new(offered as u64), possible: time(offered), drains });
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate, changing }
     }
 
@@ -346,6 +348,8 @@ pub struct LinkState {
 pub struct Changing {
     /// The bytes that could have left since the start of measurement.
     pub offered: Bytes,
+    /// The time for which the link could have been sending, counted as [`LinkState::busy`] is.
+    pub possible: Span,
     /// The time that it takes to send the backlog.
     pub drains: Span,
 }

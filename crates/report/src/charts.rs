@@ -141,21 +141,26 @@ fn scale(chart: &mut Chart, case: &Case) {
     let (all, measured) = (values(0.0).fold(0.0, f64::max), values(from).fold(0.0, f64::max));
     let mut most = if measured > 0.0 { measured } else { all };
     let capacity = case.capacity_bps * 1e-6;
-    if chart.kind.starts_with("rate") && !case.is_cell() && capacity > 0.0 {
-        most = most.min(MOST_OF_CAPACITY * capacity);
+    // Repairs pass the capacity for a moment. A capacity that changes is drawn whole, and decides the scale.
+    let top = match &chart.area {
+        Some(area) => area.y.iter().copied().filter(|y| y.is_finite()).fold(0.0, f64::max),
+        None => MOST_OF_CAPACITY * capacity,
+    };
+    if chart.kind.starts_with("rate") && !case.is_cell() && top > 0.0 {
+        most = if chart.area.is_some() { top } else { most.min(top) };
     }
     let levels = chart.levels.iter().filter(|level| !level.off_scale).map(|level| level.value);
     most = levels.fold(most, f64::max);
     let [lower, upper] = chart.range;
     let needed = if most > lower { most + 0.07 * (most - lower) } else { upper };
-    if needed < 0.8 * upper {
+    if needed < 0.8 * upper || chart.area.is_some() && needed > upper {
         chart.range[1] = rounded(needed);
         chart.decimals = if chart.kind == "drops" { 0 } else { decimals_for(most, 4) };
     }
     if all > chart.range[1] {
         chart.above = Some(all);
         let highest = format!("{} {}", short(all), chart.unit);
-        chart.note += &if chart.kind.starts_with("rate") && all > capacity && capacity > 0.0 {
+        chart.note += &if chart.kind.starts_with("rate") && all > top && top > 0.0 {
             format!(
                 "; TCP delivers in order, so a repaired loss releases the data behind the hole: up to {highest} for a moment, above the capacity"
             )

@@ -1,6 +1,6 @@
 //! The page of `tightlink emulate`: the queue of each direction against time, while a program ran behind the link.
 
-use super::chart::{CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, finish, trace};
+use super::chart::{Area, CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, finish, trace};
 use super::decimate::{envelope, interval_means, interval_sums};
 use super::flows::Role;
 use super::frame::Frame;
@@ -104,15 +104,23 @@ fn charts(emulated: &Emulated) -> Vec<Chart> {
         levels.dedup_by(|one, other| one.1 == other.1);
         levels
     };
+    let changes = ways(emulated).any(|(_, _, way)| !way.queue.offered_bps.is_empty());
     let full = levels("queue full", &|way| way.queue.full_s * 1e3);
-    let capacity = levels("capacity", &|way| way.queue.capacity_bps * 1e-6);
+    let capacity =
+        levels(if changes { "mean capacity" } else { "capacity" }, &|way| way.queue.capacity_bps * 1e-6);
     let per = short(every(&drops));
     let delay_note = "time to send the waiting data".to_owned();
     let rate_note = "data that the link sends, headers included".to_owned();
     let drops_note = format!("packets that the queue dropped or the link lost, per {per} s");
+    let queue = &emulated.to_far.queue;
+    let area = (!queue.offered_bps.is_empty()).then(|| {
+        let thin = interval_means(&queue.t_s, &queue.offered_bps, MAX_RATE_POINTS);
+        let thin = trace(Engine::Live, None, String::new(), &thin, 1e-6);
+        Area { name: "capacity to the far end".into(), x: thin.x, y: thin.y }
+    });
     let mut charts = vec![
         finish("delay", "Queueing delay", "ms", delay_note, delay, &full),
-        finish("rate", "Rate", "Mbit/s", rate_note, rate, &capacity),
+        Chart { area, ..finish("rate", "Rate", "Mbit/s", rate_note, rate, &capacity) },
         finish("drops", "Drops", "packets", drops_note, drops, &[]),
     ];
     charts.retain(|chart| !chart.traces.is_empty());

@@ -8,7 +8,7 @@ use tightlink_scenario::{Document, Link, Scenario, Spread};
 use units::{Fraction, Rate, Span};
 
 fn text(keys: &str) -> String {
-    let rate = if keys.contains("rate = ") { "" } else { "rate = '10Mbit/s'\n" };
+    let rate = if keys.starts_with("rate") { "" } else { "rate = '10Mbit/s'\n" };
     format!("title = 't'\nduration = '60s'\n[link]\n{rate}queue.limit = '9 packets'\n{keys}\n[[flow]]\n")
 }
 

@@ -46,7 +46,7 @@ fn an_unknown_key_lists_the_known_ones() {
         "x.toml:6:1: link.delya: unknown key
   6 | delya = '1ms'
     | ^^^^^
-  accepted: name, rate, delay, queue, loss, jitter, assist, reverse
+  accepted: name, rate, delay, queue, loss, outage, jitter, assist, reverse
   help: did you mean \"delay\"?"
     );
 }
@@ -185,11 +185,9 @@ fn a_caret_lines_up_after_tabs_and_wide_letters() {
 #[test]
 fn rates_are_positive_and_in_bits() {
     let rate = |rate: &str| in_link(&format!("rate = {rate}\nqueue.limit = '9 packets'"));
-    for changing in ["['16Mbit/s', '4Mbit/s']", "{ '0s' = '16Mbit/s' }", "'trace.txt'", "'../traces/4g.up'"] {
-        says(
-            &rate(changing),
-            &["link.rate: ", "one rate for the whole run", "kind \"cbr\" that takes the difference"],
-        );
+    says(&rate("['16Mbit/s', '4Mbit/s']"), &["link.rate: ", "values over time are { steps = [[\"0s\", …]"]);
+    for file in ["trace.txt", "../traces/4g.up"] {
+        says(&rate(&format!("'{file}'")), &["link.rate: ", &format!("write {{ trace = \"{file}\" }}")]);
     }
     says(&rate("'-5Mbit/s'"), &["link.rate: a negative number"]);
     says(&rate("'0Mbit/s'"), &["link.rate: a rate of zero: nothing would pass"]);

@@ -40,6 +40,9 @@ pub(crate) struct Flow {
     completed: Option<Time>,
     /// Segments sent in the measured interval, again or for the first time.
     sent: u64,
+    /// If the receiver's host gathers segments: the most that may be under way. It counts segments that a link dropped
+    /// after it had admitted them.
+    under_way: u64,
     samples: RoundTrips,
     receiver: Receiver,
     sender: Sender,
@@ -50,21 +53,23 @@ pub(crate) struct Flow {
     probing: Option<Box<Probing>>,
     /// The handshake, until the connection is established.
     opening: Option<Box<Opening>>,
-    rare: Box<Rare>,
+    rare: Rare,
 }
 
 /// The part of a flow that few packets touch.
 #[derive(Debug)]
+#[repr(C)]
 struct Rare {
-    name: String,
+    /// The stream of the delays of segments that leave as a window opens.
+    stream: Stream,
+    /// True if the flow left before it had sent all its data.
+    left: bool,
     size: Option<Bytes>,
+    counts: Counts,
     start: Time,
     /// The time since which the connection can send data.
     established: Option<Time>,
-    /// True if the flow left before it had sent all its data.
-    left: bool,
-    stream: Stream,
-    counts: Counts,
+    name: Box<str>,
 }
 
 impl Flow {
@@ -129,21 +134,22 @@ impl Flow {
             total_segments,
             completed: None,
             sent: 0,
+            under_way: 0,
             samples: RoundTrips::default(),
             receiver,
             sender,
             way_back,
             probing: None,
             opening: None,
-            rare: Box::new(Rare {
+            rare: Rare {
                 size: plan.size,
                 start: plan.start,
                 established: Some(plan.start),
                 left: false,
                 stream: Stream::new(seed, &format!("flow {}", plan.name)),
-                name: plan.name,
+                name: plan.name.into_boxed_str(),
                 counts: Counts::default(),
-            }),
+            },
         };
         flow.prepare_probing();
         flow
@@ -255,7 +261,9 @@ impl Flow {
     }
 
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
-        self.rare.counts.marks += u64::from(segment.is_marked());
+        if segment.is_marked() {
+            self.rare.counts.special().marks += 1;
+        }
         self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
         segment.number()
     }
@@ -293,7 +301,7 @@ impl Flow {
         if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
             self.samples.observe(rtt);
             if M::CARRIES_ACKNOWLEDGEMENTS {
-                let most = &mut self.rare.counts.max_smoothed_rtt;
+                let most = &mut self.rare.counts.special().max_smoothed_rtt;
                 *most = (*most).max(self.sender.smoothed_rtt());
             }
         }
@@ -377,6 +385,8 @@ impl Flow {
             };
             if !admitted {
                 self.on_drop();
+            } else if F::OPTIONS {
+                self.under_way += 1;
             }
         }
         (now, events)

@@ -13,6 +13,7 @@ mod blocks;
 mod coalescing;
 mod delivery;
 mod ecn;
+mod few;
 #[cfg(test)]
 #[path = "../tests/within/lossy.rs"]
 mod lossy;

@@ -48,11 +48,14 @@ struct Memory {
     prior: f64,
     /// True if a timeout found the last loss: the window before it does not guide the next [rfc9438:4.8].
     timed_out: bool,
-    epoch: Option<Epoch>,
+    /// True once the first stage after the last loss has begun.
+    begun: bool,
+    /// The stage at hand, if one has begun.
+    epoch: Epoch,
 }
 
 /// A stage of congestion avoidance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
     start: Time,
     latest: Time,
@@ -68,7 +71,8 @@ impl Cubic {
     /// Creates a growth rule for segments with `segment` bytes of payload.
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
-        let memory = Memory { maximum: 0.0, prior: 0.0, timed_out: false, epoch: None };
+        let memory =
+            Memory { maximum: 0.0, prior: 0.0, timed_out: false, begun: false, epoch: Epoch::default() };
         Self {
             segment,
             rest: Remainder::default(),
@@ -128,14 +132,14 @@ impl Epoch {
 impl Growth for Cubic {
     fn increase(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
         let now = segments(window, self.segment);
-        let mut epoch = self.memory.epoch.unwrap_or_else(|| self.memory.begin(ack.now, now));
+        let mut epoch = if self.memory.begun { self.memory.epoch } else { self.memory.begin(ack.now, now) };
         let since_plateau = epoch.age(ack.now, ack.rtt.smoothed) - epoch.k;
         // [rfc9438:4.3, equation 4]: once the estimate is back at the prior window, it grows as Reno does.
         let caught_up = !self.linux && epoch.estimate >= self.memory.prior;
         let alpha = if caught_up { 1.0 } else { ALPHA };
         let acked = segments(counted, self.segment);
         epoch.estimate += alpha * acked / now;
-        self.memory.epoch = Some(epoch);
+        (self.memory.begun, self.memory.epoch) = (true, epoch);
         let uninformed = self.linux && (self.memory.maximum == 0.0 || self.memory.timed_out);
         let least = if uninformed { counted.get() as f64 / FASTEST_COUNT } else { 0.0 };
         if window_at(since_plateau, epoch.plateau) < epoch.estimate {
@@ -159,7 +163,8 @@ impl Growth for Cubic {
             maximum: if converging { lost_at * (1.0 + BETA) / 2.0 } else { lost_at },
             prior: lost_at,
             timed_out: event.kind == CongestionKind::Timeout,
-            epoch: None,
+            begun: false,
+            epoch: Epoch::default(),
         };
         window.scale(BETA)
     }

@@ -27,7 +27,8 @@ const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     segment: Bytes,
-    round: Option<u64>,
+    /// The round whose samples count; [`u64::MAX`] before the first.
+    round: u64,
     began: Time,
     latest: Time,
     /// Least RTT of the flow.
@@ -45,7 +46,7 @@ impl HyStart {
     pub fn new(segment: Bytes) -> Self {
         Self {
             segment,
-            round: None,
+            round: u64::MAX,
             began: Time::ZERO,
             latest: Time::ZERO,
             least: Span::MAX,
@@ -59,8 +60,8 @@ impl HyStart {
     fn is_full(&mut self, ack: &Ack, window: Bytes) -> bool {
         let Some(sample) = ack.rtt.latest else { return false };
         self.least = self.least.min(sample);
-        if self.round != Some(ack.round) {
-            self.round = Some(ack.round);
+        if self.round != ack.round {
+            self.round = ack.round;
             (self.began, self.latest) = (ack.now, ack.now);
             (self.current, self.samples) = (Span::MAX, 0);
         }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use units::{Bytes, Fraction, Rate, Span};
 
 /// The options that only a link without a scenario has.
-const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
+const OWN: [&str; 7] = ["rate", "rate_back", "delay", "queue", "loss", "cross", "mtu"];
 
 #[derive(Debug, Args)]
 #[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] -- <CMD>...\n       \
@@ -19,9 +19,13 @@ pub(crate) struct EmulateOptions {
     /// replaces the scenario's flows
     #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN, value_parser = scenario_file)]
     pub(crate) file: Option<PathBuf>,
-    /// Capacity of the link, in each direction, e.g. 100Mbit/s
-    #[arg(long, required_unless_present = "file", allow_hyphen_values = true, value_parser = rate)]
-    pub(crate) rate: Option<Rate>,
+    /// Capacity of the link, in each direction, e.g. 100Mbit/s; or a file with a rate over time: a trace of mahimahi, or
+    /// CSV with a header such as time_s,rate_mbps
+    #[arg(long, value_name = "RATE|FILE", required_unless_present = "file", allow_hyphen_values = true)]
+    pub(crate) rate: Option<RateChoice>,
+    /// Capacity of the direction back to CMD, where it is another one
+    #[arg(long, value_name = "RATE|FILE", allow_hyphen_values = true, conflicts_with = "one_way")]
+    pub(crate) rate_back: Option<RateChoice>,
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
@@ -80,19 +84,42 @@ fn scenario_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Reads a capacity. The file of a trace is not a capacity.
-fn rate(text: &str) -> Result<Rate, String> {
-    text.parse::<Rate>().map_err(|error| {
+/// A capacity as typed.
+#[derive(Clone, Debug)]
+pub(crate) enum RateChoice {
+    /// The same throughout.
+    Constant(Rate),
+    /// A file with the rate over time.
+    File(String),
+}
+
+impl FromStr for RateChoice {
+    type Err = String;
+
+    /// Reads a rate, or the name of a file. A text that looks like neither is taken for a rate.
+    fn from_str(text: &str) -> Result<Self, String> {
         let file = Path::new(text);
-        let named = file.extension().is_some_and(|end| end.to_string_lossy().starts_with(char::is_alphabetic));
-        if named || file.exists() {
-            "a link has one rate; for a rate that follows a trace write a scenario whose [[traffic]] takes the \
-             difference to the highest rate (docs/guide/emulate.md)"
-                .into()
-        } else {
-            error.to_string()
+        let named =
+            file.extension().is_some_and(|end| end.to_string_lossy().starts_with(char::is_alphabetic));
+        match text.parse::<Rate>() {
+            Ok(rate) if rate == Rate::ZERO => {
+                Err("nothing would pass; write a rate such as 100Mbit/s".into())
+            }
+            Ok(rate) => Ok(Self::Constant(rate)),
+            Err(_) if named || file.exists() => Ok(Self::File(text.to_owned())),
+            Err(error) => Err(format!("{error}; or a file with a rate over time")),
         }
-    })
+    }
+}
+
+/// Writes the rate of a link as a scenario has it.
+impl scenario::Written for RateChoice {
+    fn written(&self) -> String {
+        match self {
+            Self::Constant(rate) => rate.written(),
+            Self::File(file) => format!("{{ trace = {} }}", file.written()),
+        }
+    }
 }
 
 /// Returns the help for a command line that names its command without `--`.

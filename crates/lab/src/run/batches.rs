@@ -5,7 +5,7 @@
 //! traffic, a few of its oscillations. Repeated runs with other seeds say more and cost more.
 
 use crate::run::statistics::{Estimate, estimate};
-use link::LinkState;
+use link::{Changing, LinkState};
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
@@ -55,14 +55,22 @@ fn drift(batches: &[f64], least: f64) -> Option<f64> {
 pub(crate) struct Reading {
     pub(crate) at: Time,
     pub(crate) busy: Span,
+    /// The time for which the link could have been busy, from any beginning.
+    pub(crate) possible: Span,
     pub(crate) arrivals: u64,
     pub(crate) drops: u64,
 }
 
 impl From<&(Time, LinkState)> for Reading {
     fn from((at, state): &(Time, LinkState)) -> Self {
-        Self { at: *at, busy: state.busy, arrivals: state.arrivals, drops: state.drops }
+        let possible = possible(*at, state.changing);
+        Self { at: *at, busy: state.busy, possible, arrivals: state.arrivals, drops: state.drops }
     }
+}
+
+/// Returns the time for which a link could have been busy at `at`.
+pub(crate) fn possible(at: Time, changing: Option<Changing>) -> Span {
+    changing.map_or_else(|| at.since(Time::ZERO), |changing| changing.possible)
 }
 
 /// Computes half widths from the readings at the ends of the batches and at the beginning of the first. Returns no
@@ -74,7 +82,9 @@ pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
     let pairs = || readings.windows(2).map(|pair| (pair[0], pair[1]));
     let utilizations: Vec<f64> = pairs()
         .map(|(from, to)| {
-            to.busy.saturating_sub(from.busy).as_secs_f64() / to.at.since(from.at).as_secs_f64()
+            let possible = to.possible.saturating_sub(from.possible).as_secs_f64();
+            let busy = to.busy.saturating_sub(from.busy).as_secs_f64();
+            if possible > 0.0 { busy / possible } else { 0.0 }
         })
         .collect();
     let losses: Option<Vec<f64>> = pairs()

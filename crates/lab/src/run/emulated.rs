@@ -4,7 +4,7 @@
 //! configuration, since the program takes their place. Programs are started elsewhere (`emu::shell`).
 
 use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine, Hosts};
+use super::record::{DelayStatistics, Engine, Hosts, OfferedRate};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::traffic::TrafficConfig;
@@ -174,6 +174,8 @@ pub struct QueueSeries {
     pub rate_bps: Vec<f64>,
     /// Packets dropped.
     pub drops: Vec<f64>,
+    /// The rate that the link offered, bits per second, if it changes; empty otherwise.
+    pub offered_bps: Vec<f64>,
 }
 
 impl QueueSeries {
@@ -185,12 +187,21 @@ impl QueueSeries {
         let mut series =
             Self { capacity_bps: rate.as_bps_f64(), full_s: time_of(rate, room), ..Self::default() };
         let mut before = (0.0, Span::ZERO, 0);
+        let mut offered = OfferedRate::default();
         for sample in samples {
             let at = sample.at.as_secs_f64();
             let busy = sample.busy.saturating_sub(before.1).as_secs_f64();
-            let share = if at > before.0 { (busy / (at - before.0)).min(1.0) } else { 0.0 };
+            let share = if at > before.0 { busy / (at - before.0) } else { 0.0 };
+            // A link whose rate changes can be above its mean for a while.
+            let share = if sample.changing.is_some() { share } else { share.min(1.0) };
             series.t_s.push(at);
-            series.delay_s.push(time_of(rate, sample.backlog.bytes));
+            series.delay_s.push(match sample.changing {
+                Some(changing) => changing.drains.as_secs_f64(),
+                None => time_of(rate, sample.backlog.bytes),
+            });
+            series
+                .offered_bps
+                .extend(sample.changing.map(|changing| offered.next(sample.at, changing.offered)));
             series.rate_bps.push(share * rate.as_bps_f64());
             series.drops.push(sample.drops_total.saturating_sub(before.2) as f64);
             before = (at, sample.busy, sample.drops_total);

@@ -26,9 +26,9 @@ pub(crate) fn exceeded() -> Option<ExcessMemory> {
     over(resident, allowed).or_else(|| over(addresses, limited))
 }
 
-/// Puts this process's memory into large pages, if the kernel has some.
-pub(crate) fn use_large_pages() {
-    host::prefer_large_pages();
+/// Prepares the heap for `bytes` more, if the program lets it.
+pub(crate) fn reserve(bytes: u64) {
+    host::reserve_heap(bytes);
 }
 
 fn share(of: u64) -> u64 {

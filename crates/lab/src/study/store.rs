@@ -16,6 +16,8 @@ mod arrow;
 #[cfg(feature = "parquet")]
 mod columns;
 #[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
 mod read;
 mod sheets;
 
@@ -133,7 +135,7 @@ impl Store {
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut file = BufWriter::new(create(path)?);
+    let mut file = BufWriter::with_capacity(1 << 16, create(path)?);
     serde_json::to_writer_pretty(&mut file, value)?;
     file.into_inner()?.sync_all()
 }

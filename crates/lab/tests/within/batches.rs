@@ -9,12 +9,14 @@ fn at(millis: u64) -> Time {
 /// Makes the readings of ten batches of a second each; batch i is busy for `busy[i]` ms and drops `drops[i]` of 100
 /// packets.
 fn readings(busy: [u64; 10], drops: [u64; 10]) -> Vec<Reading> {
-    let mut readings = vec![Reading { at: at(5000), busy: Span::ZERO, arrivals: 70, drops: 7 }];
+    let mut readings =
+        vec![Reading { at: at(5000), busy: Span::ZERO, possible: Span::ZERO, arrivals: 70, drops: 7 }];
     for (index, (busy, drops)) in (1..).zip(busy.iter().zip(drops)) {
         let last = *readings.last().unwrap();
         readings.push(Reading {
             at: at(5000 + index * 1000),
             busy: last.busy + Span::from_millis(*busy),
+            possible: last.possible + Span::from_millis(1000),
             arrivals: last.arrivals + 100,
             drops: last.drops + drops,
         });
@@ -62,7 +64,10 @@ fn no_interval_comes_from_missing_batches_or_loss_without_arrivals() {
 #[cfg(feature = "kernel")]
 #[test]
 fn samples_next_to_the_ends_of_batches_stand_for_them_if_near_enough() {
-    let sample = |millis| Reading { at: at(millis), busy: Span::from_millis(millis), arrivals: 0, drops: 0 };
+    let sample = |millis| {
+        let busy = Span::from_millis(millis);
+        Reading { at: at(millis), busy, possible: busy, arrivals: 0, drops: 0 }
+    };
     let samples: Vec<Reading> = (0..1000).map(|index| sample(7 + 20 * index)).collect();
     let chosen = nearest(&samples, at(5000), at(15_000));
     assert_eq!(

@@ -59,6 +59,7 @@ pub(super) fn outcome(resolved: &Resolved, summary: &Summary) -> Vec<String> {
         [flow] => lone(resolved, summary, flow).into_iter().collect(),
         _ => several(resolved, summary),
     };
+    out.extend(self_inflicted(summary));
     out.extend(completion(resolved, summary));
     out.extend(over_before_measuring(resolved, summary));
     out
@@ -78,20 +79,32 @@ fn lone(resolved: &Resolved, summary: &Summary, flow: &FlowSummary) -> Option<St
     Some(format!(
         "{engine} {} of goodput{}, at a mean RTT of {} ({} above the base RTT), {}.",
         bit_rate(flow.goodput_bps),
-        share_of_available(resolved, flow.goodput_bps),
+        share_of_available(resolved, summary, flow.goodput_bps),
         delay(rtt),
         delay((rtt - base).max(0.0)),
         losses(flow.retransmits, flow.loss_rate)
     ))
 }
 
-fn share_of_available(resolved: &Resolved, goodput_bps: f64) -> String {
+fn share_of_available(resolved: &Resolved, summary: &Summary, goodput_bps: f64) -> String {
     let available = resolved.available().as_bps_f64();
-    if available > 0.0 {
+    if let Some(offered) = summary.offered_bps.filter(|offered| *offered > 0.0) {
+        format!(", {:.0} % of what the link offered", goodput_bps / offered * 100.0)
+    } else if available > 0.0 {
         format!(", {:.0} % of the available bandwidth", goodput_bps / available * 100.0)
     } else {
         String::new()
     }
+}
+
+/// Describes the delay that senders add to that of a link whose rate changes.
+fn self_inflicted(summary: &Summary) -> Option<String> {
+    let own = summary.self_inflicted_delay_s?;
+    Some(format!(
+        "The self-inflicted delay is {}: at the 95th percentile, data arrive that much later than from a sender that \
+         knew the capacity in advance.",
+        delay(own)
+    ))
 }
 
 fn losses(retransmits: Option<u64>, loss_rate: Option<f64>) -> String {
@@ -117,8 +130,11 @@ fn several(resolved: &Resolved, summary: &Summary) -> Vec<String> {
             format!("{by}, {}.", shares(groups, total))
         } else {
             // The share of the available bandwidth is left out for a network, because its flows need not share a link.
-            let share =
-                if resolved.is_network() { String::new() } else { share_of_available(resolved, total) };
+            let share = if resolved.is_network() {
+                String::new()
+            } else {
+                share_of_available(resolved, summary, total)
+            };
             let (flows, goodput) = (summary.flows.len(), bit_rate(total));
             format!("{by}, {flows} flows have {goodput} of goodput in all{share}; {}.", range(&summary.flows))
         });

@@ -22,6 +22,7 @@ fn way(t_s: Vec<f64>) -> DirectionReport {
             delay_s: of(0.1),
             rate_bps: of(4.6e6),
             drops: of(1.0),
+            offered_bps: Vec::new(),
             t_s,
         },
     }

@@ -229,6 +229,20 @@ fn a_wireless_cell_shows_its_stations_the_busy_air_and_the_limit_that_moves() {
 }
 
 #[test]
+fn a_capacity_that_changes_is_an_area_behind_the_goodput_and_decides_the_scale() {
+    let mut report = report(1, 1);
+    let link = &mut report.cases[0].records.last_mut().expect("a record").series.link;
+    link.capacity_bps = link.t_s.iter().map(|at| if *at < 5.0 { 900e6 } else { 10e6 }).collect();
+    let charts = page_data(&report).cases.remove(0).charts;
+    let rate = charts.iter().find(|chart| chart.kind == "rate").expect("goodput");
+    let area = rate.area.as_ref().expect("an area");
+    assert!(area.y.contains(&900.0) && area.y.contains(&10.0));
+    assert!(rate.range[1] > 900.0, "{:?}", rate.range);
+    assert!(rate.levels.iter().any(|level| level.text.starts_with("mean capacity")));
+    assert!(charts.iter().all(|chart| chart.kind == "rate" || chart.area.is_none()));
+}
+
+#[test]
 fn a_few_flows_have_a_panel_for_each_engine_and_a_colour_for_each_flow() {
     let few = report(1, 3);
     let data = page_data(&few);

@@ -10,6 +10,8 @@ use units::Time;
 
 /// The number of entries that a day should have.
 const ENTRIES: u64 = 64;
+/// The number of entries for which a page has room at first.
+const FIRST_MARKS: usize = 16;
 /// The moves of a slot in a second, by which a day's length is chosen: about those of a retransmission timer.
 const MOVES_PER_SECOND: u64 = 4;
 
@@ -21,7 +23,7 @@ pub(super) struct Calendar {
     /// The binary logarithm of a day's length in nanoseconds.
     day_bits: u32,
     /// The entries of the days after today, each day's at its number modulo the number of pages, a power of two.
-    pages: Vec<Vec<Entry>>,
+    pages: Vec<Vec<Mark>>,
     /// The number of entries on the pages.
     waiting: usize,
     /// The entries of all days beyond the last page.
@@ -32,11 +34,19 @@ pub(super) struct Calendar {
     day: u64,
 }
 
+/// An entry on the page of its day.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// The nanoseconds since the day began.
+    since: u32,
+    slot: u32,
+}
+
 impl Calendar {
     /// Creates a calendar for `slots` slots, all [`Time::NEVER`], whose pages reach a second ahead.
     pub(super) fn new(slots: usize) -> Self {
         let day = ENTRIES * 1_000_000_000 / (MOVES_PER_SECOND * slots.max(1) as u64);
-        let day_bits = day.max(1).ilog2();
+        let day_bits = day.max(1).ilog2().min(u32::BITS);
         let pages = (1_000_000_000u64 >> day_bits).next_power_of_two().max(2);
         Self {
             times: vec![Time::NEVER; slots],
@@ -86,7 +96,12 @@ impl Calendar {
             self.today.insert(place, entry);
         } else if day - self.day < self.pages.len() as u64 {
             let page = day as usize & (self.pages.len() - 1);
-            self.pages[page].push(entry);
+            let since = (entry.at.as_nanos() - (day << self.day_bits)) as u32;
+            let page = &mut self.pages[page];
+            if page.capacity() == 0 {
+                page.reserve_exact(FIRST_MARKS);
+            }
+            page.push(Mark { since, slot: entry.slot });
             self.waiting += 1;
         } else {
             self.later.push(entry);
@@ -126,10 +141,15 @@ impl Calendar {
             }
         }
         let page = self.day as usize & (self.pages.len() - 1);
-        self.waiting -= self.pages[page].len();
-        self.today.append(&mut self.pages[page]);
+        // The page's memory goes back, because there may be a hundred thousand pages.
+        let page = mem::take(&mut self.pages[page]);
+        self.waiting -= page.len();
+        let begin = self.day << self.day_bits;
         let times = &self.times;
-        self.today.retain(|entry| times[entry.slot as usize] == entry.at);
+        let marks = page
+            .into_iter()
+            .map(|Mark { since, slot }| Entry { at: Time::from_nanos(begin + u64::from(since)), slot });
+        self.today.extend(marks.filter(|entry| times[entry.slot as usize] == entry.at));
         self.today.sort_unstable_by(|a, b| b.cmp(a));
         true
     }

@@ -61,15 +61,22 @@ pub(super) struct Counts {
     pub(super) first_loss_window: Option<Bytes>,
     pub(super) since: Time,
     pub(super) delivered_before: u64,
-    /// Payload delivered by the connections that this one has replaced.
-    pub(super) delivered_earlier: u64,
-    pub(super) marks: u64,
     pub(super) timeouts_before: u64,
-    pub(super) timeouts_earlier: u64,
+    /// Counts that most flows do not have, only if one of them is not zero.
+    special: Option<Box<SpecialCounts>>,
+}
+
+/// The counts of marks, of acknowledgements that cross queues, and of connections that others have replaced.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SpecialCounts {
+    pub(super) marks: u64,
     pub(super) acknowledgements: u64,
     pub(super) acknowledgements_dropped: u64,
     /// The greatest smoothed round-trip time; kept only where acknowledgements may cross queues.
     pub(super) max_smoothed_rtt: Option<Span>,
+    /// Payload delivered by the connections that this one has replaced.
+    pub(super) delivered_earlier: u64,
+    pub(super) timeouts_earlier: u64,
 }
 
 impl Counts {
@@ -77,6 +84,12 @@ impl Counts {
     #[inline]
     pub(super) fn load_early(&self) {
         early::load(&self.dropped, mem::offset_of!(Self, since));
+    }
+
+    /// Returns the special counts, to be changed.
+    #[inline]
+    pub(super) fn special(&mut self) -> &mut SpecialCounts {
+        self.special.get_or_insert_default()
     }
 }
 
@@ -94,7 +107,7 @@ impl Flow {
 
     /// Records that a link dropped an acknowledgement of this flow.
     pub(crate) fn on_acknowledgement_drop(&mut self) {
-        self.rare.counts.acknowledgements_dropped += 1;
+        self.rare.counts.special().acknowledgements_dropped += 1;
     }
 
     /// Starts the measured interval.
@@ -112,11 +125,12 @@ impl Flow {
     pub(crate) fn report(self, end: Time) -> FlowReport {
         let payload = self.delivered();
         let handshake = self.handshake_took();
-        let Rare { name, size, established, left, counts, .. } = *self.rare;
-        let delivered = payload - counts.delivered_before + counts.delivered_earlier;
+        let Rare { name, size, established, left, counts, .. } = self.rare;
+        let special = counts.special.as_deref().copied().unwrap_or_default();
+        let delivered = payload - counts.delivered_before + special.delivered_earlier;
         let established = established.unwrap_or(Time::NEVER);
         FlowReport {
-            name,
+            name: name.into_string(),
             delivered: Bytes::new(delivered),
             size,
             active: self.completed.unwrap_or(end).since(counts.since.max(established)),
@@ -124,16 +138,16 @@ impl Flow {
             sent: self.sent,
             dropped: counts.dropped,
             retransmits: counts.again,
-            timeouts: self.sender.timeouts() - counts.timeouts_before + counts.timeouts_earlier,
+            timeouts: self.sender.timeouts() - counts.timeouts_before + special.timeouts_earlier,
             first_loss_window: counts.first_loss_window,
             threshold: self.sender.threshold(),
-            marks: counts.marks,
-            acknowledgements: counts.acknowledgements,
-            acknowledgements_dropped: counts.acknowledgements_dropped,
+            marks: special.marks,
+            acknowledgements: special.acknowledgements,
+            acknowledgements_dropped: special.acknowledgements_dropped,
             rtt_jitter: self.samples.jitter(),
             min_rtt: self.samples.min(),
             rtt: self.samples.rtt,
-            max_smoothed_rtt: counts.max_smoothed_rtt,
+            max_smoothed_rtt: special.max_smoothed_rtt,
             completion: if left { None } else { self.completed.map(|at| at.since(established)) },
             sized: self.probing.as_ref().and(self.receiver.wanted_window()),
             sizing: self.receiver.sizer_changes().to_vec(),

@@ -39,9 +39,9 @@ impl Flow {
         self.rare.counts = before.rare.counts;
         let counts = &mut self.rare.counts;
         counts.delivered_before = 0;
-        counts.delivered_earlier += delivered;
+        counts.special().delivered_earlier += delivered;
         counts.timeouts_before = 0;
-        counts.timeouts_earlier += timeouts;
+        counts.special().timeouts_earlier += timeouts;
     }
 
     /// Takes the round-trip sample of the handshake; `None` if its segment had to be sent again.

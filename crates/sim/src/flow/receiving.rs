@@ -41,6 +41,7 @@ impl Flow {
         let alone = self.jitter > Span::ZERO && self.rare.size.is_none() && !self.rare.left;
         let (mut now, mut number, mut arrival) = (now, number, *arrival);
         loop {
+            self.under_way -= 1;
             let pushed = arrival.segment.is_pushed();
             if let Some(batch) = self.receiver.gather(now, number, arrival.sent, pushed) {
                 self.hand_over(now, batch, medium);
@@ -48,16 +49,21 @@ impl Flow {
                 // A segment that only joins the batch concerns nobody in any case.
                 medium.take_ahead(self.index, |at, next| {
                     let number = next.segment.gathered_number();
-                    number.is_some_and(|number| {
+                    let joins = number.is_some_and(|number| {
                         self.receiver.joins(at, number, next.sent, next.segment.is_pushed())
-                    })
+                    });
+                    self.under_way -= u64::from(joins);
+                    joins
                 });
             }
             if !alone {
                 return;
             }
             let mut due = self.receiver.gathers_until();
-            while due <= quiet && due <= self.deadline() && medium.brings_nothing(self.index, now, due) {
+            while due <= quiet
+                && due <= self.deadline()
+                && (self.has_nothing_under_way() || medium.brings_nothing(self.index, now, due))
+            {
                 self.release(due, medium);
                 due = self.receiver.gathers_until();
             }
@@ -71,6 +77,12 @@ impl Flow {
             let Some((at, next)) = follows else { return };
             (now, number, arrival) = (at, next.segment.number(), next);
         }
+    }
+
+    /// Returns true if it is certain that nothing of this flow is under way to the receiver.
+    #[inline]
+    fn has_nothing_under_way(&self) -> bool {
+        self.under_way == 0 && self.probing.is_none()
     }
 
     /// Handles what the receiver's host has gathered for long enough.
@@ -145,7 +157,7 @@ impl Flow {
 
     /// Returns the packet of an acknowledgement that leaves the receiver.
     fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
-        self.rare.counts.acknowledgements += 1;
+        self.rare.counts.special().acknowledgements += 1;
         let blocks = self.receiver.blocks();
         let length = self.header + blocks.wire_len();
         let number = self.way_back.as_mut()?.send(AckContent { acknowledgement, blocks });

@@ -18,10 +18,10 @@ pub(super) struct Advertised {
     edge: u64,
     /// The number of segments in order that the sizer has been informed of.
     reported: u64,
-    timestamps: bool,
     /// The time at which a withheld acknowledgement leaves. The receiver's own deadline is the earliest of this, the
     /// probe's and the sizer's.
     pub(super) acknowledges: Time,
+    timestamps: bool,
     /// True if the sizer wants to know of segments that arrive out of order.
     counts_early: bool,
     /// True if the sizer has neither a demand nor a wake-up.

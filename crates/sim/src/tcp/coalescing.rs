@@ -19,28 +19,25 @@
 //! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`,
 //! `tcp_add_backlog`.
 
+mod hole;
 mod pauses;
 
 #[cfg(test)]
 use super::advertised::Advertised;
 use super::blocks::{Block, SackBlocks};
+use super::few::Few;
 use super::receiver::{Acknowledgement, Receiver};
 use crate::early;
 use cc::SUPER_PACKET;
+use hole::Hole;
 use pauses::Pauses;
 use sizing::INITIAL_WINDOW;
-use std::collections::VecDeque;
-use std::mem;
 use transport::{FALLS_ASLEEP, Host, LARGEST_WINDOW};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
 /// The number of segments by which a receive window grows for each that arrives (`tcp_grow_window`).
 const GROWTH: u64 = 2;
-/// The number of acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
-const AT_ONCE: u64 = 3;
-/// The most acknowledgements that are gathered (`tcp_comp_sack_nr`).
-const MOST_GATHERED: u64 = 44;
 /// The divisor of the round trip for their longest wait (`tcp_ack_snd_check`: five percent).
 const PART_OF_RTT: u64 = 20;
 
@@ -61,19 +58,20 @@ pub(crate) struct Batch {
 #[repr(C)]
 pub(super) struct Coalescing {
     gro: Span,
-    most: u64,
+    /// The most segments of a batch.
+    most: u32,
+    /// The number of acknowledgements with which a connection begins that are sent at once.
+    first_quick: u32,
     /// The number of acknowledgements that are yet to be sent at once (`icsk_ack.quick`).
     quick: u64,
-    /// The number of such acknowledgements with which a connection begins.
-    first_quick: u64,
-    /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; `None` if the window does
-    /// not grow.
-    grown: Option<(u64, u64)>,
+    /// The receive window that has been opened (`rcv_ssthresh`) and its limit, in segments; both are zero if the window
+    /// does not grow.
+    grown: (u64, u64),
     compression: Span,
     /// The newest batch that the card holds, which the next segment may join.
     newest: Option<Batch>,
     /// The batches that it holds besides; there are some only in a pause.
-    earlier: VecDeque<Batch>,
+    earlier: Few<Batch>,
     /// The time at which the card hands the first of them over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
@@ -85,28 +83,8 @@ pub(super) struct Coalescing {
     awake: Time,
     /// The least time from the sending of a segment to its arrival.
     least_rtt: Span,
-    /// The blocks that the last acknowledgement names, if no acknowledgement can be lost.
-    named: SackBlocks,
-    hole: Hole,
-}
-
-/// The acknowledgements beyond a hole.
-#[derive(Debug)]
-struct Hole {
-    /// The segment below which everything has arrived.
-    at: u64,
-    /// The number of acknowledgements of this hole that have left.
-    reported: u64,
-    gathered: u64,
-    /// The blocks that the gathered acknowledgements would have named.
-    blocks: SackBlocks,
-    newest: Option<u64>,
-    due: Time,
-}
-
-impl Hole {
-    const NONE: Self =
-        Self { at: 0, reported: 0, gathered: 0, blocks: SackBlocks::NONE, newest: None, due: Time::NEVER };
+    /// The state beyond a hole, only from the hole's first acknowledgement until everything is in order again.
+    hole: Option<Box<Hole>>,
 }
 
 impl Coalescing {
@@ -115,20 +93,23 @@ impl Coalescing {
         host.gathers().then(|| {
             Box::new(Self {
                 gro: host.gro,
-                most: (SUPER_PACKET / payload).max(1),
+                most: (SUPER_PACKET / payload).max(1) as u32,
                 quick: host.quick_ack,
-                first_quick: host.quick_ack,
-                grown: host.quick_growth.then(|| (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)),
+                first_quick: u32::try_from(host.quick_ack).unwrap_or(u32::MAX),
+                grown: if host.quick_growth {
+                    (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)
+                } else {
+                    (0, 0)
+                },
                 compression: host.sack_compression,
                 newest: None,
-                earlier: VecDeque::new(),
+                earlier: Few::default(),
                 due: Time::NEVER,
                 pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
                 wake_up: host.wake_up,
                 asleep: Time::ZERO,
                 awake: Time::ZERO,
-                hole: Hole::NONE,
-                named: SackBlocks::NONE,
+                hole: None,
                 least_rtt: Span::MAX,
             })
         })
@@ -138,7 +119,7 @@ impl Coalescing {
     /// acknowledgement may leave at once: `quick` is made odd, which never lowers it.
     #[inline(always)]
     fn grow(&mut self, window: u64, count: u64) {
-        let Some((grown, most)) = &mut self.grown else { return };
+        let (grown, most) = &mut self.grown;
         let limit = window.min(*most);
         if *grown < limit {
             *grown = (*grown + GROWTH * count).min(limit);
@@ -149,7 +130,7 @@ impl Coalescing {
     /// Returns the time at which it next hands over what it has gathered.
     #[inline]
     fn deadline(&self) -> Time {
-        self.due.min(self.hole.due)
+        self.hole.as_ref().map_or(self.due, |hole| self.due.min(hole.due()))
     }
 
     /// Wakes the processor up if it sleeps, and keeps it awake.
@@ -168,7 +149,11 @@ impl Coalescing {
         let away = self.away(now);
         if let Some(batch) = self.newest.as_mut().filter(|batch| batch.end == segment) {
             (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
-            return if batch.end - batch.first < self.most { None } else { self.hand_over(now, away) };
+            return if batch.end - batch.first < u64::from(self.most) {
+                None
+            } else {
+                self.hand_over(now, away)
+            };
         }
         let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
         if self.newest.is_none() && self.gro == Span::ZERO && away <= now {
@@ -178,7 +163,11 @@ impl Coalescing {
             self.due = if away > now { away } else { now + self.gro };
             return None;
         };
-        self.earlier.push_back(before);
+        if self.earlier.is_empty() && away <= now {
+            self.due = self.due.max(now);
+            return Some(before);
+        }
+        self.earlier.push(before);
         self.hand_over(now, away)
     }
 
@@ -189,7 +178,7 @@ impl Coalescing {
             self.due = away;
             return None;
         }
-        let batch = self.earlier.pop_front().or_else(|| self.newest.take());
+        let batch = if self.earlier.is_empty() { self.newest.take() } else { self.earlier.pop() };
         self.due = if self.newest.is_none() { Time::NEVER } else { self.due.max(now) };
         batch
     }
@@ -211,33 +200,15 @@ impl Coalescing {
     /// Takes an acknowledgement that reports `block` beyond a hole. Returns the acknowledgement if it leaves, and `None`
     /// if it waits.
     fn compress(&mut self, now: Time, ack: Acknowledgement, block: Option<Block>) -> Option<Acknowledgement> {
-        let hole = &mut self.hole;
-        if hole.at != ack.cumulative {
-            (hole.at, hole.reported) = (ack.cumulative, 0);
-        }
-        if let Some(block) = block {
-            hole.blocks.add(block);
-        }
-        let full = hole.gathered == MOST_GATHERED || !hole.blocks.fit();
-        if hole.reported < AT_ONCE || self.compression == Span::ZERO || full {
-            hole.reported += 1;
-            self.name_blocks();
-            return Some(ack);
-        }
-        hole.newest = ack.sacked.or(hole.newest);
-        hole.gathered += 1;
-        if hole.due == Time::NEVER {
-            hole.due = now + self.compression.min(self.least_rtt / PART_OF_RTT);
-        }
-        None
+        let wait = self.compression.min(self.least_rtt / PART_OF_RTT);
+        let hole = self.hole.get_or_insert_default();
+        hole.compress(now, ack, block, (self.compression > Span::ZERO).then_some(wait))
     }
 
-    /// Forgets the gathered acknowledgements, because another one replaces them, which names their blocks.
-    fn name_blocks(&mut self) {
-        let hole = &mut self.hole;
-        (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
-        self.named = hole.blocks;
-        hole.blocks = SackBlocks::NONE;
+    /// Returns true if acknowledgements are being gathered.
+    #[inline]
+    fn gathers_acknowledgements(&self) -> bool {
+        self.hole.as_ref().is_some_and(|hole| hole.gathers())
     }
 }
 
@@ -253,7 +224,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn load_boxes(&self) {
         if let Some(coalescing) = &self.coalescing {
-            early::load(&coalescing.gro, mem::offset_of!(Coalescing, named));
+            early::load(&coalescing.gro, size_of::<Coalescing>());
         }
         if let Some(sizing) = &self.sizing {
             sizing.load_early();
@@ -281,7 +252,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn joins(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> bool {
         let Some(coalescing) = self.coalescing.as_deref_mut() else { return false };
-        let (due, most) = (coalescing.due, coalescing.most);
+        let (due, most) = (coalescing.due, u64::from(coalescing.most));
         let Some(batch) = &mut coalescing.newest else { return false };
         if now > due || segment != batch.end || segment + 1 - batch.first >= most {
             return false;
@@ -303,15 +274,16 @@ impl Receiver {
     /// Returns the acknowledgement that leaves if acknowledgements have been gathered for long enough.
     #[inline(always)]
     pub(crate) fn compressed(&mut self, now: Time) -> Option<Acknowledgement> {
-        let due = self.coalescing.as_deref().is_some_and(|coalescing| coalescing.hole.due <= now);
+        let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
+        let due = hole.is_some_and(|hole| hole.due() <= now);
         if due { self.release_compressed(now) } else { None }
     }
 
     #[inline(never)]
     fn release_compressed(&mut self, now: Time) -> Option<Acknowledgement> {
         let coalescing = self.coalescing.as_deref_mut()?;
-        let newest = coalescing.hole.newest;
-        coalescing.name_blocks();
+        let hole = coalescing.hole.as_mut()?;
+        let newest = hole.release();
         self.gathers_until = coalescing.deadline();
         Some(self.acknowledge_now(now, newest))
     }
@@ -319,13 +291,14 @@ impl Receiver {
     /// Returns the blocks that the acknowledgement of a batch, or of gathered acknowledgements, names if no
     /// acknowledgement can be lost.
     pub(crate) fn named(&self) -> SackBlocks {
-        self.coalescing.as_deref().map_or(SackBlocks::NONE, |coalescing| coalescing.named)
+        let hole = self.coalescing.as_deref().and_then(|coalescing| coalescing.hole.as_ref());
+        hole.map_or(SackBlocks::NONE, |hole| hole.named())
     }
 
     /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, which names [`named`](Self::named).
     #[inline(always)]
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
-        let waits = self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.gathered > 0);
+        let waits = self.coalescing.as_deref().is_none_or(Coalescing::gathers_acknowledgements);
         if self.early_count == 0 && batch.first == self.expected && !waits {
             return self.take_in_order(now, batch);
         }
@@ -355,10 +328,10 @@ impl Receiver {
         let coalescing = self.coalescing.as_deref_mut()?;
         coalescing.least_rtt = coalescing.least_rtt.min(now.since(last));
         coalescing.grow(window, count);
+        coalescing.hole = None;
         let mut ack = None;
         if self.unacknowledged >= self.every || batch.pushed || coalescing.quick > 0 {
             coalescing.quick = coalescing.quick.saturating_sub(1);
-            coalescing.named = SackBlocks::NONE;
             ack = Some(self.acknowledge(None));
         } else if self.deadline == Time::NEVER {
             self.deadline = now + self.timeout;
@@ -386,7 +359,7 @@ impl Receiver {
         if !duplicate {
             coalescing.grow(window, count);
         } else {
-            coalescing.quick = coalescing.quick.max(coalescing.first_quick);
+            coalescing.quick = coalescing.quick.max(u64::from(coalescing.first_quick));
         }
         let quick = batch.pushed || coalescing.quick > 0;
         if self.unacknowledged > 0 && (reported.is_some() || quick) {
@@ -407,9 +380,8 @@ impl Receiver {
         if self.early_count > 0 && !ack.duplicate {
             return coalescing.compress(now, ack, block);
         }
-        coalescing.name_blocks();
-        if let Some(block) = block {
-            coalescing.named.add(block);
+        if coalescing.hole.is_some() || block.is_some() {
+            coalescing.hole.get_or_insert_default().name_all(block);
         }
         Some(ack)
     }

@@ -7,6 +7,7 @@
 //! there is a window but no rate, or if the sender has a line of its own.
 
 use cc::{CcState, send_quantum};
+use std::mem;
 use units::{Bytes, Rate, Span, Time};
 
 /// The state that decides when the next segment may leave.
@@ -28,8 +29,9 @@ pub(super) struct Pacer {
     early: Span,
     /// True if every segment leaves by itself, at any rate.
     single: bool,
-    /// The time at which the super-packet that is leaving will have had its time at the pace; `None`: none is leaving.
-    together: Option<Time>,
+    /// The time at which the super-packet that is leaving will have had its time at the pace; [`Time::NEVER`]: none is
+    /// leaving.
+    together: Time,
     /// Segments that may yet leave without regard to the controller's rate.
     unpaced: u64,
 }
@@ -50,7 +52,7 @@ impl Pacer {
             line_gap,
             early: gap,
             single,
-            together: None,
+            together: Time::NEVER,
             unpaced: 0,
         }
     }
@@ -143,21 +145,22 @@ impl Pacer {
     /// Begins a super-packet: its segments leave one after the other on the line, and the next one waits for the pace.
     #[inline]
     pub(super) fn begin_together(&mut self, now: Time) {
-        self.together = Some(self.free_at.max(now));
+        self.together = self.free_at.max(now);
     }
 
     /// Records that a segment of a super-packet leaves.
     #[inline]
     pub(super) fn on_sent_together(&mut self, now: Time) {
-        let paced = self.together.unwrap_or(now) + self.take_gap();
-        self.together = Some(paced);
+        let begun = if self.together == Time::NEVER { now } else { self.together };
+        self.together = begun + self.take_gap();
         self.frees_at(now + self.line_gap);
     }
 
     /// Ends the super-packet, after its last segment has left.
     #[inline]
     pub(super) fn end_together(&mut self) {
-        if let Some(paced) = self.together.take() {
+        let paced = mem::replace(&mut self.together, Time::NEVER);
+        if paced < Time::NEVER {
             self.frees_at(self.free_at.max(paced));
         }
     }

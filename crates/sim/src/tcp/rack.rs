@@ -4,9 +4,9 @@
 //! with duplicate acknowledgements. Segments sent again are kept in a line of their own, in the order of sending, and
 //! judged likewise. A lost retransmission is found a round trip later, while counting would wait for the timer.
 
+use super::few::Few;
 use super::scoreboard::Scoreboard;
 use super::times::Times;
-use std::collections::VecDeque;
 use units::{Span, Time};
 
 /// The number of recoveries without a repeat after which a widened reordering window is narrow again [rfc8985:6.2].
@@ -18,14 +18,14 @@ pub(super) struct Rack {
     /// The times at which outstanding segments were last sent.
     times: Times,
     /// Retransmissions in the network, in the order in which they left.
-    again: VecDeque<(Time, u64)>,
+    again: Few<(Time, u64)>,
     /// The delivered segment that was sent last: the time of its sending, and its number (`RACK.xmit_ts`,
     /// `RACK.end_seq`).
     newest: (Time, u64),
     /// The round-trip time of that segment (`RACK.rtt`).
     rtt: Span,
-    /// The least round-trip time of any segment sent once.
-    min_rtt: Option<Span>,
+    /// The least round-trip time of any segment sent once; [`Span::MAX`] before there is one.
+    min_rtt: Span,
     /// One past the highest segment delivered (`RACK.fack`).
     highest: u64,
     reordering: bool,
@@ -34,7 +34,7 @@ pub(super) struct Rack {
     persist: u32,
     /// The segment below which everything must be acknowledged before a repeat counts again. So one repeat per round
     /// counts.
-    repeat_round: Option<u64>,
+    repeat_round: u64,
     /// The time at which the sender looks for losses next.
     pub(super) due: Time,
 }
@@ -50,15 +50,15 @@ impl Default for Rack {
     fn default() -> Self {
         Self {
             times: Times::new(8),
-            again: VecDeque::new(),
+            again: Few::default(),
             newest: (Time::ZERO, 0),
             rtt: Span::ZERO,
-            min_rtt: None,
+            min_rtt: Span::MAX,
             highest: 0,
             reordering: false,
             quarters: 1,
             persist: 0,
-            repeat_round: None,
+            repeat_round: 0,
             due: Time::NEVER,
         }
     }
@@ -77,7 +77,7 @@ impl Rack {
         self.times.reserve(una, segment);
         self.times.set(segment, now);
         if again {
-            self.again.push_back((now, segment));
+            self.again.push((now, segment));
         }
     }
 
@@ -99,8 +99,8 @@ impl Rack {
         let sent = self.times.get(segment);
         let took = now.since(sent);
         if !again {
-            self.min_rtt = Some(self.min_rtt.map_or(took, |min| min.min(took)));
-        } else if echo.is_some_and(|echo| echo < sent) || self.min_rtt.is_some_and(|min| took < min) {
+            self.min_rtt = self.min_rtt.min(took);
+        } else if echo.is_some_and(|echo| echo < sent) || (self.min_rtt < Span::MAX && took < self.min_rtt) {
             return;
         }
         if (sent, segment) >= self.newest {
@@ -112,8 +112,8 @@ impl Rack {
     /// Widens the reordering window, because the receiver got a segment twice: a segment was sent again that was not
     /// lost.
     pub(super) fn on_repeat(&mut self, board: &Scoreboard) {
-        if self.repeat_round.is_none_or(|round| board.una() >= round) {
-            self.repeat_round = Some(board.next());
+        if board.una() >= self.repeat_round {
+            self.repeat_round = board.next();
             self.quarters += 1;
             self.persist = PERSIST;
         }
@@ -133,7 +133,8 @@ impl Rack {
         if !self.reordering && (recovering || board.enough_sacked()) {
             return Span::ZERO;
         }
-        let window = self.min_rtt.unwrap_or_default() * self.quarters / 4;
+        let min_rtt = if self.min_rtt == Span::MAX { Span::ZERO } else { self.min_rtt };
+        let window = min_rtt * self.quarters / 4;
         smoothed.map_or(window, |smoothed| window.min(smoothed))
     }
 
@@ -174,7 +175,7 @@ impl Rack {
             |sent, segment| (sent, segment) < newest && sent + patience <= now,
             &mut found,
         );
-        for again in &self.again {
+        for again in self.again.iter() {
             if *again >= newest {
                 break;
             }
@@ -212,7 +213,7 @@ impl Rack {
         is_lost: impl Fn(Time, u64) -> bool,
         found: &mut RackLosses,
     ) {
-        while let Some(&(sent, segment)) = self.again.front() {
+        while let Some(&(sent, segment)) = self.again.first() {
             let current = board.is_resent(segment) && self.times.get(segment) == sent;
             if current && !is_lost(sent, segment) {
                 break;
@@ -221,7 +222,7 @@ impl Rack {
                 board.lose_resent(segment);
                 found.again = Some(sent);
             }
-            self.again.pop_front();
+            self.again.pop();
         }
     }
 }

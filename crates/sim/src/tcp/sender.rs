@@ -12,6 +12,7 @@ mod offload;
 mod options;
 mod pacing;
 mod recovery;
+mod timed;
 mod view;
 mod writer;
 
@@ -102,8 +103,8 @@ pub(crate) struct Sender {
     pacing: Pacing,
     /// Without time stamps: the segment being timed, and the time at which it was sent.
     timed: Option<(u64, Time)>,
-    /// The segment for which the timer last expired.
-    timed_out: Option<u64>,
+    /// The segment for which the timer last expired; [`u64::MAX`] before that.
+    timed_out: u64,
     timeouts: u64,
 }
 
@@ -132,7 +133,7 @@ impl Sender {
             timed: None,
             timer: Time::NEVER,
             option_timer: Time::NEVER,
-            timed_out: None,
+            timed_out: u64::MAX,
             timeouts: 0,
             limited_below: 0,
             round: 0,

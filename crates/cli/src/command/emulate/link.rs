@@ -1,10 +1,10 @@
 //! The scenario that the options of `tightlink emulate` describe.
 
-use crate::args::{EmulateOptions, QueueChoice};
+use crate::args::{EmulateOptions, QueueChoice, RateChoice};
 use crate::problem::Problem;
 use crate::source;
 use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
-use lab::run::resolve::RoomScale;
+use lab::run::resolve::{RoomScale, resolve_document};
 use link::queue::DROP_TAIL;
 use scenario::{Document, Flow, Scenario};
 use units::{Bytes, Complaint, Rate, Span};
@@ -17,12 +17,7 @@ const BESIDE_POLICY: u64 = 1000;
 
 /// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
 pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
-    let rate = options.rate.unwrap_or_default();
-    if rate == Rate::ZERO {
-        return Err(Problem::usage(
-            Complaint::new("--rate 0", "nothing would pass").accepted("a rate above zero, such as 100Mbit/s"),
-        ));
-    }
+    let Some(rate) = &options.rate else { unreachable!("--rate is required without a scenario") };
     let mtu = u16::try_from(options.mtu.get()).ok().filter(|mtu| *mtu >= 576);
     let Some(mtu) = mtu else {
         let found = format!("{}, which is not a valid size of an IP packet", options.mtu);
@@ -31,23 +26,42 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let rtt = options.delay * 2;
     let choice = options.queue.clone().unwrap_or_default();
     let kind = choice.kind.as_deref().unwrap_or(DROP_TAIL);
-    let room = room(&choice, kind, rate, rtt, options.mtu)?;
-    let mut draft = Scenario::link(rate, options.delay)
+    let room = |rate: &RateChoice| room(&choice, kind, mean(rate)?, rtt, options.mtu);
+    let mut draft = Scenario::link(rate.clone(), options.delay)
         .title("A program behind a link")
         .duration("1s")
         .of_link("loss", options.loss)
         .queue(kind)
-        .limit(room)
+        .limit(room(rate)?)
         .flow(Flow::reno().rtt(rtt).set("segment", Bytes::new(mtu.into())));
+    if let Some(back) = &options.rate_back {
+        draft = draft
+            .of_link("reverse.rate", back.clone())
+            .of_link("reverse.loss", options.loss)
+            .of_link("reverse.queue.kind", kind)
+            .of_link("reverse.queue.limit", room(back)?);
+    }
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
         draft = draft.traffic("cbr", &[("name", &UNNAMED), ("rate", &cross)]);
     }
     let mut document = draft.document()?;
     for (key, value) in &choice.settings {
         document.set(&format!("link.queue.{key}"), value)?;
+        if options.rate_back.is_some() {
+            document.set(&format!("link.reverse.queue.{key}"), value)?;
+        }
     }
     source::change(&mut document, &options.changes)?;
     Ok(document)
+}
+
+/// Returns the mean of a rate, for the room of its queue.
+fn mean(rate: &RateChoice) -> Result<Rate, Problem> {
+    if let RateChoice::Constant(rate) = rate {
+        return Ok(*rate);
+    }
+    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno()).duration("1s");
+    Ok(resolve_document(&alone.document()?)?.link.rate)
 }
 
 /// Returns the queue's limit in the form of a scenario; refuses one that is smaller than a packet. The default has room

@@ -21,18 +21,12 @@ use sim::{
 };
 use units::{Bytes, Complaint, Span, Time};
 
-/// The number of flows whose state is so much that large pages of memory pay.
-const LARGE: usize = 10_000;
-
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
     let plan = plan(resolved);
     let watch = Stopwatch::start();
-    let flows = plan.flows.len();
-    let simulation = Simulation::new(plan, SeriesRecorder::new(resolved, progress));
-    if flows >= LARGE {
-        memory::use_large_pages();
-    }
+    memory::reserve(recorder::size(resolved));
+    let simulation = Simulation::new(plan, Box::new(SeriesRecorder::new(resolved, progress)));
     let ran = simulation.try_run();
     let outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
     if outcome.recorder.was_stopped() {

@@ -12,5 +12,5 @@ pub(crate) const fn exceeded() -> Option<ExcessMemory> {
     None
 }
 
-/// Does nothing, because large pages are asked for in another way here, or not at all.
-pub(crate) const fn use_large_pages() {}
+/// Does nothing, because the allocator of another system takes memory in its own way.
+pub(crate) const fn reserve(_bytes: u64) {}

@@ -7,8 +7,8 @@ use capture::TraceError;
 use capture::over_time::{CapacityFile, Values, capacity, delays, packet_numbers, shares};
 use link::LinkConfig;
 use link::changes::{Capacity, Changes, ExtraDelay, GilbertElliott, LossModel, Outage, Steps};
-use scenario::Scenario;
 use scenario::spec::{self, Loss, OverTime, PacketNumbers};
+use scenario::{Flow, Limit, Scenario, Spread};
 use std::io;
 use std::sync::Arc;
 use units::{Complaint, Fraction, Rate, Span, one_line};
@@ -55,10 +55,24 @@ pub(super) fn read(scenario: &Scenario, files: &dyn Files) -> Result<LinkNumbers
     let (mut links, mut complaints) = (Vec::new(), Vec::new());
     for (place, link) in scenario.links.iter().enumerate() {
         let table = if scenario.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
-        let forward = reader.quantities(&table, &link.rate, &link.delay, &link.loss, link.outage.as_ref());
+        let forward = reader.quantities(
+            &table,
+            &link.rate,
+            &link.delay,
+            &link.loss,
+            link.outage.as_ref(),
+            link.queue.limit,
+        );
         let back = link.reverse.as_ref().map(|back| {
             let delay = OverTime::Constant(forward.as_ref().map_or(Span::ZERO, |forward| forward.delay));
-            reader.quantities(&format!("{table}.reverse"), &back.rate, &delay, &back.loss, None)
+            reader.quantities(
+                &format!("{table}.reverse"),
+                &back.rate,
+                &delay,
+                &back.loss,
+                None,
+                back.queue.limit,
+            )
         });
         match (forward, back.transpose()) {
             (Ok(forward), Ok(back)) => links.push((forward, back)),
@@ -66,7 +80,32 @@ pub(super) fn read(scenario: &Scenario, files: &dyn Files) -> Result<LinkNumbers
         }
     }
     let Reader { contents, notes, .. } = reader;
+    if complaints.is_empty() {
+        complaints.extend(short_rtts(scenario, &links));
+    }
     if complaints.is_empty() { Ok(LinkNumbers { links, contents, notes }) } else { Err(complaints) }
+}
+
+/// Returns a complaint for each flow whose base RTT is less than the delay of its links, where a file has that delay.
+/// The scenario's own reader compares the other delays.
+fn short_rtts(scenario: &Scenario, numbers: &[LinkQuantities]) -> Vec<Complaint> {
+    let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
+    let users = scenario.sessions.iter().map(|users| (format!("traffic[{}]", users.entry), &users.flow));
+    let short = |(table, flow): (String, &Flow)| {
+        let crossed = scenario.links.iter().zip(numbers).filter(|(link, _)| flow.path.contains(&link.name));
+        crossed.clone().find(|(link, _)| link.delay.least().is_none())?;
+        let round: Span = crossed.map(|(_, (forward, _))| forward.delay * 2).sum();
+        let least = match flow.rtt.as_ref()? {
+            Spread::All(rtt) | Spread::Uniform(rtt, _) => *rtt,
+            Spread::List(rtts) => rtts.iter().copied().min()?,
+            // A draw below the links' delay is raised to it.
+            Spread::Pareto { .. } | Spread::ParetoQuantiles { .. } | Spread::Exponential(_) => return None,
+        };
+        let found = format!("an RTT of {least}, less than the links' delay there and back ({round})");
+        let accepted = format!("at least {round}, twice the least one-way delay of the flow's links");
+        (least < round).then(|| complaint(format!("{table}.rtt"), found, accepted, None))
+    };
+    flows.chain(users).filter_map(short).collect()
 }
 
 struct Reader<'a> {
@@ -85,6 +124,7 @@ impl Reader<'_> {
         delay: &OverTime<Span>,
         loss: &Loss,
         outage: Option<&spec::Outage>,
+        limit: Limit,
     ) -> Result<Quantities, Complaint> {
         let (mean, capacity) = self.rate(&format!("{table}.rate"), rate)?;
         let (delay, extra) = self.delay(&format!("{table}.delay"), delay)?;
@@ -95,8 +135,9 @@ impl Reader<'_> {
         // Behind outages a rate that is one stays what it is, although its mean is less.
         let constant = || Steps::new(vec![(Span::ZERO, mean)], None).ok().map(Arc::new).map(Capacity::Rates);
         let capacity = capacity.or_else(|| outage.and_then(|_| constant()));
-        if capacity.is_some() {
-            self.notes.push(format!("{table}: bdp by the mean rate, {}", rate.rounded()));
+        if capacity.is_some() && matches!(limit, Limit::Bdp(_) | Limit::Time(_)) {
+            let mean = rate.rounded();
+            self.notes.push(format!("{table}.queue.limit: {limit} by the mean rate, {mean}"));
         }
         let changes = Changes { capacity, delay: extra, outage, loss: model };
         Ok(Quantities { rate, delay, loss, changes })

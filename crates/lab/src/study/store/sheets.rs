@@ -104,6 +104,23 @@ impl<'a> Sheet<'a> {
 }
 
 impl RowRange<'_> {
+    /// Returns the number of rows.
+    #[cfg(feature = "parquet")]
+    pub(super) const fn rows(&self) -> usize {
+        let (Self::Numbers(_, rows) | Self::Each(_, rows) | Self::Whole(_, rows) | Self::Text(_, rows)) =
+            self;
+        *rows
+    }
+
+    /// Returns the place of numbers in memory, and their number; `None` unless there is one for each row.
+    #[cfg(feature = "parquet")]
+    pub(super) fn place(&self) -> Option<(*const f64, usize)> {
+        match self {
+            Self::Numbers(values, rows) if values.len() == *rows => Some((values.as_ptr(), *rows)),
+            _ => None,
+        }
+    }
+
     fn numbers(&self) -> Vec<Option<f64>> {
         match self {
             Self::Numbers(values, rows) => {

@@ -5,6 +5,7 @@
 //! acknowledgement is expected soon, and less than a third of the window could leave. So a window that opens segment by
 //! segment leaves in bursts.
 
+use super::options::Options;
 use super::{Episode, Features, Sender, Transmission};
 use crate::tcp::pacer::{gap_by_window, spreads_by};
 use crate::tcp::times::Times;
@@ -23,26 +24,38 @@ const PART_OF_WINDOW: u64 = 3;
 #[derive(Debug)]
 pub(super) struct Offload {
     /// The number of segments of the super-packet at hand.
-    length: u64,
+    length: u32,
     /// The number of them that are yet to leave.
-    leaving: u64,
+    leaving: u32,
     /// The time at which the last segment left.
     wrote: Time,
-    /// The times at which outstanding segments first left.
-    sent: Times,
-}
-
-impl Default for Offload {
-    fn default() -> Self {
-        Self { length: 0, leaving: 0, wrote: Time::ZERO, sent: Times::new(4) }
-    }
+    /// The times at which outstanding segments first left, unless detection by time knows them.
+    sent: Option<Times>,
 }
 
 impl Offload {
+    /// Creates the state, with times of its own or without them.
+    pub(super) fn new(own_times: bool) -> Self {
+        Self { length: 0, leaving: 0, wrote: Time::ZERO, sent: own_times.then(|| Times::new(4)) }
+    }
+
     /// Begins to load the time of `segment` into the processor's cache.
     #[inline]
     pub(super) fn load_time(&self, segment: u64) {
-        self.sent.load_early(segment);
+        if let Some(sent) = &self.sent {
+            sent.load_early(segment);
+        }
+    }
+}
+
+impl Options {
+    /// Returns the time at which the outstanding `segment` first left; `None` without offload.
+    #[inline]
+    fn first_left(&self, segment: u64) -> Option<Time> {
+        match (&self.offload.as_ref()?.sent, &self.rack) {
+            (Some(sent), _) => Some(sent.get(segment)),
+            (None, rack) => rack.as_ref().map(|timed| timed.first_left(segment)),
+        }
     }
 }
 
@@ -78,7 +91,7 @@ impl Sender {
             return false;
         }
         if let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) {
-            offload.leaving = room.min(most);
+            offload.leaving = room.min(most) as u32;
             offload.length = offload.leaving;
             self.pacing.pacer.begin_together(now);
         }
@@ -89,9 +102,8 @@ impl Sender {
     fn defers(&self, now: Time, limit: u64, most: u64, window: u64) -> bool {
         let left = self.written() - self.board.next();
         let smoothed = self.rtt.smoothed();
-        let Some(offload) = self.options.as_deref().and_then(|options| options.offload.as_ref()) else {
-            return false;
-        };
+        let Some(options) = self.options.as_deref() else { return false };
+        let Some(offload) = &options.offload else { return false };
         if limit >= most || limit >= left || now.since(offload.wrote) > SOON {
             return false;
         }
@@ -99,7 +111,8 @@ impl Sender {
             return false;
         }
         let Some(smoothed) = smoothed.filter(|_| self.board.outstanding() > 0) else { return false };
-        offload.sent.get(self.board.una()) + smoothed <= now + SOON.min(smoothed / 2)
+        let left = options.first_left(self.board.una());
+        left.is_some_and(|left| left + smoothed <= now + SOON.min(smoothed / 2))
     }
 
     /// Returns the number of segments that a super-packet may have now.
@@ -132,9 +145,11 @@ impl Sender {
         };
         offload.wrote = now;
         offload.leaving = offload.leaving.saturating_sub(1);
-        if !sent.again {
-            offload.sent.reserve(self.board.una(), sent.segment);
-            offload.sent.set(sent.segment, now);
+        if !sent.again
+            && let Some(times) = &mut offload.sent
+        {
+            times.reserve(self.board.una(), sent.segment);
+            times.set(sent.segment, now);
         }
         let last = offload.leaving == 0;
         let pacer = &mut self.pacing.pacer;

@@ -2,15 +2,14 @@
 //! takes more than a line is a file of its own; here the sender drives them.
 
 use super::offload::Offload;
+use super::timed::TimedDetection;
 use super::writer::Writer;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
 use crate::tcp::ecn::Reaction;
 use crate::tcp::prr::Prr;
-use crate::tcp::rack::Rack;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::tlp::Tlp;
 use cc::CongestionKind;
 use transport::{LossDetection, Recovery, WindowVariant};
 use units::{Span, Time};
@@ -22,13 +21,13 @@ pub(super) struct Options {
     /// The scoreboard's counts before the acknowledgement at hand.
     pub(super) before: ScoreboardCounts,
     prr: Option<Prr>,
-    /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
-    counts_lost: bool,
     pub(super) rack: Option<TimedDetection>,
     ecn: Option<Reaction>,
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
     /// by the data that it delivers. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
+    /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
+    counts_lost: bool,
     pub(super) offload: Option<Offload>,
     /// The program that sends, if its buffer may be the limit.
     pub(super) writer: Option<Writer>,
@@ -51,18 +50,6 @@ impl ScoreboardCounts {
     }
 }
 
-/// Detection of losses by time.
-#[derive(Debug, Default)]
-pub(super) struct TimedDetection {
-    pub(super) rack: Rack,
-    tail: Tlp,
-    /// The time at which the window last came down.
-    reduced: Time,
-    /// The round-trip time of the first segment, of those sent once, that the acknowledgement at hand reports
-    /// selectively.
-    sample: Option<Span>,
-}
-
 impl Options {
     /// Returns the options that `config` asks for; `None` if it asks for none.
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
@@ -77,7 +64,7 @@ impl Options {
             ecn: transport.ecn.then(Reaction::default),
             linux_window: transport.host.window_variant == WindowVariant::Linux,
             // A controller that places every departure sends no super-packets.
-            offload: (transport.host.tso && !wants.departures).then(Offload::default),
+            offload: (transport.host.tso && !wants.departures).then(|| Offload::new(!timed)),
             writer: Writer::of(transport.host.send_buffer, config.payload),
             before: ScoreboardCounts::default(),
         };
@@ -163,6 +150,9 @@ impl Sender {
             prr.on_sent();
         }
         if let Some(timed) = &mut options.rack {
+            if self.probing && sent.again && sent.segment != timed.probed.0 {
+                timed.probed = (sent.segment, timed.rack.sent_at(sent.segment));
+            }
             timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
             if self.probing {
                 self.probing = false;

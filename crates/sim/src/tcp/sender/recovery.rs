@@ -162,12 +162,9 @@ impl Sender {
     /// Handles the expired retransmission timer: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
     fn on_timeout(&mut self, now: Time) {
         let una = self.board.una();
-        let kind = if self.timed_out == Some(una) {
-            CongestionKind::PersistentLoss
-        } else {
-            CongestionKind::Timeout
-        };
-        self.timed_out = Some(una);
+        let kind =
+            if self.timed_out == una { CongestionKind::PersistentLoss } else { CongestionKind::Timeout };
+        self.timed_out = una;
         self.timeouts += 1;
         self.congestion(now, kind, self.board.outstanding());
         if self.is_timed() {

@@ -2,7 +2,7 @@
 
 use super::sessions::wires;
 use super::{kernel_flows, least_rtt, send_memory_note};
-use crate::run::batches::{Reading, half_widths, nearest};
+use crate::run::batches::{Reading, half_widths, nearest, possible};
 use crate::run::cost::peak_rss_bytes;
 use crate::run::engine::{ended_early, marked, sizer_notes};
 use crate::run::fairness;
@@ -122,6 +122,7 @@ fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
         .map(|sample| Reading {
             at: sample.at,
             busy: sample.busy,
+            possible: possible(sample.at, sample.changing),
             arrivals: sample.arrivals_total,
             drops: sample.drops_total,
         })

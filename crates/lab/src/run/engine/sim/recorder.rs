@@ -109,7 +109,7 @@ impl RecordedColumns {
 impl<'a> SeriesRecorder<'a> {
     pub(super) fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
         let keeps = RecordedColumns::new(&resolved.columns);
-        let samples = resolved.end.map_or(0, |end| end.as_nanos() / resolved.every.as_nanos().max(1));
+        let samples = samples(resolved);
         let room = |kept: bool| Vec::with_capacity(if kept { samples as usize } else { 0 });
         let series = |flow: &ResolvedFlow| FlowSeries {
             name: flow.name.clone(),
@@ -183,6 +183,70 @@ impl<'a> SeriesRecorder<'a> {
         let has = self.sample.as_ref().is_none_or(|sample| sample.get(place) == Some(&index));
         self.filled += usize::from(has);
         has.then_some(place)
+    }
+}
+
+/// Returns the number of samples of a run; 0 if its length is not known.
+fn samples(resolved: &Resolved) -> u64 {
+    resolved.end.map_or(0, |end| end.as_nanos() / resolved.every.as_nanos().max(1))
+}
+
+/// Returns the memory that the series of a run will take, bytes, half of it again for encoding them.
+pub(super) fn size(resolved: &Resolved) -> u64 {
+    let samples = samples(resolved);
+    let flows = resolved.sample.as_ref().map_or(resolved.flows.len(), Vec::len) as u64;
+    let numbers = samples.saturating_mul((flows + 1).saturating_mul(resolved.columns.len() as u64));
+    numbers.saturating_mul(size_of::<f64>() as u64 * 3 / 2)
+}
+
+/// The simulation holds its recorder behind a pointer and calls it, so that its own code is that of a simulation without
+/// a recorder.
+impl Recorder for Box<SeriesRecorder<'_>> {
+    #[inline(never)]
+    fn pulse(&self) -> Option<Span> {
+        (**self).pulse()
+    }
+
+    #[inline(never)]
+    fn is_too_large(&mut self) -> bool {
+        (**self).is_too_large()
+    }
+
+    #[inline(never)]
+    fn reached(&mut self, at: Time) -> ControlFlow<()> {
+        (**self).reached(at)
+    }
+
+    #[inline(never)]
+    fn interval(&self) -> Option<Span> {
+        (**self).interval()
+    }
+
+    fn next_flow(&self, at: Time, from: usize) -> usize {
+        (**self).next_flow(at, from)
+    }
+
+    #[inline(never)]
+    fn link(&mut self, at: Time, state: &LinkState) {
+        (**self).link(at, state);
+    }
+
+    #[inline(never)]
+    fn moving_limit(&mut self, at: Time, packets: u64) {
+        (**self).moving_limit(at, packets);
+    }
+
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        (**self).flow(at, index, view);
+    }
+
+    fn wants_measures(&self) -> bool {
+        (**self).wants_measures()
+    }
+
+    #[inline(never)]
+    fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
+        (**self).measure(at, index, name, value);
     }
 }
 

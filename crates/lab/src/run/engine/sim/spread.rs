@@ -11,12 +11,15 @@ use units::{Bytes, Span, Time};
 const MOST_LOOKS: u64 = 200_000;
 /// The least number of samples of a run, if the flows' series have that many.
 const FEWEST: u64 = 100;
+/// The most ranges into which the values of a sample are divided.
+const MOST_RANGES: usize = 4096;
 /// The assumed length of a run without a duration.
 const USUAL: Span = Span::from_secs(60);
 
 /// A recorder that visits all flows at intervals.
 pub(super) struct SpreadRecorder {
     every: Span,
+    every_s: f64,
     /// True if there is a sample at the time that is shown.
     samples: bool,
     flows: Vec<FlowProgress>,
@@ -60,8 +63,10 @@ impl SpreadRecorder {
         let samples = resolved.end.unwrap_or(USUAL).as_nanos() / resolved.every.as_nanos();
         let looks = samples.saturating_mul(resolved.flows.len() as u64);
         let times = looks.div_ceil(MOST_LOOKS).min(samples / FEWEST).max(1);
+        let every = resolved.every * times;
         Some(Self {
-            every: resolved.every * times,
+            every,
+            every_s: every.as_secs_f64(),
             samples: false,
             flows: resolved.flows.iter().map(watched).collect(),
             rate,
@@ -91,7 +96,7 @@ impl SpreadRecorder {
             let gained = view.delivered.saturating_sub(flow.delivered);
             flow.delivered = view.delivered;
             if let Some(rate) = &mut self.rate {
-                rate.add(gained.get(), bit_rate(self.every));
+                rate.add(gained.get(), bit_rate(self.every_s));
             }
             if let (Some(rtt), Some(smoothed)) = (&mut self.rtt, view.smoothed_rtt) {
                 rtt.add(smoothed.as_nanos(), seconds);
@@ -112,7 +117,7 @@ impl SpreadRecorder {
         let series = &mut self.series;
         series.t_s.push(at.as_secs_f64());
         series.flows.push(std::mem::take(&mut self.present));
-        series.rate_bps.extend(self.rate.as_mut().map(|rate| rate.end(bit_rate(self.every))));
+        series.rate_bps.extend(self.rate.as_mut().map(|rate| rate.end(bit_rate(self.every_s))));
         series.rtt_s.extend(self.rtt.as_mut().map(|rtt| rtt.end(seconds)));
         series.window_bytes.extend(self.window.as_mut().map(|window| window.end(bytes)));
         series.data_bytes.extend(self.data.as_mut().map(|data| data.end(bytes)));
@@ -123,9 +128,9 @@ impl SpreadRecorder {
     }
 }
 
-/// Returns the conversion of the bytes of an interval into bits per second.
-fn bit_rate(interval: Span) -> impl Fn(u64) -> f64 {
-    move |bytes| Bytes::new(bytes).bits_f64() / interval.as_secs_f64()
+/// Returns the conversion of the bytes of an interval of so many seconds into bits per second.
+fn bit_rate(interval_s: f64) -> impl Fn(u64) -> f64 {
+    move |bytes| Bytes::new(bytes).bits_f64() / interval_s
 }
 
 fn seconds(nanos: u64) -> f64 {
@@ -151,25 +156,52 @@ impl Sample {
         }
         let mean = std::mem::take(&mut self.sum) / count as f64;
         let rank = |share: f64| ((share * count as f64).ceil() as usize).clamp(1, count) - 1;
-        let mut found = Vec::new();
-        select(&mut self.values, 0, &Percentiles::of(rank).values(), &mut found);
+        let mut found = select(&self.values, &Percentiles::of(rank).values()).into_iter().map(unit);
         self.values.clear();
-        let mut found = found.into_iter().map(unit);
         Spread { mean, percentiles: Percentiles::of(|_| found.next().unwrap_or(f64::NAN)) }
     }
 }
 
-/// Adds the values with these ranks to `found`. The ranks ascend, and the first of `values` has the rank `first`. Changes
-/// the order of the values.
-// The rank in the middle is found first, so that the others are sought among few values.
-fn select(values: &mut [u64], first: usize, ranks: &[usize], found: &mut Vec<u64>) {
-    let Some(middle) = ranks.get(ranks.len() / 2) else { return };
-    let (below, value, above) = values.select_nth_unstable(middle - first);
-    let lower = ranks.partition_point(|rank| rank < middle);
-    let higher = ranks.partition_point(|rank| rank <= middle);
-    select(below, first, &ranks[..lower], found);
-    found.extend(std::iter::repeat_n(*value, higher - lower));
-    select(above, middle + 1, &ranks[higher..], found);
+/// Returns the values with these ranks, which are below the number of values.
+// Values are counted in ranges of equal width, so that only those in a range with a rank are ordered.
+fn select(values: &[u64], ranks: &[usize]) -> Vec<u64> {
+    let least = values.iter().copied().min().unwrap_or_default();
+    let width = values.iter().copied().max().unwrap_or_default() - least;
+    let ranges = (values.len() / 4).next_power_of_two().clamp(2, MOST_RANGES);
+    let shift = (u64::BITS - width.leading_zeros()).saturating_sub(ranges.trailing_zeros());
+    let range = |value: u64| ((value - least) >> shift) as usize;
+    let mut counts = vec![0_u32; ranges];
+    values.iter().for_each(|value| counts[range(*value)] += 1);
+    // The range of each rank, and the rank within it.
+    let places: Vec<(usize, usize)> = ranks.iter().map(|rank| place(&counts, *rank)).collect();
+    if shift == 0 {
+        return places.iter().map(|(range, _)| least + *range as u64).collect();
+    }
+    let mut wanted = vec![None; ranges];
+    places.iter().enumerate().for_each(|(group, (range, _))| wanted[*range] = Some(group));
+    let mut groups = vec![Vec::new(); ranks.len()];
+    for value in values {
+        if let Some(group) = wanted[range(*value)] {
+            groups[group].push(*value);
+        }
+    }
+    let value = |(range, rank): &(usize, usize)| {
+        let group = &mut groups[wanted[*range].unwrap_or_default()];
+        *group.select_nth_unstable(*rank).1
+    };
+    places.iter().map(value).collect()
+}
+
+/// Returns the range in which the value with this rank lies, and its rank there.
+fn place(counts: &[u32], mut rank: usize) -> (usize, usize) {
+    for (range, count) in counts.iter().enumerate() {
+        let count = *count as usize;
+        if rank < count {
+            return (range, rank);
+        }
+        rank -= count;
+    }
+    (0, 0)
 }
 
 #[cfg(test)]
@@ -190,5 +222,27 @@ mod tests {
         let one = spread(&mut [7].into_iter());
         assert_eq!((one.mean, one.percentiles.values()), (7.0, vec![7.0; 5]));
         assert!(spread(&mut std::iter::empty()).mean.is_nan());
+    }
+
+    #[test]
+    fn selected_values_are_those_of_the_ordered_list() {
+        let scattered = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let kinds: [&dyn Fn(u64) -> u64; 5] = [
+            &|k| scattered(k) % 90_000,
+            &|k| scattered(k) % 7 * 1448,
+            &|k| if k % 50 == 0 { scattered(k) } else { 1448 + scattered(k) % 3 },
+            &|k| u64::MAX - scattered(k) % 4000,
+            &|_| 5,
+        ];
+        for kind in kinds {
+            for count in [1, 2, 3, 33, 1000, 20_000] {
+                let values: Vec<u64> = (0..count).map(kind).collect();
+                let mut ordered = values.clone();
+                ordered.sort_unstable();
+                let ranks = [0, count / 100, count / 20, count / 2, count * 99 / 100, count - 1];
+                let ranks = ranks.map(|rank| rank as usize);
+                assert_eq!(select(&values, &ranks), ranks.map(|rank| ordered[rank]));
+            }
+        }
     }
 }
