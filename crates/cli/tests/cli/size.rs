@@ -389,7 +389,10 @@ fn what_cannot_be_asked_of_a_trace_is_said() {
         &["--trace", "lte.down", "--quick"],
         &["--quick", "theory describes links that stay as they are"],
     );
-    refused(&["--trace", "lte.down", "--engine", "live"], &["--engine live", "leave out --engine live"]);
+    refused(
+        &["--trace", "lte.down", "--engine", "live", "--control", "scalable"],
+        &["--control: scalable: the kernel does not have it"],
+    );
     refused(&["--trace", "lte.down", "--set", "link.delay=1ms"], &["no scenario is given"]);
     fs::write(place.path().join("slow.down"), "60000\n").unwrap();
     refused(&["--trace", "slow.down"], &["--trace: slow.down: a mean rate of 200bit/s", "10kbit/s or more"]);

@@ -7,7 +7,7 @@ use super::answer::{Point, Policy, Preferred};
 use super::question::{ChangingFacts, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
-use super::twin::LIMITS;
+use super::twin::{LIMITS, MOST_LIVE};
 use super::variants::variants;
 use super::wire::TestPath;
 use crate::run::record::Summary;
@@ -153,7 +153,8 @@ impl TestPath for TracePath {
     }
 
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        self.scenario(packets, queue, seed, 0.0, false)
+        let short = Self { measured: self.measured.min(MOST_LIVE), ..self.clone() };
+        short.scenario(packets, queue, seed, 0.0, false)
     }
 
     fn point(&self, packets: u64, summary: &Summary) -> Point {
