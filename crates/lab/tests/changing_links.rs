@@ -215,7 +215,8 @@ const PARTS: &[(&str, Option<&str>)] = &[
     ("engine model", Some("link.rate: a rate that changes over time, and theory")),
     ("engine sim", None),
     ("engine live", None),
-    ("size", Some("link.rate: a rate that changes over time, and theory")),
+    ("size model", Some("--quick, --engine model: a link that changes over time: theory")),
+    ("size sim", None),
     ("search", None),
     ("claim of capacity", None),
     ("record.fairness", None),
@@ -262,9 +263,16 @@ fn tried(part: &str) -> Result<(), String> {
             check(engine, &resolved(&short))
                 .map_err(|misfit| format!("{}: {}", misfit.complaint.place, misfit.complaint.found))
         }
-        ("size", _) => {
+        ("size", engine) => {
             let document = Document::parse("t.toml", &short).unwrap();
-            Study::of_scenario(&document, "".into()).map(drop).map_err(|faults| faults.to_string())
+            let study = Study::of_scenario(&document, "".into()).map_err(|faults| faults.to_string())?;
+            let study = Study { folder: None, ..study };
+            if engine == "model" {
+                return study.check(Engine::Model).map_err(|complaint| complaint.to_string());
+            }
+            let sizing = study.simulate(&mut Unwatched).map_err(|error| error.to_string())?;
+            assert!(sizing.recommended.utilization > 0.9, "{:?}", sizing.recommended);
+            Ok(())
         }
         ("search", _) => {
             let target = Target { metric: "utilization".into(), bound: Bound::AtLeast(0.5) };
