@@ -266,6 +266,14 @@ fn tried(part: &str) -> Result<(), String> {
             check(engine, &resolved(&short))
                 .map_err(|misfit| format!("{}: {}", misfit.complaint.place, misfit.complaint.found))
         }
+        ("size", "sim") => {
+            let document = Document::parse("t.toml", &short).unwrap();
+            let study = Study::of_scenario(&document, "".into()).map_err(|faults| faults.to_string())?;
+            let study = Study { folder: None, ..study };
+            let sizing = study.simulate(&mut Unwatched).map_err(|error| error.to_string())?;
+            assert!(sizing.recommended.utilization > 0.9, "{:?}", sizing.recommended);
+            Ok(())
+        }
         ("size", name) => {
             let document = Document::parse("t.toml", &short).unwrap();
             let study = Study::of_scenario(&document, "".into()).map_err(|faults| faults.to_string())?;

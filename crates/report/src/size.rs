@@ -129,9 +129,10 @@ fn headline(sizing: &Sizing) -> String {
         Some(_) => "of the time",
         None => "of their largest goodput behind any limit",
     };
-    let preferred = sizing.preferred.as_ref().map_or_else(String::new, |preferred| {
-        format!(" Against {}: {}.", preferred.queue, preferred.says)
-    });
+    let preferred = sizing
+        .preferred
+        .as_ref()
+        .map_or_else(String::new, |preferred| format!(" {}.", capitalized(&preferred.says)));
     format!(
         "{by}, a limit of {packets} packets {does} {:.2} % {of}, \
          with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.{preferred}",

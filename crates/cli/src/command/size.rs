@@ -99,36 +99,46 @@ fn unwritable(page: &Path, source: &std::io::Error) -> Problem {
 
 const HEAD: [&str; 9] =
     ["", "packets", "kB", "ms", "BDP", "utilization %", "mean delay ms", "p95 delay ms", "loss %"];
-/// The columns of a link that changes: a limit in BDP says little there, and delays are long.
-const CHANGING: [&str; 8] =
-    ["", "packets", "kB", "ms", "utilization %", "p95 delay ms", "self-inflicted", "loss %"];
+/// The columns of limits of a link that changes. Delays are long there, and lines have at most 80 letters.
+const CHANGING: [&str; 8] = ["", "packets", "kB", "ms", "used %", "p95 ms", "self ms", "loss %"];
 
-fn row(name: &str, point: &Point, changing: bool) -> Vec<String> {
+/// The kinds of tables.
+#[derive(Clone, Copy, PartialEq)]
+enum Table {
+    /// Of a link that stays as it is.
+    Full,
+    /// Of limits of a link that changes.
+    Changing,
+    /// Of a link that changes, without the size of each limit.
+    Effects,
+}
+
+fn row(name: &str, point: &Point, table: Table) -> Vec<String> {
+    let half = point.utilization_ci95.map_or_else(String::new, |half| format!(" ± {:.2}", half * 100.0));
+    let utilization = format!("{:.2}{half}", point.utilization * 100.0);
+    let (packets, kilobytes) = (point.packets.to_string(), point.bytes as f64 / 1e3);
+    if table != Table::Full {
+        let doubt = if point.doubt().is_empty() { "" } else { " (?)" };
+        let inflicted = point.self_inflicted_delay_s;
+        let sizes = [format!("{kilobytes:.0}"), format!("{:.0}", point.ms)];
+        let effects = [
+            utilization,
+            format!("{:.0}", point.queueing_delay_s.p95 * 1e3),
+            inflicted.map_or_else(|| "–".to_owned(), |delay| format!("{:.0}", delay * 1e3)),
+            format!("{:.2}", point.loss_rate * 100.0),
+        ];
+        let sizes = sizes.into_iter().filter(|_| table == Table::Changing);
+        return [format!("{name}{doubt}"), packets].into_iter().chain(sizes).chain(effects).collect();
+    }
     let name = match (name, point.doubt()) {
         (name, "") => name.to_owned(),
         ("", doubt) => format!("({doubt})"),
         (name, doubt) => format!("{name} ({doubt})"),
     };
-    let half = point.utilization_ci95.map_or_else(String::new, |half| format!(" ± {:.2}", half * 100.0));
-    let utilization = format!("{:.2}{half}", point.utilization * 100.0);
-    let (packets, kilobytes) = (point.packets.to_string(), format!("{:.1}", point.bytes as f64 / 1e3));
-    if changing {
-        let inflicted = point.self_inflicted_delay_s;
-        return vec![
-            name,
-            packets,
-            kilobytes,
-            format!("{:.0}", point.ms),
-            utilization,
-            format!("{:.0}", point.queueing_delay_s.p95 * 1e3),
-            inflicted.map_or_else(|| "–".to_owned(), |delay| format!("{:.0} ms", delay * 1e3)),
-            format!("{:.3}", point.loss_rate * 100.0),
-        ];
-    }
     vec![
         name,
         packets,
-        kilobytes,
+        format!("{kilobytes:.1}"),
         format!("{:.3}", point.ms),
         point.bdp.map_or_else(|| "–".to_owned(), |bdp| format!("{bdp:.4}")),
         utilization,
@@ -138,14 +148,19 @@ fn row(name: &str, point: &Point, changing: bool) -> Vec<String> {
     ]
 }
 
-fn points(title: &str, points: &[(&str, &Point)], changing: bool) -> Result<(), Problem> {
+fn points(title: &str, points: &[(&str, &Point)], table: Table) -> Result<(), Problem> {
     if points.is_empty() {
         return Ok(());
     }
-    print::data(title)?;
-    let head = if changing { CHANGING.map(str::to_owned).to_vec() } else { HEAD.map(str::to_owned).to_vec() };
-    let mut rows = vec![head];
-    rows.extend(points.iter().map(|(name, point)| row(name, point, changing)));
+    let doubts = table != Table::Full && points.iter().any(|(_, point)| !point.doubt().is_empty());
+    print::data(format_args!("{title}{}", if doubts { " (?: undecided)" } else { "" }))?;
+    let head: Vec<&str> = match table {
+        Table::Full => HEAD.to_vec(),
+        Table::Changing => CHANGING.to_vec(),
+        Table::Effects => CHANGING.into_iter().filter(|name| !["kB", "ms"].contains(name)).collect(),
+    };
+    let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
+    rows.extend(points.iter().map(|(name, point)| row(name, point, table)));
     let titles = vec![None; rows.len()];
     print_aligned(&rows, &titles)
 }
@@ -153,14 +168,14 @@ fn points(title: &str, points: &[(&str, &Point)], changing: bool) -> Result<(), 
 fn show(sizing: &Sizing) -> Result<(), Problem> {
     let asked = &sizing.asked;
     let changing = asked.changing.is_some();
-    let points = |title: &str, all: &[(&str, &Point)]| points(title, all, changing);
+    let (limits, effects) =
+        if changing { (Table::Changing, Table::Effects) } else { (Table::Full, Table::Full) };
     let by = if sizing.engine == Engine::Model { "by theory" } else { "simulated" };
     let target = percent(asked.target_utilization);
     let of = match (asked.bdp_packets, sizing.best_bps) {
-        (Some(bdp), _) if changing => format!(
-            "of the offered capacity, {by}; its mean is {:.2} Mbit/s, with which the bandwidth-delay product is {bdp:.0} packets",
-            asked.rate_bps / 1e6
-        ),
+        (Some(bdp), _) if changing => {
+            format!("of the capacity, {by}; mean {:.2} Mbit/s, BDP {bdp:.0} packets", asked.rate_bps / 1e6)
+        }
         (Some(bdp), _) => format!("utilization, {by}; the bandwidth-delay product is {bdp:.0} packets"),
         (None, best) => format!(
             "of the largest goodput of the downloads behind any limit, {:.3} Mbit/s, {by}",
@@ -170,12 +185,13 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     points(
         &format!("limits for {target} {of}"),
         &[("least", &sizing.least), ("recommended", &sizing.recommended), ("most", &sizing.most)],
+        limits,
     )?;
     if let Some(trade_off) = &sizing.trade_off {
         print::data(format_args!("no limit meets every target: {}", trade_off.says))?;
     }
     if let Some(preferred) = &sizing.preferred {
-        print::data(format_args!("against {}: {}", preferred.queue, preferred.says))?;
+        print::data(format_args!("{}", preferred.says))?;
     }
     sizing.remarks.iter().try_for_each(|remark| print::data(format_args!("note: {remark}")))?;
     if let Some(proof) = &sizing.proof {
@@ -184,7 +200,7 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
             Some(false) => "NOT held",
             None => "not judged: the machine was busy",
         };
-        points(&format!("on the kernel: {word}"), &[("recommended", &proof.point)])?;
+        points(&format!("on the kernel: {word}"), &[("recommended", &proof.point)], limits)?;
         proof.notes.iter().try_for_each(|note| print::data(format_args!("  {note}")))?;
     }
     if !sizing.rules.is_empty() {
@@ -196,17 +212,21 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
         .map(|point| (if Some(point.packets) == sizing.knee { "knee" } else { "" }, point))
         .collect();
     // On a link that changes, the last table has the curve, too.
-    points(&format!("the curve, {by}"), if changing { &[] } else { &curve })?;
+    points(&format!("the curve, {by}"), if changing { &[] } else { &curve }, limits)?;
     let variants: Vec<(&str, &Point)> =
         sizing.sensitivity.iter().map(|variant| (variant.what.as_str(), &variant.point)).collect();
-    points("the recommended limit with", &variants)?;
+    points("the recommended limit with", &variants, effects)?;
     let starred = |policy: &lab::study::size::Policy| {
         format!("{}{}", policy.queue, if policy.best { " *" } else { "" })
     };
     let names: Vec<String> = sizing.pareto.iter().map(starred).collect();
     let policies: Vec<(&str, &Point)> =
         names.iter().map(String::as_str).zip(sizing.pareto.iter().map(|policy| &policy.point)).collect();
-    points("utilization against delay (*: no other row has more utilization and less delay)", &policies)?;
+    points(
+        "utilization against delay (*: no other row has more utilization and less delay)",
+        &policies,
+        effects,
+    )?;
     let none = if sizing.lines.is_empty() { ": none is known for this queue" } else { "" };
     print::data(format_args!("lines to paste, per queue{none}"))?;
     for line in &sizing.lines {

@@ -24,6 +24,18 @@ fn presets_and_figures_are_found_by_their_names() {
 }
 
 #[test]
+fn a_preset_with_a_carried_trace_runs_from_any_folder() {
+    let place = Place::new();
+    let text = place.run(&["new", "lte"]).well().out;
+    assert!(text.contains("trace = \"tightlink:lte.down\""), "{text}");
+    place.write("mine.toml", &text);
+    let runs =
+        place.run(&["run", "mine.toml", "-s", "duration=14s", "-s", "link.queue.kind=codel", "--json"]);
+    let summary = runs.well().summaries().remove(0);
+    assert!(summary["utilization"].as_f64().unwrap() > 0.3, "{summary}");
+}
+
+#[test]
 fn a_figure_without_its_paper_is_suggested_with_it() {
     Place::new().run(&["figure", "fig1-4"]).failed(2, &["did you mean \"sobas:fig1-4\"?"]);
 }

@@ -1,7 +1,7 @@
 //! Rates, delays and losses of links in numbers, with the files of those that change over time.
 
 use super::complaint::complaint;
-use super::files::Files;
+use super::files::{Files, WithCarried};
 use super::kept::{self, BoundedSource, Content, Kept, MOST_HELD};
 use capture::TraceError;
 use capture::over_time::{CapacityFile, Table, capacity, delays, packet_numbers, shares};
@@ -50,6 +50,7 @@ pub(super) struct LinkNumbers {
 /// # Errors
 /// Returns a complaint for each key whose file cannot be read, or does not fit.
 pub(super) fn read(scenario: &Scenario, files: &dyn Files) -> Result<LinkNumbers, Vec<Complaint>> {
+    let files = &WithCarried(files);
     let mut reader = Reader { files, end: scenario.duration, contents: Vec::new(), notes: Vec::new() };
     let (mut links, mut complaints) = (Vec::new(), Vec::new());
     for (place, link) in scenario.links.iter().enumerate() {
@@ -274,7 +275,7 @@ impl Reader<'_> {
     ) -> Result<Content, Complaint> {
         let shown = self.files.shown(name);
         let opened = self.files.open(name).map_err(|error| {
-            let help = "give the path of a file, relative to the folder of the scenario".to_owned();
+            let help = "give the path of a file, relative to the folder of the scenario if there is one".to_owned();
             complaint(key, format!("{shown}: {error}"), "a file that can be read", Some(help))
         })?;
         let version = format!("{} {asked}", opened.identity);

@@ -1,9 +1,15 @@
-//! The source of the files that a scenario names: a folder, or memory.
+//! The source of the files that a scenario names: a folder, memory, or for a few traces the program itself.
 
+use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// The begin of the names of the traces that the program carries: `tightlink:lte.down`.
+const CARRIED: &str = "tightlink:";
+
+static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../traces");
 
 /// The files that a scenario may name, such as traces.
 pub trait Files {
@@ -88,5 +94,27 @@ impl Files for InMemory {
             self.0.get(name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
         let identity = format!("{} {}", blake3::hash(content), content.len());
         Ok(Opened { content: Box::new(content.as_slice()), identity, is_endless: false })
+    }
+}
+
+/// Other files, and the traces that the program carries.
+pub(super) struct WithCarried<'a>(pub(super) &'a dyn Files);
+
+impl Files for WithCarried<'_> {
+    fn open(&self, name: &str) -> io::Result<Opened<'_>> {
+        let Some(carried) = name.strip_prefix(CARRIED) else { return self.0.open(name) };
+        let known = || TRACES.files().filter(|file| file.path().extension().is_some_and(|end| end != "md"));
+        let Some(file) = known().find(|file| file.path() == Path::new(carried)) else {
+            let names: Vec<String> =
+                known().map(|file| format!("{CARRIED}{}", file.path().display())).collect();
+            let found = format!("no such trace; the program carries {}", names.join(", "));
+            return Err(io::Error::new(io::ErrorKind::NotFound, found));
+        };
+        let identity = format!("{name} of the program");
+        Ok(Opened { content: Box::new(file.contents()), identity, is_endless: false })
+    }
+
+    fn shown(&self, name: &str) -> String {
+        if name.starts_with(CARRIED) { name.to_owned() } else { self.0.shown(name) }
     }
 }

@@ -7,7 +7,7 @@ use super::answer::{Point, Policy, Preferred};
 use super::question::{ChangingFacts, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
-use super::twin::LIMITS;
+use super::twin::{LIMITS, MOST_LIVE};
 use super::variants::variants;
 use super::wire::TestPath;
 use crate::run::record::Summary;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use units::{Complaint, Rate, Span};
 
 /// The number of runs of each limit, which begin at different places of the trace.
-pub(super) const STARTS: u64 = 4;
+const STARTS: u64 = 8;
 /// The seconds from the first flow's start until the measurement begins.
 const SETTLE: f64 = 10.0;
 /// The seconds within which the flows of a run begin.
@@ -29,7 +29,7 @@ const LEAST_MEASURED: f64 = 60.0;
 /// The seconds that a run measures at least if the packets of whole periods would be too many.
 const SHORTEST: f64 = 15.0;
 /// The packets that all runs of a limit may take together. Below it, runs measure whole periods.
-const PACKETS: f64 = LIMITS.packets / 2.0;
+const PACKETS: f64 = LIMITS.packets;
 /// The largest difference of utilization at which a policy counts as equal to a fixed limit.
 const POINT: f64 = 0.01;
 
@@ -50,7 +50,10 @@ impl Question {
         let probe = Scenario::link(rate(trace, None), Span::from_millis(1)).limit("1 packets");
         let probe = probe.flow(Flow::cubic()).duration(Span::from_secs(1)).document().expect(DRAFT);
         let resolved = Task::at(&Arc::new(probe), Vec::new())
-            .map_err(|faults| Complaint { place: "--trace".into(), ..faults.as_slice()[0].complaint.clone() })?
+            .map_err(|faults| Complaint {
+                place: "--trace".into(),
+                ..faults.as_slice()[0].complaint.clone()
+            })?
             .resolved;
         let (is_table, mean, period) = match &resolved.link.changes.capacity {
             Some(Capacity::Rates(steps)) => {
@@ -97,7 +100,14 @@ pub(super) fn cases(question: &Question) -> Vec<TracePath> {
 impl TracePath {
     /// Returns the scenario behind a limit of `packets`, whose flows begin at `place` of the trace. If `simulated` is
     /// false, it is a scenario for the kernel, which has its own buffers.
-    fn scenario(&self, packets: u64, queue: &str, seed: u64, place: f64, simulated: bool) -> Result<Task, Faults> {
+    fn scenario(
+        &self,
+        packets: u64,
+        queue: &str,
+        seed: u64,
+        place: f64,
+        simulated: bool,
+    ) -> Result<Task, Faults> {
         let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
         let (rtt, flows) = (question.rtt, self.flows);
         let table = question.changing.as_ref().is_some_and(|facts| facts.is_table);
@@ -143,7 +153,8 @@ impl TestPath for TracePath {
     }
 
     fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
-        self.scenario(packets, queue, seed, 0.0, false)
+        let short = Self { measured: self.measured.min(MOST_LIVE), ..self.clone() };
+        short.scenario(packets, queue, seed, 0.0, false)
     }
 
     fn point(&self, packets: u64, summary: &Summary) -> Point {
@@ -173,12 +184,10 @@ impl TestPath for TracePath {
 
     fn assumption(&self) -> Option<String> {
         let (measured, period) = (Span::from_secs_f64(self.measured), Span::from_secs_f64(self.period));
-        let part = if self.measured < self.period { ", which are a part of it" } else { "" };
+        let part = if self.measured < self.period { ", of which each run sees a part" } else { "" };
         Some(format!(
-            "with {} {}, each number is the mean of {STARTS} runs, which begin at evenly spread places of the trace; each measures \
-             {} after {SETTLE} s, and the trace repeats after {}{part}",
-            self.flows,
-            if self.flows == 1 { "flow" } else { "flows" },
+            "each number is the mean of {STARTS} runs, which begin at evenly spread places of the trace and measure {} after {SETTLE} s; \
+             the trace repeats after {}{part}",
             measured.rounded(),
             period.rounded(),
         ))
@@ -200,7 +209,10 @@ pub(super) fn assumptions(question: &Question) -> Vec<String> {
         "the recommended limit has no reserve: it is the least that surely keeps the utilization on these changes".into(),
     ];
     if question.trace().is_some() {
-        listed.push("the link changes as the trace does, whatever the flows send; acknowledgements meet no queue".into());
+        listed.push(
+            "the link changes as the trace does, whatever the flows send; acknowledgements meet no queue"
+                .into(),
+        );
     }
     listed
 }
@@ -229,13 +241,15 @@ fn cost(fixed: &Point, policy: &Policy) -> String {
     let gain = (fixed.utilization - point.utilization) * 100.0;
     let (own, other) = (fixed.queueing_delay_s.p95 * 1e3, point.queueing_delay_s.p95 * 1e3);
     let verdict = match (gain > 0.0, own > other) {
-        (true, true) => format!("the fixed limit pays for {gain:.1} points with {:.1} times the delay", own / other),
+        (true, true) => {
+            format!("the fixed limit pays for {gain:.1} points with {:.1} times the delay", own / other)
+        }
         (false, true) => format!("the fixed limit has {:.1} times the delay, and gains nothing", own / other),
         (true, false) => format!("the fixed limit is better by {gain:.1} points, and has no more delay"),
         (false, false) => format!("the fixed limit has less delay, and {:.1} points less utilization", -gain),
     };
     format!(
-        "{} packets keep {:.1} % with a p95 delay of {own:.0} ms, and {name} keeps {:.1} % with {other:.0} ms: {verdict}",
+        "against {name}: {} packets keep {:.1} % with a p95 delay of {own:.0} ms, {name} keeps {:.1} % with {other:.0} ms, so {verdict}",
         fixed.packets,
         fixed.utilization * 100.0,
         point.utilization * 100.0,

@@ -2,7 +2,6 @@
 //! are set anew.
 
 use super::answer::Point;
-use super::changing::STARTS;
 use super::question::{Ends, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
@@ -19,6 +18,10 @@ use units::Span;
 /// A policy is measured again after its time of settling times this factor, because the time was estimated before it
 /// settled.
 const LATER: f64 = 2.0;
+
+/// The number of runs of each limit if a link changes. Its outages and losses are drawn, and batches of a run differ as
+/// the link does.
+const SEEDS: u64 = 4;
 
 /// The scenario, with the settings of a row.
 #[derive(Clone)]
@@ -129,7 +132,7 @@ impl TestPath for ScenarioPath {
             let seed = ("seed".to_owned(), first.wrapping_add(nth).to_string());
             Task::at(&self.document, settings.iter().cloned().chain([seed]).collect())
         };
-        (0..STARTS).map(seeded).collect()
+        (0..SEEDS).map(seeded).collect()
     }
 
     fn live_task(&self, packets: u64, queue: &str, _seed: u64) -> Result<Task, Faults> {
@@ -170,7 +173,9 @@ impl TestPath for ScenarioPath {
     }
 
     fn assumption(&self) -> Option<String> {
-        None
+        let seed = self.base.resolved.seed;
+        let runs = || format!("each number is the mean of {SEEDS} runs, of the seeds from {seed}");
+        self.question.changing.is_some().then(runs)
     }
 
     fn alike(&self, _question: &Question) -> Vec<Self> {

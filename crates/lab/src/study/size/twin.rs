@@ -59,7 +59,7 @@ const BBR_MEMORY: f64 = 2.0;
 /// The least measured time of few flows with BBR among them, seconds: each then probes for the RTT once.
 const BBR_PROBE: f64 = 10.0;
 /// The most seconds that the kernel is measured, because it runs in real time.
-const MOST_LIVE: f64 = 60.0;
+pub(super) const MOST_LIVE: f64 = 60.0;
 /// The seconds within which flows begin; if a cycle is shorter, they begin within a cycle.
 const STARTS: f64 = 2.0;
 
