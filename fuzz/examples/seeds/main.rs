@@ -201,10 +201,10 @@ fn packets(out: &Path) -> io::Result<()> {
 
     let mut seeds = Seeds::of(out, "over_time")?;
     for text in ["0\n5\n10\n10\n", "# a\ntime_s,rate_mbps\n0,20\n1.5,0\n", "time (ms);x;rate [kbit/s]\n0;a;5\n", MODEL] {
-        seeds.add([b"\xfc", text.as_bytes()].concat())?;
+        seeds.add([&[0xfc][..], text.as_bytes()].concat())?;
     }
     for text in ["time_us,delay_ms\n0,20\n5,1e-3\n", "time_ns\tdelay_s\n0\t0.5\n"] {
-        seeds.add([b"\xfd", text.as_bytes()].concat())?;
+        seeds.add([&[0xfd][..], text.as_bytes()].concat())?;
     }
     seeds.add(b"\xfetime_s,loss (%)\n0,1\n\"2\",100\n")?;
     seeds.add(b"\xff5\n17\n18446744073709551615")?;
