@@ -55,6 +55,7 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> DirectionReport {
             t_s,
             delay_s,
             drops,
+            offered_bps: Vec::new(),
         },
     }
 }
