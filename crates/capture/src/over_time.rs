@@ -1,15 +1,19 @@
 //! Files that say how a link changes: opportunities of mahimahi, tables of a value over time, numbers of packets.
 //!
 //! The kind is recognized by content. [`capacity`] reads opportunities or a table of rates, [`delays`] and [`shares`] a
-//! table, [`packet_numbers`] a list. `numbers.rs` reads lists of whole numbers, `columns.rs` tables.
+//! table, [`packet_numbers`] a list. `numbers.rs` reads lists of whole numbers, `columns.rs` tables, and `models.rs`
+//! models of netem-trace.
 
 mod columns;
+mod models;
 mod numbers;
 
 use crate::error::{Place, TraceError};
 use crate::input::Input;
 use crate::{pcap, pcapng};
+use columns::Quantity;
 use link::changes::{Opportunities, OpportunitiesError};
+use models::Model;
 use numbers::numbers;
 use std::io::Read;
 use units::{Bytes, Fraction, Rate, Span};
@@ -17,18 +21,24 @@ use units::{Bytes, Fraction, Rate, Span};
 /// Values and the times from which they hold. The times begin at zero and rise.
 pub type Values<T> = Vec<(Span, T)>;
 
+/// Values over time, as a file has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table<T> {
+    /// The values.
+    pub values: Values<T>,
+    /// The time after which they repeat, if the file says so. Models of netem-trace do; CSV does not.
+    pub every: Option<Span>,
+}
+
 /// A rate over time, as a file has it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CapacityFile {
     /// Opportunities to deliver packets: mahimahi's format.
     Opportunities(Opportunities),
     /// Rates and the times from which they hold.
-    Rates(Values<Rate>),
+    Rates(Table<Rate>),
 }
 
-/// The kinds of files, as errors name them.
-const CAPACITY: &str = "a trace of mahimahi, which has a time in whole milliseconds in each line; or CSV with a header \
-                        such as \"time_s,rate_mbps\"; compressed with gzip, zstd or lz4 or not";
 const NUMBER: &str = "the number of a packet in each line, from 1 on, in rising order";
 const TIME: &str = "a time in whole milliseconds, and nothing else in its line";
 
@@ -42,14 +52,15 @@ const TIME: &str = "a time in whole milliseconds, and nothing else in its line";
 /// use tightlink_capture::over_time::{CapacityFile, capacity};
 /// use units::{Bytes, Rate, Span};
 /// let table = "time_s,rate_mbps\n0,20\n1.5,0\n";
-/// let rates = vec![(Span::ZERO, Rate::from_bps(20_000_000)), (Span::from_millis(1500), Rate::ZERO)];
-/// assert_eq!(capacity(table.as_bytes(), true, Bytes::new(1 << 20))?, CapacityFile::Rates(rates));
+/// let read = capacity(table.as_bytes(), true, Bytes::new(1 << 20))?;
+/// let CapacityFile::Rates(rates) = read else { panic!("not a table") };
+/// assert_eq!(rates.values[1], (Span::from_millis(1500), Rate::ZERO));
 /// # Ok::<(), tightlink_capture::TraceError>(())
 /// ```
 pub fn capacity(file: impl Read, repeat: bool, most_held: Bytes) -> Result<CapacityFile, TraceError> {
-    let mut input = text(file, CAPACITY)?;
+    let mut input = text(file, <Rate as Quantity>::ACCEPTED)?;
     if has_header(&mut input)? {
-        return columns::values(&mut input, most_held).map(CapacityFile::Rates);
+        return table(&mut input, most_held).map(CapacityFile::Rates);
     }
     let mut all = Opportunities::default();
     numbers(&mut input, TIME, |ms, place| {
@@ -63,16 +74,16 @@ pub fn capacity(file: impl Read, repeat: bool, most_held: Bytes) -> Result<Capac
 ///
 /// # Errors
 /// The first fault of the file, or more than `most_held` bytes of memory.
-pub fn delays(file: impl Read, most_held: Bytes) -> Result<Values<Span>, TraceError> {
-    columns::values(&mut text(file, <Span as columns::Quantity>::ACCEPTED)?, most_held)
+pub fn delays(file: impl Read, most_held: Bytes) -> Result<Table<Span>, TraceError> {
+    table(&mut text(file, <Span as Quantity>::ACCEPTED)?, most_held)
 }
 
 /// Reads the probability of a loss over time.
 ///
 /// # Errors
 /// The first fault of the file, or more than `most_held` bytes of memory.
-pub fn shares(file: impl Read, most_held: Bytes) -> Result<Values<Fraction>, TraceError> {
-    columns::values(&mut text(file, <Fraction as columns::Quantity>::ACCEPTED)?, most_held)
+pub fn shares(file: impl Read, most_held: Bytes) -> Result<Table<Fraction>, TraceError> {
+    table(&mut text(file, <Fraction as Quantity>::ACCEPTED)?, most_held)
 }
 
 /// Reads the numbers of packets.
@@ -91,6 +102,14 @@ pub fn packet_numbers(file: impl Read, most_held: Bytes) -> Result<Vec<u64>, Tra
         held(Bytes::new(8 * all.len() as u64), most_held)
     })?;
     Ok(all)
+}
+
+/// Reads a table, or a model of netem-trace.
+fn table<T: Model + PartialEq>(input: &mut Input<'_>, most_held: Bytes) -> Result<Table<T>, TraceError> {
+    match models::begins(input.see(BEGIN)?) {
+        true => models::read(input, most_held),
+        false => Ok(Table { values: columns::values(input, most_held)?, every: None }),
+    }
 }
 
 /// Opens a file of text. Binary data, an empty file, and a capture are errors.
@@ -142,7 +161,7 @@ fn unfit(place: Place, ms: u64, error: OpportunitiesError) -> TraceError {
             TraceError::new(place, format!("a time of {ms} ms, beyond ten years"), TIME)
                 .help("the first millisecond of a trace is 0: subtract the time of its start")
         }
-        OpportunitiesError::Empty => TraceError::new(place, "no times", CAPACITY),
+        OpportunitiesError::Empty => TraceError::new(place, "no times", <Rate as Quantity>::ACCEPTED),
         OpportunitiesError::NoLength => {
             TraceError::new(place, "all times are 0, so that the trace has no length", "a last time above 0")
         }

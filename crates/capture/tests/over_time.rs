@@ -1,7 +1,7 @@
 //! Files that say how a link changes: opportunities, tables of values, numbers of packets.
 
 use std::io::{self, Read, Write};
-use tightlink_capture::over_time::{CapacityFile, capacity, delays, packet_numbers, shares};
+use tightlink_capture::over_time::{CapacityFile, Table, capacity, delays, packet_numbers, shares};
 use tightlink_capture::{Place, TraceError};
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -104,11 +104,16 @@ fn a_table_has_its_units_in_the_header() {
     ];
     let expected = vec![(Span::ZERO, Rate::from_bps(20_000_000)), (Span::from_secs(10), Rate::ZERO)];
     for table in tables {
-        assert_eq!(rate(table), Ok(CapacityFile::Rates(expected.clone())), "{table}");
+        let read = Table { values: expected.clone(), every: None };
+        assert_eq!(rate(table), Ok(CapacityFile::Rates(read)), "{table}");
     }
     let delay = vec![(Span::ZERO, Span::from_millis(20)), (Span::from_millis(500), Span::from_micros(1500))];
-    assert_eq!(delays(&b"time_s,delay_ms\n0,20\n0.5,1.5\n"[..], MOST), Ok(delay));
-    let loss = vec![(Span::ZERO, Fraction::new(0.1).unwrap()), (Span::from_secs(1), Fraction::ONE)];
+    assert_eq!(
+        delays(&b"time_s,delay_ms\n0,20\n0.5,1.5\n"[..], MOST),
+        Ok(Table { values: delay, every: None })
+    );
+    let values = vec![(Span::ZERO, Fraction::new(0.1).unwrap()), (Span::from_secs(1), Fraction::ONE)];
+    let loss = Table { values, every: None };
     assert_eq!(shares(&b"time_s,loss\n0,0.1\n1,1\n"[..], MOST), Ok(loss.clone()));
     assert_eq!(shares(&b"time_s,loss (%)\n0,10\n1,100\n"[..], MOST), Ok(loss));
 }
@@ -128,7 +133,6 @@ const FAULTY_TABLES: &[(&str, Option<u64>, &str)] = &[
     ("time_s,rate_mbps\n0,1e12\n", Some(2), "a rate from 0 to 10 Tbit/s"),
     ("time_s,rate_mbps\n0\n", Some(2), "a line without a rate"),
     ("time_s,rate_mbps\n-1,5\n", Some(2), "the time \"-1\""),
-    ("{ \"TraceBwConfig\": 1 }", Some(1), "header"),
 ];
 
 #[test]
@@ -141,6 +145,58 @@ fn each_fault_of_a_table_names_its_line_and_the_accepted_header() {
     }
     assert!(delays(&b"time_s,rate_mbps\n0,5\n"[..], MOST).unwrap_err().accepted.contains("time_s,delay_ms"));
     assert!(shares(&b"time_s,loss\n0,1.5\n"[..], MOST).unwrap_err().accepted.contains("a share from 0 to 1"));
+}
+
+#[test]
+fn models_of_netem_trace_are_read_as_rattan_reads_them() {
+    let mbit = |rate: u64| Rate::from_bps(rate * 1_000_000);
+    let read = |text: &str| match rate(text) {
+        Ok(CapacityFile::Rates(table)) => table,
+        other => panic!("{other:?}"),
+    };
+    let (low, high) = (
+        "{\"StaticBwConfig\":{\"bw\":\"12Mbps\",\"duration\":\"1s\"}}",
+        "{\"StaticBwConfig\":{\"bw\":{\"gbps\":0,\"bps\":24000000},\"duration\":{\"secs\":1,\"nanos\":500000000}}}",
+    );
+    let repeated = |count: u64| {
+        format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{low},{high}],\"count\":{count}}}}}")
+    };
+    let two = vec![(Span::ZERO, mbit(12)), (Span::from_secs(1), mbit(24))];
+    assert_eq!(read(&repeated(0)), Table { values: two.clone(), every: Some(Span::from_millis(2500)) });
+    let mut four = two;
+    four.extend([(Span::from_millis(2500), mbit(12)), (Span::from_millis(3500), mbit(24))]);
+    assert_eq!(read(&repeated(2)), Table { values: four, every: None });
+    let trace = "\n{\"TraceBwConfig\":{\"pattern\":[[\"25ms\",[\"2Mbps\",\"4Mbps\"]],[\"2ms\",[\"1Mbps 500kbps\"]]]}}";
+    let values = vec![
+        (Span::ZERO, mbit(2)),
+        (Span::from_millis(25), mbit(4)),
+        (Span::from_millis(50), Rate::from_bps(1_500_000)),
+    ];
+    assert_eq!(read(trace), Table { values, every: None });
+    let delay = "{\"StaticDelayConfig\":{\"delay\":\"10ms\",\"duration\":\"1s\"}}";
+    let delay = delays(delay.as_bytes(), MOST).unwrap();
+    assert_eq!(delay.values, [(Span::ZERO, Span::from_millis(10))]);
+    let loss = "{\"StaticLossConfig\":{\"loss\":[0.1],\"duration\":\"1s\"}}";
+    assert_eq!(shares(loss.as_bytes(), MOST).unwrap().values, [(Span::ZERO, Fraction::new(0.1).unwrap())]);
+    let nested = format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{}],\"count\":0}}}}", repeated(0));
+    let equal = format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{low}],\"count\":{}}}}}", u64::MAX);
+    for (text, words) in [
+        ("{\"NormalizedBwConfig\":{\"seed\":42}}", "the model \"NormalizedBwConfig\""),
+        ("{\"StaticBwConfig\":{\"duration\":\"1s\"}}", "StaticBwConfig without bw"),
+        ("{\"StaticBwConfig\":{\"bw\":\"x\",\"duration\":\"1s\"}}", "StaticBwConfig without bw"),
+        ("{\"StaticDelayConfig\":{\"delay\":\"10ms\",\"duration\":\"1s\"}}", "StaticDelayConfig"),
+        ("{\"RepeatedBwPatternConfig\":{\"pattern\":[],\"count\":0}}", "a model without values"),
+        ("{\"a\": 1, \"b\": 2}", "not a model of netem-trace"),
+        ("{\n\"a\"", ":2: not JSON"),
+        (&nested, "an endless pattern within another"),
+        (&repeated(u64::MAX), "in memory"),
+        (&equal, "more than 1000000 steps"),
+    ] {
+        let error = rate(text).unwrap_err();
+        assert!(error.to_string().contains(words), "{text}: {error}");
+    }
+    let conditional = "{\"StaticLossConfig\":{\"loss\":[0.1,0.2],\"duration\":\"1s\"}}";
+    assert!(shares(conditional.as_bytes(), MOST).is_err());
 }
 
 #[test]

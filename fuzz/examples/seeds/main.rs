@@ -147,6 +147,10 @@ fn tickets(out: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// A model of netem-trace.
+const MODEL: &str = "{\"RepeatedBwPatternConfig\":{\"pattern\":[{\"TraceBwConfig\":{\"pattern\":[[\"1ms\",[\"2Mbps\"]]]}},\
+                     {\"StaticBwConfig\":{\"bw\":{\"gbps\":1,\"bps\":5},\"duration\":{\"secs\":0,\"nanos\":9}}}],\"count\":0}}";
+
 /// The repository's own scenarios, without comments; each once more with overrides.
 fn scenarios(out: &Path) -> io::Result<()> {
     let mut seeds = Seeds::of(out, "scenario")?;
@@ -195,6 +199,15 @@ fn packets(out: &Path) -> io::Result<()> {
         }
     }
 
+    let mut seeds = Seeds::of(out, "over_time")?;
+    for text in ["0\n5\n10\n10\n", "# a\ntime_s,rate_mbps\n0,20\n1.5,0\n", "time (ms);x;rate [kbit/s]\n0;a;5\n", MODEL] {
+        seeds.add([b"\xfc", text.as_bytes()].concat())?;
+    }
+    for text in ["time_us,delay_ms\n0,20\n5,1e-3\n", "time_ns\tdelay_s\n0\t0.5\n"] {
+        seeds.add([b"\xfd", text.as_bytes()].concat())?;
+    }
+    seeds.add(b"\xfetime_s,loss (%)\n0,1\n\"2\",100\n")?;
+    seeds.add(b"\xff5\n17\n18446744073709551615")?;
     let mut seeds = Seeds::of(out, "segment")?;
     for (gso, packet) in
         [(1u8, tcp(0x45)), (0x81, tcp(0x46)), (4, tcp(0x60)), (5, udp(0x45)), (5, udp(0x60)), (0, tcp(0x45))]

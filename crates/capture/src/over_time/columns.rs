@@ -41,8 +41,10 @@ impl Quantity for Rate {
         ("gb/s", 1e9),
     ];
     const PLAIN: &'static [&'static str] = &[];
-    const ACCEPTED: &'static str = "CSV with the units of its columns in the header, such as \"time_s,rate_bps\", \
-                                    \"time_ms,rate_kbps\" or \"time (s),rate (Mbit/s)\"";
+    const ACCEPTED: &'static str = "a trace of mahimahi, which has a time in whole milliseconds in each line; or CSV \
+                                    with the units of its columns in the header, such as \"time_s,rate_bps\", \
+                                    \"time_ms,rate_kbps\" or \"time (s),rate (Mbit/s)\"; or a model of \
+                                    netem-trace in JSON";
     fn of(number: f64) -> Option<Self> {
         (0.0..=MOST_RATE).contains(&number).then(|| Self::from_bps_f64(number))
     }
@@ -54,7 +56,7 @@ impl Quantity for Span {
     const UNITS: &'static [(&'static str, f64)] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
     const PLAIN: &'static [&'static str] = &[];
     const ACCEPTED: &'static str = "CSV with the units of its columns in the header, such as \"time_s,delay_ms\" or \
-                                    \"time (s),delay (ms)\"";
+                                    \"time (s),delay (ms)\"; or a model of netem-trace in JSON";
     fn of(number: f64) -> Option<Self> {
         (0.0..=MOST_DELAY).contains(&number).then(|| Self::from_secs_f64(number))
     }
@@ -66,7 +68,8 @@ impl Quantity for Fraction {
     const UNITS: &'static [(&'static str, f64)] = &[("share", 1.0), ("%", 0.01), ("percent", 0.01)];
     const PLAIN: &'static [&'static str] = &["loss", "loss_rate", "probability"];
     const ACCEPTED: &'static str = "CSV with the unit of time in the header and losses as shares from 0 to 1, such as \
-                                    \"time_s,loss\" or \"time (s),loss (%)\"";
+                                    \"time_s,loss\" or \"time (s),loss (%)\"; or a model of netem-trace in \
+                                    JSON";
     fn of(number: f64) -> Option<Self> {
         Self::new(number)
     }

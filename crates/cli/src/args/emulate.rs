@@ -19,12 +19,12 @@ pub(crate) struct EmulateOptions {
     /// replaces the scenario's flows
     #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN, value_parser = scenario_file)]
     pub(crate) file: Option<PathBuf>,
-    /// Capacity of the link, in each direction, e.g. 100Mbit/s; or a file with a rate over time: a trace of mahimahi, or
-    /// CSV with a header such as time_s,rate_mbps
-    #[arg(long, value_name = "RATE|FILE", required_unless_present = "file", allow_hyphen_values = true)]
+    /// Capacity of the link, in each direction, e.g. 100Mbit/s; or a file with a rate over time: a trace of mahimahi,
+    /// or CSV with a header such as time_s,rate_mbps
+    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     pub(crate) rate: Option<RateChoice>,
-    /// Capacity of the direction back to CMD, where it is another one
-    #[arg(long, value_name = "RATE|FILE", allow_hyphen_values = true, conflicts_with = "one_way")]
+    /// Capacity of the direction back to CMD if it is another one, or a file
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, conflicts_with = "one_way")]
     pub(crate) rate_back: Option<RateChoice>,
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]

@@ -374,7 +374,7 @@ fn options_that_make_no_link_are_refused() {
         place.run(&arguments).failed(2, words);
     };
     refused(&["--rate", "0"], &["--rate"]);
-    refused(&["--rate", "0Mbit/s"], &["--rate", "nothing would pass", "accepted: a rate above zero"]);
+    refused(&["--rate", "0Mbit/s"], &["--rate", "nothing would pass; write a rate such as 100Mbit/s"]);
     refused(&["--rate", "20Mbits"], &["--rate", "unknown unit \"Mbits\""]);
     refused(
         &["--rate", "20Mbit/s", "--queue", "1bdp"],
@@ -392,4 +392,35 @@ fn options_that_make_no_link_are_refused() {
     refused(&["--rate", "5Gbit/s"], &["accepted: 1bit/s to 3.5Gbit/s", "--one-way"]);
     refused(&["--rate", "20Mbit/s", "--delay", "-1ms"], &["--delay", "a negative number"]);
     assert_eq!(place.run(&["emulate", "--rate", "20Mbit/s"]).code, Some(2), "no program");
+}
+
+#[test]
+fn traces_of_mahimahi_give_each_direction_its_rate() {
+    let _alone = alone();
+    let place = Place::new();
+    // Ten and a hundred packets of 1500 bytes a second.
+    let trace =
+        |every: usize| (1..=1000 / every).map(|line| format!("{}\n", line * every)).collect::<String>();
+    place.write("up.trace", trace(100));
+    place.write("down.trace", trace(10));
+    place.write("bad.trace", "5\n4\n");
+    let options =
+        ["emulate", "--rate", "up.trace", "--rate-back", "down.trace", "-q", "10packets", "--json", "--"];
+    let refused = |from: usize, by: &str, words: &[&str]| {
+        let mut options = options.to_vec();
+        options[from] = by;
+        place.run(&[&options[..], &["true"]].concat()).failed(2, words);
+    };
+    refused(2, "none.trace", &["--rate: none.trace: No such file"]);
+    refused(4, "bad.trace", &["--rate-back: bad.trace:2: 4 after 5: the time goes back", "sort -n"]);
+    if root() {
+        let send = "head -c 1472 /dev/zero > /dev/udp/$TIGHTLINK_FAR/9";
+        let line =
+            format!("end=$((SECONDS + 4)); while [ $SECONDS -lt $end ]; do {send}; done 2> /dev/null; true");
+        let ended = place.run(&[&options[..], &["bash", "-c", &line]].concat()).well();
+        let json: serde_json::Value = serde_json::from_str(ended.out.lines().last().unwrap()).unwrap();
+        let rate = json["to_far"]["rate_bps"].as_f64().expect("a number");
+        assert!((100_000.0..=121_000.0).contains(&rate), "{rate} bit/s: {}", ended.out);
+        assert!(json["to_far"]["packets_dropped"].as_u64().unwrap() > 0, "{}", ended.out);
+    }
 }

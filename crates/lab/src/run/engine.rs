@@ -166,7 +166,7 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
 }
 
 /// Refuses links that change over time.
-pub(crate) fn constant_links(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+fn constant_links(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     let changing = |link: &ResolvedLink| {
         let changes = &link.config.changes;
         let found = [

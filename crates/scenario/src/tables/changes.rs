@@ -137,8 +137,10 @@ pub(crate) const DELAY_OVER_TIME: schema::Keys = &[TRACE, VALUES, REORDER];
 pub(crate) const LOSS: schema::Keys = &[TRACE, VALUES, BURSTS];
 
 /// The words for the rates that a link accepts.
-const RATES: &str = "a rate such as \"100Mbit/s\", { trace = \"lte.down\" } or { steps = [[\"0s\", \"20Mbit/s\"], [\"10s\", \"5Mbit/s\"]] }";
-const DELAYS: &str = "a time such as \"20ms\", { trace = \"delay.csv\" } or { steps = [[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]] }";
+const RATES: &str = "a rate such as \"100Mbit/s\", { trace = \"lte.down\" } or \
+                     { steps = [[\"0s\", \"20Mbit/s\"], [\"10s\", \"5Mbit/s\"]] }";
+const DELAYS: &str = "a time such as \"20ms\", { trace = \"delay.csv\" } or \
+                      { steps = [[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]] }";
 const LOSSES: &str = "a share such as \"0.5%\", { gilbert_elliott = { to_bad = 0.01, to_good = 0.3 } }, \
                       { trace = \"loss.csv\" }, { packets = [5, 17] } or { steps = [[\"0s\", 0.01], [\"10s\", 0]] }";
 
@@ -172,7 +174,7 @@ pub(crate) fn loss(at: &ValueAt<'_>) -> Option<Loss> {
         "gilbert_elliott" => gilbert_elliott(&keys.get("gilbert_elliott")?),
         "packets" => packets(&keys.get("packets")?).map(|packets| Loss::Packets { packets }),
         _ => {
-            let loss = over_time(at, LOSS, LOSSES, share, |at| at.fraction())?;
+            let loss = over_time(at, LOSS, LOSSES, share, fraction)?;
             if let OverTime::Steps { steps, .. } = &loss
                 && steps.iter().all(|(_, share)| *share == Fraction::ONE)
             {
@@ -186,6 +188,10 @@ pub(crate) fn loss(at: &ValueAt<'_>) -> Option<Loss> {
             Some(Loss::Independent(loss))
         }
     }
+}
+
+fn fraction(at: &ValueAt<'_>) -> Option<Fraction> {
+    at.fraction()
 }
 
 fn share(at: &ValueAt<'_>) -> Option<Fraction> {

@@ -15,6 +15,9 @@ const WITHOUT_DELAY: &str = "50ms";
 /// Linux's default for CoDel.
 const BESIDE_POLICY: u64 = 1000;
 
+/// The size of the flow that the program replaces. With a size the scenario needs no duration, which nobody knows.
+const SIZE: Bytes = Bytes::new(1_000_000_000);
+
 /// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
 pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let Some(rate) = &options.rate else { unreachable!("--rate is required without a scenario") };
@@ -26,20 +29,19 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let rtt = options.delay * 2;
     let choice = options.queue.clone().unwrap_or_default();
     let kind = choice.kind.as_deref().unwrap_or(DROP_TAIL);
-    let room = |rate: &RateChoice| room(&choice, kind, mean(rate)?, rtt, options.mtu);
+    let room = |option: &str, rate: &RateChoice| room(&choice, kind, mean(option, rate)?, rtt, options.mtu);
     let mut draft = Scenario::link(rate.clone(), options.delay)
         .title("A program behind a link")
-        .duration("1s")
         .of_link("loss", options.loss)
         .queue(kind)
-        .limit(room(rate)?)
-        .flow(Flow::reno().rtt(rtt).set("segment", Bytes::new(mtu.into())));
+        .limit(room("--rate", rate)?)
+        .flow(Flow::reno().rtt(rtt).size(SIZE).set("segment", Bytes::new(mtu.into())));
     if let Some(back) = &options.rate_back {
         draft = draft
             .of_link("reverse.rate", back.clone())
             .of_link("reverse.loss", options.loss)
             .of_link("reverse.queue.kind", kind)
-            .of_link("reverse.queue.limit", room(back)?);
+            .of_link("reverse.queue.limit", room("--rate-back", back)?);
     }
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
         draft = draft.traffic("cbr", &[("name", &UNNAMED), ("rate", &cross)]);
@@ -55,13 +57,17 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// Returns the mean of a rate, for the room of its queue.
-fn mean(rate: &RateChoice) -> Result<Rate, Problem> {
+/// Returns the mean of the rate of `option`, for the room of its queue.
+fn mean(option: &str, rate: &RateChoice) -> Result<Rate, Problem> {
     if let RateChoice::Constant(rate) = rate {
         return Ok(*rate);
     }
-    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno()).duration("1s");
-    Ok(resolve_document(&alone.document()?)?.link.rate)
+    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno().size(SIZE));
+    let resolved = resolve_document(&alone.document()?).map_err(|faults| {
+        let complaint = faults.as_slice().first().map(|fault| fault.complaint.clone()).unwrap_or_default();
+        Problem::usage(Complaint { place: option.to_owned(), ..complaint })
+    })?;
+    Ok(resolved.link.rate)
 }
 
 /// Returns the queue's limit in the form of a scenario; refuses one that is smaller than a packet. The default has room

@@ -4,7 +4,7 @@ use super::complaint::complaint;
 use super::files::{Files, WithCarried};
 use super::kept::{self, BoundedSource, Content, Kept, MOST_HELD};
 use capture::TraceError;
-use capture::over_time::{CapacityFile, Values, capacity, delays, packet_numbers, shares};
+use capture::over_time::{CapacityFile, Table, capacity, delays, packet_numbers, shares};
 use link::LinkConfig;
 use link::changes::{Capacity, Changes, ExtraDelay, GilbertElliott, LossModel, Outage, Steps};
 use scenario::spec::{self, Loss, OverTime, PacketNumbers};
@@ -187,7 +187,7 @@ impl Reader<'_> {
         Ok((mean, Some(capacity)))
     }
 
-    /// Notes that a trace ends before the run does. A small gap gets no remark, because traces are often cut to the
+    /// Adds a note if a trace ends before the run does. A small gap gets no remark, because traces are often cut to the
     /// duration of the run.
     fn remark_on_end(&mut self, key: &str, rate: &OverTime<Rate>, capacity: &Capacity) {
         let (OverTime::Trace { trace, .. }, Some(end)) = (rate, self.end) else { return };
@@ -301,6 +301,8 @@ enum FileFault {
     File(TraceError),
     /// The period of the key ends before the last time of the file.
     Period,
+    /// The key has a period, and so has the file.
+    Periods,
 }
 
 impl From<TraceError> for FileFault {
@@ -313,6 +315,11 @@ impl FileFault {
     fn complaint(self, key: &str, shown: &str) -> Complaint {
         match self {
             Self::File(error) => complaint(key, format!("{shown}{error}"), error.accepted, error.help),
+            Self::Periods => {
+                let key = key.replace(".trace", ".every");
+                let found = format!("a period, where {shown} has one of its own");
+                complaint(key, found, "one period", Some("leave every out".into()))
+            }
             Self::Period => {
                 let key = key.replace(".trace", ".every");
                 let found = format!("a period that ends before the last time of {shown}");
@@ -322,8 +329,11 @@ impl FileFault {
     }
 }
 
-fn steps<T: Copy>(values: Values<T>, every: Option<Span>) -> Result<Steps<T>, FileFault> {
-    Steps::new(values, every).map_err(|_| FileFault::Period)
+fn steps<T: Copy>(table: Table<T>, every: Option<Span>) -> Result<Steps<T>, FileFault> {
+    if table.every.is_some() && every.is_some() {
+        return Err(FileFault::Periods);
+    }
+    Steps::new(table.values, every.or(table.every)).map_err(|_| FileFault::Period)
 }
 
 /// Makes steps of a list in the scenario, which its reader has checked.

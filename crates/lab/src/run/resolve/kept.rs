@@ -1,4 +1,4 @@
-//! What files of traces held, read once for all points of a sweep. All of it together has a limit.
+//! The contents of files of traces, read once for all points of a sweep. All of them together have a limit.
 
 use super::files::Opened;
 use link::changes::{Opportunities, Steps};
