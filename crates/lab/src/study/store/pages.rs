@@ -149,10 +149,10 @@ impl<'a> Pages<'a> {
                     }
                     RowRange::Numbers(values, _) => self.put_all(&values[rows]),
                     RowRange::Each(value, _) => {
-                        rows.for_each(|row| self.put(value(row).map(f64::to_le_bytes)))
+                        rows.for_each(|row| self.put(value(row).map(f64::to_le_bytes)));
                     }
                     RowRange::Whole(value, _) => {
-                        rows.for_each(|row| self.put(value(row).map(u64::to_le_bytes)))
+                        rows.for_each(|row| self.put(value(row).map(u64::to_le_bytes)));
                     }
                     RowRange::Text(..) => {
                         return Err(ParquetError::General("a column's type is not its schema's".into()));
