@@ -269,7 +269,9 @@ fn tried(part: &str) -> Result<(), String> {
         ("size", name) => {
             let document = Document::parse("t.toml", &short).unwrap();
             let study = Study::of_scenario(&document, "".into()).map_err(|faults| faults.to_string())?;
-            study.check(engine(name)).map_err(|complaint| format!("{}: {}", complaint.place, complaint.found))?;
+            study
+                .check(engine(name))
+                .map_err(|complaint| format!("{}: {}", complaint.place, complaint.found))?;
             if name == "sim" {
                 let sizing = Study { folder: None, ..study }.simulate(&mut Unwatched);
                 let recommended = sizing.map_err(|error| error.to_string())?.recommended;
