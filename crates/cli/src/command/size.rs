@@ -105,11 +105,11 @@ const CHANGING: [&str; 8] = ["", "packets", "kB", "ms", "used %", "p95 ms", "sel
 /// The kinds of tables.
 #[derive(Clone, Copy, PartialEq)]
 enum Table {
-    /// Of a link that stays as it is.
+    /// A table of a link that stays as it is.
     Full,
-    /// Of limits of a link that changes.
+    /// A table of limits of a link that changes.
     Changing,
-    /// Of a link that changes, without the size of each limit.
+    /// A table of a link that changes, without the size of each limit.
     Effects,
 }
 

@@ -363,7 +363,7 @@ fn a_scenario_whose_rate_changes_is_sized_as_it_is() {
     let place = Place::new();
     write_trace(&place);
     let text = SMALL.replace("rate = \"10Mbit/s\"", "rate = { trace = \"lte.down\" }");
-    let text = text.replace("socket_buffer = \"20kB\"", "host = \"linux\"");
+    let text = text.replace("socket_buffer = \"20kB\"", "host = \"linux\"").replace("1 bdp", "20 packets");
     place.write(
         "lte.toml",
         &text.replace("\"2s\"", "\"45s\"").replace("\"500ms\"", "\"5s\"").replace("2Mbit/s", "100kbit/s"),
@@ -395,7 +395,7 @@ fn what_cannot_be_asked_of_a_trace_is_said() {
     );
     refused(&["--trace", "lte.down", "--set", "link.delay=1ms"], &["no scenario is given"]);
     fs::write(place.path().join("slow.down"), "60000\n").unwrap();
-    refused(&["--trace", "slow.down"], &["--trace: slow.down: a mean rate of 200bit/s", "10kbit/s or more"]);
+    refused(&["--trace", "slow.down"], &["--trace: slow.down: a mean rate of 200 bit/s", "10kbit/s or more"]);
 }
 
 /// Returns `value` with three significant digits and no trailing zeros, as C's `%.3g` without an exponent.

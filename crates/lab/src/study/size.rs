@@ -4,11 +4,11 @@
 //! Reading order: `question.rs` has the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
 //! limits. `trials.rs` has the simulations of limits over any testbed. There are four testbeds. `twin.rs` is a path
-//! made of the question, or a smaller one if that is too large; `changing.rs` is a link whose rate a trace gives;
-//! `path.rs` is a scenario as it is. `wire.rs` has the common part of these three. `cell.rs` is the testbed of an access point's queue. `alternatives.rs` has the answer
-//! under other circumstances (`variants.rs`) and policies, `settling.rs` the time that a policy needs,
-//! `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has lines to paste. Files depend on each other in
-//! one direction only, and none depends on this one.
+//! made of the question, or a smaller one if that is too large. `changing.rs` is a link whose rate a trace gives, and
+//! `path.rs` a scenario as it is. `wire.rs` has the common part of these three. `cell.rs` is the testbed of an
+//! access point's queue. `alternatives.rs` has the answer under other circumstances (`variants.rs`) and policies,
+//! `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has
+//! lines to paste. Files depend on each other in one direction only, and none depends on this one.
 
 mod alternatives;
 mod answer;

@@ -36,7 +36,7 @@ const POINT: f64 = 0.01;
 /// The reason why a draft of this file becomes a document.
 const DRAFT: &str = "keys of the schema, none within another";
 
-/// The trace as the rate of a scenario's link.
+/// Writes the trace as the rate of a scenario's link.
 fn rate(trace: &str, period: Option<Span>) -> OverTime<Rate> {
     OverTime::Trace { trace: trace.to_owned(), repeat: None, every: period, reorder: false }
 }
@@ -217,9 +217,9 @@ pub(super) fn assumptions(question: &Question) -> Vec<String> {
     listed
 }
 
-/// Chooses the policy to prefer to the `recommended` limit. Among those that keep the queue short by themselves, and
-/// that no row of the picture excels, it is the one with the least delay whose utilization is at most one point less.
-/// If there is none, it is the one with the most utilization.
+/// Chooses the policy to prefer to the `recommended` limit, among those that keep the queue short by themselves and that
+/// no row of the picture excels. It is the one with the least delay whose utilization is at most one point less. If all
+/// have even less, it is the one with the most utilization.
 pub(super) fn preferred(question: &Question, recommended: &Point, picture: &[Policy]) -> Option<Preferred> {
     let candidates = || picture.iter().filter(|policy| policy.best && policy.queue != question.queue);
     let keeps = |policy: &Policy| policy.point.utilization >= recommended.utilization - POINT;
