@@ -69,12 +69,12 @@ pub struct Summary {
     pub queue_length_packets: Option<QueueLength>,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
-    /// The mean rate that the link offered in the measured interval, if its rate changes; absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The mean rate that the link offered in the measured interval, if its rate changes.
+    #[serde(default)]
     pub offered_bps: Option<f64>,
-    /// The self-inflicted delay, if the link's rate changes; absent otherwise. It is how much the 95th percentile of the
+    /// The self-inflicted delay, if the link's rate changes. It is how much the 95th percentile of the
     /// age of what has arrived exceeds that of a sender that knew the capacity over time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub self_inflicted_delay_s: Option<f64>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
