@@ -218,7 +218,7 @@ const PARTS: &[(&str, Option<&str>)] = &[
     ("engine live", None),
     ("size sim", None),
     ("size model", Some("--quick, --engine model: a link that changes over time: theory describes links")),
-    ("size live", Some("--engine live: a link that changes over time")),
+    ("size live", None),
     ("search", None),
     ("claim of capacity", None),
     ("record.fairness", None),
