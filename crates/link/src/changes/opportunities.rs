@@ -105,7 +105,7 @@ impl Opportunities {
             return Err(OpportunitiesError::NoLength);
         }
         self.entries.shrink_to_fit();
-        // Where the opportunities repeat, those at zero come together with the last ones.
+        // In a trace that repeats, the opportunities at zero come together with the last ones.
         let at_zero = self.entries.iter().take_while(|entry| entry.gap == 0);
         let at_zero: u64 = at_zero.map(|entry| u64::from(entry.count)).sum();
         let most = if repeat { self.most.max(self.now + at_zero) } else { self.most };
