@@ -369,7 +369,7 @@ fn a_scenario_whose_rate_changes_is_sized_as_it_is() {
         .replace("5ms", "30ms");
     place.write(
         "lte.toml",
-        &text.replace("\"2s\"", "\"45s\"").replace("\"500ms\"", "\"5s\"").replace("2Mbit/s", "100kbit/s"),
+        text.replace("\"2s\"", "\"45s\"").replace("\"500ms\"", "\"5s\"").replace("2Mbit/s", "100kbit/s"),
     );
     let answer = place.run(&["size", "lte.toml", "--json"]).well().json().remove(0);
     assert_eq!(answer["asked"]["rate_bps"], 900_600.0);
