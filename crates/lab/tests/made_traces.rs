@@ -2,7 +2,7 @@
 //! answers.
 
 #[path = "../examples/make_traces.rs"]
-#[allow(dead_code, reason = "the program's main function")]
+#[expect(dead_code, reason = "the main function of the program")]
 mod make_traces;
 
 use scenario::Document;

@@ -363,10 +363,13 @@ fn a_scenario_whose_rate_changes_is_sized_as_it_is() {
     let place = Place::new();
     write_trace(&place);
     let text = SMALL.replace("rate = \"10Mbit/s\"", "rate = { trace = \"lte.down\" }");
-    let text = text.replace("socket_buffer = \"20kB\"", "host = \"linux\"").replace("1 bdp", "20 packets");
+    let text = text
+        .replace("socket_buffer = \"20kB\"", "host = \"linux\"")
+        .replace("1 bdp", "20 packets")
+        .replace("5ms", "30ms");
     place.write(
         "lte.toml",
-        &text.replace("\"2s\"", "\"45s\"").replace("\"500ms\"", "\"5s\"").replace("2Mbit/s", "100kbit/s"),
+        text.replace("\"2s\"", "\"45s\"").replace("\"500ms\"", "\"5s\"").replace("2Mbit/s", "100kbit/s"),
     );
     let answer = place.run(&["size", "lte.toml", "--json"]).well().json().remove(0);
     assert_eq!(answer["asked"]["rate_bps"], 900_600.0);
