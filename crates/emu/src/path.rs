@@ -353,7 +353,7 @@ fn lane(
     let link = LinkConfig { delay, ..link };
     let stream = Stream::new(config.seed, stream);
     let link: Link<Packet> =
-        Link::make_with(link, queue, limit, stream).map_err(|error| EmuError::Ended(error.to_string()))?;
+        Link::make_with(&link, queue, limit, stream).map_err(|error| EmuError::Ended(error.to_string()))?;
     Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay, config.flow_ports.clone()))
 }
 

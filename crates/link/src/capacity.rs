@@ -46,14 +46,13 @@ const FULL_PACKET: u64 = Opportunities::CARRIES - Opportunities::HEADER;
 const UNITS: u128 = 8_000_000_000;
 
 impl ChangingServer {
-    /// Creates the server of a link of `rate` with these changes, which count from `origin`; returns `None` if its rate
+    /// Creates the server of a link of the mean rate `rate` with these changes, which count from `origin`; returns `None` if its rate
     /// does not change. The lengths of outages are drawn from a copy of `stream`.
     pub(crate) fn new(rate: Rate, changes: &Changes, stream: &Stream, origin: Time) -> Option<Self> {
         if !changes.changes_rate() {
             return None;
         }
         let outages = changes.outage.map(|outage| Outages::new(outage, stream, origin));
-        let available = changes.outage.map_or(1.0, |outage| outage.available());
         let service = match &changes.capacity {
             Some(Capacity::Opportunities(all)) => {
                 Service::Instants(Instants::new(Arc::clone(all), outages, origin))
@@ -64,13 +63,12 @@ impl ChangingServer {
                 Service::Pieces(Pieces::new(Arc::new(rates), outages, origin))
             }
         };
-        let mean = changes.capacity.as_ref().map_or(rate, Capacity::mean).scale(available);
         Some(Self {
             offers: service.clone(),
             at_begin: (origin, service.clone()),
             service,
             offered: 0,
-            mean,
+            mean: rate,
             taken: 0,
             offered_before: 0.0,
             freshness: Freshness::default(),

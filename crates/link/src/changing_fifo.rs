@@ -1,7 +1,7 @@
 //! Drop-tail with departures known on arrival, at a rate that changes.
 //!
 //! The capacity over time is known, and a later arrival still does not change the time at which a packet leaves. Unlike
-//! in [`Fifo`](crate::fifo), a packet may have to wait although no packet is being sent, because there is no capacity.
+//! in [`Fifo`](crate::fifo), a packet may have to wait for capacity although no packet is being sent.
 
 use crate::capacity::ChangingServer;
 use crate::meter::{LinkReport, LinkState, Meter, Service};

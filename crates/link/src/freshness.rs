@@ -38,7 +38,7 @@ impl Freshness {
                 *newest = arrived.max(before);
                 self.grow(before, departs);
             }
-            // Before the first packet has left there is no age.
+            // The age begins when the first packet has left.
             None => {
                 self.newest = Some(arrived);
                 self.since = departs;

@@ -19,7 +19,7 @@
 //! use units::{Bytes, Fraction, Rate, Span, Time, random::Stream};
 //! let (rate, delay) = (Rate::from_bps(12_000_000), Span::from_millis(10));
 //! let config = LinkConfig::constant(rate, delay);
-//! let mut link = Link::drop_tail(config, Limit::Packets(1), Stream::new(1, "link"));
+//! let mut link = Link::drop_tail(&config, Limit::Packets(1), Stream::new(1, "link"));
 //! let mut dropped = Vec::new();
 //! for _ in 0..3 {
 //!     link.push(Time::ZERO, Bytes::new(1500), &mut |_, reason| dropped.push(reason));

@@ -24,7 +24,7 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 /// The properties of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkConfig {
-    /// Capacity. If it changes, its mean.
+    /// Capacity. If it changes, its mean; with outages only, the rate between them.
     pub rate: Rate,
     /// One-way propagation delay. If it changes, its least value.
     pub delay: Span,
@@ -86,26 +86,26 @@ pub enum Admission {
 impl<P: Datagram + Send + 'static> Link<P> {
     /// Creates a drop-tail link. The random loss draws from `stream`.
     #[must_use]
-    pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
+    pub fn drop_tail(config: &LinkConfig, limit: Limit, stream: Stream) -> Self {
         let discipline = match ChangingServer::new(config.rate, &config.changes, &stream, Time::ZERO) {
             None => Discipline::Fifo(Fifo::new(limit, Serializer::new(config.rate))),
             Some(server) => Discipline::ChangingFifo(Box::new(ChangingFifo::new(limit, server))),
         };
-        Self::with(&config, discipline, stream)
+        Self::with(config, discipline, stream)
     }
 
     /// Creates a link with the queue policy `queue`.
     #[must_use]
-    pub fn queued(config: LinkConfig, queue: Box<dyn Queue<HeldPacket<P>>>, stream: Stream) -> Self {
+    pub fn queued(config: &LinkConfig, queue: Box<dyn Queue<HeldPacket<P>>>, stream: Stream) -> Self {
         let queued = Queued::new(queue, config.rate, &config.changes, &stream);
-        Self::with(&config, Discipline::Queued(queued), stream)
+        Self::with(config, Discipline::Queued(queued), stream)
     }
 
     /// Creates a link with the policy called `policy`, all its settings at their defaults; returns `None` if the
     /// registry does not have it. The random loss draws from `stream`, and the policy from a stream whose seed comes
     /// from `stream`.
     #[must_use]
-    pub fn make(config: LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
+    pub fn make(config: &LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
         Self::make_with(config, &policy.into(), limit, stream).ok()
     }
 
@@ -114,7 +114,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// # Errors
     /// If the registry does not have the policy, or the policy does not accept a setting.
     pub fn make_with(
-        config: LinkConfig,
+        config: &LinkConfig,
         queue: &PolicyConfig,
         limit: Limit,
         stream: Stream,

@@ -43,7 +43,7 @@ fn by_steps(steps: &[(u64, u64)], every: Option<u64>) -> Changes {
 fn link(changes: Changes, policy: &str, limit: u64) -> Link<Probe> {
     let rate = changes.capacity.as_ref().map_or(Rate::from_bps(8_000_000), Capacity::mean);
     let config = LinkConfig { changes, ..LinkConfig::constant(rate, Span::ZERO) };
-    Link::make(config, policy, Limit::Packets(limit), Stream::new(7, "link")).expect("a policy")
+    Link::make(&config, policy, Limit::Packets(limit), Stream::new(7, "link")).expect("a policy")
 }
 
 /// Sends packets of these lengths at these times; returns the arrivals, the drops, and the report at `end`.
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn one_rate_as_a_step_is_the_same_as_a_constant_rate(rate in 100_000u64..20_000_000, arrivals in arrivals(), limit in 1u64..30) {
         let constant = LinkConfig::constant(Rate::from_bps(rate), Span::ZERO);
-        let constant = Link::make(constant, "drop-tail", Limit::Packets(limit), Stream::new(7, "link")).expect("a policy");
+        let constant = Link::make(&constant, "drop-tail", Limit::Packets(limit), Stream::new(7, "link")).expect("a policy");
         let end = at_ms(100_000);
         let (out, dropped, _) = drive(constant, &arrivals, end);
         let stepped = by_steps(&[(0, rate), (13, rate)], Some(26));
@@ -192,7 +192,7 @@ fn held(changes: Changes, limit: u64) -> Link<Probe> {
     let rate = changes.capacity.as_ref().map_or(Rate::from_bps(8_000_000), Capacity::mean);
     let config = LinkConfig { changes, ..LinkConfig::constant(rate, Span::ZERO) };
     let queue = tightlink_link::queue::DropTail::new(Limit::Packets(limit));
-    Link::queued(config, Box::new(queue), Stream::new(7, "link"))
+    Link::queued(&config, Box::new(queue), Stream::new(7, "link"))
 }
 
 #[test]

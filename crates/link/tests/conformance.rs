@@ -143,7 +143,7 @@ fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss
     let rate = Rate::from_bps(8_000_000);
     let config =
         LinkConfig { loss: Fraction::new(loss).expect("a share"), ..LinkConfig::constant(rate, Span::ZERO) };
-    let mut link = Link::make(config, policy, limit, Stream::new(5, "loss")).expect("registered");
+    let mut link = Link::make(&config, policy, limit, Stream::new(5, "loss")).expect("registered");
     link.begin_measuring(at(0));
     let (out, dropped) = drive(&mut link, arrivals);
     let ends = out.iter().map(|(time, _)| *time).chain(dropped.iter().map(|(time, ..)| *time));
@@ -256,7 +256,7 @@ fn a_step_of_zero_marks_what_has_to_wait_and_nothing_that_finds_the_link_idle() 
             let settings = Settings { mark_above: Some(0.0), ..Settings::default() };
             let queue = PolicyConfig { settings, mean_packet: Bytes::new(1000), ..policy.into() };
             let mut link =
-                Link::make_with(config.clone(), &queue, limit, Stream::new(5, "loss")).expect("registered");
+                Link::make_with(&config, &queue, limit, Stream::new(5, "loss")).expect("registered");
             let (out, dropped) = drive(&mut link, &arrivals);
             let marked: Vec<bool> = out.iter().map(|(_, packet)| packet.ecn == Ecn::Marked).collect();
             assert_eq!((marked, dropped.len()), (vec![false, true, false, false], 0), "{policy} {limit:?}");
@@ -270,8 +270,8 @@ fn packets_that_come_marked_are_spared_but_not_counted() {
     let arrivals: Vec<_> =
         (0..2000).map(|id| (at(id * 1_400_000), Probe { ecn: Ecn::Marked, ..common::plain(id) })).collect();
     for policy in ["red", "codel", "fq-codel"] {
-        let mut link = Link::make(config.clone(), policy, Limit::Packets(300), Stream::new(5, "loss"))
-            .expect("registered");
+        let mut link =
+            Link::make(&config, policy, Limit::Packets(300), Stream::new(5, "loss")).expect("registered");
         link.begin_measuring(at(0));
         let (out, dropped) = drive(&mut link, &arrivals);
         let report = link.report(out[out.len() - 1].0);
@@ -285,7 +285,7 @@ fn every_policy_gives_the_same_for_the_same_seed() {
         let run = || {
             let rate = Rate::from_bps(10_000_000);
             let config = LinkConfig::constant(rate, Span::ZERO);
-            let mut link = Link::make(config, policy.name, Limit::Packets(100), Stream::new(3, "loss"))
+            let mut link = Link::make(&config, policy.name, Limit::Packets(100), Stream::new(3, "loss"))
                 .expect("registered");
             let arrivals: Vec<_> =
                 (0..5000).map(|i| (at(i * 1_000_000), Probe { flow: i % 7, ..common::plain(i) })).collect();
@@ -304,7 +304,7 @@ fn random_loss_strikes_the_same_packets_whatever_the_policy() {
             ..LinkConfig::constant(rate, Span::ZERO)
         };
         let mut link =
-            Link::make(config, policy, Limit::Packets(100), Stream::new(3, "loss")).expect("registered");
+            Link::make(&config, policy, Limit::Packets(100), Stream::new(3, "loss")).expect("registered");
         let arrivals: Vec<_> = (0..1000).map(|i| (at(i * 1_000_000), common::plain(i))).collect();
         drive(&mut link, &arrivals).1.iter().map(|(_, packet, _)| packet.id).collect::<Vec<_>>()
     };
@@ -319,11 +319,10 @@ fn random_loss_strikes_the_same_packets_whatever_the_policy() {
 fn drop_tail_takes_the_fast_path_and_no_other_policy_does() {
     let config = LinkConfig::constant(Rate::from_bps(1_000_000), Span::ZERO);
     for policy in POLICIES {
-        let link =
-            Link::<Bytes>::make(config.clone(), policy.name, Limit::Packets(9), Stream::new(1, "loss"));
+        let link = Link::<Bytes>::make(&config, policy.name, Limit::Packets(9), Stream::new(1, "loss"));
         assert_eq!(link.expect("registered").knows_departures(), policy.name == queue::DROP_TAIL);
     }
-    assert!(Link::<Bytes>::make(config, "rod", Limit::Packets(9), Stream::new(1, "loss")).is_none());
+    assert!(Link::<Bytes>::make(&config, "rod", Limit::Packets(9), Stream::new(1, "loss")).is_none());
     assert_eq!(Bytes::new(40).ecn(), Ecn::NotCapable);
 }
 

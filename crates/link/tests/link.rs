@@ -12,10 +12,10 @@ fn config(rate: u64, delay_us: u64, loss: f64) -> LinkConfig {
         ..LinkConfig::constant(Rate::from_bps(rate), Span::from_micros(delay_us))
     }
 }
-fn fifo(config: LinkConfig, limit: Limit) -> Link<Bytes> {
+fn fifo(config: &LinkConfig, limit: Limit) -> Link<Bytes> {
     Link::drop_tail(config, limit, Stream::new(1, "loss"))
 }
-fn queued(config: LinkConfig, limit: Limit) -> Link<Bytes> {
+fn queued(config: &LinkConfig, limit: Limit) -> Link<Bytes> {
     Link::queued(config, Box::new(DropTail::new(limit)), Stream::new(1, "loss"))
 }
 fn at(nanos: u64) -> Time {
@@ -43,7 +43,7 @@ fn drive(link: &mut Link<Bytes>, arrivals: &[(Time, Bytes)]) -> (Vec<(Time, Byte
 
 #[test]
 fn a_packet_meets_serialization_and_propagation() {
-    let mut link = fifo(config(12_000_000, 500, 0.0), Limit::Packets(1));
+    let mut link = fifo(&config(12_000_000, 500, 0.0), Limit::Packets(1));
     assert_eq!(link.admit(at(0), Bytes::new(1500)), Admission::Departs(at(1_000_000)));
     link.push(at(0), Bytes::new(1500), &mut |_, _| panic!("room for one"));
     assert_eq!(link.wakeup(), Some(at(2_500_000)));
@@ -53,7 +53,7 @@ fn a_packet_meets_serialization_and_propagation() {
 #[test]
 fn a_long_busy_period_keeps_the_exact_rate() {
     // 97 Mbit/s makes 123711.34 ns of a 1500-byte packet; a million of them take 123.711340206 s.
-    let mut link = fifo(config(97_000_000, 0, 0.0), Limit::Packets(u64::MAX));
+    let mut link = fifo(&config(97_000_000, 0, 0.0), Limit::Packets(u64::MAX));
     let mut last = Time::ZERO;
     for _ in 0..1_000_000 {
         let Admission::Departs(departs) = link.admit(at(0), Bytes::new(1500)) else { panic!("no limit") };
@@ -64,7 +64,7 @@ fn a_long_busy_period_keeps_the_exact_rate() {
 
 #[test]
 fn the_packet_being_sent_does_not_count_against_the_limit() {
-    let mut link = fifo(config(12_000_000, 0, 0.0), Limit::Packets(2));
+    let mut link = fifo(&config(12_000_000, 0, 0.0), Limit::Packets(2));
     let admitted = (0..5).filter(|_| matches!(link.admit(at(0), Bytes::new(1500)), Admission::Departs(_)));
     assert_eq!(admitted.count(), 3);
 }
@@ -73,8 +73,8 @@ fn the_packet_being_sent_does_not_count_against_the_limit() {
 fn integrals_are_exact_over_a_hand_worked_case() {
     // Two packets of 1 ms arrive at 0 and one at 5 ms; measured from 0 to 10 ms.
     for mut link in [
-        fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)),
-        queued(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        fifo(&config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        queued(&config(12_000_000, 0, 0.0), Limit::Packets(9)),
     ] {
         link.begin_measuring(at(0));
         let packets =
@@ -98,8 +98,8 @@ fn integrals_are_exact_over_a_hand_worked_case() {
 fn warm_up_and_end_cut_through_packets() {
     // One packet is on the wire from 0 to 1 ms, another waits 0-1 and is sent 1-2 ms; measured 0.5-1.5 ms.
     for mut link in [
-        fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)),
-        queued(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        fifo(&config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        queued(&config(12_000_000, 0, 0.0), Limit::Packets(9)),
     ] {
         link.push(at(0), Bytes::new(1500), &mut |_, _| ());
         link.push(at(0), Bytes::new(1500), &mut |_, _| ());
@@ -118,7 +118,7 @@ fn warm_up_and_end_cut_through_packets() {
 
 #[test]
 fn random_loss_has_its_probability() {
-    let mut link = fifo(config(1_000_000_000, 0, 0.01), Limit::Packets(u64::MAX));
+    let mut link = fifo(&config(1_000_000_000, 0, 0.01), Limit::Packets(u64::MAX));
     let n = 200_000u64;
     for i in 0..n {
         link.admit(at(i * 20_000), Bytes::new(1500));
@@ -171,8 +171,8 @@ proptest! {
             let last = out.last().map_or(end, |(time, _)| end.max(*time));
             (out, dropped + more, link.report(last))
         };
-        let (a, dropped_a, report_a) = run(fifo(config.clone(), limit));
-        let (b, dropped_b, report_b) = run(queued(config, limit));
+        let (a, dropped_a, report_a) = run(fifo(&config, limit));
+        let (b, dropped_b, report_b) = run(queued(&config, limit));
         prop_assert_eq!(&a, &b);
         prop_assert_eq!(dropped_a, dropped_b);
         prop_assert_eq!(report_a.conservation, report_b.conservation);
@@ -238,10 +238,8 @@ impl Datagram for Numbered {
 fn jitter_lets_packets_overtake_and_loses_none() {
     let jittering = LinkConfig { jitter: Span::from_millis(5), ..config(12_000_000, 1000, 0.0) };
     for policy in ["drop-tail", "codel"] {
-        let make = || {
-            Link::make(jittering.clone(), policy, Limit::Packets(100), Stream::new(1, "link"))
-                .expect("a policy")
-        };
+        let make =
+            || Link::make(&jittering, policy, Limit::Packets(100), Stream::new(1, "link")).expect("a policy");
         let mut link: Link<Numbered> = make();
         assert!(!link.knows_departures(), "an arrival is known only when it is there");
         // 1000 packets a second of 1000 can be sent, so none waits.

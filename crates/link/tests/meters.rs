@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Span, Time};
 /// Drop-tail, a microsecond per byte, nothing lost.
 fn link() -> Link<Bytes> {
     let config = LinkConfig::constant(Rate::from_bps(8_000_000), Span::ZERO);
-    Link::drop_tail(config, Limit::Packets(u64::MAX), Stream::new(1, "loss"))
+    Link::drop_tail(&config, Limit::Packets(u64::MAX), Stream::new(1, "loss"))
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn linked(policy: &str, limit: u64, times: &[(Time, Probe)], from: Time, end: Ti
     let seed = stream().integer(0, u64::MAX);
     let context = policy.context(Limit::Packets(limit), RATE, Stream::new(seed, "queue"));
     let queue = build_with(&policy.policy, &policy.settings, context).expect("a known policy");
-    let mut link = Link::queued(config, queue, stream());
+    let mut link = Link::queued(&config, queue, stream());
     let poll = |link: &mut Link<Probe>, now| while link.poll(now, &mut |_, _| {}).is_some() {};
     let mut begun = false;
     let mut begin = |link: &mut Link<Probe>, before: Time| {

@@ -37,7 +37,7 @@ fn link(policy: &str, limit: Limit, loss: f64, jitter: Span) -> Link<Packet> {
         jitter,
         ..LinkConfig::constant(rate, delay)
     };
-    let mut link = Link::make(config, policy, limit, Stream::new(3, "link")).expect("a policy");
+    let mut link = Link::make(&config, policy, limit, Stream::new(3, "link")).expect("a policy");
     link.meter_sources(2, Span::from_millis(5));
     link
 }
@@ -174,7 +174,7 @@ proptest! {
         let settings = PolicyConfig::from("drop-tail");
         let context = settings.context(limit, rate, Stream::new(1, "queue"));
         let queue = tightlink_link::queue::build_with(&settings.policy, &settings.settings, context);
-        let mut events = Link::queued(config, queue.expect("a policy"), Stream::new(3, "link"));
+        let mut events = Link::queued(&config, queue.expect("a policy"), Stream::new(3, "link"));
         events.meter_sources(2, Span::from_millis(5));
         let end = micros(100_000 + from);
         let one = carried(link("drop-tail", limit, 0.0, Span::ZERO), &arrivals, micros(from), end);

@@ -40,8 +40,8 @@ pub(crate) struct Flow {
     completed: Option<Time>,
     /// Segments sent in the measured interval, again or for the first time.
     sent: u64,
-    /// If the receiver's host gathers segments: the most that may be under way. It counts segments that a link dropped
-    /// after it had admitted them.
+    /// The most segments that may be under way, if the receiver's host gathers them. It counts segments that a link
+    /// dropped after it had admitted them.
     under_way: u64,
     samples: RoundTrips,
     receiver: Receiver,

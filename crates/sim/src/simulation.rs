@@ -69,7 +69,7 @@ impl<R: Recorder> Simulation<R> {
         match &plan.topology {
             Topology::OneLink(only) => {
                 let (config, loss) = lumped(&plan, only);
-                let link = Link::make_with(config, &only.queue, only.limit, loss)
+                let link = Link::make_with(&config, &only.queue, only.limit, loss)
                     .expect("the plan names a queue of the registry and its settings");
                 Self::over(link, plan, recorder)
             }
@@ -80,8 +80,7 @@ impl<R: Recorder> Simulation<R> {
                     "routers assist on single links only"
                 );
                 let make = |link: &LinkPlan| {
-                    let link =
-                        Link::make_with(link.config.clone(), &link.queue, link.limit, loss(&plan, link));
+                    let link = Link::make_with(&link.config, &link.queue, link.limit, loss(&plan, link));
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let network = Network::new(links.iter().map(make).collect(), &plan);
@@ -89,8 +88,7 @@ impl<R: Recorder> Simulation<R> {
             }
             Topology::Cell(cell) => {
                 let make = |link: &LinkPlan| {
-                    let link =
-                        Link::make_with(link.config.clone(), &link.queue, link.limit, loss(&plan, link));
+                    let link = Link::make_with(&link.config, &link.queue, link.limit, loss(&plan, link));
                     link.expect("the plan names queues of the registry and their settings")
                 };
                 let medium = WirelessCell::new(cell, cell.backhaul.each_ref().map(make), &plan);
@@ -113,7 +111,7 @@ impl<R: Recorder> Simulation<R> {
         let context = only.queue.context(only.limit, config.rate, Stream::new(plan.seed, "queue"));
         let queue = link::queue::build_with(&only.queue.policy, &only.queue.settings, context)
             .expect("the plan names a queue of the registry and its settings");
-        Self::over(Link::queued(config, queue, loss), plan, recorder)
+        Self::over(Link::queued(&config, queue, loss), plan, recorder)
     }
 
     fn over(mut link: Link<Packet>, plan: Plan, recorder: R) -> Self {

@@ -135,7 +135,7 @@ mod report {
     fn report(share: f64, measured: u64, elapsed: u64, stalled: u64) -> PathReport {
         let config = LinkConfig::constant(RATE, Span::ZERO);
         let mut link: Link<Bytes> =
-            Link::make(config, "drop-tail", Limit::Packets(1), Stream::new(1, "loss")).expect("a policy");
+            Link::make(&config, "drop-tail", Limit::Packets(1), Stream::new(1, "loss")).expect("a policy");
         let measured = Span::from_millis(measured);
         let link = LinkReport {
             measured,

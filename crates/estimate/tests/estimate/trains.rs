@@ -35,7 +35,7 @@ fn dispersed(
 ) -> Option<Rate> {
     let config = LinkConfig::constant(capacity, Span::from_millis(5));
     let mut link: Link<Packet> =
-        Link::make(config, DROP_TAIL, Limit::Packets(limit), Stream::new(seed, "link")).expect("a link");
+        Link::make(&config, DROP_TAIL, Limit::Packets(limit), Stream::new(seed, "link")).expect("a link");
     let mut source = cross.map(|(pattern, share)| {
         let config = TrafficConfig {
             pattern,

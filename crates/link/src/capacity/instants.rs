@@ -88,7 +88,7 @@ impl Instants {
         passed
     }
 
-    /// Moves to the next entry. Returns false if there is none, or none for too long after `from`.
+    /// Moves to the next entry. Returns false at the end, and if nothing can leave for too long after `from`.
     fn advance(&mut self, from: Time) -> bool {
         if self.at == Time::NEVER || self.at.since(from) > PATIENCE {
             self.at = Time::NEVER;
@@ -107,7 +107,7 @@ impl Instants {
             }
         };
         self.next += 1;
-        self.at = self.at + Span::from_millis(u64::from(entry.gap));
+        self.at += Span::from_millis(u64::from(entry.gap));
         self.bytes = 0;
         let lost = self.outages.as_mut().is_some_and(|outages| outages.at(self.at).is_some());
         self.left = if lost { 0 } else { u64::from(entry.count) };

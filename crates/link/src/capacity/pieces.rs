@@ -55,9 +55,9 @@ impl Pieces {
         loop {
             let (rate, until) = self.piece;
             let holds = rate.saturating_mul(until.since(self.free_at).as_nanos());
-            // What is left below one nanosecond's worth is carried, so a packet may end exactly at the end of a piece.
+            // A remainder below one nanosecond is carried, so a packet may end exactly at the end of a piece.
             if rate > 0 && (units < holds || units - holds < rate) {
-                self.free_at = self.free_at + Span::from_nanos(units / rate);
+                self.free_at += Span::from_nanos(units / rate);
                 self.carry = units % rate;
                 return self.free_at;
             }
@@ -83,7 +83,7 @@ impl Pieces {
         passed
     }
 
-    /// Moves to the next time with a rate above zero, [`Time::NEVER`] if there is none; returns it.
+    /// Moves to the next time with a rate above zero, and returns it. After the last one it is [`Time::NEVER`].
     #[cold]
     fn skip_silence(&mut self) -> Time {
         let from = self.free_at;

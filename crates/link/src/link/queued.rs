@@ -13,7 +13,7 @@ pub(super) struct Queued<P> {
     pub(super) queue: Box<dyn Queue<HeldPacket<P>>>,
     wire: Wire,
     pub(super) in_service: Option<(HeldPacket<P>, Service)>,
-    /// The time at which the next packet can begin to leave, if packets wait only because there is no capacity.
+    /// The time at which the next packet can begin to leave, if packets wait only for capacity.
     opens: Option<Time>,
 }
 

@@ -150,7 +150,7 @@ impl World {
             ..LinkConfig::constant(course.rate, course.rtt / 2)
         };
         // The simulator's link has this name, so that both lose the same packets as far as they send alike.
-        let mut link = Link::drop_tail(config, course.limit, Stream::new(course.seed, "link loss"));
+        let mut link = Link::drop_tail(&config, course.limit, Stream::new(course.seed, "link loss"));
         link.begin_measuring(Time::ZERO);
         Self {
             now: Time::ZERO,
