@@ -275,7 +275,8 @@ impl Reader<'_> {
     ) -> Result<Content, Complaint> {
         let shown = self.files.shown(name);
         let opened = self.files.open(name).map_err(|error| {
-            let help = "give the path of a file, relative to the folder of the scenario if there is one".to_owned();
+            let help =
+                "give the path of a file, relative to the folder of the scenario if there is one".to_owned();
             complaint(key, format!("{shown}: {error}"), "a file that can be read", Some(help))
         })?;
         let version = format!("{} {asked}", opened.identity);

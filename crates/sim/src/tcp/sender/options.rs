@@ -157,7 +157,9 @@ impl Sender {
         if let Some(prr) = &mut options.prr {
             prr.on_sent();
         }
-        if sent.again && let Some(doubt) = &mut options.doubt {
+        if sent.again
+            && let Some(doubt) = &mut options.doubt
+        {
             doubt.on_sent_again(now);
         }
         if let Some(timed) = &mut options.rack {
