@@ -39,8 +39,8 @@ fn a_true_loss_is_not_undone() {
     }
 }
 
-/// RFC 5682, section 3.1, step 3.b: the arrival of a segment that was not sent again undoes the timeout, also without time
-/// stamps. The arrival of one that was says nothing without them.
+/// RFC 5682, section 3.1, step 3.b: the arrival of a segment that was not sent again undoes the timeout, also without
+/// time stamps. The arrival of one that was says nothing without them.
 #[test]
 fn a_segment_that_was_not_sent_again_undoes_the_timeout_too() {
     for timestamps in [false, true] {
