@@ -121,7 +121,7 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
     }
 
     fn on_spurious(&mut self) {
-        (self.window, self.threshold) = self.before;
+        (self.window, self.threshold) = (self.window.max(self.before.0), self.before.1);
         self.counting.undo();
         self.slow_start.undo();
         self.growth.undo();

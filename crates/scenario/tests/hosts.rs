@@ -30,7 +30,7 @@ fn linux_is_the_transport_of_linux() {
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
     assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));
     assert_eq!((host.pause, host.pause_interval), (Span::from_millis(1), Span::from_millis(200)));
-    assert!(host.tso && host.quick_growth);
+    assert!(host.tso && host.quick_growth && host.undo_timeouts);
     assert_eq!(host.send_buffer, SendBuffer::Autotuned);
 }
 
@@ -86,7 +86,7 @@ fn what_a_host_does_lies_within_what_hosts_do() {
         let place = format!("flow[0].{key}");
         says(&in_flow(&format!("{key} = 'linus'")), &[&place, &format!("\"{first}\", \"linux\""), near]);
     }
-    for key in ["tso", "quick_growth"] {
+    for key in ["undo_timeouts", "tso", "quick_growth"] {
         says(&in_flow(&format!("{key} = 'on'")), &[&format!("flow[0].{key}"), "true or false"]);
     }
     for key in ["gro", "sack_compression", "pause", "wake_up"] {

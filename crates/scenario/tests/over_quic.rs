@@ -102,6 +102,7 @@ fn keys_that_only_tcp_has_are_refused_where_they_are_written() {
         "pacing = true",
         "min_rto = '200ms'",
         "initial_rto = '1s'",
+        "undo_timeouts = true",
         "tso = false",
         "gro = '50us'",
         "quick_ack = 16",

@@ -4,8 +4,8 @@
 //! flight), `receiver.rs` (reassembly, delayed and selective acknowledgements). Then `rtt.rs` (estimator and
 //! retransmission timer), `blocks.rs` (selective acknowledgements if some can be lost), `advertised.rs` (a receive
 //! window that moves), `bits.rs`. Rates are in `sender/pacing.rs`, `pacer.rs`, `delivery.rs`. A flow may turn on
-//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`, with `times.rs`. Hosts' treatment of segments that are close
-//! together is in `sender/offload.rs`, `coalescing.rs`.
+//! `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`, with `times.rs`. `sender/undo.rs` takes timeouts back.
+//! Hosts' treatment of segments that are close together is in `sender/offload.rs`, `coalescing.rs`.
 
 mod advertised;
 mod bits;

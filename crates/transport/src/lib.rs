@@ -111,6 +111,10 @@ pub struct Host {
     /// The limit of data that the sending program has written and TCP has not seen acknowledged.
     #[serde(skip_serializing_if = "is_default")]
     pub send_buffer: SendBuffer,
+    /// True if the sender takes a retransmission timeout back that an acknowledgement shows to be needless, as in
+    /// Linux. Only with selective acknowledgements.
+    #[serde(skip_serializing_if = "is_default")]
+    pub undo_timeouts: bool,
 }
 
 /// The time without work after which a processor sleeps. Linux lets a virtual processor poll for as long before it

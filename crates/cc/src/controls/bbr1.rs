@@ -376,7 +376,10 @@ impl CongestionControl for Bbr1 {
                 self.window.begin_recovery(event.in_flight.saturating_sub(event.lost));
             }
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
-                self.window.save(self.recovering.is_some() || self.state.probes_rtt());
+                // Linux remembers the window before the first of several timeouts (`tcp_enter_loss`).
+                if !self.linux || event.kind == CongestionKind::Timeout {
+                    self.window.save(self.recovering.is_some() || self.state.probes_rtt());
+                }
                 // Everything is lost; the window grows back with the data that arrive.
                 self.recovering = None;
                 self.window.collapse();
@@ -387,6 +390,10 @@ impl CongestionControl for Bbr1 {
     fn on_spurious(&mut self) {
         self.recovering = None;
         self.window.restore();
+        if self.linux {
+            // `bbr_undo_cwnd`
+            self.full.reset();
+        }
     }
 
     fn wants(&self) -> Wants {

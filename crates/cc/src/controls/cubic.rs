@@ -170,6 +170,9 @@ impl Growth for Cubic {
     }
 
     fn undo(&mut self) {
-        self.memory = self.before;
+        // Linux forgets the last loss when the timer expires (`bictcp_state`), and keeps it forgotten.
+        if !(self.linux && self.memory.timed_out) {
+            self.memory = self.before;
+        }
     }
 }

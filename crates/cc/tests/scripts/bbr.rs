@@ -141,3 +141,19 @@ fn a_repair_that_is_lost_leaves_the_window_of_a_recovery_alone() {
         ",
     );
 }
+
+/// Linux: after a needless timeout the window is that before the first expiry of the timer.
+#[test]
+fn linux_has_its_window_back_after_needless_timeouts() {
+    let tuning = Tuning { linux_bbr: true, ..Tuning::default() };
+    play(
+        &Setup { tuning, ..setup("bbr") },
+        "
+        100ms | ack 10 rate 100 flight 10 | 20
+        200ms | ack 20 rate 200 flight 20 | 40
+        1s    | timeout 40                | 1
+        2s    | timeout-again 40          | 1
+        3s    | spurious                  | 40
+        ",
+    );
+}

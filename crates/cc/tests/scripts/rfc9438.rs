@@ -90,3 +90,22 @@ fn the_cubic_of_linux_grows_by_a_twentieth_until_it_knows_a_loss() {
     // By the RFC it grows as Reno does, a segment in a round trip, which is more than W(t) [rfc9438:4.3].
     play(&avoiding("cubic", 100), "1s | ack 1 x 100 | ~100.995");
 }
+
+/// Linux, `bictcp_state`: a timeout makes CUBIC forget its losses. The window comes back if the timeout was needless, but
+/// the losses do not.
+#[test]
+fn the_cubic_of_linux_keeps_nothing_but_the_window_over_a_needless_timeout() {
+    let script = |window: &str| {
+        format!(
+            "
+            1s     | loss 1000    | 700
+            1.1s   | ack 1        | ~700.001
+            2s     | timeout 700  | 1
+            3s     | spurious     | ~700.001
+            3.01s  | ack 20       | {window}
+            "
+        )
+    };
+    let tuning = Tuning { linux_cubic: true, ..Tuning::default() };
+    play(&Setup { tuning, ..avoiding("cubic", 1000) }, &script("~701.001"));
+}

@@ -59,6 +59,17 @@ table! {
         engines: "sim",
         why: "the RFC is the specification", from: "RFC 5681 (3.1, 3.2)",
     }
+    /// a retransmission timeout is undone if the data were only late, as behind a link that stood still. An
+    /// acknowledgement shows this if it echoes a time stamp from before the first retransmission (RFC 3522). With
+    /// `loss_detection = "rack"` the arrival of a segment that was not sent again shows it, too (F-RTO, RFC 5682).
+    /// Nothing then counts as lost, and the window is that before the timeout (RFC 4015). It needs `sack`; without it
+    /// the key has no effect
+    in host: undo_timeouts = at.boolean() => {
+        kind: "`true`, `false`",
+        default: by_host("false", "true", "`tcp_try_undo_loss`, `tcp_frto`"),
+        engines: "sim",
+        why: "RFC 5681 and RFC 6298 do not undo a timeout", from: "RFC 5681 (3.1)",
+    }
     /// segments leave in super-packets, as with segmentation offload. A super-packet has the segments that
     /// the pacing rate sends in 1/1024 s, at least two and at most 64 kB (`tcp_tso_autosize`). With an RTT of
     /// some milliseconds it has more. If less than a third of the window could leave, and the next

@@ -12,7 +12,7 @@ const MOST_TOGETHER: u64 = 100;
 const ACK_DELAY: [Span; 2] = [Span::from_millis(1), Span::from_millis((1 << 14) - 1)];
 
 /// The keys that a flow over QUIC refuses, and the reasons.
-const REFUSED: [(&str, &str); 15] = [
+const REFUSED: [(&str, &str); 16] = [
     ("timestamps", "its packets carry no TCP time stamps"),
     ("sack", "its acknowledgements always name what arrived"),
     ("recovery", "only TCP has a rule for the data that fast recovery sends"),
@@ -21,6 +21,7 @@ const REFUSED: [(&str, &str); 15] = [
     ("pacing", "its departures are those of the control"),
     ("min_rto", "its timeouts are those of RFC 9002"),
     ("initial_rto", "its timeouts are those of RFC 9002"),
+    ("undo_timeouts", "only TCP has timeouts that the kernel undoes"),
     ("tso", "only TCP leaves in super-packets of the kernel"),
     ("gro", "each packet reaches the receiver by itself"),
     ("quick_ack", "the number of packets per acknowledgement is asked of the receiver"),

@@ -11,6 +11,7 @@ pub fn on_linux(flow: FlowPlan) -> FlowPlan {
         bbr_variant: BbrVariant::Linux,
         cubic_variant: CubicVariant::Linux,
         window_variant: WindowVariant::Linux,
+        undo_timeouts: true,
         tso: true,
         gro: Span::from_micros(50),
         quick_ack: 16,

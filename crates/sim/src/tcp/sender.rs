@@ -3,8 +3,8 @@
 //! Windows and timers of RFC 5681 surround a scoreboard of RFC 6675. The window bounds the segments in the network
 //! (`pipe`). So limited transmit (RFC 3042) and fast recovery follow from counting them. `sender/recovery.rs` repairs
 //! losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
-//! on: PRR, RACK-TLP, ECN. `sender/offload.rs` is segmentation offload, `sender/writer.rs` the send buffer.
-//! `sender/features.rs` lists which of them may be on.
+//! on: PRR, RACK-TLP, ECN. `sender/undo.rs` takes needless timeouts back. `sender/offload.rs` is segmentation offload,
+//! `sender/writer.rs` the send buffer. `sender/features.rs` lists which of them may be on.
 
 mod features;
 mod loading;
@@ -13,6 +13,7 @@ mod options;
 mod pacing;
 mod recovery;
 mod timed;
+mod undo;
 mod view;
 mod writer;
 

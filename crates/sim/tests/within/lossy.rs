@@ -27,6 +27,7 @@ fn transfer(
     config.transport.loss_detection = if rack { LossDetection::Rack } else { LossDetection::DupAck };
     (config.transport.sack, config.transport.ecn, config.transport.pacing, config.transport.timestamps) =
         (sack, ecn, pacing, timestamps);
+    config.transport.host.undo_timeouts = rack;
     config.total_segments = segments;
     let plain = !(prr || rack || ecn || pacing);
     let mut sender = Sender::new(config);

@@ -46,6 +46,11 @@ impl Scoreboard {
         segment >= self.una && self.resent_count > 0 && self.rings.resent.get(segment)
     }
 
+    /// Forgets that segments are lost, because the timeout that said so was needless. Names of segments are required.
+    pub(in crate::tcp) fn forgive(&mut self) {
+        (self.lost_count, self.loss_edge, self.resend_from) = (0, self.una, self.una);
+    }
+
     /// Marks `segment`, which was sent again, as lost again, so that it may be sent once more.
     pub(in crate::tcp) fn lose_resent(&mut self, segment: u64) {
         self.lose_below(segment + 1);

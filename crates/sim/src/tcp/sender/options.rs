@@ -3,6 +3,7 @@
 
 use super::offload::Offload;
 use super::timed::TimedDetection;
+use super::undo::TimeoutDoubt;
 use super::writer::Writer;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
@@ -26,9 +27,13 @@ pub(super) struct Options {
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
     /// by the data that it delivers. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
+    /// True if needless timeouts are taken back.
+    pub(super) undoes: bool,
     /// True if, in fast recovery, lost segments count as being in the network until they are acknowledged.
     counts_lost: bool,
     pub(super) offload: Option<Offload>,
+    /// After a timeout that may turn out to be needless: what is known of it.
+    pub(super) doubt: Option<Box<TimeoutDoubt>>,
     /// The program that sends, if its buffer may be the limit.
     pub(super) writer: Option<Writer>,
 }
@@ -63,6 +68,8 @@ impl Options {
             rack: timed.then(TimedDetection::default),
             ecn: transport.ecn.then(Reaction::default),
             linux_window: transport.host.window_variant == WindowVariant::Linux,
+            undoes: transport.host.undo_timeouts && transport.sack,
+            doubt: None,
             // A controller that places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(|| Offload::new(!timed)),
             writer: Writer::of(transport.host.send_buffer, config.payload),
@@ -75,6 +82,7 @@ impl Options {
             && options.offload.is_none()
             && options.writer.is_none()
             && !options.linux_window
+            && !options.undoes
             && !transport.host.gathers();
         (!none).then(|| Box::new(options))
     }
@@ -149,6 +157,11 @@ impl Sender {
         if let Some(prr) = &mut options.prr {
             prr.on_sent();
         }
+        if sent.again
+            && let Some(doubt) = &mut options.doubt
+        {
+            doubt.on_sent_again(now);
+        }
         if let Some(timed) = &mut options.rack {
             if self.probing && sent.again && sent.segment != timed.probed.0 {
                 timed.probed = (sent.segment, timed.rack.sent_at(sent.segment));
@@ -214,6 +227,8 @@ impl Sender {
     #[inline(never)]
     fn note_out_of_order(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
         let board = &self.board;
+        let first_again = self.options.as_deref().map_or(Time::ZERO, Options::first_again);
+        let mut original = false;
         let mut rack = self.options.as_deref_mut().and_then(|options| options.rack.as_mut());
         let mut rates = self.pacing.delivery.as_deref_mut();
         if rack.is_none() && rates.is_none() {
@@ -227,6 +242,7 @@ impl Sender {
                     if segment >= ack.cumulative && !again && timed.sample.is_none() {
                         timed.sample = Some(now.since(timed.rack.sent_at(segment)));
                     }
+                    original |= timed.rack.sent_at(segment) < first_again;
                     timed.rack.on_delivered(now, segment, again, echo);
                 }
                 if let Some(delivery) = &mut rates {
@@ -249,6 +265,9 @@ impl Sender {
             let Some((start, end)) = next else { break };
             delivered(start.max(above), end, None);
             above = end;
+        }
+        if let Some(options) = self.options.as_deref_mut() {
+            options.note_original(original);
         }
     }
 
@@ -279,6 +298,9 @@ impl Sender {
         sample: Option<Span>,
     ) -> bool {
         self.bound_by_writer(ack.window);
+        if matches!(self.episode, Episode::Timeout { .. }) {
+            self.undo_timeout(ack, newly);
+        }
         let Some(options) = self.options.as_deref_mut() else { return false };
         let outstanding = self.board.next() - options.before.una;
         if let Some(timed) = &mut options.rack {
@@ -393,18 +415,11 @@ impl Sender {
 
     /// Records that an episode ended.
     pub(super) fn note_recovered(&mut self) {
-        if let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        options.doubt = None;
+        if let Some(timed) = &mut options.rack {
             timed.rack.on_recovered();
         }
-    }
-
-    /// Marks the segments that the retransmission timer shows to be lost.
-    pub(super) fn lose_timed_out(&mut self, now: Time) {
-        let smoothed = self.rtt.smoothed();
-        let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
-        let window = timed.rack.window(&self.board, false, smoothed);
-        timed.rack.lose_timed_out(now, &mut self.board, window);
-        timed.tail.disarm();
     }
 
     /// Handles an expired timer of RACK-TLP; returns false if none of them expired.
@@ -425,13 +440,5 @@ impl Sender {
             }
         }
         true
-    }
-
-    /// Returns a probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].
-    pub(super) fn transmit_probe(&mut self) -> Option<Transmission> {
-        if self.may_send_new() {
-            return Some(Transmission { segment: self.board.send_next(), again: false });
-        }
-        self.board.rescue().map(|segment| Transmission { segment, again: true })
     }
 }

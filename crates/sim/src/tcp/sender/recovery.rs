@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    fn end_episode(&mut self) {
+    pub(super) fn end_episode(&mut self) {
         self.episode = Episode::None;
         self.board.end_recovery();
         self.note_recovered();
@@ -177,6 +177,9 @@ impl Sender {
         if self.sack && self.pacing.deliveries {
             self.report_losses();
             self.adopt::<Full>();
+        }
+        if let Some(options) = self.options.as_deref_mut() {
+            options.doubt_timeout(self.episode);
         }
         self.timed = None;
         self.episode = Episode::Timeout { until: self.board.next() };

@@ -1,5 +1,6 @@
-//! The state of RACK-TLP, which the options drive.
+//! The state of RACK-TLP, which the options drive, and its part in timeouts and probes.
 
+use super::{Sender, Transmission};
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
 use units::{Span, Time};
@@ -36,5 +37,24 @@ impl Default for TimedDetection {
             sample: None,
             probed: (u64::MAX, Time::ZERO),
         }
+    }
+}
+
+impl Sender {
+    /// Marks the segments that the retransmission timer shows to be lost.
+    pub(super) fn lose_timed_out(&mut self, now: Time) {
+        let smoothed = self.rtt.smoothed();
+        let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
+        let window = timed.rack.window(&self.board, false, smoothed);
+        timed.rack.lose_timed_out(now, &mut self.board, window);
+        timed.tail.disarm();
+    }
+
+    /// Returns a probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].
+    pub(super) fn transmit_probe(&mut self) -> Option<Transmission> {
+        if self.may_send_new() {
+            return Some(Transmission { segment: self.board.send_next(), again: false });
+        }
+        self.board.rescue().map(|segment| Transmission { segment, again: true })
     }
 }

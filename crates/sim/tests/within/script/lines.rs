@@ -27,6 +27,7 @@ mod sack;
 mod sack1;
 mod timer;
 mod timestamps;
+mod undo;
 mod writer;
 
 use super::blocks::Block;
