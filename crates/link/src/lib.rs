@@ -7,6 +7,8 @@
 //! - `packet.rs`: the terms; `link.rs`: the whole;
 //! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
 //!   arrival), `serializer.rs`, `delay.rs`;
+//! - a link that changes: `changes.rs` (plain data), `capacity.rs` and `capacity/` (when packets leave),
+//!   `changing_fifo.rs`, `freshness.rs` (the age of what has left);
 //! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and
 //!   `histogram.rs` over `buckets.rs`;
 //! - `moving_limit.rs`: limits that follow the medium;
