@@ -40,7 +40,7 @@ enum Service {
 }
 
 /// The bytes of a full packet.
-const FULL_PACKET: u64 = Opportunities::CARRIES - Opportunities::HEADER;
+const FULL_PACKET: Bytes = Bytes::new(Opportunities::CARRIES - Opportunities::HEADER);
 
 /// The number of units in one byte of an offer: bits times nanoseconds per second.
 const UNITS: u128 = 8_000_000_000;
@@ -149,17 +149,23 @@ impl ChangingServer {
         let (begin, mut service) = self.at_begin.clone();
         let mut freshness = Freshness::default();
         freshness.begin(begin);
-        let mut now = begin;
-        while now < end {
-            let (starts, departs) = match &mut service {
-                Service::Instants(instants) => {
-                    let at = instants.opens_after(now);
-                    (at, at)
+        match &mut service {
+            Service::Instants(instants) => {
+                let mut now = begin;
+                while now < end {
+                    now = instants.opens_after(now);
+                    freshness.expect(now.min(end));
                 }
-                Service::Pieces(pieces) => (pieces.opens(now), pieces.send(FULL_PACKET)),
-            };
-            freshness.expect(starts.min(end), departs.min(end));
-            now = departs;
+            }
+            Service::Pieces(pieces) => {
+                while let Some((rate, span)) = pieces.pass_piece(end) {
+                    if rate > 0 {
+                        freshness.stream(span, Rate::from_bps(rate).serialization(FULL_PACKET));
+                    } else {
+                        freshness.pause(span);
+                    }
+                }
+            }
         }
         freshness.ages
     }

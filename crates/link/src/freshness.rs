@@ -46,11 +46,27 @@ impl Freshness {
         }
     }
 
-    /// Counts the departure of a packet that no one waited for: it arrives just as it begins to leave.
-    pub(crate) fn expect(&mut self, starts: Time, departs: Time) {
+    /// Counts the departure at `departs` of a packet that arrived just in time for it.
+    pub(crate) fn expect(&mut self, departs: Time) {
         let newest = self.newest.unwrap_or(self.since);
         self.grow(newest, departs);
-        self.newest = Some(starts);
+        self.newest = Some(departs);
+    }
+
+    /// Counts `span`, in which packets arrive and leave without a wait, one each `packet`. The age of each grows from
+    /// one such time to two.
+    pub(crate) fn stream(&mut self, span: Span, packet: Span) {
+        let parts = packet.as_nanos() / STEP.as_nanos() + 1;
+        for part in 0..parts {
+            self.ages.held(packet + packet * (2 * part + 1) / (2 * parts), span / parts);
+        }
+        self.since += span;
+        self.newest = Some(self.since - packet.min(self.since.since(Time::ZERO)));
+    }
+
+    /// Counts `span`, in which nothing leaves.
+    pub(crate) fn pause(&mut self, span: Span) {
+        self.grow(self.newest.unwrap_or(self.since), self.since + span);
     }
 
     /// Counts the time up to `until`, in which what left last arrived at `newest`.

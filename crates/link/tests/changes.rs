@@ -385,3 +385,18 @@ fn the_self_inflicted_delay_is_the_age_beyond_that_of_a_sender_that_knew_the_tra
     let delay = report.changing.expect("a changing rate").self_inflicted(0.95).expect("packets left");
     assert!((90.0..110.0).contains(&delay.as_millis_f64()), "a burst of six waits for 110 ms: {delay:?}");
 }
+
+#[test]
+fn a_sender_that_knows_the_rate_has_packets_of_one_to_two_transmission_times() {
+    // 1500 bytes take 10 ms, and the link stands still for 2 s of each 10 s.
+    let changes = by_steps(&[(0, 1_200_000), (8_000, 0)], Some(10_000));
+    let report = drive(link(changes, "drop-tail", 10), &[(at_ms(0), 1500)], at_ms(100_000)).2;
+    let least = report.changing.expect("a changing rate").least_ages;
+    let close = |q: f64, ms: f64| {
+        let found = least.quantile(q).expect("time passed").as_millis_f64();
+        assert!((found - ms).abs() < 1.0, "{q}: {found}");
+    };
+    close(0.4, 15.0);
+    close(0.8, 20.0);
+    close(0.9, 1_010.0);
+}

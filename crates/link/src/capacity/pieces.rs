@@ -72,15 +72,24 @@ impl Pieces {
     /// Moves to the end of `now`; returns the bits times nanoseconds per second passed on the way.
     pub(super) fn pass(&mut self, now: Time) -> u128 {
         let mut passed = 0;
-        while self.free_at < now {
-            let until = self.piece.1.min(now);
-            passed += u128::from(self.piece.0) * u128::from(until.since(self.free_at).as_nanos());
-            self.free_at = until;
-            if self.piece.1 <= self.free_at {
-                self.find_piece();
-            }
+        while let Some((rate, span)) = self.pass_piece(now) {
+            passed += u128::from(rate) * u128::from(span.as_nanos());
         }
         passed
+    }
+
+    /// Moves to the end of a rate, or of `now` if it comes first; returns the rate, and the time for which it held.
+    pub(super) fn pass_piece(&mut self, now: Time) -> Option<(u64, Span)> {
+        if self.free_at >= now {
+            return None;
+        }
+        let (rate, ends) = self.piece;
+        let span = ends.min(now).since(self.free_at);
+        self.free_at += span;
+        if ends <= self.free_at {
+            self.find_piece();
+        }
+        Some((rate, span))
     }
 
     /// Moves to the next time with a rate above zero, and returns it. After the last one it is [`Time::NEVER`].
