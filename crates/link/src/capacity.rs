@@ -21,7 +21,7 @@ pub(crate) struct ChangingServer {
     service: Service,
     /// The same capacity from the start, for what it offers.
     offers: Service,
-    /// The bytes offered up to the last call of [`offered`](ChangingServer::offered), in 1/8e9 of a byte.
+    /// The bytes offered up to the last call of [`offered`](ChangingServer::offered), in [`UNITS`].
     offered: u128,
     mean: Rate,
     /// The bytes taken by packets that have left since measuring began.
@@ -45,9 +45,38 @@ const FULL_PACKET: Bytes = Bytes::new(Opportunities::CARRIES - Opportunities::HE
 /// The number of units in one byte of an offer: bits times nanoseconds per second.
 const UNITS: u128 = 8_000_000_000;
 
+impl Service {
+    /// Returns the earliest time at which bytes that come `now` can begin to leave, behind all before them.
+    #[inline]
+    fn opens(&mut self, now: Time) -> Time {
+        match self {
+            Self::Instants(instants) => instants.opens_after(now),
+            Self::Pieces(pieces) => pieces.opens(now),
+        }
+    }
+
+    /// Sends bytes from the time that was returned last as opening; returns the time at which the last has left.
+    #[inline]
+    fn send(&mut self, bytes: u64) -> Time {
+        match self {
+            Self::Instants(instants) => instants.send(bytes),
+            Self::Pieces(pieces) => pieces.send(bytes),
+        }
+    }
+
+    /// Returns the bytes that a packet takes beyond its own length.
+    #[inline]
+    const fn header(&self) -> u64 {
+        match self {
+            Self::Instants(_) => Opportunities::HEADER,
+            Self::Pieces(_) => 0,
+        }
+    }
+}
+
 impl ChangingServer {
-    /// Creates the server of a link of the mean rate `rate` with these changes, which count from `origin`; returns `None` if its rate
-    /// does not change. The lengths of outages are drawn from a copy of `stream`.
+    /// Creates the server of a link of the mean rate `rate` with these changes, which count from `origin`; returns
+    /// `None` if its rate does not change. The lengths of outages are drawn from a copy of `stream`.
     pub(crate) fn new(rate: Rate, changes: &Changes, stream: &Stream, origin: Time) -> Option<Self> {
         if !changes.changes_rate() {
             return None;
@@ -84,10 +113,7 @@ impl ChangingServer {
     /// it. An opportunity at `now` itself has passed.
     #[inline]
     pub(crate) fn opens(&mut self, now: Time) -> Time {
-        match &mut self.service {
-            Service::Instants(instants) => instants.opens_after(now),
-            Service::Pieces(pieces) => pieces.opens(now),
-        }
+        self.service.opens(now)
     }
 
     /// Returns the earliest time, not before `now`, at which a packet that waits can begin to leave.
@@ -103,10 +129,7 @@ impl ChangingServer {
     /// has left, [`Time::NEVER`] if the capacity ends before.
     #[inline]
     pub(crate) fn send(&mut self, length: Bytes) -> Time {
-        match &mut self.service {
-            Service::Instants(instants) => instants.send(length.get() + Opportunities::HEADER),
-            Service::Pieces(pieces) => pieces.send(length.get()),
-        }
+        self.service.send(length.get() + self.service.header())
     }
 
     /// Counts a packet that has left; returns the time for which its delay counts. At a rate it is the time
@@ -114,20 +137,12 @@ impl ChangingServer {
     #[inline]
     pub(crate) fn served(&mut self, packet: &Sent, was_sent: Span) -> Span {
         self.freshness.departed(packet.arrived, packet.departs);
-        let length = packet.length;
+        let taken = packet.length.get() + self.service.header();
+        self.taken += taken;
         match &self.service {
-            Service::Instants(instants) => {
-                let taken = length.get() + Opportunities::HEADER;
-                self.taken += taken;
-                if taken == Opportunities::CARRIES {
-                    return instants.mean_gap;
-                }
-                instants.mean_gap * taken / Opportunities::CARRIES
-            }
-            Service::Pieces(_) => {
-                self.taken += length.get();
-                was_sent
-            }
+            Service::Instants(instants) if taken == Opportunities::CARRIES => instants.mean_gap,
+            Service::Instants(instants) => instants.mean_gap * taken / Opportunities::CARRIES,
+            Service::Pieces(_) => was_sent,
         }
     }
 
@@ -159,11 +174,9 @@ impl ChangingServer {
             }
             Service::Pieces(pieces) => {
                 while let Some((rate, span)) = pieces.pass_piece(end) {
-                    if rate > 0 {
-                        freshness.stream(span, Rate::from_bps(rate).serialization(FULL_PACKET));
-                    } else {
-                        freshness.pause(span);
-                    }
+                    let packet =
+                        if rate > 0 { Rate::from_bps(rate).serialization(FULL_PACKET) } else { span };
+                    freshness.stream(span, packet);
                 }
             }
         }
@@ -177,22 +190,8 @@ impl ChangingServer {
 
     /// Returns the time that it takes from `now` on to send `backlog`.
     pub(crate) fn drains(&self, now: Time, backlog: Bytes) -> Span {
-        let left = match &mut self.service.clone() {
-            Service::Instants(instants) => {
-                if instants.opens_after(now) == Time::NEVER {
-                    Time::NEVER
-                } else {
-                    instants.send(backlog.get())
-                }
-            }
-            Service::Pieces(pieces) => {
-                if pieces.opens(now) == Time::NEVER {
-                    Time::NEVER
-                } else {
-                    pieces.send(backlog.get())
-                }
-            }
-        };
+        let mut ahead = self.service.clone();
+        let left = if ahead.opens(now) < Time::NEVER { ahead.send(backlog.get()) } else { Time::NEVER };
         left.since(now)
     }
 

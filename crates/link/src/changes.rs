@@ -53,15 +53,6 @@ impl Capacity {
             Self::Rates(rates) => Rate::from_bps_f64(rates.mean(|rate| rate.as_bps_f64())),
         }
     }
-
-    /// Returns the highest rate over any millisecond.
-    #[must_use]
-    pub fn highest(&self) -> Rate {
-        match self {
-            Self::Opportunities(opportunities) => opportunities.highest_rate(),
-            Self::Rates(rates) => rates.values().max().unwrap_or(Rate::ZERO),
-        }
-    }
 }
 
 /// The delay of a link over time.

@@ -54,19 +54,19 @@ impl Freshness {
     }
 
     /// Counts `span`, in which packets arrive and leave without a wait, one each `packet`. The age of each grows from
-    /// one such time to two.
+    /// one such time to two. If not even one packet can leave, the age of the last one grows.
     pub(crate) fn stream(&mut self, span: Span, packet: Span) {
+        if packet >= span {
+            let newest = *self.newest.get_or_insert(self.since);
+            self.grow(newest, self.since + span);
+            return;
+        }
         let parts = packet.as_nanos() / STEP.as_nanos() + 1;
         for part in 0..parts {
             self.ages.held(packet + packet * (2 * part + 1) / (2 * parts), span / parts);
         }
         self.since += span;
-        self.newest = Some(self.since - packet.min(self.since.since(Time::ZERO)));
-    }
-
-    /// Counts `span`, in which nothing leaves.
-    pub(crate) fn pause(&mut self, span: Span) {
-        self.grow(self.newest.unwrap_or(self.since), self.since + span);
+        self.newest = Some(self.since - packet);
     }
 
     /// Counts the time up to `until`, in which what left last arrived at `newest`.

@@ -342,7 +342,6 @@ fn a_gap_or_a_number_beyond_sixteen_bits_counts_whole() {
     times.push(400_001);
     let of = opportunities(&times, true);
     assert_eq!((of.count(), of.period()), (70_001, Span::from_millis(400_001)));
-    assert_eq!(of.highest_rate(), Rate::from_bps(70_000 * 1500 * 8 * 1000));
     let arrivals: Vec<_> = (0..70_001).map(|_| (Time::ZERO, 1500)).collect();
     let (out, ..) = drive(link(by_trace(&times, true), "drop-tail", 100_000), &arrivals, at_ms(500_000));
     assert!(out[..70_000].iter().all(|(at, _)| *at == at_ms(200_000)));
@@ -399,4 +398,28 @@ fn a_sender_that_knows_the_rate_has_packets_of_one_to_two_transmission_times() {
     close(0.4, 15.0);
     close(0.8, 20.0);
     close(0.9, 1_010.0);
+}
+
+#[test]
+fn outages_that_cover_all_capacity_end_the_link_at_once() {
+    let outage = Outage {
+        first: Span::ZERO,
+        every: Span::from_millis(2),
+        length: (Span::from_millis(1), Span::from_millis(1)),
+    };
+    let changes = Changes { outage: Some(outage), ..by_steps(&[(0, 8_000_000), (1, 0)], Some(2)) };
+    for policy in ["drop-tail", "codel"] {
+        let (out, dropped, report) =
+            drive(link(changes.clone(), policy, 10), &[(at_ms(0), 1500), (at_ms(50), 1500)], at_ms(1_000));
+        assert!(out.is_empty() && dropped.is_empty(), "{policy}");
+        assert_eq!((report.utilization, report.conservation.held), (0.0, 2), "{policy}");
+    }
+}
+
+#[test]
+fn rates_of_a_few_bits_do_not_make_a_report_slow() {
+    let slow: Vec<_> = (0..10_000).map(|ms| (ms, 1 + ms % 2)).collect();
+    let report = drive(link(by_steps(&slow, Some(10_000)), "drop-tail", 10), &[], at_ms(10_000)).2;
+    let least = report.changing.expect("a changing rate").least_ages;
+    assert_eq!(least.max(), Span::from_micros(9_999_500), "no packet can leave in this time");
 }

@@ -24,6 +24,7 @@ mod queues;
 mod run;
 mod search;
 mod size;
+mod size_of_trace;
 mod snapshots;
 mod sweep;
 mod takeover;

@@ -26,6 +26,7 @@ pub(super) struct Instants {
 }
 
 impl Instants {
+    /// Creates the capacity with these opportunities, which count from `origin`.
     pub(super) fn new(of: Arc<Opportunities>, outages: Option<Outages>, origin: Time) -> Self {
         let mean_gap = of.period() / of.count().max(1);
         Self { of, outages, next: 0, at: origin, left: 0, bytes: 0, mean_gap }

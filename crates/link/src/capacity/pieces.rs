@@ -25,6 +25,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    /// Creates the capacity with these rates, which count from `origin`.
     pub(super) fn new(rates: Arc<Steps<Rate>>, outages: Option<Outages>, origin: Time) -> Self {
         let rates = Walk::new(rates, origin);
         let mut pieces = Self { rates, outages, piece: (0, origin), free_at: origin, carry: 0 };
@@ -105,11 +106,14 @@ impl Pieces {
 
     /// Finds the rate at `free_at`, and the time until which it holds.
     fn find_piece(&mut self) {
+        // Rates that repeat would be walked through up to the end of time.
+        if self.free_at == Time::NEVER {
+            self.piece = (0, Time::NEVER);
+            return;
+        }
         let rate = self.rates.at(self.free_at).as_bps();
         let mut piece = (rate, self.rates.ends());
-        if let Some(outages) = &mut self.outages
-            && self.free_at != Time::NEVER
-        {
+        if let Some(outages) = &mut self.outages {
             let (start, end) = outages.from(self.free_at);
             piece = if start <= self.free_at { (0, end.min(piece.1)) } else { (rate, start.min(piece.1)) };
         }

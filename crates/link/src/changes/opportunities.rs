@@ -33,10 +33,6 @@ pub struct Opportunities {
     /// The time of the last opportunity, in milliseconds.
     last: u64,
     count: u64,
-    /// The most opportunities in one millisecond.
-    most: u64,
-    /// The number in the last millisecond.
-    now: u64,
     repeat: bool,
 }
 
@@ -86,8 +82,6 @@ impl Opportunities {
                 self.entries.push(Entry { gap: left as u16, count: 1 });
             }
         }
-        self.now = if gap == 0 { self.now + 1 } else { 1 };
-        self.most = self.most.max(self.now);
         self.last = at;
         self.count += 1;
         Ok(())
@@ -105,11 +99,7 @@ impl Opportunities {
             return Err(OpportunitiesError::NoLength);
         }
         self.entries.shrink_to_fit();
-        // In a trace that repeats, the opportunities at zero come together with the last ones.
-        let at_zero = self.entries.iter().take_while(|entry| entry.gap == 0);
-        let at_zero: u64 = at_zero.map(|entry| u64::from(entry.count)).sum();
-        let most = if repeat { self.most.max(self.now + at_zero) } else { self.most };
-        Ok(Self { repeat, most, ..self })
+        Ok(Self { repeat, ..self })
     }
 
     /// Returns the number of opportunities in one period.
@@ -137,12 +127,7 @@ impl Opportunities {
         Rate::from_bps_f64(bits as f64 * 1e3 / self.last.max(1) as f64)
     }
 
-    /// Returns the rate of packets of 1500 bytes in the millisecond with the most opportunities.
-    #[must_use]
-    pub fn highest_rate(&self) -> Rate {
-        Rate::from_bps((Self::CARRIES - Self::HEADER) * 8 * 1000 * self.most)
-    }
-
+    /// Returns the entry with this index, if there is one.
     pub(crate) fn entry(&self, index: usize) -> Option<Entry> {
         self.entries.get(index).copied()
     }
