@@ -125,7 +125,8 @@ impl<T: Model + PartialEq> Steps<T> {
     /// Adds the values of a model; returns true if they repeat for ever.
     fn add(&mut self, model: &Value) -> Result<bool, TraceError> {
         let (name, keys) = named::<T>(model)?;
-        let missing = |key: &str| fault::<T>(format!("{name} without a {key} that can be read"));
+        let missing =
+            |key: &str| fault::<T>(format!("{name} without {key}, or with one that cannot be read"));
         match name.strip_suffix("Config").and_then(|name| name.strip_suffix("Pattern").or(Some(name))) {
             Some(kind) if kind == format!("Static{}", T::KIND) => {
                 let value = keys.get(T::KEY).and_then(T::value).ok_or_else(|| missing(T::KEY))?;
