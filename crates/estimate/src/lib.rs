@@ -9,7 +9,7 @@
 //! - `loss.rs`: gaps in sequence numbers, counters that only rise;
 //! - `train.rs`: capacity from packet trains;
 //! - `bottleneck.rs`: the backlog at the bottleneck, from probes and packet pairs;
-//! - `limits.rs`: the limit of a transfer.
+//! - `limits.rs`: the limit of a transfer; `diagnosis.rs`: that of any connection, from a socket or a capture.
 //!
 //! ```
 //! use tightlink_estimate::{Estimator, Train, TrainPacket};
@@ -23,6 +23,7 @@
 //! ```
 
 mod bottleneck;
+pub mod diagnosis;
 mod estimator;
 mod goodput;
 pub mod limits;

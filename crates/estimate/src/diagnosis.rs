@@ -1,0 +1,13 @@
+//! The limit of a connection, from evidence that any observer can give: a socket's readings, or a capture.
+//!
+//! An observer fills an [`Evidence`] with [`Interval`]s of one direction of one connection. [`diagnose`] gives each
+//! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
+//! allows.
+//!
+//! Reading order: `evidence.rs`, `verdict.rs`.
+
+mod evidence;
+mod verdict;
+
+pub use evidence::{BufferEstimate, Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
+pub use verdict::{Cause, Confidence, Diagnosis, PathState, Shares, diagnose};

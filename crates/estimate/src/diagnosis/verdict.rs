@@ -1,0 +1,192 @@
+//! [`diagnose`]: the shares of time by cause, and the first of them in words.
+
+use super::evidence::{Evidence, Interval};
+use units::{Bytes, Span};
+
+/// A limit of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// The sending program: it had nothing to send, or wrote too slowly.
+    SendingProgram,
+    /// The send buffer.
+    SendBuffer,
+    /// The receive window, which the receiver's kernel or an option of its program bounds.
+    ReceiveWindow,
+    /// The receiving program: it read too slowly, and the window closed.
+    ReceivingProgram,
+    /// A window of the program's own protocol: SSH's channel, HTTP/2's stream.
+    ProgramWindow,
+    /// Slow start: the sender had not reached any limit yet.
+    SlowStart,
+    /// The network: congestion, losses, and the congestion window that answers them.
+    Network,
+}
+
+impl Cause {
+    /// All causes, from the sender to the receiver, the network last.
+    pub const ALL: [Self; 7] = [
+        Self::SendingProgram,
+        Self::SendBuffer,
+        Self::ReceiveWindow,
+        Self::ReceivingProgram,
+        Self::ProgramWindow,
+        Self::SlowStart,
+        Self::Network,
+    ];
+
+    /// Returns its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SendingProgram => "sending-program",
+            Self::SendBuffer => "send-buffer",
+            Self::ReceiveWindow => "receive-window",
+            Self::ReceivingProgram => "receiving-program",
+            Self::ProgramWindow => "program-window",
+            Self::SlowStart => "slow-start",
+            Self::Network => "network",
+        }
+    }
+}
+
+/// Shares of time by cause; they add to one, or are all zero without any evidence.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shares([f64; Cause::ALL.len()]);
+
+impl Shares {
+    /// Returns the share of a cause.
+    #[must_use]
+    pub const fn of(&self, cause: Cause) -> f64 {
+        self.0[cause as usize]
+    }
+
+    /// Returns the cause with the largest share; `None` without any evidence.
+    #[must_use]
+    pub fn first(&self) -> Option<(Cause, f64)> {
+        let first = Cause::ALL.into_iter().max_by(|&a, &b| self.of(a).total_cmp(&self.of(b)))?;
+        (self.of(first) > 0.0).then(|| (first, self.of(first)))
+    }
+}
+
+/// The state of the path, in the terms of SOBAS (docs/papers/sobas.md): window-limited, not congested, self-induced loss,
+/// congested; and two states that it does not distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// A window bounds the flow before the path does; the path is not congested.
+    WindowLimited,
+    /// The path is not congested, and no window bounds the flow.
+    NotCongested,
+    /// The flow fills the bottleneck's buffer itself, and loses packets when it overflows.
+    SelfInduced,
+    /// Other flows share the bottleneck.
+    Congested,
+    /// Packets are lost without a queue.
+    RandomLoss,
+    /// The queue is kept short by marks or early drops.
+    Managed,
+}
+
+impl PathState {
+    /// Returns its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WindowLimited => "window-limited",
+            Self::NotCongested => "not-congested",
+            Self::SelfInduced => "self-induced",
+            Self::Congested => "congested",
+            Self::RandomLoss => "random-loss",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+/// The confidence in a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// The evidence fits other causes as well.
+    Low,
+    /// The evidence is short, or part of it is inferred.
+    Fair,
+    /// The evidence fits one cause only.
+    High,
+}
+
+impl Confidence {
+    /// Returns its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Fair => "fair",
+            Self::High => "high",
+        }
+    }
+}
+
+/// The verdict on one direction of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The shares of time.
+    pub shares: Shares,
+    /// The first cause; `None` if the evidence does not say.
+    pub cause: Option<Cause>,
+    /// The state of the path; `None` if the evidence does not say.
+    pub path: Option<PathState>,
+    /// The confidence in the cause.
+    pub confidence: Confidence,
+    /// The reason of that confidence: a sentence.
+    pub reason: String,
+    /// The window that was in use: the mean of the bytes in flight while the cause applied.
+    pub in_use: Option<Bytes>,
+}
+
+/// The least share of a window in flight with which the window is full.
+const FULL: f64 = 0.9;
+
+/// Finds what limited a connection.
+#[must_use]
+pub fn diagnose(evidence: &Evidence) -> Diagnosis {
+    let mut times = [Span::ZERO; Cause::ALL.len()];
+    for interval in &evidence.intervals {
+        let idle = interval.idle.min(interval.length);
+        times[Cause::SendingProgram as usize] += idle;
+        times[cause(interval) as usize] += interval.length - idle;
+    }
+    let total = times.iter().fold(Span::ZERO, |sum, &time| sum + time);
+    let mut shares = Shares::default();
+    if total > Span::ZERO {
+        shares.0 = times.map(|time| time.as_secs_f64() / total.as_secs_f64());
+    }
+    let first = shares.first().map(|(cause, _)| cause);
+    let flights = evidence.intervals.iter().filter(|interval| Some(cause(interval)) == first);
+    let flights: Vec<u64> = flights.filter_map(|interval| interval.flight).map(Bytes::get).collect();
+    Diagnosis {
+        shares,
+        cause: first,
+        path: None,
+        confidence: Confidence::Low,
+        reason: "The classes have not been judged yet.".into(),
+        in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
+    }
+}
+
+/// Finds what limited a connection in one interval.
+fn cause(interval: &Interval) -> Cause {
+    let full = |window: Option<Bytes>| {
+        let flight = interval.peak_flight.or(interval.flight)?;
+        Some(flight.get() as f64 >= FULL * window?.get() as f64)
+    };
+    if full(interval.receive_window) == Some(true) {
+        return if interval.unread > Some(Bytes::ZERO) {
+            Cause::ReceivingProgram
+        } else {
+            Cause::ReceiveWindow
+        };
+    }
+    if interval.ran_dry || interval.unsent == Some(Bytes::ZERO) {
+        Cause::SendingProgram
+    } else {
+        Cause::Network
+    }
+}
