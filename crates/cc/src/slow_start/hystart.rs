@@ -27,8 +27,10 @@ const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     segment: Bytes,
-    /// The round whose samples count; [`u64::MAX`] before the first.
-    round: u64,
+    /// The round whose samples count; `None` before the first.
+    round: Option<u64>,
+    /// True from a timeout to the first acknowledgement after it.
+    timed_out: bool,
     began: Time,
     latest: Time,
     /// Least RTT of the flow.
@@ -46,7 +48,8 @@ impl HyStart {
     pub fn new(segment: Bytes) -> Self {
         Self {
             segment,
-            round: u64::MAX,
+            round: None,
+            timed_out: false,
             began: Time::ZERO,
             latest: Time::ZERO,
             least: Span::MAX,
@@ -60,8 +63,14 @@ impl HyStart {
     fn is_full(&mut self, ack: &Ack, window: Bytes) -> bool {
         let Some(sample) = ack.rtt.latest else { return false };
         self.least = self.least.min(sample);
-        if self.round != ack.round {
-            self.round = ack.round;
+        if std::mem::take(&mut self.timed_out) {
+            // Linux's round after a timeout begins with it, so no train has gone on since. This sample comes while the
+            // window is still one segment, even if the same acknowledgement shows that the timeout was needless.
+            self.round = Some(ack.round);
+            return false;
+        }
+        if self.round != Some(ack.round) {
+            self.round = Some(ack.round);
             (self.began, self.latest) = (ack.now, ack.now);
             (self.current, self.samples) = (Span::MAX, 0);
         }
@@ -104,6 +113,6 @@ impl SlowStart for HyStart {
     }
 
     fn on_timeout(&mut self) {
-        *self = Self::new(self.segment);
+        *self = Self { timed_out: true, ..Self::new(self.segment) };
     }
 }

@@ -64,3 +64,23 @@ fn it_looks_again_after_a_timeout_only() {
     hystart.on_timeout();
     assert!(rise(&mut hystart));
 }
+
+/// An outage made the timer expire, and the acknowledgements that follow are all 1.16 to 1.19 s old, as on Linux 6.18
+/// behind `ATT-LTE-driving-2016.up` with 100 ms. Its slow start ended with the ninth sample after the first.
+#[test]
+fn after_an_outage_the_first_sample_is_only_the_least_delay() {
+    let mut hystart = HyStart::new(SEGMENT);
+    hystart.on_timeout();
+    assert!(!ends(&mut hystart, 7, 103, &[(1429, 1159)]), "the window was one segment then");
+    assert!(!ends(&mut hystart, 7, 116, &[(1471, 1186); 8]));
+    assert!(ends(&mut hystart, 7, 116, &[(1487, 1196)]));
+}
+
+#[test]
+fn a_round_that_began_with_a_timeout_has_no_train() {
+    let train: Vec<_> = (1429..1529).map(|at| (at, 40)).collect();
+    let mut hystart = HyStart::new(SEGMENT);
+    hystart.on_timeout();
+    assert!(!ends(&mut hystart, 7, 64, &train));
+    assert!(ends(&mut hystart, 8, 64, &train));
+}

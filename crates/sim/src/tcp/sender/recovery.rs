@@ -182,6 +182,7 @@ impl Sender {
             options.doubt_timeout(self.episode);
         }
         self.timed = None;
+        (self.round, self.round_ends) = (self.round + 1, self.board.next());
         self.episode = Episode::Timeout { until: self.board.next() };
         self.owed = true;
         self.rtt.back_off();
