@@ -8,14 +8,16 @@
 //! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
 //! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
 //!
-//! Linux departs from the draft in four points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
+//! Linux departs from the draft in six points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
 //! It paces 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. Only a
 //! lower RTT renews the least one: an equal RTT does not put off the next probe for the RTT. And an even number of
 //! segments is in flight, two more while it probes for bandwidth (`bbr_quantization_budget`). The window has room for
-//! data that acknowledgements report together (`bbr1/aggregation.rs`).
+//! data that acknowledgements report together (`bbr1/aggregation.rs`). A path that looks policed gets the rate that the
+//! policer seems to allow (`bbr1/long_term.rs`). And after a timeout the earlier window returns, too, once all that was
+//! outstanding is acknowledged.
 //!
 //! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the earlier
-//! window returns at the end of recovery. Long-term sampling of token-bucket policers is left out, as in the draft.
+//! window returns at the end of recovery.
 //!
 //! The parts: `bbr1/state.rs` has the states, each with its own memory, and their gains. `bbr1/bandwidth.rs` has the
 //! largest rate, and `bbr.rs` the least RTT and the other common parts of both BBRs. `bbr1/pace.rs` and
@@ -25,7 +27,9 @@
 mod aggregation;
 mod bandwidth;
 mod fast_path;
+mod long_term;
 mod pace;
+mod recovery;
 mod state;
 mod window;
 
@@ -38,7 +42,9 @@ use crate::{
 use aggregation::Aggregation;
 use bandwidth::Bandwidth;
 use fast_path::FastPath;
+use long_term::LongTerm;
 use pace::Pace;
+use recovery::Recovery;
 use state::{Cycle, State};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -62,12 +68,13 @@ pub struct Bbr1 {
     bandwidth: Bandwidth,
     /// The data that acknowledgements report together; used only by Linux's version.
     aggregation: Aggregation,
+    /// The rate of a path that looks policed; used only by Linux's version.
+    long_term: LongTerm,
     min_rtt: MinRtt,
     full: FullPipe,
     /// True if gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
-    /// The number of the round with which the first round of recovery is over; `None` outside recovery.
-    recovering: Option<u64>,
+    recovering: Option<Recovery>,
     stream: Stream,
     /// True if the host sends super-packets.
     offload: bool,
@@ -92,6 +99,7 @@ impl Bbr1 {
             rounds: Rounds::default(),
             bandwidth: Bandwidth::new(),
             aggregation: Aggregation::default(),
+            long_term: LongTerm::default(),
             min_rtt: MinRtt::new(),
             full: FullPipe::default(),
             moved: true,
@@ -115,30 +123,38 @@ impl Bbr1 {
     fn enter(&mut self, state: State) {
         self.state = state;
         self.gains = state.gains();
+        if self.long_term.rate().is_some() && matches!(state, State::ProbeBandwidth(_)) {
+            self.gains.0 = 1.0;
+        }
         self.moved = true;
+    }
+
+    /// Returns the rate that the model aims at, in bits per second.
+    fn rate(&self) -> f64 {
+        self.long_term.rate().unwrap_or(self.bandwidth.largest())
     }
 
     /// Returns `gain` times the bandwidth-delay product as an amount in flight ([`quantized`](Self::quantized)).
     #[inline(never)]
     fn target(&self, gain: f64) -> Bytes {
-        self.product(gain).map_or(self.window.initial(), |product| self.quantized(product))
+        let product = self.product(gain, self.bandwidth.largest());
+        product.map_or(self.window.initial(), |product| self.quantized(product))
     }
 
     /// Returns the window for `gain` times the bandwidth-delay product. Once the pipe is full, Linux's version leaves
     /// room for data that arrive together.
     fn window_target(&self, gain: f64) -> Bytes {
-        let Some(product) = self.product(gain) else { return self.window.initial() };
+        let Some(product) = self.product(gain, self.rate()) else { return self.window.initial() };
         let together = if self.linux && self.full.was_reached() {
-            self.aggregation.room(self.bandwidth.largest())
+            self.aggregation.room(self.rate())
         } else {
             Bytes::ZERO
         };
         self.quantized(product + together)
     }
 
-    /// Returns `gain` times the bandwidth-delay product; `None` before it is known.
-    fn product(&self, gain: f64) -> Option<Bytes> {
-        let bandwidth = self.bandwidth.largest();
+    /// Returns `gain` times the product of `bandwidth` and the least RTT; `None` before they are known.
+    fn product(&self, gain: f64, bandwidth: f64) -> Option<Bytes> {
         let known = self.min_rtt.is_known() && bandwidth != 0.0;
         known.then(|| Bytes::new((gain * bandwidth * self.min_rtt.seconds() / 8.0).ceil() as u64))
     }
@@ -181,15 +197,21 @@ impl Bbr1 {
     /// Takes an acknowledgement on the fast path: the window follows the delivered data.
     #[inline]
     fn carry_on(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.linux && self.observe_aggregation(ack, sample) {
-            self.aim();
+        if self.linux {
+            if self.long_term.must_see(sample, self.rounds.is_limited(sample)) {
+                return self.update_model(ack, sample);
+            }
+            self.long_term.count(ack.now, sample);
+            if self.observe_aggregation(ack, sample) {
+                self.aim();
+            }
         }
         self.set_window(ack, sample);
     }
 
     /// Adds an acknowledgement to the filter of aggregation. Returns true if the filter's maximum has changed.
     fn observe_aggregation(&mut self, ack: &Ack, sample: &RateSample) -> bool {
-        let rate = self.bandwidth.largest();
+        let rate = self.rate();
         let before = self.aggregation;
         self.aggregation.observe(ack.now, sample.newly_delivered, rate, self.window.size())
             && self.aggregation.room(rate) != before.room(rate)
@@ -201,6 +223,10 @@ impl Bbr1 {
         if !self.min_rtt.is_known() {
             // The seed is the time, so that flows that begin at different times do not cycle in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
+        }
+        self.rounds.on_ack(sample);
+        if self.linux {
+            self.observe_long_term(ack, sample);
         }
         self.update_bandwidth(sample);
         if self.linux {
@@ -224,7 +250,6 @@ impl Bbr1 {
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
-        self.rounds.on_ack(sample);
         if self.rounds.started {
             self.bandwidth.begin_round();
         }
@@ -304,7 +329,7 @@ impl Bbr1 {
     #[inline(never)]
     fn follow_model(&mut self) {
         self.moved = false;
-        self.pace.follow(self.gains.0 * self.bandwidth.largest(), self.full.was_reached());
+        self.pace.follow(self.gains.0 * self.rate(), self.full.was_reached());
         self.aim();
     }
 
@@ -326,17 +351,7 @@ impl Bbr1 {
 
     #[inline]
     fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
-        let mut conserves = false;
-        if let Some(conserving_until) = self.recovering {
-            if ack.recovering {
-                self.window.lose(sample.newly_lost);
-                conserves = self.rounds.count < conserving_until;
-            } else {
-                self.recovering = None;
-                self.window.restore();
-            }
-        }
-        if conserves {
+        if self.recovering.is_some() && self.recover(ack, sample) {
             self.window.conserve(ack.in_flight + sample.newly_delivered);
         } else {
             self.window.grow(sample, self.full.was_reached());
@@ -369,20 +384,14 @@ impl CongestionControl for Bbr1 {
         match event.kind {
             CongestionKind::EcnMark => {}
             // A repair that is lost as well does not begin a second recovery.
-            CongestionKind::Loss if self.recovering.is_some() => {}
+            CongestionKind::Loss if matches!(self.recovering, Some(Recovery::Fast { .. })) => {}
             CongestionKind::Loss => {
-                self.window.save(self.state.probes_rtt());
-                self.recovering = Some(self.rounds.count + 1);
+                self.window.save(self.recovering.is_some() || self.state.probes_rtt());
+                self.recovering = Some(Recovery::Fast { conserves_until: self.rounds.count + 1 });
                 self.window.begin_recovery(event.in_flight.saturating_sub(event.lost));
             }
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
-                // Linux remembers the window before the first of several timeouts (`tcp_enter_loss`).
-                if !self.linux || event.kind == CongestionKind::Timeout {
-                    self.window.save(self.recovering.is_some() || self.state.probes_rtt());
-                }
-                // Everything is lost; the window grows back with the data that arrive.
-                self.recovering = None;
-                self.window.collapse();
+                self.time_out(event);
             }
         }
     }
@@ -391,8 +400,7 @@ impl CongestionControl for Bbr1 {
         self.recovering = None;
         self.window.restore();
         if self.linux {
-            // `bbr_undo_cwnd`
-            self.full.reset();
+            self.undo();
         }
     }
 

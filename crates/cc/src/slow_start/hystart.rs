@@ -27,8 +27,8 @@ const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     segment: Bytes,
-    /// The round whose samples count; `None` before the first.
-    round: Option<u64>,
+    /// The round whose samples count; [`u64::MAX`] before the first.
+    round: u64,
     /// True from a timeout to the first acknowledgement after it.
     timed_out: bool,
     began: Time,
@@ -48,7 +48,7 @@ impl HyStart {
     pub fn new(segment: Bytes) -> Self {
         Self {
             segment,
-            round: None,
+            round: u64::MAX,
             timed_out: false,
             began: Time::ZERO,
             latest: Time::ZERO,
@@ -66,11 +66,11 @@ impl HyStart {
         if std::mem::take(&mut self.timed_out) {
             // Linux's round after a timeout begins with it, so no train has gone on since. This sample comes while the
             // window is still one segment, even if the same acknowledgement shows that the timeout was needless.
-            self.round = Some(ack.round);
+            self.round = ack.round;
             return false;
         }
-        if self.round != Some(ack.round) {
-            self.round = Some(ack.round);
+        if self.round != ack.round {
+            self.round = ack.round;
             (self.began, self.latest) = (ack.now, ack.now);
             (self.current, self.samples) = (Span::MAX, 0);
         }

@@ -135,6 +135,12 @@ impl Delivery {
         })
     }
 
+    /// Records that `segments` that were sent again are lost again. Linux counts each of their losses (`tp->lost`).
+    pub(super) fn on_lost_again(&mut self, segments: u64) {
+        self.lost += segments;
+        self.newly_lost += segments;
+    }
+
     /// Forgets everything below `una`, which is acknowledged for good.
     #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {

@@ -227,10 +227,12 @@ impl Sender {
 
     fn report_losses_below(&mut self, edge: u64) {
         let pacing = &mut self.pacing;
-        pacing.losses_reported = self.board.total_lost();
+        let total = self.board.total_lost();
+        let mut lost_again = total - std::mem::replace(&mut pacing.losses_reported, total);
         let mut from = std::mem::replace(&mut pacing.told_below, edge);
         let size = Bytes::new(self.payload);
         while let Some(segment) = self.board.hole_within(from, edge) {
+            lost_again = lost_again.saturating_sub(1);
             let lost = match &mut pacing.delivery {
                 Some(delivery) => delivery.on_lost(segment, self.payload),
                 None => Some(LostSegment { size, sent_in_flight: Bytes::ZERO, lost: Bytes::ZERO }),
@@ -239,6 +241,12 @@ impl Sender {
                 self.control.on_lost(&lost);
             }
             from = segment + 1;
+        }
+        // The rest had been sent again. Without selective acknowledgements nothing is known of those.
+        if let Some(delivery) = &mut pacing.delivery
+            && self.sack
+        {
+            delivery.on_lost_again(lost_again);
         }
     }
 
