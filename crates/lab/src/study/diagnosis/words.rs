@@ -1,0 +1,84 @@
+//! Amounts for people, places of hosts, and commands to paste.
+
+use super::Case;
+use estimate::diagnosis::{Cause, Vantage};
+use units::{Bytes, Rate, Span};
+
+/// Buffers are proposed in multiples of this.
+const STEP: u64 = 128 << 10;
+
+/// Returns the sentence about a limit whose size is unknown.
+pub(super) fn limit(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SendingProgram => {
+            "The sending program limits it: it had nothing to send, or wrote too slowly."
+        }
+        Cause::SendBuffer => "The send buffer limits it.",
+        Cause::ReceiveWindow => "The receive window limits it.",
+        Cause::ReceivingProgram => {
+            "The receiving program limits it: it reads too slowly, and its window closes."
+        }
+        Cause::ProgramWindow => "A window of the program's own limits it.",
+        Cause::SlowStart => "Slow start limits it: the transfer ended before it reached another limit.",
+        Cause::Network => "The network limits it.",
+    }
+}
+
+/// Returns a rate in bits per second with three digits.
+pub(super) fn rate(bps: f64) -> String {
+    Rate::from_bps_f64(bps).rounded()
+}
+
+/// Returns a time in seconds with two digits; below a tenth of a millisecond it is "under 0.1 ms".
+pub(super) fn delay(seconds: f64) -> String {
+    if seconds < 1e-4 {
+        return "under 0.1 ms".to_owned();
+    }
+    let digits = libm::pow(10.0, libm::log10(seconds).floor() - 1.0);
+    Span::from_secs_f64((seconds / digits).round() * digits).rounded()
+}
+
+impl Case<'_> {
+    /// Returns the place of the receiver: "here", or its address.
+    pub(super) fn receiver(&self) -> String {
+        match self.evidence.vantage {
+            Vantage::ReceiverSocket => "here".to_owned(),
+            _ => format!("at the receiver {}", self.evidence.direction.destination.ip()),
+        }
+    }
+
+    /// Returns the place of the sender: "here", or its address.
+    pub(super) fn sender(&self) -> String {
+        match self.evidence.vantage {
+            Vantage::SenderSocket => "here".to_owned(),
+            _ => format!("at the sender {}", self.evidence.direction.source.ip()),
+        }
+    }
+
+    /// Returns the command that sizes the window of the receiving program.
+    pub(super) fn tune(&self) -> String {
+        let here = self.evidence.vantage == Vantage::ReceiverSocket;
+        let pid = self.subject.pid.filter(|_| here).map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+        format!("tightlink tune --pid {pid}")
+    }
+
+    /// Returns "100 Mbit/s over 80 ms".
+    pub(super) fn over(&self, rate: Rate) -> String {
+        format!("{} over {}", rate.rounded(), self.path.round_trip.rounded())
+    }
+}
+
+/// Returns the command that lets the kernel's receive buffers grow to `size`.
+pub(super) fn receive_memory(size: Bytes) -> String {
+    format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", in_steps(size))
+}
+
+/// Returns the command that lets the kernel's send buffers grow to `size`.
+pub(super) fn send_memory(size: Bytes) -> String {
+    format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {}\"", in_steps(size))
+}
+
+/// Rounds a buffer up to a whole number of steps.
+pub(super) fn in_steps(size: Bytes) -> u64 {
+    size.get().div_ceil(STEP) * STEP
+}
