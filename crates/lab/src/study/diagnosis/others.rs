@@ -15,7 +15,7 @@ const MOST_OTHERS: u64 = 30;
 /// The control that does not reduce its window for each loss.
 const TOLERANT: &str = "bbr";
 /// The queue policy that keeps flows apart and the delay short.
-const MANAGED: &str = "fq_codel";
+const MANAGED: &str = "fq-codel";
 
 /// Says what the path could carry if the programs were faster.
 pub(super) fn program(case: &Case<'_>, cause: Cause, proposal: &mut Proposal) {
@@ -114,19 +114,30 @@ fn self_induced(case: &Case<'_>, proposal: &mut Proposal) {
     proposal.now = path.simulate(&path.trial(link));
     proposal.after = path.simulate(&Trial { limit: Limit::Window(needed), ..path.trial(link) });
     if let Some(after) = proposal.after {
-        let before = proposal.now.map_or_else(String::new, |now| {
-            format!(", for {} and {} now", rate(now.goodput_bps), delay(now.queueing_delay_s))
-        });
+        let waited = queueing(case).map_or_else(String::new, |seconds| format!(" and {}", delay(seconds)));
         proposal.say(format!(
-            "Only a faster path carries more. {} needs a window of {}; simulated with it: {}, queueing delay {}{before}.",
+            "Only a faster path carries more, but a shorter queue is possible. {} needs a window of {}; simulated with it: {}, \
+             queueing delay {} (now {}{waited}).",
             case.over(link),
             needed.rounded(),
             rate(after.goodput_bps),
-            delay(after.queueing_delay_s)
+            delay(after.queueing_delay_s),
+            rate(proposal.measured_bps)
         ));
     }
     proposal.offer(&case.receiver(), case.tune());
     proposal.offer("at the bottleneck", sizing(case, link));
+}
+
+/// Returns the mean excess of the round trip over the base RTT, seconds.
+fn queueing(case: &Case<'_>) -> Option<f64> {
+    let sampled =
+        case.evidence.intervals.iter().filter_map(|interval| Some((interval.round_trip?, interval.length)));
+    let (sum, time) = sampled.fold((0.0, 0.0), |(sum, time), (round_trip, length)| {
+        let excess = round_trip.saturating_sub(case.path.round_trip).as_secs_f64();
+        (sum + excess * length.as_secs_f64(), time + length.as_secs_f64())
+    });
+    (time > 0.0).then(|| sum / time)
 }
 
 /// Returns the command that finds the buffer of the bottleneck.
@@ -157,7 +168,7 @@ fn congested(case: &Case<'_>, proposal: &mut Proposal) {
         // The simulated goodput is the sum of all flows.
         let each = |goodput: f64| goodput / flows as f64;
         proposal.say(format!(
-            "Simulated, {MANAGED} at the bottleneck leaves each flow {} with a queueing delay of {}, for {} behind drop-tail.",
+            "Simulated, FQ-CoDel at the bottleneck leaves each flow {} with a queueing delay of {}, for {} behind drop-tail.",
             rate(each(after.goodput_bps)),
             delay(after.queueing_delay_s),
             delay(now.queueing_delay_s)

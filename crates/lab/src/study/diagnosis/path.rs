@@ -21,9 +21,8 @@ const USUAL_CONTROL: &str = "cubic";
 const AT_HOSTS: u64 = 4;
 /// The least buffer in packets, where it is unknown: a burst fits in.
 const LEAST_BUFFER: u64 = 20;
-/// The packets that all simulations of a proposal together may take: a third of a second of one core with today's
-/// hosts. Three of them are the most.
-const PACKETS: f64 = 5e5;
+/// The most packets of a simulation: about a tenth of a second of one core. A proposal takes four simulations at most.
+const PACKETS: f64 = 1.2e6;
 /// The smallest window to which a smaller path may shrink a window, packets.
 const LEAST_WINDOW: f64 = 100.0;
 /// The round trips and the seconds before the measurement behind a window: slow start ends, and the window is full.

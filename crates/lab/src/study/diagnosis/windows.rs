@@ -2,7 +2,7 @@
 
 use super::path::{Limit, Trial};
 use super::programs::programs_with;
-use super::proposal::{Outcome, Proposal};
+use super::proposal::Proposal;
 use super::words::{delay, in_steps, rate, receive_memory, send_memory};
 use super::{Case, words};
 use estimate::diagnosis::{Cause, Vantage};
@@ -11,8 +11,8 @@ use units::{Bytes, Rate};
 /// The ratio of a receive buffer to its window. Linux before 6.6 gives half of the buffer to the window
 /// (`tcp_adv_win_scale`). Later kernels give 0.66 to 0.89 of it, by the memory that segments take.
 const BUFFER_FOR_WINDOW: u64 = 2;
-/// The ratio of a send buffer to the data in flight. A program fills it again when a third is free
-/// (`sk_stream_is_writeable`).
+/// The ratio of a send buffer to the data in flight that it surely has room for. A program fills the buffer again only
+/// when a third is free (`sk_stream_is_writeable`).
 const BUFFER_FOR_FLIGHT: f64 = 1.5;
 /// The ratio of the proposed window to the present one where the path was never full, so that its rate is unknown.
 const REACH: u64 = 4;
@@ -35,7 +35,7 @@ pub(super) fn receive_window(case: &Case<'_>, proposal: &mut Proposal) {
     };
     let about = if case.evidence.inferred_scale { "about " } else { "" };
     proposal.say(format!("The receive window of {about}{} limits it.", window.rounded()));
-    let Some(needed) = enlarge(case, window, Limit::Window(window), Limit::Window, proposal) else { return };
+    let Some(needed) = enlarge(case, window, Limit::Window, proposal) else { return };
     let largest = largest_window(case);
     let fits = largest.is_none_or(|largest| needed <= largest);
     if let Some(largest) = largest.filter(|_| !fits) {
@@ -71,20 +71,17 @@ pub(super) fn send_buffer(case: &Case<'_>, proposal: &mut Proposal) {
         return;
     };
     proposal.say(format!("The send buffer limits it, with {} in flight.", flight.rounded()));
-    // The data in flight vary between two thirds and all of the buffer, and this is their mean.
-    let present = Limit::SendBuffer(flight.scale(2.0 * BUFFER_FOR_FLIGHT / (1.0 + BUFFER_FOR_FLIGHT)));
-    let larger = |flight: Bytes| Limit::SendBuffer(flight.scale(BUFFER_FOR_FLIGHT));
-    let Some(needed) = enlarge(case, flight, present, larger, proposal) else { return };
+    let buffer = |flight: Bytes| Limit::SendBuffer(flight.scale(BUFFER_FOR_FLIGHT));
+    let Some(needed) = enlarge(case, flight, buffer, proposal) else { return };
     proposal.offer(&case.sender(), send_memory(needed.scale(BUFFER_FOR_FLIGHT)));
     proposal.say("If the sending program sets SO_SNDBUF itself, only its own option helps.");
 }
 
-/// Simulates the present state, with `flight` under a limit, and one in which the path is full, and says what that
-/// needs. `limit` makes a limit of the payload in flight. Returns that payload; `None` if no more would help.
+/// Simulates the present state, with `flight` in flight, and one in which the path is full, and says what that needs.
+/// `limit` makes the limit that has room for a payload in flight. Returns that payload; `None` if no more would help.
 fn enlarge(
     case: &Case<'_>,
     flight: Bytes,
-    present: Limit,
     limit: impl Fn(Bytes) -> Limit,
     proposal: &mut Proposal,
 ) -> Option<Bytes> {
@@ -99,7 +96,7 @@ fn enlarge(
     proposal.rate_bps = Some(link.as_bps_f64());
     proposal.rate_assumed = path.rate.is_none();
     let simulate = |limit: Limit| path.simulate(&Trial { limit, ..path.trial(link) });
-    proposal.now = simulate(present);
+    proposal.now = simulate(limit(flight));
     if path.rate.is_some() && needed <= flight {
         proposal.needed_bytes = Some(needed.get());
         proposal.say(format!(
@@ -148,19 +145,20 @@ fn enlarge(
             needed.rounded()
         )),
     }
-    if let Some(now) = proposal.now.filter(|now| differ(now, proposal.measured_bps)) {
+    if let Some(now) = proposal.now {
+        let ratio = now.goodput_bps / proposal.measured_bps;
+        let reason = match ratio {
+            more if more > DIFFERENT => "so something else limits it part of the time",
+            less if less < 1.0 / DIFFERENT => "less than measured, so more was in flight at times",
+            _ => return Some(needed),
+        };
         proposal.say(format!(
-            "Simulated with {} it has {}, so something else limits it part of the time.",
+            "Simulated with {} it has {}, {reason}.",
             flight.rounded(),
             rate(now.goodput_bps)
         ));
     }
     Some(needed)
-}
-
-fn differ(now: &Outcome, measured: f64) -> bool {
-    let ratio = now.goodput_bps / measured;
-    !(1.0 / DIFFERENT..=DIFFERENT).contains(&ratio)
 }
 
 /// Returns the median of the receive windows of the intervals in which the data in flight reached the window; without
@@ -192,7 +190,7 @@ pub(super) fn program_window(case: &Case<'_>, proposal: &mut Proposal) {
         "The program keeps {} in flight, less than both windows of the kernel: a window of its own limits it.",
         window.rounded()
     ));
-    say_program(case, window, true, proposal);
+    say_program(case, window, false, proposal);
     proposal.say(
         "Larger buffers of the kernel do not help: the program's own option does, or several connections.",
     );

@@ -6,6 +6,11 @@ use units::{Bytes, Rate, Span};
 
 /// Buffers are proposed in multiples of this.
 const STEP: u64 = 128 << 10;
+/// The largest value of these settings: the kernel has them as signed numbers of 32 bits.
+const LARGEST_VALUE: u64 = i32::MAX as u64;
+/// The defaults of Linux for the largest buffers, below which no host should go. From 6.16 on the first is 32 MiB.
+const RECEIVE_DEFAULT: Bytes = Bytes::new(6 << 20);
+const SEND_DEFAULT: Bytes = Bytes::new(4 << 20);
 
 /// Returns the sentence about a limit whose size is unknown.
 pub(super) fn limit(cause: Cause) -> &'static str {
@@ -68,17 +73,17 @@ impl Case<'_> {
     }
 }
 
-/// Returns the command that lets the kernel's receive buffers grow to `size`.
+/// Returns the command that lets the kernel's receive buffers grow to `size`, or to Linux's default if that is more.
 pub(super) fn receive_memory(size: Bytes) -> String {
-    format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", in_steps(size))
+    format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", in_steps(size.max(RECEIVE_DEFAULT)))
 }
 
-/// Returns the command that lets the kernel's send buffers grow to `size`.
+/// Returns the command that lets the kernel's send buffers grow to `size`, or to Linux's default if that is more.
 pub(super) fn send_memory(size: Bytes) -> String {
-    format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {}\"", in_steps(size))
+    format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {}\"", in_steps(size.max(SEND_DEFAULT)))
 }
 
 /// Rounds a buffer up to a whole number of steps.
 pub(super) fn in_steps(size: Bytes) -> u64 {
-    size.get().div_ceil(STEP) * STEP
+    (size.get().div_ceil(STEP) * STEP).min(LARGEST_VALUE)
 }
