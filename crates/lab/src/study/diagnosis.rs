@@ -34,7 +34,6 @@ pub fn propose(evidence: &Evidence, diagnosis: &Diagnosis, subject: &Subject<'_>
     let path = match ObservedPath::of(evidence) {
         Ok(path) => path,
         Err(missing) => {
-            proposal.say(words::limit(cause));
             proposal.say(missing);
             return proposal;
         }
@@ -44,7 +43,7 @@ pub fn propose(evidence: &Evidence, diagnosis: &Diagnosis, subject: &Subject<'_>
         Cause::ReceiveWindow => windows::receive_window(&case, &mut proposal),
         Cause::SendBuffer => windows::send_buffer(&case, &mut proposal),
         Cause::ProgramWindow => windows::program_window(&case, &mut proposal),
-        Cause::SendingProgram | Cause::ReceivingProgram => others::program(&case, cause, &mut proposal),
+        Cause::SendingProgram | Cause::ReceivingProgram => others::program(&case, &mut proposal),
         Cause::SlowStart => others::slow_start(&case, &mut proposal),
         Cause::Network => others::network(&case, &mut proposal),
     }

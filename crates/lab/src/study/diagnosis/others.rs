@@ -1,10 +1,10 @@
 //! The proposals where no window limits: the programs at the ends, slow start, the network.
 
+use super::Case;
 use super::path::{Limit, Trial};
 use super::proposal::Proposal;
 use super::words::{delay, rate};
-use super::{Case, words};
-use estimate::diagnosis::{Cause, PathState};
+use estimate::diagnosis::PathState;
 use estimate::limits::slow_start_rounds;
 use units::{Bytes, Rate};
 
@@ -18,8 +18,7 @@ const TOLERANT: &str = "bbr";
 const MANAGED: &str = "fq-codel";
 
 /// Says what the path could carry if the programs were faster.
-pub(super) fn program(case: &Case<'_>, cause: Cause, proposal: &mut Proposal) {
-    proposal.say(words::limit(cause));
+pub(super) fn program(case: &Case<'_>, proposal: &mut Proposal) {
     let Some(link) = known_rate(case, proposal) else {
         proposal.say("Nothing on the path limits it. `tightlink send` to `tightlink receive` shows what the path carries.");
         return;
@@ -41,7 +40,6 @@ pub(super) fn slow_start(case: &Case<'_>, proposal: &mut Proposal) {
     let path = &case.path;
     let (moved, segment) = (case.evidence.delivered(), case.evidence.segment);
     let rounds = slow_start_rounds(moved, segment);
-    proposal.say(words::limit(Cause::SlowStart));
     proposal.say(format!(
         "{} take {rounds} round trips of {} from a window of ten segments, whatever the buffers.",
         moved.rounded(),
@@ -80,7 +78,6 @@ pub(super) fn network(case: &Case<'_>, proposal: &mut Proposal) {
             room(case, proposal);
         }
         None => {
-            proposal.say(words::limit(Cause::Network));
             proposal.say("The evidence does not tell its own queue from the traffic of others. A capture at the sender shows more.");
         }
     }

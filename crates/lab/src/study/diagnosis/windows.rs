@@ -1,11 +1,11 @@
 //! The proposals for windows and buffers: the receive window, the send buffer, a window of the program's own.
 
+use super::Case;
 use super::path::{Limit, Trial};
 use super::programs::programs_with;
 use super::proposal::Proposal;
 use super::words::{delay, in_steps, rate, receive_memory, send_memory};
-use super::{Case, words};
-use estimate::diagnosis::{Cause, Vantage};
+use estimate::diagnosis::Vantage;
 use units::{Bytes, Rate};
 
 /// The ratio of a receive buffer to its window. Linux before 6.6 gives half of the buffer to the window
@@ -29,8 +29,7 @@ const MOST_PROGRAMS: usize = 2;
 
 pub(super) fn receive_window(case: &Case<'_>, proposal: &mut Proposal) {
     let Some(window) = window_in_use(case) else {
-        proposal.say(words::limit(Cause::ReceiveWindow));
-        proposal.say("Its size is unknown, so the effect of a change cannot be simulated.");
+        proposal.say("The size of the window is unknown, so the effect of a change cannot be simulated.");
         return;
     };
     let about = if case.evidence.inferred_scale { "about " } else { "" };
@@ -66,8 +65,7 @@ pub(super) fn send_buffer(case: &Case<'_>, proposal: &mut Proposal) {
     let peaks =
         case.evidence.intervals.iter().filter_map(|interval| interval.peak_flight.or(interval.flight));
     let Some(flight) = case.diagnosis.in_use.or_else(|| peaks.clone().max()) else {
-        proposal.say(words::limit(Cause::SendBuffer));
-        proposal.say("Its size is unknown, so the effect of a change cannot be simulated.");
+        proposal.say("The size of the buffer is unknown, so the effect of a change cannot be simulated.");
         return;
     };
     proposal.say(format!("The send buffer limits it, with {} in flight.", flight.rounded()));

@@ -1,7 +1,7 @@
 //! Amounts for people, places of hosts, and commands to paste.
 
 use super::Case;
-use estimate::diagnosis::{Cause, Vantage};
+use estimate::diagnosis::Vantage;
 use units::{Bytes, Rate, Span};
 
 /// Buffers are proposed in multiples of this.
@@ -11,23 +11,6 @@ const LARGEST_VALUE: u64 = i32::MAX as u64;
 /// The defaults of Linux for the largest buffers, below which no host should go. From 6.16 on the first is 32 MiB.
 const RECEIVE_DEFAULT: Bytes = Bytes::new(6 << 20);
 const SEND_DEFAULT: Bytes = Bytes::new(4 << 20);
-
-/// Returns the sentence about a limit whose size is unknown.
-pub(super) fn limit(cause: Cause) -> &'static str {
-    match cause {
-        Cause::SendingProgram => {
-            "The sending program limits it: it had nothing to send, or wrote too slowly."
-        }
-        Cause::SendBuffer => "The send buffer limits it.",
-        Cause::ReceiveWindow => "The receive window limits it.",
-        Cause::ReceivingProgram => {
-            "The receiving program limits it: it reads too slowly, and its window closes."
-        }
-        Cause::ProgramWindow => "A window of the program's own limits it.",
-        Cause::SlowStart => "Slow start limits it: the transfer ended before it reached another limit.",
-        Cause::Network => "The network limits it.",
-    }
-}
 
 /// Returns a rate in bits per second with three digits.
 pub(super) fn rate(bps: f64) -> String {
