@@ -29,4 +29,7 @@ pub(crate) struct DiagnoseOptions {
     /// Print the report as JSON, one object per direction of a connection
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a page with charts to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }

@@ -1,7 +1,8 @@
 //! `tightlink diagnose`: what limits running connections. `diagnose/running.rs` watches them, `diagnose/words.rs` has
-//! the report for people, `diagnose/data.rs` the one for programs.
+//! the report for people, `diagnose/data.rs` the one for programs, `diagnose/page.rs` the page.
 
 mod data;
+mod page;
 mod running;
 mod words;
 
@@ -9,11 +10,14 @@ use crate::args::DiagnoseOptions;
 use crate::print;
 use crate::problem::Problem;
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
+use lab::study::diagnosis::{Proposal, Subject, propose};
 use std::process::ExitCode;
 use units::{Bytes, Complaint};
 
 /// The connections that are reported without `--all`.
 const SHOWN: usize = 5;
+/// The directions for which a change is proposed, those with most data: a proposal simulates for up to half a second.
+const PROPOSED: usize = 2 * SHOWN;
 
 /// One direction of a connection: its evidence, and what limited it.
 struct Case {
@@ -23,6 +27,8 @@ struct Case {
     program: Option<(u32, String)>,
     /// True if the connection ended meanwhile.
     closed: bool,
+    /// The change that would help; `None` if none was sought.
+    proposal: Option<Proposal>,
 }
 
 /// A report on connections.
@@ -37,12 +43,19 @@ struct Report {
 
 impl Case {
     fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
-        Self { diagnosis: diagnose(&evidence), evidence, program, closed }
+        Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None }
+    }
+
+    /// Seeks the change that would help.
+    fn propose(&mut self) {
+        let (pid, program) = self.program.as_ref().map(|(pid, name)| (*pid, name.as_str())).unzip();
+        self.proposal = Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program }));
     }
 }
 
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
-    let report = match &options.file {
+    page::can_write(options.report.as_deref())?;
+    let mut report = match &options.file {
         Some(file) => {
             let place = file.display().to_string();
             let found = Complaint::new(place, "this build cannot read captures yet");
@@ -52,6 +65,8 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         }
         None => running::report(options)?,
     };
+    report.cases.iter_mut().take(PROPOSED).for_each(Case::propose);
+    page::write(options.report.as_deref(), &report)?;
     if options.json {
         for case in &report.cases {
             print::json(&data::of(case))?;

@@ -21,6 +21,9 @@ const WINDOWS: f64 = 10.0;
 /// The least length of that stretch, in intervals, and its largest share of the whole time.
 const LEAST_INTERVALS: usize = 25;
 const MOST_SHARE: f64 = 0.5;
+/// The round trips that a point of the goodput covers, if that leaves this number of points.
+const ROUNDS: f64 = 2.0;
+const LEAST_RATE_POINTS: usize = 20;
 /// The most bars.
 const MAX_BARS: usize = 120;
 
@@ -59,58 +62,61 @@ pub(super) fn case_data(connection: &DiagnosedConnection<'_>) -> CaseData {
     let from = intervals.first().map_or(0.0, |interval| interval.from.as_secs_f64());
     let end = |interval: &Interval| (interval.from + interval.length).as_secs_f64() - from;
     let columns = Columns { intervals, t: intervals.iter().map(end).collect() };
-    let whole = columns.t.last().copied().unwrap_or(0.0);
-    let mut charts = sequences(evidence, &columns);
+    let end_s = columns.t.last().copied().unwrap_or(0.0);
+    let (beginning, whole) = sequences(evidence, &columns);
     let needed = proposal.needed_bytes.map_or(0.0, |bytes| bytes as f64 / 1e3);
-    charts.insert(
-        usize::from(!charts.is_empty()),
-        finish(
-            "window",
-            "Data in flight and its windows",
-            "kB",
-            "sent and not acknowledged; a window that it reaches is the limit".to_owned(),
-            windows(&columns),
-            &[("needed", needed)],
-        ),
-    );
+    let note = "sent and not acknowledged; a window that it reaches is the limit".to_owned();
+    let windows = windows(&columns);
+    let windows =
+        finish("window", "Data in flight and its windows", "kB", note, windows, &[("needed", needed)]);
+    let others = [windows, round_trips(evidence, &columns), goodput(evidence, &columns, end_s)];
+    let charts = beginning.into_iter().chain(others).chain(retransmissions(&columns)).chain([whole]);
+    // A lone sample does not make a curve.
+    let curves = |chart: &Chart| chart.traces.iter().any(|trace| trace.bar_s > 0.0 || trace.x.len() > 1);
+    let charts = charts.filter(curves).collect();
+    CaseData { end_s, colored_flows: COLORS, charts, ..CaseData::default() }
+}
+
+fn round_trips(evidence: &Evidence, columns: &Columns<'_>) -> Chart {
+    // Not every interval has a sample, and the curve goes on to the next one.
+    let sampled = columns.intervals.iter().zip(&columns.t);
+    let (t, y): (Vec<f64>, Vec<f64>) =
+        sampled.filter_map(|(interval, t)| Some((*t, interval.round_trip?.as_secs_f64()))).unzip();
+    let thin = envelope(&t, &y, MAX_POINTS);
+    let curve = vec![trace(Engine::Live, None, "round-trip time".into(), &thin, 1e3)];
     let base = evidence.base_round_trip.map_or(0.0, |span| span.as_millis_f64());
-    let round_trips = columns.of(|interval| interval.round_trip.map(|span| span.as_secs_f64()));
-    let rtt = alone("round-trip time", &columns.t, &round_trips, 1e3);
-    let note =
-        "time from a segment to its acknowledgement; what exceeds the base RTT waited in a queue".to_owned();
-    charts.insert(
-        charts.len().min(2),
-        finish("rtt", "Round-trip time", "ms", note, rtt, &[("base RTT", base)]),
-    );
+    let note = "time from a segment to its acknowledgement; what exceeds the base RTT waited in a queue";
+    finish("rtt", "Round-trip time", "ms", note.to_owned(), curve, &[("base RTT", base)])
+}
+
+fn goodput(evidence: &Evidence, columns: &Columns<'_>, end_s: f64) -> Chart {
     let rates = columns.of(|interval| {
         let seconds = interval.length.as_secs_f64();
         (seconds > 0.0).then(|| interval.delivered.bits_f64() / seconds)
     });
-    let thin = interval_means(&columns.t, &rates, MAX_RATE_POINTS);
+    // A window leaves once in a round trip, so a shorter mean shows the bursts and not the rate.
+    let rounds = evidence.base_round_trip.map_or(f64::INFINITY, |span| end_s / (ROUNDS * span.as_secs_f64()));
+    let points = (rounds as usize).clamp(LEAST_RATE_POINTS, MAX_RATE_POINTS);
+    let thin = interval_means(&columns.t, &rates, points);
     let mut note = "useful data delivered per second".to_owned();
     if thin.every > 0.0 {
         note += &format!("; each point is a mean over {} s", short(thin.every));
     }
     let capacity = evidence.capacity.map_or(0.0, |rate| rate.as_bps_f64() / 1e6);
     let drawn = vec![trace(Engine::Live, None, "goodput".into(), &thin, 1e-6)];
-    charts.insert(
-        charts.len().min(3),
-        finish("rate", "Goodput", "Mbit/s", note, drawn, &[("capacity", capacity)]),
-    );
+    finish("rate", "Goodput", "Mbit/s", note, drawn, &[("capacity", capacity)])
+}
+
+/// Returns the chart of segments sent again, if there are any.
+fn retransmissions(columns: &Columns<'_>) -> Option<Chart> {
     let again = columns.of(|interval| Some(interval.retransmitted as f64));
-    if again.iter().any(|count| *count > 0.0) {
+    again.iter().any(|count| *count > 0.0).then(|| {
         let thin = interval_sums(&columns.t, &again, MAX_BARS);
         let mut bars = trace(Engine::Sim, None, "sent again".into(), &thin, 1.0);
         bars.bar_s = thin.every;
         let note = format!("segments sent again, per {} s", short(thin.every));
-        charts.insert(
-            charts.len().min(4),
-            finish("drops", "Retransmissions", "segments", note, vec![bars], &[]),
-        );
-    }
-    // A lone sample does not make a curve.
-    charts.retain(|chart| chart.traces.iter().any(|trace| trace.bar_s > 0.0 || trace.x.len() > 1));
-    CaseData { end_s: whole, colored_flows: COLORS, charts, ..CaseData::default() }
+        finish("drops", "Retransmissions", "segments", note, vec![bars], &[])
+    })
 }
 
 /// Returns a curve, or none if no value is known.
@@ -119,14 +125,6 @@ fn line((color, name): (usize, &str), t: &[f64], y: &[f64], scale: f64) -> Optio
         let thin = envelope(t, y, MAX_POINTS);
         trace(Engine::Sim, Some(Role::Flow(color)), name.to_owned(), &thin, scale)
     })
-}
-
-/// Returns the only curve of a chart.
-fn alone(name: &str, t: &[f64], y: &[f64], scale: f64) -> Vec<Trace> {
-    if y.iter().all(|value| !value.is_finite()) {
-        return Vec::new();
-    }
-    vec![trace(Engine::Live, None, name.to_owned(), &envelope(t, y, MAX_POINTS), scale)]
 }
 
 fn windows(columns: &Columns<'_>) -> Vec<Trace> {
@@ -144,24 +142,24 @@ fn windows(columns: &Columns<'_>) -> Vec<Trace> {
 }
 
 /// Returns the time-sequence graph: its first stretch, in which a window can be seen, and the whole.
-fn sequences(evidence: &Evidence, columns: &Columns<'_>) -> Vec<Chart> {
+fn sequences(evidence: &Evidence, columns: &Columns<'_>) -> (Option<Chart>, Chart) {
+    // The sequence begins with the observation, so that a curve begins at zero.
+    let mut acknowledged = vec![0.0];
     let mut sum = 0;
-    let acknowledged: Vec<f64> = evidence
-        .intervals
-        .iter()
-        .map(|interval| {
-            sum += interval.delivered.get();
-            sum as f64
-        })
-        .collect();
+    for interval in &evidence.intervals {
+        sum += interval.delivered.get();
+        acknowledged.push(sum as f64);
+    }
+    let times: Vec<f64> = [0.0].into_iter().chain(columns.t.iter().copied()).collect();
     let above = |of: fn(&Interval) -> Option<Bytes>| -> Vec<f64> {
-        columns.bytes(of).iter().zip(&acknowledged).map(|(more, sum)| more + sum).collect()
+        let more = [f64::NAN].into_iter().chain(columns.bytes(of));
+        more.zip(&acknowledged).map(|(more, sum)| more + sum).collect()
     };
     let sent = above(|interval| interval.flight);
     let window = above(|interval| interval.receive_window);
     let graph = |kind: &str, title: &str, note: &str, count: usize| {
         let cut = |y: &[f64]| y[..count].to_vec();
-        let t = &columns.t[..count];
+        let t = &times[..count];
         let lines = [
             line(FLIGHT, t, &cut(&sent), 1e-6),
             line(RECEIVE_WINDOW, t, &cut(&window), 1e-6),
@@ -169,18 +167,15 @@ fn sequences(evidence: &Evidence, columns: &Columns<'_>) -> Vec<Chart> {
         ];
         finish(kind, title, "MB", note.to_owned(), lines.into_iter().flatten().collect(), &[])
     };
-    let count = columns.t.len();
+    let count = times.len();
     let note = "acknowledged data, with the data in flight and the receive window on top of them";
-    let mut charts = Vec::new();
-    let first = first_stretch(evidence, columns);
-    if let Some(first) = first {
-        let mut chart = graph("sequence-start", "Time and sequence, the beginning", note, first);
-        chart.end_s = columns.t.get(first - 1).copied();
-        charts.push(chart);
-    }
-    let title = if first.is_some() { "Time and sequence, the whole time" } else { "Time and sequence" };
-    charts.push(graph("sequence", title, note, count));
-    charts
+    let beginning = first_stretch(evidence, columns).map(|first| Chart {
+        end_s: columns.t.get(first - 1).copied(),
+        ..graph("sequence-start", "Time and sequence, the beginning", note, first + 1)
+    });
+    let title = if beginning.is_some() { "Time and sequence, the whole time" } else { "Time and sequence" };
+    let whole = graph("sequence", title, note, count);
+    (beginning, whole)
 }
 
 /// Returns the number of intervals in which a window can be seen next to the sequence; `None` if that is most of them.

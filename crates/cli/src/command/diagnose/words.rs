@@ -3,6 +3,7 @@
 use super::{Case, Report};
 use crate::transfer_display::{bytes, rate};
 use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
+use lab::study::diagnosis::Proposal;
 use units::{Foreign, Span};
 
 /// The width of the bar of shares.
@@ -27,6 +28,16 @@ pub(super) fn of(case: &Case) -> Vec<String> {
     };
     let words = format!("{verdict} {}", diagnosis.reason);
     lines.extend(folded(words.split_whitespace().map(str::to_owned), " "));
+    lines.extend(case.proposal.iter().flat_map(proposed));
+    lines
+}
+
+/// Returns the lines about the change that would help: its sentences, and the commands to paste.
+fn proposed(proposal: &Proposal) -> Vec<String> {
+    let words = proposal.sentences.iter().flat_map(|sentence| sentence.split(' ')).map(str::to_owned);
+    let mut lines = folded(words, " ");
+    // A command stays on one line, so that it can be pasted.
+    lines.extend(proposal.remedies.iter().map(|remedy| format!("    {}: {}", remedy.place, remedy.command)));
     lines
 }
 

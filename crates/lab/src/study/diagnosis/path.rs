@@ -153,7 +153,7 @@ impl ObservedPath {
         if self.other_control {
             listed.push(format!("the sender's congestion control is {USUAL_CONTROL}"));
         }
-        listed.push("hosts are Linux's as `host = \"linux\"` has them".to_owned());
+        listed.push("hosts are Linux's".to_owned());
         listed
     }
 
