@@ -42,7 +42,7 @@ fn diagnosis(cause: Cause, path: Option<PathState>, in_use: Option<u64>) -> Diag
     }
 }
 
-const SUBJECT: Subject<'_> = Subject { pid: Some(4711), program: Some("nc") };
+const SUBJECT: Subject<'_> = Subject { pid: Some(4711), program: Some("nc"), rate: None };
 
 fn with_window(mut evidence: Evidence, window: u64) -> Evidence {
     for interval in &mut evidence.intervals {
@@ -149,7 +149,7 @@ fn a_window_of_so_rcvbuf_is_the_programs_own_to_change() {
     let limited = with_window(evidence("13Mbit/s", 80, Some("100Mbit/s")), 131_070);
     let fixed = Evidence { autotuned: Some(false), ..limited };
     let verdict = diagnosis(Cause::ReceiveWindow, None, None);
-    let proposal = propose(&fixed, &verdict, &Subject { pid: None, program: Some("iperf3") });
+    let proposal = propose(&fixed, &verdict, &Subject { program: Some("iperf3"), ..Subject::default() });
     says(&proposal, &["sets SO_RCVBUF", "iperf3 3.12", "leave `-w` out"]);
     assert_eq!(
         commands(&proposal),
@@ -302,6 +302,17 @@ fn what_is_assumed_of_the_path_is_listed() {
     let known = Evidence { buffer, ..evidence("5Mbit/s", 40, Some("50Mbit/s")) };
     let proposal = propose(&known, &diagnosis(Cause::SendingProgram, None, None), &SUBJECT);
     assert_eq!(proposal.assumptions.len(), 1, "{:?}", proposal.assumptions);
+}
+
+#[test]
+fn a_rate_by_the_users_word_counts_only_where_the_path_was_never_full() {
+    let verdict = diagnosis(Cause::ReceiveWindow, None, None);
+    let subject = Subject { rate: Some("100Mbit/s".parse().unwrap()), ..SUBJECT };
+    for (capacity, wanted) in [(None, 100e6), (Some("50Mbit/s"), 50e6)] {
+        let limited = with_window(evidence("40Mbit/s", 80, capacity), 416_000);
+        let proposal = propose(&limited, &verdict, &subject);
+        assert_eq!((proposal.rate_bps, proposal.rate_assumed), (Some(wanted), false));
+    }
 }
 
 /// The table of the guide stands between its head and an empty line. `TIGHTLINK_WRITE=1` writes it.

@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
     let (window, queue) = (behind_a_window(), behind_a_queue());
     let (of_window, of_queue) = (diagnose(&window), diagnose(&queue));
     let (first, second) = (
-        propose(&window, &of_window, &Subject { pid: Some(4711), program: Some("curl") }),
+        propose(&window, &of_window, &Subject { pid: Some(4711), program: Some("curl"), rate: None }),
         propose(&queue, &of_queue, &Subject::default()),
     );
     let page = DiagnosisPage {

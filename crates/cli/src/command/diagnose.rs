@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
 use lab::study::diagnosis::{Proposal, Subject, propose};
 use std::process::ExitCode;
-use units::{Bytes, Complaint};
+use units::{Bytes, Complaint, Rate};
 
 /// The connections that are reported without `--all`.
 const SHOWN: usize = 5;
@@ -46,10 +46,10 @@ impl Case {
         Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None }
     }
 
-    /// Seeks the change that would help.
-    fn propose(&mut self) {
+    /// Seeks the change that would help, on a path whose bottleneck has this rate if it was never full.
+    fn propose(&mut self, rate: Option<Rate>) {
         let (pid, program) = self.program.as_ref().map(|(pid, name)| (*pid, name.as_str())).unzip();
-        self.proposal = Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program }));
+        self.proposal = Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program, rate }));
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         }
         None => running::report(options)?,
     };
-    report.cases.iter_mut().take(PROPOSED).for_each(Case::propose);
+    report.cases.iter_mut().take(PROPOSED).for_each(|case| case.propose(options.rate));
     page::write(options.report.as_deref(), &report)?;
     if options.json {
         for case in &report.cases {

@@ -31,7 +31,7 @@ pub fn propose(evidence: &Evidence, diagnosis: &Diagnosis, subject: &Subject<'_>
         proposal.say("The evidence does not show what limits it, so no change is proposed.");
         return proposal;
     };
-    let path = match ObservedPath::of(evidence) {
+    let path = match ObservedPath::of(evidence, subject.rate) {
         Ok(path) => path,
         Err(missing) => {
             proposal.say(missing);

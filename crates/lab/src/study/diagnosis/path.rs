@@ -37,7 +37,7 @@ const LEAST_MEASURED: f64 = 5.0;
 /// The path of a connection, as far as the evidence has it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ObservedPath {
-    /// The bottleneck's rate; `None` if the path was never full.
+    /// The bottleneck's rate; `None` if the path was never full, and the user does not know it.
     pub(super) rate: Option<Rate>,
     pub(super) round_trip: Span,
     /// The buffer in front of the bottleneck; `None` if it is unknown.
@@ -74,20 +74,20 @@ pub(super) struct Trial<'a> {
 }
 
 impl ObservedPath {
-    /// Returns the path of a connection.
+    /// Returns the path of a connection. `known` is the bottleneck's rate by the user's word.
     ///
     /// # Errors
     /// The sentence about what the evidence lacks.
-    pub(super) fn of(evidence: &Evidence) -> Result<Self, &'static str> {
+    pub(super) fn of(evidence: &Evidence, known: Option<Rate>) -> Result<Self, &'static str> {
         let round_trip = evidence.base_round_trip.filter(|span| !span.is_zero());
         let round_trip = round_trip
             .ok_or("Its round-trip time is unknown, so the effect of a change cannot be simulated.")?;
         if evidence.goodput() == Rate::ZERO {
             return Err("No data arrived, so the effect of a change cannot be simulated.");
         }
-        let known =
+        let simulated =
             |control: &&String| cc::registry::has_control(control) && cc::registry::assist(control).is_none();
-        let control = evidence.control.as_ref().filter(known);
+        let control = evidence.control.as_ref().filter(simulated);
         let path = Self {
             rate: None,
             round_trip,
@@ -97,7 +97,7 @@ impl ObservedPath {
             segment: (evidence.segment.max(Bytes::new(1)) + HEADERS).min(LARGEST_SEGMENT),
         };
         // A bottleneck is not slower than what crossed it.
-        let rate = evidence.capacity.map(|rate| rate.max(path.on_the_wire(evidence.goodput())));
+        let rate = evidence.capacity.or(known).map(|rate| rate.max(path.on_the_wire(evidence.goodput())));
         let seen = evidence.buffer.map(|buffer| (buffer.size, buffer.at_least));
         let buffer = seen.zip(rate).map(|((size, at_least), rate)| {
             let least = if at_least { path.usual_buffer(rate) } else { path.segment };

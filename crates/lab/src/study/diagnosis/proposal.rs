@@ -2,6 +2,7 @@
 
 use super::Case;
 use serde::Serialize;
+use units::Rate;
 
 /// The owner of a connection, as far as the observer knows it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,6 +11,8 @@ pub struct Subject<'a> {
     pub pid: Option<u32>,
     /// The name of that process.
     pub program: Option<&'a str>,
+    /// The bottleneck's rate by the user's word, for a path that was never full.
+    pub rate: Option<Rate>,
 }
 
 /// The effects of a state of the path, simulated.
