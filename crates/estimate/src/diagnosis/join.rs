@@ -23,6 +23,7 @@ impl Interval {
             least_window: both(self.least_window, next.least_window, Bytes::min),
             congestion_window: next.congestion_window.or(self.congestion_window),
             unsent: next.unsent.or(self.unsent),
+            buffer_full: next.buffer_full.or(self.buffer_full),
             unread: next.unread.or(self.unread),
             round_trip: both(self.round_trip, next.round_trip, spans),
             idle: self.idle + next.idle,
