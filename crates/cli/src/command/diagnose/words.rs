@@ -4,6 +4,7 @@ use super::{Case, Report};
 use crate::transfer_display::{bytes, rate};
 use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
 use lab::study::diagnosis::Proposal;
+use report::text::capitalized;
 use units::{Foreign, Span};
 
 /// The width of the bar of shares.
@@ -37,7 +38,10 @@ fn proposed(proposal: &Proposal) -> Vec<String> {
     let words = proposal.sentences.iter().flat_map(|sentence| sentence.split(' ')).map(str::to_owned);
     let mut lines = folded(words, " ");
     // A command stays on one line, so that it can be pasted.
-    lines.extend(proposal.remedies.iter().map(|remedy| format!("    {}: {}", remedy.place, remedy.command)));
+    for remedies in proposal.remedies.chunk_by(|one, next| one.place == next.place) {
+        lines.push(format!("  {}:", capitalized(&remedies[0].place)));
+        lines.extend(remedies.iter().map(|remedy| format!("    {}", remedy.command)));
+    }
     lines
 }
 

@@ -24,6 +24,8 @@ const TRIED: [f64; 3] = [1.0, 1.25, 1.5];
 const DIFFERENT: f64 = 1.15;
 /// The most connections that are proposed and simulated.
 const MOST_CONNECTIONS: u64 = 64;
+/// The least share of a window in flight with which it is full.
+const FULL: f64 = 0.9;
 /// The most programs of a window that are named.
 const MOST_PROGRAMS: usize = 2;
 
@@ -159,13 +161,13 @@ fn enlarge(
     Some(needed)
 }
 
-/// Returns the median of the receive windows of the intervals in which the data in flight reached the window; without
-/// such intervals the window that was in use.
+/// Returns the median of the receive windows of the intervals in which the data in flight reached the window, or are
+/// unknown, as at a receiver's socket. Without such intervals returns the window that was in use.
 fn window_in_use(case: &Case<'_>) -> Option<Bytes> {
     let full = case.evidence.intervals.iter().filter_map(|interval| {
         let window = interval.receive_window?;
-        let flight = interval.peak_flight.or(interval.flight)?;
-        (flight.get() as f64 >= 0.9 * window.get() as f64).then_some(window)
+        let flight = interval.peak_flight.or(interval.flight);
+        flight.is_none_or(|flight| flight.get() as f64 >= FULL * window.get() as f64).then_some(window)
     });
     let mut full: Vec<Bytes> = full.collect();
     full.sort_unstable();
