@@ -62,8 +62,14 @@ pub struct Interval {
     pub congestion_window: Option<Bytes>,
     /// Bytes that the sending program had written, and that were not sent yet.
     pub unsent: Option<Bytes>,
+    /// The share of the send buffer in use, by the sender's kernel. It wakes a waiting program at two thirds.
+    pub buffer_use: Option<f64>,
     /// Bytes that had arrived, and that the receiving program had not read.
     pub unread: Option<Bytes>,
+    /// Payload that went the other way: requests, or the messages of a window of the program's own.
+    pub returned: Option<Bytes>,
+    /// Segments with payload: sent, or arrived.
+    pub segments: Option<u64>,
     /// The mean of the round-trip times that were sampled.
     pub round_trip: Option<Span>,
     /// The time with nothing in flight and nothing to send.
