@@ -17,9 +17,10 @@ MEANT = {
     "window-sysctl": "receive-window", "window-option": "receive-window", "slow-reader": "receiving-program",
     "pausing-reader": "receiving-program", "send-sysctl": "send-buffer", "send-option": "send-buffer",
     "slow-writer": "sending-program", "pausing-writer": "sending-program", "inner-window": "program-window",
-    "window-changing": "receive-window", "window-unused": "receive-window",
+    "window-changing": "receive-window",
 }
-"""The limit that a kind configures; the network alone limits the others."""
+"""The limit that a kind configures; the network alone limits the others. The window of `window-unused` is larger than
+path and buffer together, so that it cannot apply."""
 
 WINDOW_SHARE = 0.66
 """The part of a receive buffer that becomes window behind a TUN device (docs/guide/emulate.md)."""

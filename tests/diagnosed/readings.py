@@ -21,7 +21,7 @@ def main(out, seconds, port):
     link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
     due = time.monotonic()
     ends = due + seconds
-    with open(out, "wb", buffering=1 << 16) as file:
+    with open(out, "wb", buffering=0) as file:
         while due < ends:
             link.send(header + request)
             done = False

@@ -24,6 +24,9 @@ import time
 import draw
 
 HERE = pathlib.Path(__file__).resolve().parent
+RECORDED = """for side in near far; do
+    until grep -qs listening $side.tcpdump && [ -e $side.readings ]; do sleep 0.05; done
+done"""
 MEMORY = {"near": "sender", "far": "receiver"}
 
 
@@ -35,7 +38,7 @@ def watch(side, case):
         if key in options:
             most = max(options[key], least)
             lines.append(f"sysctl -qw net.ipv4.tcp_{key}='{least} {min(start, most)} {most}'")
-    lines.append(f"tcpdump -Z root -i tight -s 128 -w {side}.pcap 'tcp port 5000' 2>{side}.tcpdump & TCPDUMP=$!")
+    lines.append(f"tcpdump -Z root --immediate-mode -U -i tight -s 128 -w {side}.pcap 'tcp port 5000' 2>{side}.tcpdump & TCPDUMP=$!")
     lines.append(f"python3 {HERE}/readings.py {side}.readings {case['seconds'] + 6} 5000 & READINGS=$!")
     return "\n".join(lines)
 
@@ -58,10 +61,10 @@ def command(program, case):
         out += ["--set", f'link.rate={{ steps = {text}, every = "{every}s" }}']
     for change in case["set"]:
         out += ["--set", change]
-    server = f"{watch('far', case)}\nsleep 0.3\nexec python3 {HERE}/program.py receive case.json far.json"
-    near = (f"cat /proc/uptime > begin\n{watch('near', case)}\nsleep 0.8\n"
+    server = f"{watch('far', case)}\nexec python3 {HERE}/program.py receive case.json far.json"
+    near = (f"cat /proc/uptime > begin\n{watch('near', case)}\n{RECORDED}\n"
             f"python3 {HERE}/program.py send case.json near.json\n"
-            "sleep 0.2\nkill $TCPDUMP $READINGS\nwait")
+            "sleep 0.5\nkill $TCPDUMP $READINGS\nwait")
     return [*out, "--server", server, "--", "sh", "-c", near]
 
 
