@@ -4,9 +4,10 @@
 //! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
 //! allows.
 //!
-//! Reading order: `evidence.rs`, `verdict.rs`.
+//! Reading order: `evidence.rs`, `join.rs`, `verdict.rs`.
 
 mod evidence;
+mod join;
 mod verdict;
 
 pub use evidence::{BufferEstimate, Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
