@@ -7,9 +7,11 @@
 //! they cost more.
 //!
 //! Reading order: this file, `watch/connection.rs` (one connection), `watch/side.rs` (one direction: intervals from
-//! readings), `watch/settings.rs` (the namespace's), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
+//! readings), `watch/settings.rs` (the namespace's),
+//! `watch/both_ends.rs` (connections within one namespace), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
 
 mod absence;
+mod both_ends;
 mod connection;
 mod error;
 mod settings;
@@ -23,6 +25,7 @@ use crate::process::{Process, ProcessError};
 use connection::Track;
 use host::clock::thread_cpu;
 use host::{Clock, ConnectionId, SockDiag, TcpConnection};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use units::{Bytes, Foreign, Span, Time};
@@ -30,7 +33,7 @@ use units::{Bytes, Foreign, Span, Time};
 /// The time between two readings of a connection.
 pub const USUAL_INTERVAL: Span = Span::from_millis(20);
 /// The least time between two scans.
-const SCAN_INTERVAL: Span = Span::from_millis(250);
+const SCAN_INTERVAL: Span = Span::from_millis(240);
 /// The least time between two scans, in lengths of the last one: scans take at most 1/400 of a processor.
 const SCAN_SHARE: u64 = 400;
 /// The most connections that are read in every round. The others are read in every scan.
@@ -75,7 +78,10 @@ pub struct Watcher {
     diag: SockDiag,
     settings: ReceiveSettings,
     tracks: BTreeMap<u64, Track>,
+    /// The connections that have ended, and that moved data.
     ended: Vec<WatchedConnection>,
+    /// The number of those that have ended, and that moved nothing.
+    idle: usize,
     forgotten: (usize, Bytes),
     /// The connections of each round.
     busiest: Vec<ConnectionId>,
@@ -107,6 +113,7 @@ impl Watcher {
             settings: ReceiveSettings::read(),
             tracks: BTreeMap::new(),
             ended: Vec::new(),
+            idle: 0,
             forgotten: (0, Bytes::ZERO),
             busiest: Vec::new(),
             began: now,
@@ -123,24 +130,27 @@ impl Watcher {
     /// [`WatchError::Host`].
     pub fn poll(&mut self, clock: &Clock) -> Result<(), WatchError> {
         let now = clock.now();
+        if now < self.wakeup() {
+            return Ok(());
+        }
         if now >= self.scan {
             let before = thread_cpu();
             self.look_around(clock)?;
             let took = thread_cpu().saturating_sub(before);
             self.scan = now + SCAN_INTERVAL.max(took * SCAN_SHARE);
-            self.round = now + USUAL_INTERVAL;
-        } else if now >= self.round {
+        } else {
             self.read(clock)?;
-            // A round that is late does not shorten the next one.
-            self.round = (self.round + USUAL_INTERVAL).max(now + USUAL_INTERVAL.scale(0.5));
         }
+        // A round that is late does not shorten the next one by more than a half.
+        self.round = (self.round + USUAL_INTERVAL).max(now + USUAL_INTERVAL.scale(0.5));
         Ok(())
     }
 
     /// Returns the time of the next reading.
     #[must_use]
     pub fn wakeup(&self) -> Time {
-        if self.busiest.is_empty() { self.scan } else { self.scan.min(self.round) }
+        // A scan takes the place of a round, so that all intervals have the same length.
+        if self.busiest.is_empty() { self.scan } else { self.round }
     }
 
     /// Returns true if the program has ended, and with it its connections.
@@ -155,7 +165,7 @@ impl Watcher {
         let open = self.tracks.values().map(|track| track.moved().0 + track.moved().1);
         let ended = self.ended.iter().map(WatchedConnection::moved);
         let moved = open.chain(ended).fold(self.forgotten.1, |sum, moved| sum + moved);
-        (self.tracks.len() + self.ended.len() + self.forgotten.0, moved)
+        (self.tracks.len() + self.ended.len() + self.forgotten.0 + self.idle, moved)
     }
 
     /// Makes the last readings and returns the outcome.
@@ -168,10 +178,11 @@ impl Watcher {
         let settings = self.settings;
         let open = std::mem::take(&mut self.tracks).into_values();
         self.ended.extend(open.map(|track| track.end(self.began, &settings)));
-        let all = self.ended.len() + self.forgotten.0;
+        let idle = self.idle + self.ended.iter().filter(|connection| connection.evidence.is_empty()).count();
+        let all = self.ended.len() + self.forgotten.0 + self.idle;
         let mut connections = self.ended;
-        connections.retain(|connection| !connection.evidence.is_empty());
-        connections.sort_by_key(|connection| std::cmp::Reverse(connection.moved()));
+        both_ends::merge(&mut connections);
+        connections.sort_by_key(|connection| Reverse(connection.moved()));
         let whose = self.whose;
         if all == 0 {
             let instead = match &self.process {
@@ -183,7 +194,6 @@ impl Watcher {
         if connections.is_empty() {
             return Err(WatchError::NothingMoved { whose, connections: all, time });
         }
-        let idle = all - connections.len() - self.forgotten.0;
         Ok(Watched { connections, idle, forgotten: self.forgotten, time, settings })
     }
 
@@ -209,14 +219,9 @@ impl Watcher {
         for cookie in gone {
             self.close(cookie);
         }
-        let mut active = Vec::new();
-        for (cookie, track) in &mut self.tracks {
-            let is_new = track.recent == Bytes::ZERO && track.len() == 0;
-            track.count();
-            if track.recent > Bytes::ZERO || (track.waits && !is_new) {
-                active.push((std::cmp::Reverse(track.recent), *cookie));
-            }
-        }
+        let ranks =
+            self.tracks.iter_mut().filter_map(|(cookie, track)| Some((Reverse(track.count()?), *cookie)));
+        let mut active: Vec<_> = ranks.collect();
         active.sort_unstable();
         let busiest = active.iter().take(MOST_READ).filter_map(|(_, cookie)| self.tracks.get(cookie));
         self.busiest = busiest.map(|track| track.id().clone()).collect();
@@ -249,15 +254,33 @@ impl Watcher {
     fn close(&mut self, cookie: u64) {
         let Some(mut track) = self.tracks.remove(&cookie) else { return };
         track.closed = true;
-        self.ended.push(track.end(self.began, &self.settings));
+        let connection = track.end(self.began, &self.settings);
+        if connection.evidence.is_empty() {
+            self.idle += 1;
+            return;
+        }
+        self.ended.push(connection);
         if self.ended.len() > 2 * MOST_ENDED {
-            self.ended.sort_by_key(|connection| std::cmp::Reverse(connection.moved()));
+            self.ended.sort_by_key(|connection| Reverse(connection.moved()));
             for connection in self.ended.drain(MOST_ENDED..) {
                 self.forgotten.0 += 1;
                 self.forgotten.1 += connection.moved();
             }
         }
     }
+}
+
+/// Makes the outcome for one connection from readings that were made earlier, each with its time; `None` without any.
+#[must_use]
+pub fn replay(
+    readings: impl IntoIterator<Item = (Time, TcpConnection)>,
+    settings: &ReceiveSettings,
+) -> Option<WatchedConnection> {
+    let mut readings = readings.into_iter();
+    let (began, first) = readings.next()?;
+    let mut track = Track::new(began, first);
+    readings.for_each(|(at, connection)| track.observe(at, connection));
+    Some(track.end(began, settings))
 }
 
 impl WatchConfig {

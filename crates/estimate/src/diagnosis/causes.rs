@@ -18,8 +18,6 @@ const SOME: f64 = 0.3;
 const SHRUNK: f64 = 0.7;
 /// The share of the best rate below which a receiver that does not read slows its sender: the kernel acknowledges late.
 const SLOWED: f64 = 0.8;
-/// The share of the send buffer's memory in use at which the kernel lets a program wait: two thirds, less a write.
-const BUFFER_FULL: f64 = 0.6;
 /// The factor by which the data delivered per round trip grows during slow start. Slow start doubles it; CUBIC before
 /// its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
 const OPENS: f64 = 1.25;
@@ -143,7 +141,7 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
     if queued {
         return Cause::Network;
     }
-    if stretch.buffer_use.is_some_and(|used| used >= BUFFER_FULL) {
+    if share(stretch.buffer_full) >= MOST {
         return Cause::SendBuffer;
     }
     if context.answers > MOST {

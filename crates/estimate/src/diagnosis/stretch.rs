@@ -28,13 +28,12 @@ pub(super) struct Stretch {
     pub(super) dry: Span,
     /// The time in which a part of the data in flight was known.
     pub(super) known: Span,
-    /// The time of the kernel's clock for the send buffer.
-    pub(super) buffer_clock: Span,
     pub(super) peak_flight: Option<Bytes>,
     /// The receive window: at the first interval, at the last, the least, the largest.
     pub(super) windows: Option<[Bytes; 4]>,
     pub(super) least_unread: Option<Bytes>,
-    pub(super) buffer_use: Option<f64>,
+    /// The time with a full send buffer.
+    pub(super) buffer_full: Span,
     pub(super) returned: Option<Bytes>,
     pub(super) segments: Option<u64>,
     /// The round trip: the least, the mean and the largest of the intervals' means.
@@ -76,7 +75,6 @@ impl Stretch {
         self.full += full;
         self.dry += if is_dry { busy } else { Span::ZERO };
         self.known += if interval.unsent.is_some() { busy } else { Span::ZERO };
-        self.buffer_clock += interval.kernel.map_or(Span::ZERO, |kernel| kernel.buffer_limited);
         self.peak_flight = self.peak_flight.max(flight);
         if let Some(last) = interval.receive_window {
             let least = interval.least_window.unwrap_or(last).min(last);
@@ -87,10 +85,7 @@ impl Stretch {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        self.buffer_use = match (self.buffer_use, interval.buffer_use) {
-            (Some(one), Some(other)) => Some(one * before + other * (1.0 - before)),
-            (one, other) => one.or(other),
-        };
+        self.buffer_full += if interval.buffer_full == Some(true) { busy } else { Span::ZERO };
         self.returned = sum(self.returned, interval.returned);
         self.segments = match (self.segments, interval.segments) {
             (Some(one), Some(other)) => Some(one + other),

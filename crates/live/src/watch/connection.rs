@@ -52,10 +52,8 @@ pub(super) struct Track {
     receiving: Side,
     /// The payload that had moved at the last scan.
     counted: Bytes,
-    /// The payload that moved between the last two scans.
-    pub(super) recent: Bytes,
-    /// True if data waited at the last scan.
-    pub(super) waits: bool,
+    /// True until the second scan.
+    is_new: bool,
     /// True once the connection has ended.
     pub(super) closed: bool,
 }
@@ -69,8 +67,7 @@ impl Track {
             sending: Side::new(Vantage::SenderSocket),
             receiving: Side::new(Vantage::ReceiverSocket),
             counted: Bytes::ZERO,
-            recent: Bytes::ZERO,
-            waits: true,
+            is_new: true,
             closed: false,
         }
     }
@@ -110,13 +107,16 @@ impl Track {
         self.last = reading;
     }
 
-    /// Ends the time since the last scan.
-    pub(super) fn count(&mut self) {
+    /// Ends the time since the last scan. Returns the rank of the connection among those that are read often: the payload
+    /// that moved in that time, and then true if data waits. Returns `None` if neither moves, unless it is new.
+    pub(super) fn count(&mut self) -> Option<(Bytes, bool)> {
         let (sent, received) = self.moved();
-        self.recent = (sent + received).saturating_sub(self.counted);
+        let recent = (sent + received).saturating_sub(self.counted);
         self.counted = sent + received;
         let connection = &self.last.connection;
-        self.waits = connection.unacknowledged > Bytes::ZERO || connection.unread > Bytes::ZERO;
+        let waits = connection.unacknowledged > Bytes::ZERO || connection.unread > Bytes::ZERO;
+        let is_new = std::mem::replace(&mut self.is_new, false);
+        (recent > Bytes::ZERO || waits || is_new).then_some((recent, waits))
     }
 
     /// Returns the outcome.
@@ -128,16 +128,10 @@ impl Track {
         let outward = Direction { source: local, destination: peer };
         let inward = Direction { source: peer, destination: local };
         let small = |bytes: Bytes| (bytes.get() as f64) < SMALL_SHARE * most.get() as f64;
-        let sending = self
-            .sending
-            .evidence(outward, last)
-            .filter(|_| !small(sent))
-            .map(|evidence| Evidence { control: first.control.clone(), ..evidence });
-        let receiving = self
-            .receiving
-            .evidence(inward, last)
-            .filter(|_| !small(received))
-            .map(|evidence| Evidence { autotuned: settings.autotunes(first, last), ..evidence });
+        let sending = self.sending.evidence(outward, first, last).filter(|_| !small(sent));
+        let receiving = self.receiving.evidence(inward, first, last).filter(|_| !small(received));
+        let receiving =
+            receiving.map(|evidence| Evidence { autotuned: settings.autotunes(first, last), ..evidence });
         let mut evidence: Vec<Evidence> = sending.into_iter().chain(receiving).collect();
         evidence.sort_by_key(|evidence| std::cmp::Reverse(evidence.delivered()));
         WatchedConnection {

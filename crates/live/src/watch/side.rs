@@ -1,13 +1,20 @@
 //! [`Side`]: one direction of one connection, from readings of its socket.
 
 use crate::window::advertisable;
-use estimate::diagnosis::{Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
+use estimate::diagnosis::{Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage, bottleneck};
 use host::TcpConnection;
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
 /// The number of earlier readings that a receiver keeps, to know the data that arrived within a round trip.
 const MOST_PAST: usize = 64;
+
+/// The round trips, and the least time, over which a receiver counts data: it arrives in bursts.
+const COUNTED_ROUND_TRIPS: u64 = 4;
+const COUNTED: Span = Span::from_millis(100);
+/// The share of a send buffer from which it is full. The kernel wakes a writer when a third is free
+/// (`sk_stream_is_writeable`), so that the buffer of a program that waits has two thirds at least.
+const BUFFER_FULL: f64 = 0.66;
 
 /// A reading of a connection, with its time.
 #[derive(Clone, Debug)]
@@ -138,7 +145,13 @@ impl Side {
             least_window: new.snd_wnd.zip(old.snd_wnd).map(|(new, old)| new.min(old)),
             congestion_window: Some(new.congestion_window()),
             unsent: Some(new.notsent_bytes),
+            buffer_full: after
+                .connection
+                .memory
+                .map(|memory| memory.queued.get() as f64 >= BUFFER_FULL * memory.send_buffer.get() as f64),
             unread: None,
+            returned: Some(new.stream_received().saturating_sub(old.stream_received())),
+            segments: Some(u64::from(new.data_segs_out.saturating_sub(old.data_segs_out))),
             round_trip: new.rtt.filter(|_| delivered > Bytes::ZERO),
             idle,
             kernel: busy.zip(window_limited).zip(buffer_limited).map(
@@ -207,7 +220,10 @@ impl Side {
             least_window: Some(first.min(last)),
             congestion_window: None,
             unsent: None,
+            buffer_full: None,
             unread: Some(after.connection.unread),
+            returned: Some(new.bytes_acked.saturating_sub(old.bytes_acked)),
+            segments: Some(u64::from(new.data_segs_in.saturating_sub(old.data_segs_in))),
             round_trip: new.rcv_rtt.filter(|_| delivered > Bytes::ZERO),
             idle: quiet(after, delivered, length),
             kernel: None,
@@ -218,10 +234,10 @@ impl Side {
         }
     }
 
-    /// Returns the bytes that arrived within the last `round_trip`.
+    /// Returns the mean of the bytes that arrived within a `round_trip` lately.
     fn within(&self, round_trip: Span) -> Option<Bytes> {
         let &(end, last) = self.past.back()?;
-        let begin = end - round_trip;
+        let begin = end - (round_trip * COUNTED_ROUND_TRIPS).max(COUNTED);
         let at = self.past.partition_point(|&(time, _)| time <= begin).saturating_sub(1);
         let &(start, earlier) = self.past.get(at)?;
         let rate = Rate::of(last.saturating_sub(earlier), end.since(start).max(Span::from_nanos(1)));
@@ -229,24 +245,35 @@ impl Side {
     }
 
     /// Makes the evidence; `None` if nothing moved and nothing waited.
-    pub(super) fn evidence(self, direction: Direction, last: &TcpConnection) -> Option<Evidence> {
+    pub(super) fn evidence(
+        self,
+        direction: Direction,
+        first: &TcpConnection,
+        last: &TcpConnection,
+    ) -> Option<Evidence> {
         if self.intervals.is_empty() {
             return None;
         }
-        let info = &last.info;
+        let (before, info) = (&first.info, &last.info);
+        let is_sender = self.vantage == Vantage::SenderSocket;
         let (segment, scale, least) = match self.vantage {
             Vantage::SenderSocket => (info.snd_mss, info.snd_wscale, self.least_round_trip),
             // The least round trip of its own segments has no steps of a millisecond, and no wait of the sender.
             _ => (info.rcv_mss, info.rcv_wscale, info.min_rtt.or(self.least_round_trip)),
         };
-        Some(Evidence {
+        let mut evidence = Evidence {
             window_scale: info.options.window_scaling.then_some(scale),
             segment,
             base_round_trip: least,
+            control: first.control.clone().filter(|_| is_sender),
             episodes: self.episodes,
+            needless: if is_sender { difference(info.dsack_dups, before.dsack_dups) } else { 0 },
+            timeouts: u64::from(info.timeouts.unwrap_or(0).saturating_sub(before.timeouts.unwrap_or(0))),
             intervals: self.intervals,
             ..Evidence::new(direction, self.vantage)
-        })
+        };
+        (evidence.capacity, evidence.buffer) = bottleneck(&evidence);
+        Some(evidence)
     }
 }
 
@@ -257,8 +284,9 @@ fn quiet(after: &Reading, delivered: Bytes, length: Span) -> Span {
     if delivered > Bytes::ZERO || after.connection.unread > Bytes::ZERO || is_closed {
         return Span::ZERO;
     }
-    // Data that the sender sends after a silence arrives a round trip later at the earliest.
-    let round_trip = info.rcv_rtt.or(info.rtt).unwrap_or_default();
+    // A sender with data is silent for a round trip at most: until acknowledgements arrive. The least round trip counts,
+    // because the receiver's estimate has the pauses of the sender in it.
+    let round_trip = info.min_rtt.or(info.rcv_rtt).unwrap_or_default();
     info.last_data_recv.saturating_sub(round_trip).min(length)
 }
 
