@@ -21,6 +21,10 @@ pub(super) struct Stretch {
     /// The time without data in flight or waiting.
     pub(super) idle: Span,
     pub(super) delivered: Bytes,
+    /// Payload that arrived, in order or not, as far as the segments show it.
+    pub(super) arrived: Bytes,
+    /// The largest rate of arrival of an interval.
+    pub(super) peak: Rate,
     pub(super) sent: Option<Bytes>,
     /// The time with a full receive window, by the data in flight or the kernel's clock.
     pub(super) full: Span,
@@ -51,7 +55,7 @@ impl Stretch {
 
     /// Returns the rate of delivery while data was in flight or waited.
     pub(super) fn rate(&self) -> Rate {
-        if self.busy() == Span::ZERO { Rate::ZERO } else { Rate::of(self.delivered, self.busy()) }
+        if self.busy() == Span::ZERO { Rate::ZERO } else { Rate::of(self.arrived, self.busy()) }
     }
 
     fn add(&mut self, interval: &Interval, segment: Bytes) {
@@ -71,6 +75,14 @@ impl Stretch {
         self.length += interval.length;
         self.idle += interval.idle.min(interval.length);
         self.delivered += interval.delivered;
+        let arrived = match interval.segments {
+            Some(segments) if interval.unread.is_some() => interval.delivered.max(segment * segments),
+            _ => interval.delivered,
+        };
+        self.arrived += arrived;
+        if interval.length > Span::ZERO {
+            self.peak = self.peak.max(Rate::of(arrived, interval.length));
+        }
         self.sent = sum(self.sent, interval.sent);
         self.full += full;
         self.dry += if is_dry { busy } else { Span::ZERO };

@@ -155,6 +155,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
             context.largest = context.largest.max(largest);
         }
         let cause = cause(&context, number, stretch);
+        if stretch.strays > 0 {
+            context.lost = Some(stretch.from + stretch.length);
+        }
         // Without answers of the other end, the program waits for them.
         let idle = if cause == Cause::ProgramWindow { cause } else { Cause::SendingProgram };
         times[idle as usize] += stretch.idle;
