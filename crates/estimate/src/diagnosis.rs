@@ -4,10 +4,13 @@
 //! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
 //! allows.
 //!
-//! Reading order: `evidence.rs`, `verdict.rs`.
+//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`, `verdict.rs`.
 
+mod bottleneck;
 mod evidence;
+mod join;
 mod verdict;
 
+pub use bottleneck::bottleneck;
 pub use evidence::{BufferEstimate, Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
 pub use verdict::{Cause, Confidence, Diagnosis, PathState, Shares, diagnose};
