@@ -33,8 +33,8 @@ const ROOMS: &[Room] = &[
     room(1, "air", &["units"]),
     room(1, "transport", &["units"]),
     room(1, "scenario", &["units", "transport"]),
-    room(2, "capture", &["units", "link"]),
     room(2, "estimate", &["units", "model"]),
+    room(2, "capture", &["units", "link", "estimate"]),
     Room {
         layer: 2,
         name: "cc",
