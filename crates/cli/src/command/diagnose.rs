@@ -1,6 +1,8 @@
-//! `tightlink diagnose`: what limits running connections. `diagnose/running.rs` watches them, `diagnose/words.rs` has
-//! the report for people, `diagnose/data.rs` the one for programs, `diagnose/page.rs` the page.
+//! `tightlink diagnose`: what limits connections. `diagnose/running.rs` watches those that run, `diagnose/capture.rs` reads
+//! those of a capture. `diagnose/words.rs` has the report for people, `diagnose/data.rs` the one for programs, and
+//! `diagnose/page.rs` the page.
 
+mod capture;
 mod data;
 mod page;
 mod running;
@@ -9,10 +11,11 @@ mod words;
 use crate::args::DiagnoseOptions;
 use crate::print;
 use crate::problem::Problem;
+use ::capture::connections::Statistics;
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
 use lab::study::diagnosis::{Proposal, Subject, propose};
 use std::process::ExitCode;
-use units::{Bytes, Complaint, Rate};
+use units::{Bytes, Rate};
 
 /// The connections that are reported without `--all`.
 const SHOWN: usize = 5;
@@ -29,9 +32,12 @@ struct Case {
     closed: bool,
     /// The change that would help; `None` if none was sought.
     proposal: Option<Proposal>,
+    /// The sums of a capture.
+    sums: Option<Statistics>,
 }
 
 /// A report on connections.
+#[derive(Default)]
 struct Report {
     /// The directions of the connections that are shown, those of one connection one after the other.
     cases: Vec<Case>,
@@ -43,7 +49,7 @@ struct Report {
 
 impl Case {
     fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
-        Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None }
+        Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None, sums: None }
     }
 
     /// Seeks the change that would help, on a path whose bottleneck has this rate if it was never full.
@@ -56,13 +62,7 @@ impl Case {
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     page::can_write(options.report.as_deref())?;
     let mut report = match &options.file {
-        Some(file) => {
-            let place = file.display().to_string();
-            let found = Complaint::new(place, "this build cannot read captures yet");
-            return Err(Problem::usage(
-                found.help("watch the connection while it runs: --pid, --port or --to"),
-            ));
-        }
+        Some(file) => capture::report(file, options)?,
         None => running::report(options)?,
     };
     report.cases.iter_mut().take(PROPOSED).for_each(|case| case.propose(options.rate));
