@@ -1,7 +1,8 @@
-//! The commands and their options: the words of `--help`. `args/size.rs` and `args/emulate.rs` have the options of
-//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` has help for
+//! The commands and their options: the words of `--help`. `args/size.rs`, `args/diagnose.rs` and `args/emulate.rs` have
+//! the options of the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` has help for
 //! unknown options.
 
+mod diagnose;
 mod emulate;
 mod files;
 mod size;
@@ -9,6 +10,7 @@ mod tips;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+pub(crate) use diagnose::DiagnoseOptions;
 pub(crate) use emulate::{EmulateOptions, QueueChoice, RateChoice};
 pub(crate) use files::{ReceiveOptions, SendOptions, VerifyOptions};
 use lab::run::record::Engine;
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     List(ListOptions),
     /// Explain the keys of the scenario file: type, default and meaning
     Keys(KeysOptions),
+    /// Find what limits running connections: a window, a buffer, a program or the network
+    Diagnose(DiagnoseOptions),
     /// Size the receive windows of a running program, or of a command, while data arrives
     Tune(TuneOptions),
     /// Run any program behind an emulated tight link

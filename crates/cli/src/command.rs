@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod diagnose;
 pub(crate) mod docs;
 pub(crate) mod emulate;
 pub(crate) mod figure;

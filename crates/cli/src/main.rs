@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::New(options) => command::new::run(&options),
         Command::List(options) => command::list::run(&options),
         Command::Keys(options) => command::keys::run(&options),
+        Command::Diagnose(options) => command::diagnose::run(&options),
         Command::Tune(options) => command::tune::run(&options),
         Command::Emulate(options) => command::emulate::run(options),
         Command::Receive(options) => command::receive::run(&options),

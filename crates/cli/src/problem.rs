@@ -109,3 +109,9 @@ impl From<live::tune::TuneError> for Problem {
         if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
     }
 }
+
+impl From<live::watch::WatchError> for Problem {
+    fn from(error: live::watch::WatchError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
+    }
+}

@@ -4,10 +4,15 @@
 //! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
 //! allows.
 //!
-//! Reading order: `evidence.rs`, `verdict.rs`.
+//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`, `verdict.rs`; `stretch.rs` and `causes.rs` for the shares.
 
+mod bottleneck;
+mod causes;
 mod evidence;
+mod join;
+mod stretch;
 mod verdict;
 
+pub use bottleneck::bottleneck;
 pub use evidence::{BufferEstimate, Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
 pub use verdict::{Cause, Confidence, Diagnosis, PathState, Shares, diagnose};

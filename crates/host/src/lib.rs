@@ -8,7 +8,7 @@
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
-//! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
+//! `pace.rs`, `tcp_info.rs`, `sock_diag.rs` (the same of all connections), `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
 //! `random.rs`, `realtime.rs` (a thread's priority), `large_pages.rs`, `error.rs`. `losses.rs` and `waiting.rs` read
 //! counters of the kernel.
 //!
@@ -36,6 +36,7 @@ mod poller;
 pub mod port_owner;
 mod random;
 mod realtime;
+mod sock_diag;
 mod stack;
 mod tcp_info;
 pub mod waiting;
@@ -50,5 +51,6 @@ pub use pace::Pace;
 pub use poller::{Interest, PollFd, PollFlags, Poller, WaitResult, Waker, wait};
 pub use random::fill_random;
 pub use realtime::run_ahead;
+pub use sock_diag::{ConnectionId, SockDiag, SocketMemory, TcpConnection};
 pub use stack::{SettingChange, Stack, limit_send_memory, raise_receive_memory, raise_send_memory};
 pub use tcp_info::{TcpInfo, TcpOptions};

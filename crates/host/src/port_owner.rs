@@ -28,11 +28,26 @@ fn listening_inodes(port: u16) -> Vec<u64> {
         .collect()
 }
 
-/// Lists the processes that hold the socket with this inode open.
+/// Returns a process that holds the socket with this inode open, and its name as data: show it as [`Foreign`].
+#[must_use]
+pub fn of_inode(inode: u64) -> Option<(u32, String)> {
+    holders(inode).into_iter().next()
+}
+
+/// Names the processes that hold the socket with this inode open.
 fn owners_of(inode: u64) -> Vec<String> {
+    let named = |(id, name): (u32, String)| {
+        let own = if id == std::process::id() { ", this one" } else { "" };
+        format!("process {id} ({}{own})", Foreign::new(&name))
+    };
+    holders(inode).into_iter().map(named).collect()
+}
+
+/// Lists the processes that hold the socket with this inode open, with their names.
+fn holders(inode: u64) -> Vec<(u32, String)> {
     let socket = format!("socket:[{inode}]");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let mut owners = Vec::new();
+    let mut holders = Vec::new();
     for process in processes.flatten() {
         let Some(id) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -42,10 +57,9 @@ fn owners_of(inode: u64) -> Vec<String> {
             fs::read_link(descriptor.path()).is_ok_and(|link| link.as_os_str() == &*socket)
         });
         if holds {
-            let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
-            let own = if id == std::process::id() { ", this one" } else { "" };
-            owners.push(format!("process {id} ({}{own})", Foreign::new(name.trim())));
+            let name = fs::read(process.path().join("comm")).unwrap_or_default();
+            holders.push((id, String::from_utf8_lossy(name.trim_ascii_end()).into_owned()));
         }
     }
-    owners
+    holders
 }

@@ -8,10 +8,11 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd};
 use units::{Bytes, Rate, Span};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The kernel's layout, with zeros where it returned nothing.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 struct RawTcpInfo {
     state: u8,
     ca_state: u8,
@@ -125,6 +126,10 @@ pub struct TcpInfo {
     pub min_rtt: Option<Span>,
     /// The receiver's estimate of the round-trip time. With time stamps, it has steps of a millisecond.
     pub rcv_rtt: Option<Span>,
+    /// The time since the last data arrived, in steps of the kernel's timer.
+    pub last_data_recv: Span,
+    /// The limit of the window that this end advertises: it grows as data arrives.
+    pub rcv_ssthresh: Bytes,
     /// Congestion window.
     pub snd_cwnd: u32,
     /// Slow-start threshold; `None` while it is unlimited.
@@ -139,6 +144,8 @@ pub struct TcpInfo {
     pub notsent_bytes: Bytes,
     /// Segments with payload sent, retransmissions included.
     pub data_segs_out: u32,
+    /// Segments with payload received.
+    pub data_segs_in: u32,
     /// The latest sample of the delivery rate.
     pub delivery_rate: Option<Rate>,
     /// True if that rate was measured while the program had written too little: the path may carry more.
@@ -153,6 +160,10 @@ pub struct TcpInfo {
     pub bytes_sent: Option<Bytes>,
     /// Payload retransmitted.
     pub bytes_retrans: Option<Bytes>,
+    /// Segments that the receiver acknowledged with a mark of congestion.
+    pub delivered_ce: Option<u32>,
+    /// Segments retransmitted without need, as the receiver reported by D-SACK.
+    pub dsack_dups: Option<u32>,
     /// Segments received out of order.
     pub rcv_ooopack: Option<u32>,
     /// The peer's window as last advertised.
@@ -208,6 +219,14 @@ impl TcpInfo {
         self.bytes_received.saturating_sub(Bytes::new(u64::from(self.state == STATE_CLOSE_WAIT)))
     }
 
+    /// Reads the kernel's layout from the bytes of a netlink attribute, which may be shorter or longer than ours.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut raw = RawTcpInfo::default();
+        let length = bytes.len().min(size_of::<RawTcpInfo>());
+        raw.as_mut_bytes()[..length].copy_from_slice(&bytes[..length]);
+        Self::from_raw(&raw, length)
+    }
+
     fn from_raw(raw: &RawTcpInfo, length: usize) -> Self {
         macro_rules! returned {
             ($field:ident) => {
@@ -239,6 +258,8 @@ impl TcpInfo {
             rttvar: micros(raw.rttvar),
             min_rtt: returned!(min_rtt).filter(|&value| value != 0 && value != u32::MAX).map(micros),
             rcv_rtt: (raw.rcv_rtt != 0).then(|| micros(raw.rcv_rtt)),
+            last_data_recv: Span::from_millis(u64::from(raw.last_data_recv)),
+            rcv_ssthresh: bytes(raw.rcv_ssthresh),
             snd_cwnd: raw.snd_cwnd,
             // TCP_INFINITE_SSTHRESH
             snd_ssthresh: (raw.snd_ssthresh < 0x7fff_ffff).then_some(raw.snd_ssthresh),
@@ -247,6 +268,7 @@ impl TcpInfo {
             bytes_received: Bytes::new(raw.bytes_received),
             notsent_bytes: bytes(raw.notsent_bytes),
             data_segs_out: raw.data_segs_out,
+            data_segs_in: raw.data_segs_in,
             delivery_rate: returned!(delivery_rate).filter(|&value| value != 0).map(rate),
             app_limited: raw.flags & 1 != 0,
             busy_time: returned!(busy_time).map(Span::from_micros),
@@ -254,6 +276,8 @@ impl TcpInfo {
             sndbuf_limited: returned!(sndbuf_limited).map(Span::from_micros),
             bytes_sent: returned!(bytes_sent).map(Bytes::new),
             bytes_retrans: returned!(bytes_retrans).map(Bytes::new),
+            delivered_ce: returned!(delivered_ce),
+            dsack_dups: returned!(dsack_dups),
             rcv_ooopack: returned!(rcv_ooopack),
             snd_wnd: returned!(snd_wnd).map(bytes),
             rcv_wnd: returned!(rcv_wnd).map(bytes),

@@ -9,6 +9,7 @@
 //! - `window.rs`: the actuator;
 //! - `sized_group.rs`: a sizer for the actuators of one connection or several; `probed_group.rs`: the same with probes;
 //! - `sobas_socket.rs`: a socket with a sizer for other programs; `tune.rs`: sizers for unmodified programs;
+//! - `watch.rs`: what limits connections of unmodified programs; `process.rs`: a program and its descriptors;
 //! - `load.rs`: flows of an experiment; `error.rs`.
 //!
 //! ```
@@ -33,9 +34,11 @@
 mod error;
 mod load;
 mod probed_group;
+mod process;
 mod sized_group;
 mod sobas_socket;
 pub mod tune;
+pub mod watch;
 mod window;
 
 pub use error::LiveError;

@@ -9,14 +9,13 @@
 //! established connection is taken over; if a port is given, only those with that port at either end. Listening sockets
 //! are left alone. The connections that they accept are found within about a tenth of a second.
 //!
-//! Reading order: this file, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
+//! Reading order: this file, `process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
 //! its former settings and their return), `tune/lock.rs` (one tuner for each connection). Then `tune/restore.rs` (the
 //! return where the former settings are unknown), `tune/error.rs`. `tune/verdict.rs` finds what limited a connection.
 
 mod connection;
 mod error;
 mod lock;
-mod process;
 mod restore;
 mod verdict;
 
@@ -28,11 +27,11 @@ pub use sizing::{PhaseChange, USUAL_MAXIMUM};
 pub use verdict::{ConnectionLimit, EarlierMeasurements, ReadingSummary, held};
 
 use crate::error::LiveError;
+use crate::process::{Descriptor, Process, ProcessError};
 use connection::{ConnectionOwner, Ends};
 use host::Clock;
 use host::TcpInfo;
 use lock::ConnectionLock;
-use process::{Descriptor, Process};
 use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_REGRET, USUAL_SEGMENT, registry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
@@ -219,8 +218,8 @@ impl Tuner {
             let descriptors = match process.descriptors() {
                 Ok(descriptors) => descriptors,
                 // This process has ended meanwhile. The end of the program itself is checked elsewhere.
-                Err(TuneError::NoProcess { .. }) => continue,
-                Err(error) => return Err(error),
+                Err(ProcessError::NoProcess { .. }) => continue,
+                Err(error) => return Err(error.into()),
             };
             for descriptor in descriptors {
                 self.consider(&process, descriptor, now, events)?;

@@ -62,8 +62,15 @@ pub struct Interval {
     pub congestion_window: Option<Bytes>,
     /// Bytes that the sending program had written, and that were not sent yet.
     pub unsent: Option<Bytes>,
+    /// True if the send buffer accepted no more data, so that a program with data had to wait. Together with `unsent` near
+    /// zero and room in both windows, the send buffer is the limit, which the kernel's clock often misses.
+    pub buffer_full: Option<bool>,
     /// Bytes that had arrived, and that the receiving program had not read.
     pub unread: Option<Bytes>,
+    /// Payload that went the other way: requests, or the messages of a window of the program's own.
+    pub returned: Option<Bytes>,
+    /// Segments with payload: sent, or arrived.
+    pub segments: Option<u64>,
     /// The mean of the round-trip times that were sampled.
     pub round_trip: Option<Span>,
     /// The time with nothing in flight and nothing to send.

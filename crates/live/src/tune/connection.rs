@@ -2,9 +2,9 @@
 
 use super::error::TuneError;
 use super::lock::ConnectionLock;
-use super::process::{Descriptor, Process};
 use super::verdict::{ConnectionLimit, EarlierMeasurements, ReadingSummary, held};
 use crate::error::LiveError;
+use crate::process::{Descriptor, Process};
 use crate::sized_group::SizedGroup;
 use crate::window::advertisable;
 use host::TcpInfo;
@@ -304,7 +304,9 @@ impl TunedConnection {
     pub(super) fn poll(&mut self, now: Time) -> Result<bool, LiveError> {
         let borrowed = self.process.borrow(self.descriptor);
         let socket = borrowed.map_err(|error| {
-            LiveError::system("borrow a socket")(io::Error::other(error.complaint().head().to_string()))
+            LiveError::system("borrow a socket")(io::Error::other(
+                TuneError::from(error).complaint().head().to_string(),
+            ))
         })?;
         let Some(socket) = socket else {
             self.active = None;
@@ -345,7 +347,7 @@ impl TunedConnection {
                 )
             }
             Ok(None) => Restored::Closed,
-            Err(error) => Restored::Failed(error.complaint().head().to_string()),
+            Err(error) => Restored::Failed(TuneError::from(error).complaint().head().to_string()),
         });
     }
 

@@ -1,6 +1,8 @@
 //! [`TuneError`]: the reasons why a program's connections cannot be tuned, and the remedies.
 
+use crate::process::ProcessError;
 use std::fmt;
+use std::fs;
 use std::io;
 use thiserror::Error;
 use units::{Complaint, Foreign};
@@ -55,6 +57,29 @@ pub enum TuneError {
         /// The kernel's error.
         source: io::Error,
     },
+}
+
+impl From<ProcessError> for TuneError {
+    fn from(error: ProcessError) -> Self {
+        match error {
+            // To the user who may not see a process, it does not exist.
+            ProcessError::NoProcess { pid } | ProcessError::Hidden { pid } => Self::NoProcess { pid },
+            ProcessError::NotPermitted { pid, name, source } => {
+                Self::NotPermitted { pid, name, source, help: help() }
+            }
+            ProcessError::System { doing, source } => Self::System { doing, source },
+        }
+    }
+}
+
+/// Returns the way to get the right to another process's sockets.
+fn help() -> String {
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    match scope.trim() {
+        "1" | "2" => "run as root (kernel.yama.ptrace_scope keeps others out), or let tightlink start the program: tightlink tune -- CMD".into(),
+        "3" => "kernel.yama.ptrace_scope = 3 forbids it to every user until the machine restarts".into(),
+        _ => "run as root, or as the user who runs the program; in a container: --cap-add SYS_PTRACE".into(),
+    }
 }
 
 impl fmt::Display for TuneError {

@@ -5,7 +5,7 @@
 //! socket, in the network namespace of the program. The kernel releases the address when the tuner ends, for whatever
 //! reason.
 
-use super::process::{Descriptor, Process};
+use crate::process::{Descriptor, Process};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{File, read_link};

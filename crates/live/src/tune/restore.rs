@@ -4,8 +4,8 @@ use super::TAKEN;
 use super::connection::{Ends, UNLIMITED, set_room};
 use super::error::TuneError;
 use super::lock::ConnectionLock;
-use super::process::Process;
 use crate::error::LiveError;
+use crate::process::{Process, ProcessError};
 use host::TcpInfo;
 use host::options::{self, RECEIVE_LOCK};
 use std::collections::BTreeSet;
@@ -101,8 +101,8 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, T
         let descriptors = match process.descriptors() {
             Ok(descriptors) => descriptors,
             // This process has ended meanwhile.
-            Err(TuneError::NoProcess { .. }) => continue,
-            Err(error) => return Err(error),
+            Err(ProcessError::NoProcess { .. }) => continue,
+            Err(error) => return Err(error.into()),
         };
         for descriptor in descriptors {
             if seen.contains(&descriptor.inode) {

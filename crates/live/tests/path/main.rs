@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "the emulator's own tests use all of it")]
 #[path = "../../../emu/tests/path/endpoints.rs"]
 mod endpoints;
+mod watch;
 
 use endpoints::{alone, settled, settled_unless};
 use estimate::LONG_TRAIN_PACKETS;

@@ -26,6 +26,7 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("size", "packet", "Ethernet's MTU"),
     ("size", "queue", "most interfaces drop arrivals when the queue is full"),
     ("size", "engine", "a simulation checks theory in seconds"),
+    ("diagnose", "time", "long enough for slow start and for some losses on most paths"),
     ("tune", "window", "the sizer that finds the window while data arrive"),
     ("tune", "max", "10 Gbit/s with an RTT of 25 ms"),
     ("emulate", "delay", "a delay belongs to the question"),

@@ -1,6 +1,5 @@
 //! [`Process`]: a running program, the programs it started, and their descriptors.
 
-use super::error::TuneError;
 use host::{PollFd, PollFlags, WaitResult};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::BTreeMap;
@@ -10,46 +9,78 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
+/// The reason why a process's sockets cannot be listed.
+#[derive(Debug)]
+pub(crate) enum ProcessError {
+    /// No process has the id.
+    NoProcess {
+        /// The requested id.
+        pid: u32,
+    },
+    /// The process runs, and `/proc` does not show it to this user.
+    Hidden {
+        /// The process.
+        pid: u32,
+    },
+    /// The kernel denies access to the process's descriptors.
+    NotPermitted {
+        /// The process.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// An unexpected failure of a system call.
+    System {
+        /// The action that failed.
+        doing: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+    },
+}
+
 /// A socket, by its place in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Descriptor {
+pub(crate) struct Descriptor {
     /// The descriptor's number in the program.
-    pub(super) number: i32,
+    pub(crate) number: i32,
     /// The inode number of the socket behind it. No other open socket has it unless the kernel's 32-bit counter has
     /// wrapped.
-    pub(super) inode: u64,
+    pub(crate) inode: u64,
 }
 
 /// A process, by a handle that cannot refer to a later process with the same id.
 #[derive(Clone, Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     id: u32,
     handle: Arc<OwnedFd>,
 }
 
 impl Process {
-    pub(super) fn open(id: u32) -> Result<Self, TuneError> {
-        let pid = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(TuneError::NoProcess { pid: id })?;
+    pub(crate) fn open(id: u32) -> Result<Self, ProcessError> {
+        let pid =
+            i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(ProcessError::NoProcess { pid: id })?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(handle) => Ok(Self { id, handle: Arc::new(handle) }),
             // No process has the id, or the id is that of a thread.
             Err(rustix::io::Errno::SRCH | rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => {
-                Err(TuneError::NoProcess { pid: id })
+                Err(ProcessError::NoProcess { pid: id })
             }
-            Err(error) => Err(TuneError::System {
+            Err(error) => Err(ProcessError::System {
                 doing: "watch the process (it takes Linux 5.6 or later)",
                 source: error.into(),
             }),
         }
     }
 
-    pub(super) const fn id(&self) -> u32 {
+    pub(crate) const fn id(&self) -> u32 {
         self.id
     }
 
     /// Returns the program's name, or "?" if it cannot be read. The user who runs the program chose the name, so it is
     /// shown as [`units::Foreign`].
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let read = fs::read(format!("/proc/{}/comm", self.id));
         read.map_or_else(
             |_| "?".into(),
@@ -57,14 +88,14 @@ impl Process {
         )
     }
 
-    pub(super) fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         // The process is alive as long as its handle is not readable.
         host::wait(&mut [PollFd::new(&*self.handle, PollFlags::IN)], Some(units::Span::ZERO))
             .is_ok_and(|woken| woken == WaitResult::TimedOut)
     }
 
     /// Returns this process and all that it started, as far as they still run.
-    pub(super) fn family(&self) -> Vec<Self> {
+    pub(crate) fn family(&self) -> Vec<Self> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for id in ids("/proc") {
             if let Some(parent) = parent(id) {
@@ -92,7 +123,7 @@ impl Process {
     }
 
     /// Lists the sockets that the process has open.
-    pub(super) fn descriptors(&self) -> Result<Vec<Descriptor>, TuneError> {
+    pub(crate) fn descriptors(&self) -> Result<Vec<Descriptor>, ProcessError> {
         let folder = format!("/proc/{}/fd", self.id);
         let entries = fs::read_dir(&folder).map_err(|error| self.refused(error))?;
         let socket = |entry: fs::DirEntry| {
@@ -105,7 +136,7 @@ impl Process {
     }
 
     /// Borrows a copy of a descriptor, to be closed soon; `None` if the program has closed it.
-    pub(super) fn borrow(&self, descriptor: Descriptor) -> Result<Option<OwnedFd>, TuneError> {
+    pub(crate) fn borrow(&self, descriptor: Descriptor) -> Result<Option<OwnedFd>, ProcessError> {
         let copy = match pidfd_getfd(&*self.handle, descriptor.number, PidfdGetfdFlags::empty()) {
             Ok(copy) => copy,
             Err(rustix::io::Errno::BADF | rustix::io::Errno::SRCH) => return Ok(None),
@@ -117,25 +148,24 @@ impl Process {
         Ok(same.then(|| copy.into()))
     }
 
-    fn refused(&self, source: io::Error) -> TuneError {
+    fn refused(&self, source: io::Error) -> ProcessError {
         match source.kind() {
-            io::ErrorKind::NotFound => TuneError::NoProcess { pid: self.id },
-            _ if source.raw_os_error() == Some(libc::ESRCH) => TuneError::NoProcess { pid: self.id },
+            // The option `hidepid` of /proc hides the processes of others, and their handles work all the same.
+            io::ErrorKind::NotFound if self.is_alive() => ProcessError::Hidden { pid: self.id },
+            io::ErrorKind::NotFound => ProcessError::NoProcess { pid: self.id },
+            _ if source.raw_os_error() == Some(libc::ESRCH) => ProcessError::NoProcess { pid: self.id },
             io::ErrorKind::PermissionDenied => {
-                TuneError::NotPermitted { pid: self.id, name: self.name(), source, help: help() }
+                ProcessError::NotPermitted { pid: self.id, name: self.name(), source }
             }
-            _ => TuneError::System { doing: "look at a process's descriptors", source },
+            _ => ProcessError::System { doing: "look at a process's descriptors", source },
         }
     }
-}
 
-/// Returns the way to get the right to another process's sockets.
-fn help() -> String {
-    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    match scope.trim() {
-        "1" | "2" => "run as root (kernel.yama.ptrace_scope keeps others out), or let tightlink start the program: tightlink tune -- CMD".into(),
-        "3" => "kernel.yama.ptrace_scope = 3 forbids it to every user until the machine restarts".into(),
-        _ => "run as root, or as the user who runs the program; in a container: --cap-add SYS_PTRACE".into(),
+    /// Returns true if the process is in another network namespace than this one; `None` if the kernel does not say.
+    pub(crate) fn is_elsewhere(&self) -> Option<bool> {
+        let own = fs::metadata("/proc/thread-self/ns/net").ok()?;
+        let its = fs::metadata(format!("/proc/{}/ns/net", self.id)).ok()?;
+        Some(own.ino() != its.ino())
     }
 }
 
@@ -153,5 +183,5 @@ fn parent(id: u32) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/within/process.rs"]
+#[path = "../tests/within/process.rs"]
 mod tests;

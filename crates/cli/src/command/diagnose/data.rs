@@ -1,0 +1,68 @@
+//! The report for programs: an object for each direction of a connection.
+
+use super::Case;
+use super::words::round_trip;
+use estimate::diagnosis::{Cause, Vantage};
+use serde_json::{Map, Value, json};
+use units::{Bytes, Span};
+
+/// Returns the object of one direction of a connection.
+pub(super) fn of(case: &Case) -> Value {
+    let Case { evidence, diagnosis, program, closed, proposal, sums } = case;
+    let last = evidence.intervals.last().copied().unwrap_or_default();
+    let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
+    let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
+    let sum = |of: fn(&estimate::diagnosis::Interval) -> u64| evidence.intervals.iter().map(of).sum::<u64>();
+    let shares: Map<String, Value> = Cause::ALL
+        .into_iter()
+        .map(|cause| (cause.name().into(), json!(diagnosis.shares.of(cause))))
+        .collect();
+    let buffer = evidence.buffer;
+    json!({
+        "source": evidence.direction.source.to_string(),
+        "destination": evidence.direction.destination.to_string(),
+        "vantage": vantage(evidence.vantage),
+        "pid": program.as_ref().map(|(pid, _)| pid),
+        "program": program.as_ref().map(|(_, name)| name),
+        "closed": closed,
+        "observed_s": evidence.observed().as_secs_f64(),
+        "delivered_bytes": evidence.delivered().get(),
+        "goodput_bps": evidence.goodput().as_bps_f64(),
+        "shares": shares,
+        "cause": diagnosis.cause.map(Cause::name),
+        "path": diagnosis.path.map(estimate::diagnosis::PathState::name),
+        "confidence": diagnosis.confidence.name(),
+        "reason": diagnosis.reason,
+        "in_use_bytes": bytes(diagnosis.in_use),
+        "rtt_s": seconds(round_trip(evidence)),
+        "base_rtt_s": seconds(evidence.base_round_trip),
+        "receive_window_bytes": bytes(last.receive_window),
+        "window_scale": evidence.window_scale,
+        "autotuned": evidence.autotuned,
+        "congestion_window_bytes": bytes(last.congestion_window),
+        "control": evidence.control,
+        "segment_bytes": evidence.segment.get(),
+        "retransmitted": sum(|interval| interval.retransmitted),
+        "needless_retransmissions": evidence.needless,
+        "timeouts": evidence.timeouts,
+        "loss_episodes": evidence.episodes.len(),
+        "out_of_order": sum(|interval| interval.out_of_order),
+        "marked": sum(|interval| interval.marked),
+        "capacity_bps": evidence.capacity.map(units::Rate::as_bps_f64),
+        "buffer_bytes": buffer.map(|buffer| buffer.size.get()),
+        "capture": sums.as_ref().map(super::capture::data),
+        "buffer_is_at_least": buffer.map(|buffer| buffer.at_least),
+        "proposal": proposal,
+    })
+}
+
+/// Returns the name of a vantage in results.
+const fn vantage(vantage: Vantage) -> &'static str {
+    match vantage {
+        Vantage::SenderSocket => "sender-socket",
+        Vantage::ReceiverSocket => "receiver-socket",
+        Vantage::SenderCapture => "sender-capture",
+        Vantage::MiddleCapture => "middle-capture",
+        Vantage::ReceiverCapture => "receiver-capture",
+    }
+}

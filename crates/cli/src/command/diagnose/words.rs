@@ -1,0 +1,197 @@
+//! The report for people, at most 80 columns wide.
+
+use super::{Case, Report};
+use crate::transfer_display::{bytes, rate};
+use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
+use lab::study::diagnosis::Proposal;
+use report::text::capitalized;
+use units::{Foreign, Span};
+
+/// The width of the bar of shares.
+const BAR: usize = 60;
+/// The width of a line.
+const WIDTH: usize = 80;
+
+/// Returns the lines about one direction of a connection.
+pub(super) fn of(case: &Case) -> Vec<String> {
+    let Case { evidence, diagnosis, .. } = case;
+    let mut lines = vec![ends(case), format!("  {}", numbers(evidence))];
+    lines.extend(case.sums.iter().map(|sums| format!("  {}", super::capture::words(sums))));
+    let parts = percents(diagnosis);
+    if !parts.is_empty() {
+        lines.push(format!("  {}", bar(&parts)));
+        let shares =
+            parts.iter().map(|&(cause, percent)| format!("{} {} {percent} %", letter(cause), name(cause)));
+        lines.extend(folded(shares, ", "));
+    }
+    let verdict = match diagnosis.cause {
+        Some(cause) => format!("{} (confidence {}).", sentence(cause), diagnosis.confidence.name()),
+        None => "The evidence does not show what limits it.".to_owned(),
+    };
+    let words = format!("{verdict} {}", diagnosis.reason);
+    lines.extend(folded(words.split_whitespace().map(str::to_owned), " "));
+    lines.extend(case.proposal.iter().flat_map(proposed));
+    lines
+}
+
+/// Returns the lines about the change that would help: its sentences, and the commands to paste.
+fn proposed(proposal: &Proposal) -> Vec<String> {
+    let words = proposal.sentences.iter().flat_map(|sentence| sentence.split(' ')).map(str::to_owned);
+    let mut lines = folded(words, " ");
+    // A command stays on one line, so that it can be pasted.
+    for remedies in proposal.remedies.chunk_by(|one, next| one.place == next.place) {
+        lines.push(format!("  {}:", capitalized(&remedies[0].place)));
+        lines.extend(remedies.iter().map(|remedy| format!("    {}", remedy.command)));
+    }
+    lines
+}
+
+/// Returns the line about what is not shown.
+pub(super) fn rest(report: &Report) -> Option<String> {
+    let (count, moved) = report.rest;
+    let connections = |count: usize| if count == 1 { "connection" } else { "connections" };
+    let others = (count > 0).then(|| {
+        format!("{count} more {} with {} (--all shows them)", connections(count), bytes(moved.get()))
+    });
+    let idle =
+        (report.idle > 0).then(|| format!("{} {} moved nothing", report.idle, connections(report.idle)));
+    let parts: Vec<String> = [others, idle].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns "192.0.2.1:443 -> 198.51.100.7:43210, process 4711 (curl) receives".
+fn ends(case: &Case) -> String {
+    let direction = case.evidence.direction;
+    let does = match case.evidence.vantage {
+        Vantage::SenderSocket => "sends",
+        Vantage::ReceiverSocket => "receives",
+        Vantage::SenderCapture => "seen at the sender",
+        Vantage::MiddleCapture => "seen between the hosts",
+        Vantage::ReceiverCapture => "seen at the receiver",
+    };
+    let who = case.program.as_ref().map_or_else(
+        || does.to_owned(),
+        |(pid, name)| format!("process {pid} ({}) {does}", Foreign::new(name)),
+    );
+    let closed = if case.closed { ", closed" } else { "" };
+    format!("{} -> {}: {who}{closed}", direction.source, direction.destination)
+}
+
+/// Returns "94.1 Mbit/s, 118 MB in 10.0 s, RTT 81.2 ms, least 80.1 ms".
+fn numbers(evidence: &Evidence) -> String {
+    let (goodput, moved) = (evidence.goodput(), evidence.delivered());
+    let mut parts = vec![
+        rate(goodput.as_bps_f64()),
+        format!("{} in {:.1} s", bytes(moved.get()), evidence.observed().as_secs_f64()),
+    ];
+    if let Some(round_trip) = round_trip(evidence) {
+        parts.push(format!("RTT {}", round_trip.rounded()));
+    }
+    if let Some(least) = evidence.base_round_trip {
+        parts.push(format!("least {}", least.rounded()));
+    }
+    parts.join(", ")
+}
+
+/// Returns the mean of the round-trip times.
+pub(super) fn round_trip(evidence: &Evidence) -> Option<Span> {
+    let times: Vec<f64> =
+        evidence.intervals.iter().filter_map(|interval| Some(interval.round_trip?.as_secs_f64())).collect();
+    (!times.is_empty()).then(|| Span::from_secs_f64(times.iter().sum::<f64>() / times.len() as f64))
+}
+
+/// Returns the shares that are not zero in whole percent, the largest first. They add up to 100.
+fn percents(diagnosis: &Diagnosis) -> Vec<(Cause, usize)> {
+    let mut parts: Vec<(Cause, f64)> =
+        Cause::ALL.into_iter().map(|cause| (cause, diagnosis.shares.of(cause) * 100.0)).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if parts[0].1 <= 0.0 {
+        return Vec::new();
+    }
+    // The whole parts are rounded down, and the percents that are left go to the largest remainders.
+    let mut left = 100 - parts.iter().map(|(_, share)| *share as usize).sum::<usize>().min(100);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|&a, &b| parts[b].1.fract().total_cmp(&parts[a].1.fract()));
+    let mut whole: Vec<usize> = parts.iter().map(|(_, share)| *share as usize).collect();
+    for place in order {
+        let more = left.min(1);
+        whole[place] += more;
+        left -= more;
+    }
+    let named = parts.iter().zip(whole).map(|(&(cause, _), percent)| (cause, percent));
+    named.filter(|(_, percent)| *percent > 0).collect()
+}
+
+/// Returns the shares as a bar, a letter for each cause.
+fn bar(parts: &[(Cause, usize)]) -> String {
+    let (mut bar, mut sum) = (String::new(), 0);
+    for &(cause, percent) in parts {
+        let before = sum * BAR / 100;
+        sum += percent;
+        bar.extend(std::iter::repeat_n(letter(cause), sum * BAR / 100 - before));
+    }
+    format!("[{bar}]")
+}
+
+/// Returns the letter of a cause in the bar.
+const fn letter(cause: Cause) -> char {
+    match cause {
+        Cause::SendingProgram => 'a',
+        Cause::SendBuffer => 'b',
+        Cause::ReceiveWindow => 'w',
+        Cause::ReceivingProgram => 'r',
+        Cause::ProgramWindow => 'p',
+        Cause::SlowStart => 's',
+        Cause::Network => 'n',
+    }
+}
+
+/// Returns the name of a cause for people.
+const fn name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SendingProgram => "sending application",
+        Cause::SendBuffer => "sender's buffer",
+        Cause::ReceiveWindow => "receiver's window",
+        Cause::ReceivingProgram => "receiving application",
+        Cause::ProgramWindow => "application's own window",
+        Cause::SlowStart => "slow start",
+        Cause::Network => "network",
+    }
+}
+
+/// Returns the verdict as the beginning of a sentence.
+const fn sentence(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SendingProgram => "The sending application limits it: it has too little to send",
+        Cause::SendBuffer => "The send buffer limits it",
+        Cause::ReceiveWindow => "The receive window limits it",
+        Cause::ReceivingProgram => "The receiving application limits it: it reads too slowly",
+        Cause::ProgramWindow => "A window of the application's own limits it",
+        Cause::SlowStart => "Slow start limits it: it has reached no other limit yet",
+        Cause::Network => "The network limits it",
+    }
+}
+
+/// Puts parts into lines that begin with two blanks.
+fn folded(parts: impl Iterator<Item = String>, between: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + between.len() + part.chars().count() < WIDTH => {
+                line.push_str(between);
+                line.push_str(&part);
+            }
+            last => {
+                if let Some(line) = last {
+                    line.push_str(between.trim_end());
+                }
+                lines.push(format!("  {part}"));
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+#[path = "../../../tests/within/diagnose_words.rs"]
+mod tests;
