@@ -3,17 +3,19 @@
 use crate::diagnosis::BufferEstimate;
 use units::{Rate, Span, Time};
 
-/// The time without a loss that ends an episode of losses.
-const APART: Span = Span::from_millis(500);
 /// The time, in addition to a round trip, after which a sender's count shows a loss.
 const SHOWN: Span = Span::from_millis(150);
-/// The share of the largest growth that shows a full buffer.
+/// The share of the largest growth that shows a full buffer, and the share of alike growths before losses.
 const FULL: f64 = 0.8;
+/// The share of the growths that are not larger than the largest one: a machine that stands still makes a few larger.
+const LARGEST: f64 = 0.99;
+/// The least growth that shows a queue.
+const QUEUE: Span = Span::from_millis(2);
 
 /// Estimates the buffer in front of a bottleneck with the rate `rate`. `round_trips` are those of probes under load, in
-/// order of time, and `losses` the times at which the sender noticed losses. The buffer overflowed if most episodes of
-/// losses followed a full queue. Of three probes in a row only the middle round trip counts, because a host may have
-/// delayed one. `None` with fewer than three probes.
+/// order of time, and `losses` the times at which the sender noticed losses. The buffer overflowed if most losses
+/// followed queues of nearly the same length, and no other queue was longer. Of three probes in a row only the middle
+/// round trip counts, because a host may have delayed one. `None` with fewer than three probes.
 #[must_use]
 pub fn buffer_in_front(
     round_trips: &[(Time, Span)],
@@ -29,28 +31,24 @@ pub fn buffer_in_front(
             (three[1].0, spans[1].saturating_sub(base))
         })
         .collect();
-    let largest = growths.iter().map(|&(_, growth)| growth).max()?;
+    let mut all: Vec<Span> = growths.iter().map(|&(_, growth)| growth).collect();
+    all.sort_unstable();
+    let largest = *all.get((all.len() as f64 * LARGEST) as usize)?;
     let lag = base + largest + SHOWN;
-    let peak = |&(first, last): &(Time, Time)| {
-        let before = growths.iter().filter(|(at, _)| (first - lag..=last).contains(at));
-        before.map(|&(_, growth)| growth).max().unwrap_or_default()
-    };
-    let episodes = episodes(losses);
-    let full = episodes.iter().filter(|episode| peak(episode) >= largest.scale(FULL)).count();
-    let overflowed = full > 0 && 2 * full >= episodes.len();
-    Some(BufferEstimate { size: rate.volume(largest), at_least: !overflowed })
-}
-
-/// Gathers losses into episodes: the first and the last time of each.
-fn episodes(losses: &[Time]) -> Vec<(Time, Time)> {
-    let mut episodes: Vec<(Time, Time)> = Vec::new();
-    for &at in losses {
-        match episodes.last_mut() {
-            Some((_, last)) if at.since(*last) < APART => *last = at,
-            _ => episodes.push((at, at)),
-        }
-    }
-    episodes
+    let mut peaks: Vec<Span> = losses
+        .iter()
+        .filter_map(|&at| {
+            let before = growths.iter().filter(|(probed, _)| (at - lag..=at).contains(probed));
+            before.map(|&(_, growth)| growth).max()
+        })
+        .collect();
+    peaks.sort_unstable();
+    let estimate = |growth: Span, at_least| Some(BufferEstimate { size: rate.volume(growth), at_least });
+    let Some(&middle) = peaks.get(peaks.len() / 2) else { return estimate(largest, true) };
+    let alike =
+        peaks.iter().filter(|&&peak| peak >= middle.scale(FULL) && peak.scale(FULL) <= middle).count();
+    let overflowed = middle >= largest.scale(FULL).max(QUEUE) && 2 * alike > peaks.len();
+    if overflowed { estimate(middle, false) } else { estimate(largest, true) }
 }
 
 #[cfg(test)]
@@ -87,7 +85,7 @@ mod tests {
         let base = Span::from_millis(40);
         assert!(buffer_in_front(&saw(|_| 80), &[], base, rate).unwrap().at_least);
         // Losses at any time are the path's, and not those of a full queue.
-        let random: Vec<Time> = [300, 2700, 4400, 6500, 8700].map(at).to_vec();
+        let random: Vec<Time> = [300, 2300, 4400, 6500, 8700].map(at).to_vec();
         let round_trips = saw(|tooth| if tooth == 1 { 80 } else { 20 });
         assert!(buffer_in_front(&round_trips, &random, base, rate).unwrap().at_least);
         assert_eq!(buffer_in_front(&round_trips[..2], &[], base, rate), None);

@@ -7,8 +7,18 @@ use transfer::{Existing, Host, WindowChoice};
 use units::{Bytes, Complaint, Rate, Span};
 
 /// The options of `receive` that a test has no use for.
-const FOR_FILES: [&str; 9] =
-    ["folder", "window", "new", "existing", "yes", "preserve_mode", "outside_links", "digests", "verbose"];
+const FOR_FILES: [&str; 10] = [
+    "folder",
+    "window",
+    "new",
+    "existing",
+    "yes",
+    "preserve_mode",
+    "outside_links",
+    "digests",
+    "verbose",
+    "report",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct ReceiveOptions {
@@ -105,7 +115,7 @@ pub(crate) struct SendOptions {
     pub(crate) words: Vec<PathBuf>,
     /// Send nothing, and test the path to `tightlink receive --test` with a load of this time in each direction, e.g.
     /// 10s. Prints capacity, goodput, round trips, the buffer at the bottleneck, loss, and responsiveness under load
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["dry_run", "limit", "recursive"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["dry_run", "limit", "recursive", "retry", "report"])]
     pub(crate) test: Option<Span>,
     /// The directions that are tested, one after the other: up is to the receiver, down from it
     #[arg(long, value_enum, default_value = "both", requires = "test")]

@@ -32,7 +32,7 @@ fn both_kinds_of_connection_count_half_each() {
 #[test]
 fn only_the_last_four_intervals_count_and_the_slowest_twentieth_does_not() {
     let grows = |at: f64| {
-        if at <= 6.0 {
+        if at < 6.0 {
             [1, 1, 1, 1]
         } else if (at * 10.0).round() as u64 % 40 == 0 {
             [5000, 5000, 5000, 5000]

@@ -103,7 +103,16 @@ impl StreamGauge {
             let waited = channel.waited_to_send();
             let waiting = channel.is_held() || waited.saturating_sub(self.waited[1]) > length / 3;
             self.waited[1] = waited;
-            self.account.observe(reading(&info, now, channel.is_paced(), rate_based, waiting));
+            let mut reading = reading(&info, now, channel.is_paced(), rate_based, waiting);
+            if let Some(first) = self.first {
+                // Answers to requests went this way before the load.
+                let past = |span: Option<Span>| span.unwrap_or_default();
+                reading.busy = reading.busy.saturating_sub(past(first.busy_time));
+                reading.window_limited = reading.window_limited.saturating_sub(past(first.rwnd_limited));
+                reading.buffer_limited = reading.buffer_limited.saturating_sub(past(first.sndbuf_limited));
+                reading.retransmits = reading.retransmits.saturating_sub(first.total_retrans.into());
+            }
+            self.account.observe(reading);
             self.in_flight = (self.in_flight.0 + info.in_flight().get(), self.in_flight.1 + 1);
             self.window = self.window.max(info.snd_wnd.map_or(0, |window| window.get()));
             self.last = Some(info);

@@ -237,3 +237,7 @@ impl Desk<'_> {
         });
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/within/path_test.rs"]
+mod tests;
