@@ -10,15 +10,19 @@ use transfer::wire::Greeting;
 use transfer::wire::control::{ToReceiver, ToSender};
 use transfer::wire::data::Data;
 use transfer::wire::frame::{Framed, append, first};
+use transfer::wire::test::{Load, ToTested, ToTester};
 
 fuzz_target!(init: ready(), |input: &[u8]| {
     let Some((&kind, rest)) = input.split_first() else { return };
     let stream = if kind & 4 == 0 { pieces(rest).flat_map(framed).collect() } else { rest.to_vec() };
-    match kind & 3 {
+    match kind & 11 {
         0 => read::<Greeting>(&stream),
         1 => read::<ToReceiver>(&stream),
         2 => read::<ToSender>(&stream),
-        _ => read::<Data>(&stream),
+        3 => read::<Data>(&stream),
+        8 => read::<ToTested>(&stream),
+        9 => read::<ToTester>(&stream),
+        _ => read::<Load>(&stream),
     }
 });
 

@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 pub(crate) use diagnose::DiagnoseOptions;
 pub(crate) use emulate::{EmulateOptions, QueueChoice, RateChoice};
-pub(crate) use files::{ReceiveOptions, SendOptions, VerifyOptions};
+pub(crate) use files::{ReceiveOptions, SendOptions, TestDirection, VerifyOptions};
 use lab::run::record::Engine;
 pub(crate) use size::SizeOptions;
 use std::io::{IsTerminal, stdout};
@@ -76,9 +76,14 @@ pub(crate) enum Command {
     /// Run any program behind an emulated tight link
     Emulate(EmulateOptions),
     /// Receive files into a folder: prints the ticket for one sender
+    #[command(
+        override_usage = "tightlink receive [OPTIONS] <DIR>\n       tightlink receive --test [OPTIONS]"
+    )]
     Receive(ReceiveOptions),
     /// Send files and folders to the receiver that printed a ticket; the same command continues after an interruption
-    #[command(override_usage = "tightlink send [OPTIONS] PATH… [TICKET]")]
+    #[command(
+        override_usage = "tightlink send [OPTIONS] PATH… [TICKET]\n       tightlink send --test <TIME> [OPTIONS] [TICKET]"
+    )]
     Send(SendOptions),
     /// Check files against their BLAKE3 digests, which `receive --digests` or `b3sum` wrote
     Verify(VerifyOptions),

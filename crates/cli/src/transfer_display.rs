@@ -1,9 +1,11 @@
 //! The progress of a transfer on stderr: one changing line on a terminal, elsewhere a plain line from time to time.
 
 use crate::print;
+use crate::problem::Problem;
 use host::{PollFd, PollFlags, WaitResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nix::sys::termios::{FlushArg, tcflush};
+use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdin};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -50,6 +52,11 @@ impl TransferDisplay {
     /// Shows that nothing moves yet.
     pub(crate) fn waiting(&self, what: &'static str) {
         self.bar.set_message(what);
+    }
+
+    /// Writes data to standard output, above the changing line.
+    pub(crate) fn show(&self, data: impl Display) -> Result<(), Problem> {
+        self.bar.suspend(|| print::data(data))
     }
 
     /// Removes the changing line.

@@ -9,7 +9,8 @@
 //! - `loss.rs`: gaps in sequence numbers, counters that only rise;
 //! - `train.rs`: capacity from packet trains;
 //! - `bottleneck.rs`: the backlog at the bottleneck, from probes and packet pairs;
-//! - `limits.rs`: the limit of a transfer; `diagnosis.rs`: that of any connection, from a socket or a capture.
+//! - `limits.rs`: the limit of a transfer; `diagnosis.rs`: that of any connection, from a socket or a capture;
+//! - `path_buffer.rs`, `responsiveness.rs`: the buffer of a path under load, and its round trips per minute.
 //!
 //! ```
 //! use tightlink_estimate::{Estimator, Train, TrainPacket};
@@ -28,6 +29,8 @@ mod estimator;
 mod goodput;
 pub mod limits;
 mod loss;
+mod path_buffer;
+mod responsiveness;
 mod round_trip;
 mod statistics;
 mod train;
@@ -36,6 +39,8 @@ pub use bottleneck::{Bottleneck, PAIRS, ProbeWindows};
 pub use estimator::Estimator;
 pub use goodput::{Goodput, GoodputSample};
 pub use loss::{Episodes, SequenceGaps};
+pub use path_buffer::buffer_in_front;
+pub use responsiveness::{Latencies, LatencySamples, Responsiveness, Steadiness, responsiveness};
 pub use round_trip::{RoundTrip, RoundTripTimes, Waits};
 pub use statistics::{median, spread};
 pub use train::{

@@ -67,6 +67,11 @@ pub enum TransferError {
         /// The symptom.
         reason: String,
     },
+    /// A test of the path ended before its results were known.
+    TestEnded {
+        /// The symptom.
+        reason: String,
+    },
     /// The other side gave up, for this reason.
     Aborted(String),
     /// The received bytes do not follow the protocol.
@@ -209,6 +214,10 @@ impl TransferError {
                 "run the same `tightlink send` again to go on; if the receiver has ended, run `tightlink receive` on its \
                  folder first",
             ),
+            Self::TestEnded { reason } => {
+                found(format!("the test ended before its results were known ({})", Foreign::new(reason)))
+                    .help("run the same `tightlink send --test` again; the receiver waits for it unless it has ended")
+            }
             Self::Aborted(reason) => found(format!("the other side gave up and says {:#}", Foreign::new(reason))),
             Self::Protocol { peer, reason } => {
                 found(format!("{peer} does not follow the protocol: {}", Foreign::new(reason)))
@@ -280,6 +289,7 @@ impl TransferError {
             Self::Incomplete { .. } => Ending::Partial,
             Self::Unreachable { .. }
             | Self::PeerGone { .. }
+            | Self::TestEnded { .. }
             | Self::Tls { .. }
             | Self::Protocol { .. }
             | Self::Aborted(_)

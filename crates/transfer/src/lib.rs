@@ -7,6 +7,7 @@
 //! Reading order:
 //! - `ticket.rs` and `keys.rs`: identities; `wire.rs`: the messages; `chunks.rs`: how a file is cut and verified;
 //! - `receive.rs`, `send.rs`;
+//! - `load.rs`, `path_report.rs`: a test of the path, which stores nothing;
 //! - `channel.rs`: TLS over a socket; `journal.rs` and `store.rs`: the state that outlives a process.
 //!
 //! ADR 10 has the reasons.
@@ -33,10 +34,13 @@ mod history;
 mod journal;
 mod keys;
 mod limits;
+mod load;
 mod lock;
 pub mod name;
 mod origin;
+mod path_report;
 mod progress;
+mod reading;
 mod receive;
 mod send;
 mod store;
@@ -50,9 +54,10 @@ pub use estimate::limits::LimitedBy;
 pub use history::{History, PhaseEntry, Sample};
 pub use host::Clock;
 pub use limits::{KernelTimes, Limits, ReceiverTimes, SenderTimes};
+pub use path_report::{PathReport, ResponsivenessReport, WayReport};
 pub use progress::{EntryOutcome, Observer, Question, SilentObserver, Snapshot};
-pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
-pub use send::{EntryKind, ListedEntry, SendOptions, Totals, list, send};
+pub use receive::{Accept, Existing, PathTestOptions, PathTestReceiver, ReceiveOptions, Receiver};
+pub use send::{EntryKind, ListedEntry, PathTest, SendOptions, Totals, list, send, test_path};
 pub use summary::{Side, Summary};
 pub use ticket::{Fingerprint, Host, HostError, HostName, Secret, Ticket, TicketError};
 pub use window::WindowChoice;

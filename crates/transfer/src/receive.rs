@@ -3,6 +3,7 @@
 //! Reading order: `state.rs` (the part of a session that outlives the process), `listen.rs` (admission of
 //! connections), `registry.rs` (the state that all threads share). Then `session.rs` (one sender's session, and the one
 //! thread that owns it), `stream.rs` (one data connection) and `assembly.rs` (the storing of entries and bytes).
+//! `path_test.rs` is the far end of tests, which stores nothing.
 
 mod assembly;
 mod consent;
@@ -11,6 +12,7 @@ mod consent;
 pub(crate) mod fuzzing;
 mod incoming;
 mod listen;
+mod path_test;
 mod registry;
 mod session;
 mod state;
@@ -27,6 +29,7 @@ use crate::ticket::{Host, Ticket};
 use crate::window::WindowChoice;
 use assembly::{Assembly, Rules};
 use host::Clock;
+pub use path_test::{PathTestOptions, PathTestReceiver};
 use state::{Origins, State};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};

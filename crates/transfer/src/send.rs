@@ -6,7 +6,8 @@
 //! digests. Between them are `transfer.rs` (the shared state), `queue.rs` (the entries to be sent), `outgoing.rs` (one
 //! file) and `rate_limit.rs` (the rate). `meter.rs` reads the kernel's state of the data connections, raises their send
 //! buffers and requests more connections, which `data_connections.rs` opens. `echo.rs` answers the receiver's probes.
-//! `retry.rs` decides when a broken connection is made again. `listing.rs` lists the entries that would be sent.
+//! `retry.rs` decides when a broken connection is made again. `listing.rs` lists the entries that would be sent, and
+//! `path_test.rs` tests the path without any.
 
 mod connect;
 mod control;
@@ -20,6 +21,7 @@ mod listing;
 mod meter;
 mod offer;
 mod outgoing;
+mod path_test;
 mod queue;
 mod rate_limit;
 mod retry;
@@ -37,9 +39,11 @@ use crate::error::TransferError;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
+use crate::wire::VERSION;
 use control::Control;
 use host::Clock;
 pub use listing::{EntryKind, ListedEntry, Totals, list};
+pub use path_test::{PathTest, test_path};
 use retry::{EarlierAttempts, Retry};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -106,7 +110,8 @@ impl Task<'_> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
         // An earlier attempt may have opened more data connections than the options name.
         let streams = options.streams.max(earlier.streams);
-        let mut connections = connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
+        let mut connections =
+            connect::connect(ticket, options, (VERSION, streams), clock, observer, retry.is_first())?;
         retry.reached();
         let echoer = connections.echoer.take();
         let transfer = Transfer::new(connections, options, clock, earlier)?;

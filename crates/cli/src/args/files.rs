@@ -6,12 +6,30 @@ use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
 use units::{Bytes, Complaint, Rate, Span};
 
+/// The options of `receive` that a test has no use for.
+const FOR_FILES: [&str; 10] = [
+    "folder",
+    "window",
+    "new",
+    "existing",
+    "yes",
+    "preserve_mode",
+    "outside_links",
+    "digests",
+    "verbose",
+    "report",
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct ReceiveOptions {
     /// The folder to receive into; it is made if it does not exist. A session that was interrupted in this folder
     /// continues
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "test")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Be the far end of `tightlink send --test`, which tests the path. Nothing is stored. The ticket is good for any
+    /// number of tests. With --accept, each test may bring so many bytes in each direction
+    #[arg(long, conflicts_with_all = FOR_FILES)]
+    pub(crate) test: bool,
     /// Address and port to listen on, e.g. 192.0.2.7:4711 (default: every address and a free port)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = socket_address)]
     pub(crate) listen: Option<SocketAddr>,
@@ -93,8 +111,15 @@ pub(crate) struct SendOptions {
     /// Files and folders, and the ticket that `tightlink receive` printed. Each path arrives under the name of its
     /// last part. "-" reads the ticket from standard input. Without a ticket here, in --ticket-file or in
     /// $TIGHTLINK_TICKET, the program asks for it
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "test")]
     pub(crate) words: Vec<PathBuf>,
+    /// Send nothing, and test the path to `tightlink receive --test` with a load of this time in each direction, e.g.
+    /// 10s. Prints capacity, goodput, round trips, the buffer at the bottleneck, loss, and responsiveness under load
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["dry_run", "limit", "recursive", "retry", "report"])]
+    pub(crate) test: Option<Span>,
+    /// The directions that are tested, one after the other: up is to the receiver, down from it
+    #[arg(long, value_enum, default_value = "both", requires = "test")]
+    pub(crate) direction: TestDirection,
     /// Accepted for habit: folders are always sent whole
     #[arg(short = 'r', long, hide = true)]
     pub(crate) recursive: bool,
@@ -125,6 +150,17 @@ pub(crate) struct SendOptions {
     /// Print the summary as JSON; with --dry-run, one object per entry and one of the totals
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The directions of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestDirection {
+    /// To the receiver
+    Up,
+    /// From the receiver
+    Down,
+    /// To the receiver, then from it
+    Both,
 }
 
 #[derive(Debug, Args)]

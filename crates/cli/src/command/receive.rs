@@ -1,4 +1,6 @@
-//! `tightlink receive`: a folder, and a ticket for the sender that may write to it.
+//! `tightlink receive`: a folder, and a ticket for the sender that may write to it. `receive/test.rs` is `--test`.
+
+mod test;
 
 use crate::args::ReceiveOptions;
 use crate::interrupt::print_when_interrupted;
@@ -22,6 +24,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
                 .accepted("a time above zero, such as 2h"),
         ));
     }
+    let Some(into) = &options.folder else { return test::run(options) };
     // Core dumps are turned off, because a dump would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
     let how = transfer::ReceiveOptions {
@@ -38,14 +41,14 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         digests: options.digests.clone(),
         ..transfer::ReceiveOptions::default()
     };
-    let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
+    let receiver = Receiver::open(into, &how, &Clock::start())?;
     give_out(receiver.ticket(), options)?;
     if receiver.renewed() {
         print::talk("continuing an interrupted session: its ticket has expired, so this ticket is new");
     } else if receiver.resumed() {
         print::talk("continuing an interrupted session: its ticket is still valid");
     }
-    let folder = Foreign::path(&options.folder);
+    let folder = Foreign::path(into);
     print_when_interrupted(format!(
         "interrupted: received data are kept in {folder}, and the same commands continue"
     ));

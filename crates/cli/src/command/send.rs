@@ -1,5 +1,7 @@
-//! `tightlink send`: paths to the receiver that printed a ticket. `send/ticket.rs` finds the ticket.
+//! `tightlink send`: paths to the receiver that printed a ticket. `send/ticket.rs` finds the ticket, and `send/test.rs`
+//! is `--test`.
 
+mod test;
 mod ticket;
 
 use crate::args::SendOptions;
@@ -20,6 +22,9 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
             Complaint::new("--limit 0", "nothing would pass")
                 .accepted("a rate above zero, such as 200Mbit/s"),
         ));
+    }
+    if let Some(load) = options.test {
+        return test::run(options, load);
     }
     if options.dry_run {
         return list(&ticket::paths(options), options.json);

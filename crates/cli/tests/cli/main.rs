@@ -18,6 +18,7 @@ mod kill;
 mod names;
 mod new;
 mod other_users;
+mod path_test;
 mod pipe;
 mod place;
 mod queues;

@@ -10,6 +10,7 @@ use crate::fuzzing::{Input, clock, pass, segments};
 use crate::keys::{Key, receiver_tls};
 use crate::progress::{Observer, Question, Snapshot};
 use crate::receive::assembly::{Assembly, Rules};
+use crate::receive::listen::door::Behind as _;
 use crate::receive::registry::{Registry, SessionHandle};
 use crate::receive::session::workers::{self, Storing, WorkerEnds};
 use crate::receive::session::{Event, Session};

@@ -3,7 +3,8 @@
 
 use super::Receiver;
 use super::consent::ConsentAmounts;
-use super::listen::{PendingConnections, Standing};
+use super::listen::Standing;
+use super::listen::door::Door;
 use super::session::Event;
 use super::windows::Echo;
 use crate::channel::Channel;
@@ -12,15 +13,11 @@ use crate::keys::fill_random;
 use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
-use host::Waker;
-use std::collections::HashMap;
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use units::Time;
 
-/// The greatest number of lines per second about connections that try to get in.
-const MOST_LINES: u32 = 5;
 /// The greatest number of data connections; more are useless.
 pub(super) const MOST_STREAMS: u16 = 64;
 /// The first version of the protocol in which more data connections may come than were announced.
@@ -90,14 +87,8 @@ pub(super) struct RegistryState {
     pub(super) alone_since: Time,
     pub(super) complete: Option<CompletedSession>,
     pub(super) result: Option<Result<Summary, TransferError>>,
-    pub(super) pending: PendingConnections,
-    /// The sockets of all connections, which are shut down when the receiver is done.
-    pub(super) sockets: HashMap<u64, Arc<TcpStream>>,
-    pub(super) next: u64,
     /// The amounts that senders have offered under the limit of `--accept`, or that a person has accepted.
     spent: ConsentAmounts,
-    /// The second in which the last lines were shown, and their number.
-    lines: (u64, u32),
 }
 
 /// The shared state of a receiver.
@@ -107,8 +98,7 @@ pub(super) struct Registry<'a> {
     entries: Mutex<RegistryState>,
     /// Signals that a sender or a data connection has left, or that the receiver is done.
     left: Condvar,
-    /// The event that wakes the listener to look at the registry.
-    pub(super) wake: Waker,
+    pub(super) door: Door<'a>,
 }
 
 impl<'a> Registry<'a> {
@@ -123,14 +113,10 @@ impl<'a> Registry<'a> {
             alone_since: receiver.clock.now(),
             complete: None,
             result: None,
-            pending: PendingConnections::default(),
-            sockets: HashMap::new(),
-            next: 0,
             spent,
-            lines: (0, 0),
         };
-        let wake = Waker::new().map_err(TransferError::system("make an event descriptor"))?;
-        Ok(Self { receiver, observer, entries: Mutex::new(entries), left: Condvar::new(), wake })
+        let door = Door::new(&receiver.listener, &receiver.tls, receiver.clock, observer)?;
+        Ok(Self { receiver, observer, entries: Mutex::new(entries), left: Condvar::new(), door })
     }
 
     pub(super) fn open(&self) -> MutexGuard<'_, RegistryState> {
@@ -150,27 +136,12 @@ impl<'a> Registry<'a> {
     /// Signals that a connection has left or the result has come.
     pub(super) fn changed(&self) {
         self.left.notify_all();
-        self.wake.wake();
+        self.door.wake.wake();
     }
 
     /// Ends the receiver. The first result counts.
     pub(super) fn finish(&self, result: Result<Summary, TransferError>) {
         self.open().result.get_or_insert(result);
-        self.changed();
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        self.open().result.is_some()
-    }
-
-    /// Closes all connections.
-    pub(super) fn close(&self) {
-        let mut entries = self.open();
-        entries.pending.close();
-        for socket in entries.sockets.values() {
-            let _ = socket.shutdown(Shutdown::Both);
-        }
-        drop(entries);
         self.changed();
     }
 
@@ -221,29 +192,5 @@ impl<'a> Registry<'a> {
 
     pub(super) fn give_spent(&self, spent: ConsentAmounts) {
         self.open().spent = spent;
-    }
-
-    /// Reports that a connection has been closed, and the reason.
-    pub(super) fn turned_away(&self, peer: SocketAddr, reason: &str) {
-        self.limited(&format!("turned away {}: {reason}", host::plain(peer)));
-    }
-
-    /// Reports an event that anyone on the network can cause, in at most [`MOST_LINES`] lines per second.
-    pub(super) fn limited(&self, line: &str) {
-        let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
-        let mut entries = self.open();
-        let before = entries.lines;
-        if before.0 != second {
-            entries.lines = (second, 0);
-        }
-        entries.lines.1 += 1;
-        let shown = entries.lines.1 <= MOST_LINES;
-        drop(entries);
-        if before.0 != second && before.1 > MOST_LINES {
-            self.observer.say(&format!("and {} more like this", before.1 - MOST_LINES));
-        }
-        if shown {
-            self.observer.say(line);
-        }
     }
 }

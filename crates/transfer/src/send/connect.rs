@@ -1,6 +1,7 @@
 //! The way from a ticket to connections that have proved themselves.
 
 mod race;
+mod separate;
 
 use super::SendOptions;
 use crate::channel::{Channel, Message, MessageReader};
@@ -9,7 +10,7 @@ use crate::keys::{sender_tls, server_name};
 use crate::progress::Observer;
 use crate::ticket::Ticket;
 use crate::wire::control::ToSender;
-use crate::wire::{Greeting, PROBE_KEY, VERSION, frame};
+use crate::wire::{Greeting, PROBE_KEY, frame};
 use host::Clock;
 use probe::{Echoer, ProbeKey, TrainLimits};
 use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
@@ -55,7 +56,7 @@ pub(super) struct Connections {
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
-    streams: u16,
+    (version, streams): (u16, u16),
     clock: &Clock,
     observer: &dyn Observer,
     insist: bool,
@@ -68,7 +69,7 @@ pub(super) fn connect(
         let (control, address) = race::race(ticket, &tls, clock)?;
         let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
-        send_greeting(&control, &Greeting::Control { version: VERSION, streams, echo })?;
+        send_greeting(&control, &Greeting::Control { version, streams, echo })?;
         let mut reader = MessageReader::new(&control);
         // The receiver's first message also shows whether it accepted this sender's key.
         let first = reader.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;

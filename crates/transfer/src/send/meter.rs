@@ -4,8 +4,9 @@
 use super::data_connections::{ConnectionRequest, DataConnection};
 use super::transfer::Transfer;
 use crate::limits::{LimitTimes, SenderTimes};
+use crate::reading::{add, reading};
 use crate::wire::control::{Report, StreamReport};
-use estimate::limits::{Account, LimitedTimes, Reading};
+use estimate::limits::{Account, LimitedTimes};
 use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Rate, Span, Time};
@@ -106,7 +107,7 @@ impl Meter {
             let waiting = lane.channel.is_held() || waited.saturating_sub(gauge.waited) > length / 3;
             gauge.waited = waited;
             let before = gauge.account.times();
-            gauge.account.observe(reading(&info, now, lane, rate_based, waiting));
+            gauge.account.observe(reading(&info, now, lane.channel.is_paced(), rate_based, waiting));
             gauge.raise_buffer(&info, lane, autotuned);
             let times = gauge.account.times();
             all.add(gauge, &info, before, times, length);
@@ -197,28 +198,6 @@ impl Interval {
     }
 }
 
-/// Makes a reading for the account.
-fn reading(info: &TcpInfo, at: Time, lane: &DataConnection, rate_based: bool, waiting: bool) -> Reading {
-    Reading {
-        at,
-        busy: info.busy_time.unwrap_or_default(),
-        window_limited: info.rwnd_limited.unwrap_or_default(),
-        buffer_limited: info.sndbuf_limited.unwrap_or_default(),
-        acknowledged: info.bytes_acked,
-        retransmits: info.total_retrans.into(),
-        round_trip: info.rtt.unwrap_or_default(),
-        segment: info.snd_mss,
-        congestion_window: info.congestion_window(),
-        peer_window: info.snd_wnd,
-        in_flight: info.in_flight(),
-        unsent: info.notsent_bytes,
-        ran_dry: info.app_limited,
-        rate_based,
-        paced: lane.channel.is_paced(),
-        waiting,
-    }
-}
-
 /// Makes a report for the receiver.
 fn stream_report(info: &TcpInfo) -> StreamReport {
     let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
@@ -233,15 +212,6 @@ fn stream_report(info: &TcpInfo) -> StreamReport {
         acknowledged: info.bytes_acked.get(),
         segment: info.snd_mss.get(),
     }
-}
-
-fn add(limits: &mut LimitTimes, times: LimitedTimes, lived: Span) {
-    let add = |sum: &mut u64, span: Span| *sum = sum.saturating_add(span.as_nanos());
-    add(&mut limits.lived, lived);
-    add(&mut limits.slow_start, times.slow_start);
-    add(&mut limits.window, times.receive_window);
-    add(&mut limits.buffer, times.send_buffer);
-    add(&mut limits.congestion, times.congestion_window);
 }
 
 /// Returns the times that the threads of the data connections spent waiting.

@@ -3,6 +3,7 @@
 use super::Greeting;
 use super::control::{ToReceiver, ToSender};
 use super::data::Data;
+use super::test::{Load, ToTested, ToTester};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -34,6 +35,21 @@ impl Framed for Greeting {
 
 /// Room for numbers, a digest and the additions of later versions.
 impl Framed for Data {
+    const LONGEST: usize = 1 << 10;
+}
+
+/// Room for the results of both directions.
+impl Framed for ToTested {
+    const LONGEST: usize = 4 << 10;
+}
+
+/// Room for a text.
+impl Framed for ToTester {
+    const LONGEST: usize = 2 << 10;
+}
+
+/// Room for a number and the additions of later versions.
+impl Framed for Load {
     const LONGEST: usize = 1 << 10;
 }
 

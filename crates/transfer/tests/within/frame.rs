@@ -6,6 +6,10 @@ use crate::history::PhaseEntry;
 use crate::name::Name;
 use crate::wire::bounded::{MOST_ENTERED, MOST_STREAMS};
 use crate::wire::control::{Entry, Kind, Progress, Report, Stamp, Verdict};
+use crate::wire::test::{
+    Ended, LatencyResults, LoadSample, Plan, ProbeResults, ReceiverAccount, Results, SenderAccount,
+    TrainRate, WayResults,
+};
 use proptest::prelude::*;
 
 fn round_trip<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
@@ -64,6 +68,74 @@ fn the_longest_messages_to_a_receiver_fit() {
         entry: Entry { name, kind, mode: u32::MAX, modified },
     });
     round_trip_once(&ToReceiver::Report(Report::largest(MOST_STREAMS)));
+}
+
+#[test]
+fn the_longest_messages_of_a_test_fit() {
+    let most = u64::MAX;
+    let LargestTest { results, sample } = LargestTest::new();
+    round_trip_once(&ToTested::Results(results));
+    round_trip_once(&ToTester::Sample(sample));
+    round_trip_once(&ToTester::Ended(Ended::Sender(results.up.unwrap().sender)));
+    let mut bytes = Vec::new();
+    append(&mut bytes, &ToTester::Abort { reason: "ä".repeat(5000) });
+    assert!(first::<ToTester>(&bytes).unwrap().is_some());
+    let plan = Plan { load: most, up: true, down: true, control: "c".repeat(5000) };
+    append(&mut Vec::new(), &ToTested::Plan(plan));
+}
+
+/// The messages of a test with the largest possible numbers.
+struct LargestTest {
+    results: Results,
+    sample: LoadSample,
+}
+
+impl LargestTest {
+    fn new() -> Self {
+        let most = u64::MAX;
+        let times = crate::limits::SenderTimes { network: most, disk: most, limit: most, idle: most };
+        let limits = crate::limits::LimitTimes {
+            lived: most,
+            slow_start: most,
+            window: most,
+            buffer: most,
+            congestion: most,
+        };
+        let sender = SenderAccount {
+            times,
+            limits,
+            busy: most,
+            window_limited: most,
+            buffer_limited: most,
+            segments: most,
+            retransmits: most,
+            segment: most,
+            receive_window: most,
+            in_flight: most,
+            send_buffer: most,
+            rate_based: true,
+        };
+        let probes = ProbeResults { sent: most, lost: most, least: most, mean: most, most };
+        let latencies = LatencyResults { tcp: most, tls: most, request: most, loaded: most, steadiness: 255 };
+        let way = WayResults {
+            streams: u16::MAX,
+            elapsed: most,
+            received: most,
+            late: most,
+            received_late: most,
+            trains: TrainRate { bps: Some(most), whole: u16::MAX, lost: u16::MAX },
+            idle: probes,
+            loaded: probes,
+            buffer: Some((most, true)),
+            latencies: Some(latencies),
+            sender,
+            receiver: ReceiverAccount { waited: most },
+        };
+        let results = Results { up: Some(way), down: Some(way) };
+        // Whatever a sender claims, the report on it can be made and shown.
+        let _ = crate::path_report::PathReport::new(&results).to_string();
+        Self { results, sample: LoadSample { elapsed: most, received: most, retransmits: most } }
+    }
 }
 
 fn round_trip_once<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {

@@ -44,6 +44,11 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("receive", "wait", "without a valid ticket nobody can come"),
     ("send", "streams", "one connection fills a path if its buffers are large enough"),
     ("send", "control", "the administrator's choice"),
+    (
+        "send",
+        "direction",
+        "either direction may have the queue that is too long, as iperf3 and crusader show",
+    ),
     ("send", "retry", "a router has restarted within 10 minutes"),
     ("verify", "dir", "as `b3sum --check` does"),
 ];

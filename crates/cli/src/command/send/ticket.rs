@@ -32,14 +32,15 @@ const ACCEPTED: &str = "the ticket as the last word, --ticket-file FILE, the env
 /// input. Returns if there is nothing to hide, or if the system does not let the program begin anew.
 pub(super) fn hide(options: &SendOptions) {
     let words = ordered(&options.words);
-    let last = words.last().expect("the command line asks for one");
-    let word = as_ticket(last).is_some().then(|| last.as_os_str().to_owned());
+    let last = words.last();
+    let word = last.filter(|last| as_ticket(last).is_some()).map(|last| last.as_os_str().to_owned());
     // A variable with a mistake is not hidden, because the program ends at once and names the variable.
     let variable = std::env::var_os(VARIABLE).filter(|text| as_ticket(Path::new(text)).is_some());
     // Two tickets are not hidden either, because they are a mistake that ends the program.
     let (Some(ticket), None) = (word.as_ref().xor(variable.as_ref()), &options.ticket_file) else { return };
     // A file may have the name of a ticket.
-    if word.is_some() && (words.len() == 1 || fs::symlink_metadata(last).is_ok()) {
+    let alone = words.len() == 1 && options.test.is_none();
+    if word.is_some() && (alone || last.is_some_and(|last| fs::symlink_metadata(last).is_ok())) {
         return;
     }
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
@@ -85,6 +86,35 @@ fn ordered(words: &[PathBuf]) -> Vec<PathBuf> {
         words.push(ticket);
     }
     words
+}
+
+/// Returns the ticket of a test, which has no paths.
+pub(super) fn alone(options: &SendOptions) -> Result<Ticket, Problem> {
+    let [words @ .., last] = &options.words[..] else {
+        // Without a word, the ticket comes from elsewhere, as for paths.
+        if let Some(file) = &options.ticket_file {
+            return parsed(&of_file(file)?);
+        }
+        return match std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+            Some(text) => parsed(&Zeroizing::new(text.into_string().unwrap_or_default())),
+            None => parsed(&asked()?),
+        };
+    };
+    if !words.is_empty() || !is_dash(last) && as_ticket(last).is_none() && options.ticket_file.is_some() {
+        return Err(Problem::usage(
+            Complaint::new("--test", "a test sends no files")
+                .accepted("the ticket alone")
+                .help("leave the paths out"),
+        ));
+    }
+    if is_dash(last) {
+        let line = first_line(io::stdin().lock());
+        return parsed(&line.map_err(|error| Problem::environment(format!("standard input: {error}")))?);
+    }
+    if options.ticket_file.is_some() {
+        return Err(Problem::usage("the ticket is given twice: as the last word, and by --ticket-file"));
+    }
+    parsed(&last.to_string_lossy())
 }
 
 /// Returns the words that are paths, and the ticket.

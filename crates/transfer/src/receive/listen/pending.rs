@@ -34,7 +34,7 @@ pub(super) struct PendingConnection {
 
 /// All connections whose proof is awaited.
 #[derive(Debug, Default)]
-pub(in crate::receive) struct PendingConnections(Vec<PendingConnection>);
+pub(super) struct PendingConnections(Vec<PendingConnection>);
 
 /// Changes of connections that had sent nothing.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl PendingConnections {
     }
 
     /// Closes all connections.
-    pub(in crate::receive) fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         for one in self.0.drain(..) {
             let _ = one.socket.shutdown(Shutdown::Both);
         }

@@ -43,6 +43,11 @@ impl Registry<'_> {
         (version, streams, echo): (u16, u16, u16),
         events: Sender<Event>,
     ) -> Result<Arc<SessionHandle>, Busy> {
+        if version == crate::wire::TEST {
+            return Err(Busy::new(
+                "this receiver takes files; for a test of the path run `tightlink receive --test` there",
+            ));
+        }
         let known = crate::wire::OLDEST..=crate::wire::VERSION;
         if !known.contains(&version) {
             let (oldest, latest) = known.into_inner();
@@ -130,7 +135,7 @@ impl Registry<'_> {
     }
 
     /// Ends the wait for a sender when its time is over. Returns the time at which to look again if nothing happens.
-    pub(super) fn look(&self) -> Time {
+    pub(super) fn look_for_senders(&self) -> Time {
         let now = self.receiver.clock.now();
         let mut entries = self.open();
         if entries.sender.is_some() || entries.result.is_some() {
