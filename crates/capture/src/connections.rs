@@ -190,8 +190,9 @@ impl<'a, P: FnMut(u64) -> ControlFlow<()>> Reader<'a, P> {
         }
         if self.clock.steps > 0 {
             let (steps, largest) = (self.clock.steps, self.clock.largest_step as f64 / 1e9);
+            let times = if steps == 1 { String::new() } else { format!(" {steps} times, at most") };
             notes.push(format!(
-                "the time stamps go back {steps} times, by {largest} s at most; time goes on from the packet before"
+                "the time stamps go back{times} by {largest} s; time goes on from the packet before"
             ));
         }
         if self.table.beyond > 0 {
