@@ -1,6 +1,7 @@
-//! `tightlink diagnose`: what limits running connections. `diagnose/running.rs` watches them, `diagnose/words.rs` has
-//! the report for people, `diagnose/data.rs` the one for programs.
+//! `tightlink diagnose`: what limits connections. `diagnose/running.rs` watches those that run, `diagnose/capture.rs` reads
+//! those of a capture; `diagnose/words.rs` has the report for people, `diagnose/data.rs` the one for programs.
 
+mod capture;
 mod data;
 mod running;
 mod words;
@@ -8,9 +9,10 @@ mod words;
 use crate::args::DiagnoseOptions;
 use crate::print;
 use crate::problem::Problem;
+use ::capture::connections::Statistics;
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
 use std::process::ExitCode;
-use units::{Bytes, Complaint};
+use units::Bytes;
 
 /// The connections that are reported without `--all`.
 const SHOWN: usize = 5;
@@ -23,9 +25,12 @@ struct Case {
     program: Option<(u32, String)>,
     /// True if the connection ended meanwhile.
     closed: bool,
+    /// The sums of a capture.
+    sums: Option<Statistics>,
 }
 
 /// A report on connections.
+#[derive(Default)]
 struct Report {
     /// The directions of the connections that are shown, those of one connection one after the other.
     cases: Vec<Case>,
@@ -37,19 +42,13 @@ struct Report {
 
 impl Case {
     fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
-        Self { diagnosis: diagnose(&evidence), evidence, program, closed }
+        Self { diagnosis: diagnose(&evidence), evidence, program, closed, sums: None }
     }
 }
 
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     let report = match &options.file {
-        Some(file) => {
-            let place = file.display().to_string();
-            let found = Complaint::new(place, "this build cannot read captures yet");
-            return Err(Problem::usage(
-                found.help("watch the connection while it runs: --pid, --port or --to"),
-            ));
-        }
+        Some(file) => capture::report(file, options)?,
         None => running::report(options)?,
     };
     if options.json {

@@ -186,18 +186,16 @@ impl Flow {
                 receive_window: window.map(bytes),
                 least_window: least.map(bytes),
                 congestion_window: (flights && !limited && peak > 0).then(|| Bytes::new(peak)),
-                unsent: None,
-                buffer_full: None,
                 unread,
                 returned: Some(Bytes::new(slot.returned)),
                 segments: Some(slot.segments),
                 round_trip: self.round_trip(vantage, slot).map(Span::from_nanos),
                 idle: Span::from_nanos(slot.idle.min(length)),
-                kernel: None,
                 retransmitted: slot.retransmitted.into(),
                 out_of_order: slot.out_of_order.into(),
                 marked: slot.marked.into(),
                 ran_dry: slot.dry * 2 >= length,
+                ..Interval::default()
             });
         }
         list

@@ -14,6 +14,7 @@ const WIDTH: usize = 80;
 pub(super) fn of(case: &Case) -> Vec<String> {
     let Case { evidence, diagnosis, .. } = case;
     let mut lines = vec![ends(case), format!("  {}", numbers(evidence))];
+    lines.extend(case.sums.iter().map(|sums| format!("  {}", super::capture::words(sums))));
     let parts = percents(diagnosis);
     if !parts.is_empty() {
         lines.push(format!("  {}", bar(&parts)));
