@@ -19,7 +19,7 @@ const SHRUNK: f64 = 0.7;
 /// The share of a stretch with a full window from which on a window that changes is a part of its cause.
 const WINDOWED: f64 = 0.1;
 /// The share of the best rate below which a receiver that does not read slows its sender: the kernel acknowledges late.
-const SLOWED: f64 = 0.8;
+const SLOWED: f64 = 0.7;
 /// The factor by which the data delivered per round trip grows during slow start. Slow start doubles it; CUBIC before
 /// its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
 const OPENS: f64 = 1.25;
