@@ -3,7 +3,7 @@
 use crate::error::{FILES, Place, TraceError};
 use crate::input::Input;
 use crate::packet::Packet;
-use crate::recording::Recorder;
+use crate::recording::{Frames, Recorder};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::net::IpAddr;
 

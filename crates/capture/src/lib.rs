@@ -5,6 +5,7 @@
 //! them to `order.rs`, `directions.rs` and `segments.rs`. `over_time.rs` reads files that say how a link changes. Files are untrusted: no bytes cause a panic, and memory has
 //! stated bounds. Files are opened elsewhere.
 
+pub mod connections;
 mod csv;
 mod directions;
 mod error;

@@ -3,7 +3,7 @@
 use crate::error::{FILES, Place, TraceError};
 use crate::input::Input;
 use crate::link_layer::LinkType;
-use crate::recording::{Frame, Recorder};
+use crate::recording::{Frame, Frames, without_ip};
 use pcap_parser::nom::{self, IResult, Needed};
 use pcap_parser::{LegacyPcapBlock, PcapError, PcapHeader};
 use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
@@ -29,14 +29,14 @@ pub(crate) fn begins(first: &[u8]) -> bool {
 type Parse = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
 
 /// Hands the packets of `input` to `recorder`.
-pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result<(), TraceError> {
+pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<(), TraceError> {
     let Ok((_, header)) = parse_pcap_header(input.see(24)?) else {
         return Err(TraceError::new(Place::Whole, "the capture ends within its header", FILES));
     };
     input.take(24);
     let link_type = LinkType((header.network.0 as u32 & LINK_TYPE) as u16);
     if !link_type.carries_ip() {
-        return Err(recorder.without_ip(&[link_type]));
+        return Err(without_ip(&[link_type]));
     }
     let second = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
     let parse = parser(&header);
@@ -91,7 +91,7 @@ fn frame(
     second: u32,
     link_type: LinkType,
     place: Place,
-    recorder: &mut Recorder<'_>,
+    recorder: &mut impl Frames,
 ) -> Result<(), TraceError> {
     let (seconds, fraction, captured) = (record.ts_sec, record.ts_usec, record.caplen);
     if fraction >= second || captured > MOST_CAPTURED {
@@ -103,5 +103,6 @@ fn frame(
         ));
     }
     let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * u64::from(1_000_000_000 / second);
-    recorder.frame(&Frame { nanos, link_type, data: record.data, original: record.origlen }, place)
+    let original = record.origlen;
+    recorder.frame(&Frame { nanos, link_type, interface: 0, data: record.data, original }, place)
 }

@@ -6,7 +6,7 @@ use crate::error::{Place, TraceError};
 use crate::input::Input;
 use crate::link_layer::LinkType;
 use crate::pcap::MOST_CAPTURED;
-use crate::recording::{Frame, Recorder};
+use crate::recording::{Frame, Frames};
 use pcap_parser::{Block, EnhancedPacketBlock, InterfaceDescriptionBlock, OptionCode};
 use pcap_parser::{parse_block_be, parse_block_le};
 
@@ -33,7 +33,7 @@ struct Interface {
 }
 
 /// Hands the packets of `input` to `recorder`.
-pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result<(), TraceError> {
+pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<(), TraceError> {
     let (mut big_endian, mut interfaces) = (false, Vec::new());
     loop {
         let place = Place::Packet(recorder.frames() + 1, input.offset());
@@ -139,6 +139,7 @@ fn frame<'a>(block: &'a EnhancedPacketBlock<'_>, interface: &Interface) -> Optio
     Some(Frame {
         nanos: u64::try_from(nanos).ok()?,
         link_type: interface.link_type,
+        interface: block.if_id,
         data,
         original: block.origlen,
     })

@@ -23,10 +23,45 @@ pub struct Recording {
 pub(crate) struct Frame<'a> {
     pub nanos: u64,
     pub link_type: LinkType,
+    /// The number of its interface in the section of the file.
+    pub interface: u32,
     /// The captured part of the packet.
     pub data: &'a [u8],
     /// The packet's length on the wire, bytes.
     pub original: u32,
+}
+
+/// A reader that takes the frames of a capture one after the other.
+pub(crate) trait Frames {
+    /// Returns the number of frames so far.
+    fn frames(&self) -> u64;
+
+    /// Takes a frame.
+    fn frame(&mut self, frame: &Frame<'_>, place: Place) -> Result<(), TraceError>;
+
+    /// Takes a remark on the file.
+    fn note(&mut self, note: String);
+
+    /// Records that the file ends within the packet or block at `place`.
+    fn cut_off(&mut self, place: Place, input: &Input<'_>) {
+        let Place::Packet(packet, at) = place else { return };
+        self.ended(input);
+        if input.cut().is_none() {
+            self.note(format!(
+                "the capture ends inside packet {packet}, at byte {at}; the packets before it are taken"
+            ));
+        }
+    }
+
+    /// Records that compressed data ends too early, if it does.
+    fn ended(&mut self, input: &Input<'_>) {
+        if let Some(compression) = input.cut() {
+            let frames = self.frames();
+            self.note(format!(
+                "the {compression} data are cut off; the {frames} packets before that are taken"
+            ));
+        }
+    }
 }
 
 /// A recorder, which takes the packets of a file one after the other.
@@ -60,26 +95,6 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Returns the number of frames or lines so far.
-    pub(crate) fn frames(&self) -> u64 {
-        self.frames
-    }
-
-    /// Takes a frame of a capture.
-    pub(crate) fn frame(&mut self, frame: &Frame<'_>, place: Place) -> Result<(), TraceError> {
-        if !frame.link_type.carries_ip() {
-            self.strange.insert(frame.link_type);
-        }
-        match Packet::of_frame(frame.link_type, frame.data, frame.original) {
-            Some(packet) => self.packet(frame.nanos, &packet, place),
-            None => {
-                self.frames += 1;
-                self.without_ip += 1;
-                self.order.see(frame.nanos, place)
-            }
-        }
-    }
-
     /// Takes a packet.
     pub(crate) fn packet(&mut self, nanos: u64, packet: &Packet, place: Place) -> Result<(), TraceError> {
         if packet.size == 0 || packet.size > LARGEST {
@@ -104,44 +119,14 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Records that the file ends within the packet or block at `place`.
-    pub(crate) fn cut_off(&mut self, place: Place, input: &Input<'_>) {
-        let Place::Packet(packet, at) = place else { return };
-        self.ended(input);
-        if input.cut().is_none() {
-            self.notes.push(format!(
-                "the capture ends inside packet {packet}, at byte {at}; the packets before it are taken"
-            ));
-        }
-    }
-
-    /// Records that compressed data ends too early, if it does.
-    pub(crate) fn ended(&mut self, input: &Input<'_>) {
-        if let Some(compression) = input.cut() {
-            let frames = self.frames;
-            self.notes.push(format!(
-                "the {compression} data are cut off; the {frames} packets before that are taken"
-            ));
-        }
-    }
-
-    /// Returns the error for a capture whose frames carry no IP.
-    pub(crate) fn without_ip(&self, types: &[LinkType]) -> TraceError {
-        let types: Vec<String> = types.iter().map(|kind| kind.described()).collect();
-        let found = format!("a capture of {}, in which IP is not read", types.join(" and "));
-        let accepted = "packets of IP: on Ethernet (1), Linux cooked (113, 276), raw IP (101), loopback (0, 108) or PPP (9)";
-        TraceError::new(Place::Whole, found, accepted)
-            .help("capture on the interface that carries IP: tcpdump -D lists them")
-    }
-
     /// Returns the trace, once the file has ended.
     pub(crate) fn finish(mut self) -> Result<Recording, TraceError> {
         self.release(true)?;
-        let (frames, without_ip) = (self.frames, self.without_ip);
-        if without_ip == frames {
+        let frames = self.frames;
+        if self.without_ip == frames {
             let types: Vec<LinkType> = self.strange.iter().copied().collect();
             if !types.is_empty() {
-                return Err(self.without_ip(&types));
+                return Err(without_ip(&types));
             }
             let found = if frames == 0 {
                 "a trace without packets".to_owned()
@@ -156,7 +141,8 @@ impl<'a> Recorder<'a> {
             return Err(both.error());
         }
         let mut notes = self.notes;
-        if without_ip > 0 {
+        if self.without_ip > 0 {
+            let without_ip = self.without_ip;
             notes.push(format!(
                 "{without_ip} of {frames} frames carry no IP (ARP, LLDP and the like) and are left out"
             ));
@@ -174,4 +160,38 @@ impl<'a> Recorder<'a> {
         debug_assert!(!trace.is_empty(), "{:?}", self.wanted);
         Ok(Recording { trace, notes })
     }
+}
+
+impl Frames for Recorder<'_> {
+    fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, place: Place) -> Result<(), TraceError> {
+        if !frame.link_type.carries_ip() {
+            self.strange.insert(frame.link_type);
+        }
+        match Packet::of_frame(frame.link_type, frame.data, frame.original) {
+            Some(packet) => self.packet(frame.nanos, &packet, place),
+            None => {
+                self.frames += 1;
+                self.without_ip += 1;
+                self.order.see(frame.nanos, place)
+            }
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+}
+
+/// Returns the error for a capture whose frames carry no IP.
+pub(crate) fn without_ip(types: &[LinkType]) -> TraceError {
+    let types: Vec<String> = types.iter().map(|kind| kind.described()).collect();
+    let found = format!("a capture of {}, in which IP is not read", types.join(" and "));
+    let accepted =
+        "packets of IP: on Ethernet (1), Linux cooked (113, 276), raw IP (101), loopback (0, 108) or PPP (9)";
+    TraceError::new(Place::Whole, found, accepted)
+        .help("capture on the interface that carries IP: tcpdump -D lists them")
 }

@@ -4,11 +4,13 @@
 //! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
 //! allows.
 //!
-//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`, `verdict.rs`.
+//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`, `verdict.rs`; `stretch.rs` and `causes.rs` for the shares.
 
 mod bottleneck;
+mod causes;
 mod evidence;
 mod join;
+mod stretch;
 mod verdict;
 
 pub use bottleneck::bottleneck;

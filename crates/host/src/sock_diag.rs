@@ -7,7 +7,9 @@
 use crate::address::plain;
 use crate::error::HostError;
 use crate::tcp_info::TcpInfo;
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload, Parseable,
+};
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::inet::nlas::Nla;
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
@@ -85,6 +87,13 @@ pub struct TcpConnection {
 }
 
 impl TcpConnection {
+    /// Reads an answer of the kernel that was kept: an `inet_diag_msg` and its attributes. Returns `None` if it has no
+    /// `TCP_INFO`.
+    #[must_use]
+    pub fn parse(answer: &[u8]) -> Option<Self> {
+        Self::of(InetResponse::parse(answer).ok()?)
+    }
+
     /// Makes the reading from the kernel's answer; `None` if the answer has no `TCP_INFO`, as of a closed connection.
     fn of(response: InetResponse) -> Option<Self> {
         let (header, mut info, mut memory, mut control) = (response.header, None, None, None);

@@ -144,6 +144,8 @@ pub struct TcpInfo {
     pub notsent_bytes: Bytes,
     /// Segments with payload sent, retransmissions included.
     pub data_segs_out: u32,
+    /// Segments with payload received.
+    pub data_segs_in: u32,
     /// The latest sample of the delivery rate.
     pub delivery_rate: Option<Rate>,
     /// True if that rate was measured while the program had written too little: the path may carry more.
@@ -266,6 +268,7 @@ impl TcpInfo {
             bytes_received: Bytes::new(raw.bytes_received),
             notsent_bytes: bytes(raw.notsent_bytes),
             data_segs_out: raw.data_segs_out,
+            data_segs_in: raw.data_segs_in,
             delivery_rate: returned!(delivery_rate).filter(|&value| value != 0).map(rate),
             app_limited: raw.flags & 1 != 0,
             busy_time: returned!(busy_time).map(Span::from_micros),

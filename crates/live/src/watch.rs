@@ -270,6 +270,19 @@ impl Watcher {
     }
 }
 
+/// Makes the outcome for one connection from readings that were made earlier, each with its time; `None` without any.
+#[must_use]
+pub fn replay(
+    readings: impl IntoIterator<Item = (Time, TcpConnection)>,
+    settings: &ReceiveSettings,
+) -> Option<WatchedConnection> {
+    let mut readings = readings.into_iter();
+    let (began, first) = readings.next()?;
+    let mut track = Track::new(began, first);
+    readings.for_each(|(at, connection)| track.observe(at, connection));
+    Some(track.end(began, settings))
+}
+
 impl WatchConfig {
     /// Returns true if a connection meets all conditions; `inodes` has the sockets of the process.
     fn wants(&self, connection: &TcpConnection, inodes: Option<&BTreeSet<u64>>) -> bool {

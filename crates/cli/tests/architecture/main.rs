@@ -33,8 +33,8 @@ const ROOMS: &[Room] = &[
     room(1, "air", &["units"]),
     room(1, "transport", &["units"]),
     room(1, "scenario", &["units", "transport"]),
-    room(2, "capture", &["units", "link"]),
     room(2, "estimate", &["units", "model"]),
+    room(2, "capture", &["units", "link", "estimate"]),
     Room {
         layer: 2,
         name: "cc",
@@ -91,6 +91,7 @@ const ROOMS: &[Room] = &[
             ("cc", "programs that call the library add controllers to its registry"),
             ("sizing", "programs that call the library add sizers to its registry"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
+            ("capture", "`diagnose` reads the connections of a capture, without a scenario"),
             ("estimate", "`diagnose` shows evidence and verdicts of connections, without a scenario"),
             ("host", "`tune` reads the clock, and commands wait for signals and answers"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),

@@ -67,6 +67,10 @@ pub struct Interval {
     pub buffer_full: Option<bool>,
     /// Bytes that had arrived, and that the receiving program had not read.
     pub unread: Option<Bytes>,
+    /// Payload that went the other way: requests, or the messages of a window of the program's own.
+    pub returned: Option<Bytes>,
+    /// Segments with payload: sent, or arrived.
+    pub segments: Option<u64>,
     /// The mean of the round-trip times that were sampled.
     pub round_trip: Option<Span>,
     /// The time with nothing in flight and nothing to send.

@@ -25,6 +25,8 @@ impl Interval {
             unsent: next.unsent.or(self.unsent),
             buffer_full: next.buffer_full.or(self.buffer_full),
             unread: next.unread.or(self.unread),
+            returned: both(self.returned, next.returned, |a, b| a + b),
+            segments: both(self.segments, next.segments, |a, b| a + b),
             round_trip: both(self.round_trip, next.round_trip, spans),
             idle: self.idle + next.idle,
             kernel: both(self.kernel, next.kernel, |a, b| KernelClocks {

@@ -1,6 +1,8 @@
 //! [`diagnose`]: the shares of time by cause, and the first of them in words.
 
-use super::evidence::{Evidence, Interval};
+use super::causes::{Context, cause};
+use super::evidence::Evidence;
+use super::stretch::stretches;
 use units::{Bytes, Span};
 
 /// A limit of a connection.
@@ -141,17 +143,26 @@ pub struct Diagnosis {
     pub in_use: Option<Bytes>,
 }
 
-/// The least share of a window in flight with which the window is full.
-const FULL: f64 = 0.9;
-
 /// Finds what limited a connection.
 #[must_use]
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
+    let stretches = stretches(evidence);
+    let mut context = Context::of(evidence, &stretches);
     let mut times = [Span::ZERO; Cause::ALL.len()];
-    for interval in &evidence.intervals {
-        let idle = interval.idle.min(interval.length);
-        times[Cause::SendingProgram as usize] += idle;
-        times[cause(interval) as usize] += interval.length - idle;
+    let mut flights: [Vec<u64>; Cause::ALL.len()] = Default::default();
+    for (number, stretch) in stretches.iter().enumerate() {
+        if let Some([.., largest]) = stretch.windows {
+            context.largest = context.largest.max(largest);
+        }
+        let cause = cause(&context, number, stretch);
+        if stretch.strays > 0 {
+            context.lost = Some(stretch.from + stretch.length);
+        }
+        // Without answers of the other end, the program waits for them.
+        let idle = if cause == Cause::ProgramWindow { cause } else { Cause::SendingProgram };
+        times[idle as usize] += stretch.idle;
+        times[cause as usize] += stretch.busy();
+        flights[cause as usize].extend(stretch.peak_flight.map(Bytes::get));
     }
     let total = times.iter().fold(Span::ZERO, |sum, &time| sum + time);
     let mut shares = Shares::default();
@@ -159,34 +170,13 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         shares.0 = times.map(|time| time.as_secs_f64() / total.as_secs_f64());
     }
     let first = shares.first().map(|(cause, _)| cause);
-    let flights = evidence.intervals.iter().filter(|interval| Some(cause(interval)) == first);
-    let flights: Vec<u64> = flights.filter_map(|interval| interval.flight).map(Bytes::get).collect();
+    let flights = first.map(|first| &flights[first as usize]).filter(|flights| !flights.is_empty());
     Diagnosis {
         shares,
         cause: first,
         path: None,
         confidence: Confidence::Low,
         reason: "The classes have not been judged yet.".into(),
-        in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
-    }
-}
-
-/// Finds what limited a connection in one interval.
-fn cause(interval: &Interval) -> Cause {
-    let full = |window: Option<Bytes>| {
-        let flight = interval.peak_flight.or(interval.flight)?;
-        Some(flight.get() as f64 >= FULL * window?.get() as f64)
-    };
-    if full(interval.receive_window) == Some(true) {
-        return if interval.unread > Some(Bytes::ZERO) {
-            Cause::ReceivingProgram
-        } else {
-            Cause::ReceiveWindow
-        };
-    }
-    if interval.ran_dry || interval.unsent == Some(Bytes::ZERO) {
-        Cause::SendingProgram
-    } else {
-        Cause::Network
+        in_use: flights.map(|flights| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
     }
 }

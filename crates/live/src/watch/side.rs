@@ -150,6 +150,8 @@ impl Side {
                 .memory
                 .map(|memory| memory.queued.get() as f64 >= BUFFER_FULL * memory.send_buffer.get() as f64),
             unread: None,
+            returned: Some(new.stream_received().saturating_sub(old.stream_received())),
+            segments: Some(u64::from(new.data_segs_out.saturating_sub(old.data_segs_out))),
             round_trip: new.rtt.filter(|_| delivered > Bytes::ZERO),
             idle,
             kernel: busy.zip(window_limited).zip(buffer_limited).map(
@@ -220,6 +222,8 @@ impl Side {
             unsent: None,
             buffer_full: None,
             unread: Some(after.connection.unread),
+            returned: Some(new.bytes_acked.saturating_sub(old.bytes_acked)),
+            segments: Some(u64::from(new.data_segs_in.saturating_sub(old.data_segs_in))),
             round_trip: new.rcv_rtt.filter(|_| delivered > Bytes::ZERO),
             idle: quiet(after, delivered, length),
             kernel: None,

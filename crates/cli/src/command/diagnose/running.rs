@@ -34,7 +34,7 @@ pub(super) fn report(options: &DiagnoseOptions) -> Result<Report, Problem> {
 }
 
 /// Returns the addresses of a host.
-fn addresses(host: &str) -> Result<Vec<IpAddr>, Problem> {
+pub(super) fn addresses(host: &str) -> Result<Vec<IpAddr>, Problem> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = bare.parse::<IpAddr>() {
         return Ok(vec![address.to_canonical()]);

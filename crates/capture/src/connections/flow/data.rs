@@ -1,0 +1,261 @@
+//! Data of a flow.
+
+use super::sequence::{self, stamped_before, unwrapped};
+use super::{Flow, Hole, METERED, MOST_RECORDS, Mark, ORDINARY, Sent, thin_out};
+use crate::connections::segment::Segment;
+use units::Span;
+
+/// The most holes that are remembered.
+const MOST_HOLES: usize = 256;
+/// A jump of sequence numbers that no window allows (RFC 7323, 2.3): another connection, or damage.
+const MOST_JUMP: u64 = 1 << 30;
+/// The time within which a packet without identification and time stamp is taken for the same one, captured twice.
+const TWICE: u64 = 1_000_000;
+/// The time by which packets overtake each other at most, if the round trip is not known (Wireshark's).
+const REORDERED: u64 = 3_000_000;
+/// The least time without data that counts as a pause.
+const LEAST_PAUSE: u64 = 10_000_000;
+/// The time within which data belong to one burst.
+const BURST: u64 = 1_000_000;
+
+impl Flow {
+    /// Takes a packet that goes in the direction of the data.
+    pub(in crate::connections) fn data(&mut self, segment: &Segment, at: u64, meters: &mut usize) {
+        let mut start = unwrapped(self.next, segment.sequence);
+        if start.abs_diff(self.next) > MOST_JUMP {
+            start = self.resynchronise(start);
+        }
+        self.pass(at);
+        let echo = segment.stamps.map(|(_, echo)| echo);
+        if let Some(echo) = echo.filter(|_| segment.acknowledgement.is_some()) {
+            self.observe_echo(echo, at);
+        }
+        if segment.payload == 0 && !segment.fin {
+            return;
+        }
+        let end = start + u64::from(segment.payload) + u64::from(segment.fin);
+        if segment.payload <= 1 && !segment.fin && start + 1 == self.acked && start < self.next {
+            self.counts.keep_alives += 1;
+            return;
+        }
+        if self.captured_twice(segment, at) {
+            self.counts.duplicates += self.segments_of(segment);
+            return;
+        }
+        if segment.fin {
+            self.fin = Some(end);
+        }
+        let segments = self.segments_of(segment);
+        self.take(segment, at, segments, meters);
+        if start >= self.next {
+            self.new_data(segment, start, end, at);
+        } else {
+            self.old_data(segment, start, end, at, segments);
+        }
+        self.last_data = at;
+        let flight = self.state().flight;
+        let slot = self.slots.at(at);
+        slot.peak = slot.peak.max(flight);
+        self.counts.peak_flight = self.counts.peak_flight.max(flight);
+    }
+
+    /// Counts a packet.
+    fn take(&mut self, segment: &Segment, at: u64, segments: u64, meters: &mut usize) {
+        if segment.payload == 0 {
+            return;
+        }
+        let payload = u64::from(segment.payload);
+        if segment.size <= ORDINARY || self.announced.is_some_and(|announced| segment.payload <= announced) {
+            self.ordinary = self.ordinary.max(segment.payload);
+        }
+        self.headers = segment.headers.into();
+        self.counts.segments += segments;
+        self.counts.payload += payload;
+        self.came += payload + segments * u64::from(segment.headers);
+        let slot = self.slots.at(at);
+        slot.sent += payload;
+        if segment.marked {
+            slot.marked += segments as u32;
+            self.counts.marked += segments;
+        }
+        let full = u64::from(self.full()) + u64::from(self.headers);
+        if self.rates.is_none() && self.counts.payload > METERED && *meters > 0 {
+            *meters -= 1;
+            self.rates = Some(Box::default());
+        }
+        if let Some(rates) = &mut self.rates {
+            rates.data.observe(at, self.came, full);
+        }
+        if at.saturating_sub(self.burst.0) > BURST {
+            self.burst = (at, 0);
+        }
+        self.burst.1 += payload;
+        self.counts.largest_burst = self.counts.largest_burst.max(self.burst.1);
+    }
+
+    fn segments_of(&self, segment: &Segment) -> u64 {
+        u64::from(segment.payload.div_ceil(self.unit(segment.payload, segment.size)).max(1))
+    }
+
+    fn new_data(&mut self, segment: &Segment, start: u64, end: u64, at: u64) {
+        let waited = at.saturating_sub(self.last_data.max(self.known.at));
+        let round_trip = self.halves.latest().map_or(0, Span::as_nanos);
+        self.counts.pauses += u64::from(self.state().idle && waited > LEAST_PAUSE.max(round_trip));
+        if start > self.next {
+            if self.holes.len() == MOST_HOLES
+                && let Some(hole) = self.holes.pop_front()
+            {
+                self.counts.unseen += hole.end - hole.start;
+            }
+            let stamp = segment.stamps.map(|(value, _)| value);
+            self.holes.push_back(Hole { start: self.next, end: start, at, stamp, id: segment.id });
+        }
+        self.next = end;
+        self.record(end, at);
+        self.scale.sent(end, self.known.acknowledged, self.known.window);
+        // A sender that has more to send sends full segments, unless the window ends.
+        let unit = self.unit(segment.payload, segment.size).max(self.full());
+        let room = self.scale.edge() >= end + u64::from(unit);
+        self.dry = room && !segment.payload.is_multiple_of(unit);
+    }
+
+    fn record(&mut self, end: u64, at: u64) {
+        if self.sent.len() == MOST_RECORDS {
+            thin_out(&mut self.sent);
+        }
+        self.sent.push_back(Sent { end, at, repeated: false });
+    }
+
+    /// Takes data that begin before the end of what was seen: late, or sent again.
+    fn old_data(&mut self, segment: &Segment, start: u64, end: u64, at: u64, segments: u64) {
+        let old_end = end.min(self.next);
+        let hole = self.fill(start, old_end);
+        if end > self.next {
+            self.next = end;
+            self.record(end, at);
+        }
+        // A repeated segment with less than the window allows still shows a sender that has no more.
+        self.ambiguous(start, old_end);
+        match hole {
+            Some(hole) if self.overtaken(segment, &hole, at) => {
+                self.counts.out_of_order += segments;
+                self.slots.at(at).out_of_order += segments as u32;
+            }
+            hole => self.repeat(segment, start, old_end, at, segments, hole),
+        }
+    }
+
+    /// Removes a range from the holes. Returns the first hole that it touched.
+    fn fill(&mut self, start: u64, end: u64) -> Option<Hole> {
+        let at = self.holes.iter().position(|hole| hole.end > start && hole.start < end)?;
+        let first = self.holes[at];
+        let mut index = at;
+        while index < self.holes.len() && self.holes[index].start < end {
+            let hole = self.holes[index];
+            let (before, after) = (hole.start < start, hole.end > end);
+            match (before, after) {
+                (true, true) => {
+                    self.holes[index].end = start;
+                    self.holes.insert(index + 1, Hole { start: end, ..hole });
+                    break;
+                }
+                (true, false) => self.holes[index].end = start,
+                (false, true) => self.holes[index].start = end,
+                (false, false) => {
+                    self.holes.remove(index);
+                    continue;
+                }
+            }
+            index += 1;
+        }
+        Some(first)
+    }
+
+    /// Returns true if the packet was sent before the one behind the hole, and arrived later.
+    fn overtaken(&self, segment: &Segment, hole: &Hole, at: u64) -> bool {
+        if let (Some((value, _)), Some(stamp)) = (segment.stamps, hole.stamp)
+            && value != stamp
+        {
+            return stamped_before(value, stamp);
+        }
+        let waited = at.saturating_sub(hole.at);
+        // Nothing is repeated before the acknowledgement of the packet behind the hole was at the sender.
+        let least = self.halves.least().map_or(REORDERED, |least| least / 10 * 9);
+        if waited < least {
+            return true;
+        }
+        segment.id != 0
+            && hole.id != 0
+            && (segment.id.wrapping_sub(hole.id) as i16) < 0
+            && segment.stamps.is_some()
+    }
+
+    /// Marks the records of a range, whose acknowledgement is ambiguous now.
+    fn ambiguous(&mut self, start: u64, end: u64) {
+        let from = self.sent.partition_point(|sent| sent.end <= start);
+        for sent in self.sent.range_mut(from..) {
+            sent.repeated = true;
+            if sent.end >= end {
+                break;
+            }
+        }
+    }
+
+    /// Returns true if this packet is one of the last, captured or delivered a second time.
+    fn captured_twice(&mut self, segment: &Segment, at: u64) -> bool {
+        let stamp = segment.stamps.map(|(value, _)| value);
+        let Segment { sequence, payload, id, .. } = *segment;
+        let same = |mark: &&Mark| mark.sequence == sequence && mark.payload == payload && mark.stamp == stamp;
+        if let Some(mark) = self.marks.iter().find(same)
+            && mark.id == id
+            && at.saturating_sub(mark.at) < TWICE.max(self.halves.least().unwrap_or(0) / 2)
+            && (id != 0 || at.saturating_sub(mark.at) < TWICE)
+        {
+            return true;
+        }
+        self.marks.rotate_right(1);
+        self.marks[0] = Mark { sequence, payload, id, stamp, at };
+        false
+    }
+
+    /// Takes the echo of a time stamp: the sender has the acknowledgement that brought it.
+    fn observe_echo(&mut self, echo: u32, at: u64) {
+        if self.echo.is_none_or(|last| stamped_before(last, echo)) {
+            self.echo = Some(echo);
+            while self.stamps.front().is_some_and(|&(stamp, _)| stamped_before(stamp, echo)) {
+                self.stamps.pop_front();
+            }
+            if let Some(&(_, first)) = self.stamps.front().filter(|&&(stamp, _)| stamp == echo) {
+                let sample = at.saturating_sub(first);
+                let state = self.state();
+                let clean = !state.idle && !state.dry;
+                self.halves.sender.observe(sample, clean);
+                if clean {
+                    self.slots.at(at).sender_half.observe(sample);
+                    self.observe_growth(at);
+                }
+            }
+        }
+        self.learn_by_echo(echo, at);
+    }
+
+    pub(super) fn observe_growth(&mut self, at: u64) {
+        let period = self.halves.latest().map_or(0, Span::as_nanos);
+        self.growths.observe(at, self.halves.growth(), period);
+    }
+
+    /// Begins the sequence numbers anew.
+    fn resynchronise(&mut self, start: u64) -> u64 {
+        let start = sequence::first(start as u32);
+        (self.next, self.acked, self.heard) = (start, start, false);
+        self.holes.clear();
+        self.sent.clear();
+        self.sacked.clear();
+        self.acks.clear();
+        self.known.acknowledged = start;
+        self.known.sacked = 0;
+        self.repeats.clear();
+        self.counts.resynchronised += 1;
+        start
+    }
+}

@@ -1,0 +1,302 @@
+//! Connections by their ends, with bounded memory.
+
+use super::flow::{Flow, Handshake};
+use super::segment::{End, Segment};
+use super::statistics::Statistics;
+use super::{Connection, DirectionReport};
+use estimate::diagnosis::Direction;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use units::{Bytes, Span, Time};
+
+/// The most connections; the packets of later ones are counted only.
+const MOST_CONNECTIONS: usize = 2_000_000;
+/// The most directions that are followed at a time; of more, those that have been quiet longest are summed up.
+const MOST_FLOWS: usize = 60_000;
+/// The most intervals of one direction, and of all.
+const MOST_INTERVALS: usize = 512;
+const ALL_INTERVALS: usize = 250_000;
+/// The most intervals of a direction that has carried little.
+const FEW_INTERVALS: usize = 8;
+/// The payload from which a direction has all its intervals.
+const LITTLE: u64 = 20_000;
+/// The most directions whose rates are measured, each with 29 kB.
+const MOST_METERS: usize = 1500;
+
+/// The ends of a connection, the smaller first, and the interface where it was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    ends: [End; 2],
+    interface: u32,
+}
+
+/// What one end of a connection has sent.
+#[derive(Debug, Default)]
+struct Side {
+    packets: u64,
+    bytes: u64,
+    /// Its first sequence number, once its SYN has come.
+    begin: Option<u32>,
+    /// The time of the last SYN; `None` if there were several, so that the answer is ambiguous.
+    syn_at: Option<u64>,
+    largest_segment: Option<u16>,
+    scale: Option<u8>,
+    first_window: u16,
+    closed: bool,
+    flow: Option<Box<Flow>>,
+    summed: Option<Box<DirectionReport>>,
+}
+
+#[derive(Debug)]
+struct Pair {
+    key: Key,
+    first: u64,
+    last: u64,
+    sides: [Side; 2],
+    /// The end that opened the connection: the first or the second.
+    client: Option<u8>,
+    /// The halves of the handshake: from the SYN to its answer, and from that to the acknowledgement.
+    answered: Option<u64>,
+    completed: Option<u64>,
+}
+
+/// All connections of a capture.
+#[derive(Debug)]
+pub(super) struct Table {
+    places: HashMap<Key, u32>,
+    pairs: Vec<Pair>,
+    /// The directions that are followed.
+    flows: usize,
+    intervals: usize,
+    most_intervals: usize,
+    meters: usize,
+    /// Packets of connections beyond the limit.
+    pub beyond: u64,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self {
+            places: HashMap::new(),
+            pairs: Vec::new(),
+            flows: 0,
+            intervals: 0,
+            most_intervals: MOST_INTERVALS,
+            meters: MOST_METERS,
+            beyond: 0,
+        }
+    }
+
+    /// Takes the next packet.
+    pub(super) fn take(&mut self, segment: &Segment) {
+        let from = usize::from(segment.source > segment.destination);
+        let ends = if from == 0 {
+            [segment.source, segment.destination]
+        } else {
+            [segment.destination, segment.source]
+        };
+        let key = Key { ends, interface: segment.interface };
+        let place = match self.places.get(&key) {
+            Some(&place) if !self.pairs[place as usize].is_over(segment, from) => place as usize,
+            _ if self.pairs.len() == MOST_CONNECTIONS => {
+                self.beyond += 1;
+                return;
+            }
+            _ => {
+                self.pairs.push(Pair::new(key, segment.at));
+                self.places.insert(key, self.pairs.len() as u32 - 1);
+                self.pairs.len() - 1
+            }
+        };
+        let pair = &mut self.pairs[place];
+        pair.count(segment, from);
+        let begins = (segment.payload > 0 && !segment.rst) && pair.sides[from].flow.is_none();
+        if begins {
+            let flow = Box::new(pair.flow(segment, from));
+            pair.sides[from].flow = Some(flow);
+            self.flows += 1;
+        }
+        let (mut before, mut after) = (0, 0);
+        for (side, back) in [(from, false), (1 - from, true)] {
+            let Some(flow) = pair.sides[side].flow.as_deref_mut() else { continue };
+            before += flow.intervals();
+            let most = if flow.counts.payload < LITTLE { FEW_INTERVALS } else { self.most_intervals };
+            flow.limit_intervals(most);
+            if back {
+                flow.acknowledge(segment, segment.at);
+            } else if !segment.rst {
+                flow.data(segment, segment.at, &mut self.meters);
+            }
+            after += flow.intervals();
+        }
+        self.intervals = self.intervals + after - before;
+        if self.intervals > ALL_INTERVALS {
+            self.merge();
+        }
+        if self.flows > MOST_FLOWS {
+            self.sum_up();
+        }
+    }
+
+    /// Halves the number of intervals of those that have most.
+    fn merge(&mut self) {
+        self.most_intervals = (self.most_intervals / 2).max(FEW_INTERVALS);
+        let most = self.most_intervals;
+        self.intervals = 0;
+        for side in self.pairs.iter_mut().flat_map(|pair| &mut pair.sides) {
+            if let Some(flow) = side.flow.as_deref_mut() {
+                if flow.intervals() > most {
+                    flow.limit_intervals(most);
+                }
+                self.intervals += flow.intervals();
+            }
+        }
+    }
+
+    /// Sums up the half of all directions that has been quiet longest.
+    fn sum_up(&mut self) {
+        let flows = self.pairs.iter().flat_map(|pair| &pair.sides).filter_map(|side| side.flow.as_deref());
+        let mut times: Vec<u64> = flows.map(Flow::last_data).collect();
+        let middle = times.len() / 2;
+        let (_, &mut limit, _) = times.select_nth_unstable(middle);
+        for pair in &mut self.pairs {
+            for side in 0..2 {
+                let quiet = pair.sides[side].flow.as_deref().is_some_and(|flow| flow.last_data() <= limit);
+                if let Some(flow) = pair.sides[side].flow.take_if(|_| quiet) {
+                    self.flows -= 1;
+                    self.intervals = self.intervals.saturating_sub(flow.intervals());
+                    pair.sum_up(side, *flow);
+                }
+            }
+        }
+    }
+
+    /// Returns all connections, those with most payload first.
+    pub(super) fn finish(self) -> Vec<Connection> {
+        drop(self.places);
+        let mut list: Vec<Connection> = self.pairs.into_iter().map(Pair::finish).collect();
+        let payload = |connection: &Connection| {
+            connection.directions.iter().map(|direction| direction.statistics.payload).sum::<Bytes>()
+        };
+        list.sort_by_key(|connection| std::cmp::Reverse((payload(connection), connection.packets())));
+        list
+    }
+}
+
+impl Pair {
+    fn new(key: Key, at: u64) -> Self {
+        let sides = [Side::default(), Side::default()];
+        Self { key, first: at, last: at, sides, client: None, answered: None, completed: None }
+    }
+
+    /// Returns true if a packet begins another connection between the same ends.
+    fn is_over(&self, segment: &Segment, from: usize) -> bool {
+        let side = &self.sides[from];
+        let other = side.begin.is_some_and(|begin| begin != segment.sequence);
+        let carried = side.flow.is_some() || side.summed.is_some() || side.closed;
+        segment.syn && (other || (side.begin.is_none() && carried))
+    }
+
+    /// Counts a packet, and takes what it says of the handshake.
+    fn count(&mut self, segment: &Segment, from: usize) {
+        self.last = segment.at;
+        let peer_syn = self.sides[1 - from].syn_at;
+        let peer_begin = self.sides[1 - from].begin;
+        let answers = |begin: u32| segment.acknowledgement == Some(begin.wrapping_add(1));
+        let side = &mut self.sides[from];
+        side.packets += 1;
+        side.bytes += u64::from(segment.size);
+        side.closed |= segment.fin || segment.rst;
+        if segment.syn {
+            side.syn_at = side.begin.is_none().then_some(segment.at);
+            side.begin = Some(segment.sequence);
+            (side.largest_segment, side.scale) = (segment.largest_segment, segment.scale);
+            side.first_window = segment.window;
+            if segment.acknowledgement.is_none() {
+                self.client = Some(from as u8);
+            } else if peer_begin.is_some_and(answers) {
+                self.client = Some(1 - from as u8);
+                self.answered = side.syn_at.and_then(|at| at.checked_sub(peer_syn?));
+            }
+        } else if self.client == Some(from as u8)
+            && self.completed.is_none()
+            && peer_begin.is_some_and(answers)
+        {
+            self.completed = peer_syn.and_then(|at| segment.at.checked_sub(at));
+        }
+    }
+
+    /// Makes the flow that begins with `segment`.
+    fn flow(&self, segment: &Segment, from: usize) -> Flow {
+        let (side, peer) = (&self.sides[from], &self.sides[1 - from]);
+        let both = side.begin.is_some() && peer.begin.is_some();
+        let scale = both.then(|| if side.scale.is_some() { peer.scale.unwrap_or(0) } else { 0 });
+        let is_client = self.client == Some(from as u8);
+        let (receiver_half, sender_half) =
+            if is_client { (self.answered, self.completed) } else { (self.completed, self.answered) };
+        let largest_segment = peer.largest_segment;
+        let handshake = Handshake { largest_segment, scale, receiver_half, sender_half };
+        let mut flow = Flow::new(segment, &handshake, FEW_INTERVALS);
+        if peer.begin.is_some() {
+            flow.first_window(peer.first_window);
+        }
+        flow
+    }
+
+    fn direction(&self, from: usize) -> Direction {
+        let address = |end: &End| SocketAddr::new(end.address, end.port);
+        Direction { source: address(&self.key.ends[from]), destination: address(&self.key.ends[1 - from]) }
+    }
+
+    fn sum_up(&mut self, side: usize, flow: Flow) {
+        let (statistics, evidence) = flow.finish(self.direction(side));
+        match &mut self.sides[side].summed {
+            Some(before) => {
+                before.statistics.add(&statistics);
+                if before.evidence.as_ref().is_none_or(|had| {
+                    evidence.as_ref().is_some_and(|evidence| evidence.delivered() > had.delivered())
+                }) {
+                    before.evidence = evidence;
+                }
+            }
+            empty => {
+                let direction = self.key;
+                let _ = direction;
+                *empty = Some(Box::new(DirectionReport { statistics, evidence }));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Connection {
+        for side in 0..2 {
+            if let Some(flow) = self.sides[side].flow.take() {
+                self.sum_up(side, *flow);
+            }
+        }
+        let handshake = self.answered.zip(self.completed).map(|(one, other)| Span::from_nanos(one + other));
+        let first = usize::from(self.client.unwrap_or(0));
+        let mut report = |from: usize| {
+            let side = &mut self.sides[from];
+            let mut report = side.summed.take().map_or_else(DirectionReport::default, |report| *report);
+            report.statistics.packets = side.packets;
+            report.statistics.bytes = Bytes::new(side.bytes);
+            report.statistics.round_trip.handshake = handshake;
+            report
+        };
+        let directions = [report(first), report(1 - first)];
+        Connection {
+            forward: self.direction(first),
+            opened: self.client.is_some(),
+            interface: self.key.interface,
+            from: Time::from_nanos(self.first),
+            until: Time::from_nanos(self.last),
+            directions,
+        }
+    }
+}
+
+impl Default for DirectionReport {
+    fn default() -> Self {
+        Self { statistics: Statistics::default(), evidence: None }
+    }
+}
