@@ -224,6 +224,17 @@
   const onTime = (el) => !caseOf(el).charts.find((chart) => chart.kind === el.dataset.chart).end_s;
   const siblings = (el) => [...el.closest(".charts").querySelectorAll("[data-drawn]")].filter(onTime);
 
+  // A sequence only grows: of a part of the time its own height is shown, or its curves would be one line.
+  function fitHeight(el, [from, to]) {
+    if (el.dataset.chart !== "sequence") return;
+    const values = el.data.flatMap((t) => t.y.filter((v, i) => v !== null && t.x[i] >= from && t.x[i] <= to));
+    const whole = from === 0 && to === caseOf(el).end_s;
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const range = whole || !(high > low) ? caseOf(el).charts.find((c) => c.kind === "sequence").range : [low, high + 0.03 * (high - low)];
+    el.following = true;
+    Plotly.relayout(el, { "yaxis.range": [...range] }).then(() => { el.following = false; });
+  }
+
   // One time axis per case: what one chart shows, all show.
   function linkZoom(el) {
     el.on("plotly_relayout", (change) => {
@@ -232,7 +243,9 @@
       for (const other of siblings(el).filter((o) => o !== el)) {
         other.following = true;
         Plotly.relayout(other, { "xaxis.range": range }).then(() => { other.following = false; });
+        fitHeight(other, range);
       }
+      fitHeight(el, range);
       const whole = range[0] === 0 && range[1] === caseOf(el).end_s;
       el.closest(".charts").parentElement.querySelector(".reset").hidden = whole;
     });

@@ -1,6 +1,6 @@
 //! Pages, each one a self-contained HTML file. [`Report`] is about cases that engines answered, and [`figure`] about a
-//! figure over a sweep. [`size`] is about the buffer that a link needs, [`transfer`] about a transfer, and [`emulated`]
-//! about a program behind an emulated link. The crate neither computes results nor decides where a page is kept.
+//! figure over a sweep. [`size`] is about the buffer that a link needs, [`transfer`] about a transfer, [`emulated`]
+//! about a program behind an emulated link, and [`diagnosis`] about what limits connections. The crate neither computes results nor decides where a page is kept.
 //!
 //! Reading order: the structs here are the content of a page. [`charts`] turns records into the curves of [`chart`]:
 //! [`flows`] chooses them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`.
@@ -37,6 +37,7 @@ pub mod charts;
 mod completion;
 mod data;
 pub mod decimate;
+pub mod diagnosis;
 #[cfg(feature = "kernel")]
 pub mod emulated;
 pub mod figure;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use units::Span;
+use units::{Rate, Span};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "tightlink diagnose [--pid <PID>] [--port <N>] [--to <HOST>] [OPTIONS]\n       \
@@ -29,4 +29,10 @@ pub(crate) struct DiagnoseOptions {
     /// Print the report as JSON, one object per direction of a connection
     #[arg(long)]
     pub(crate) json: bool,
+    /// Rate of the slowest link, if you know it: proposals count on it where the path was never full
+    #[arg(long)]
+    pub(crate) rate: Option<Rate>,
+    /// Write a page with charts to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }

@@ -1,8 +1,10 @@
 //! `tightlink diagnose`: what limits connections. `diagnose/running.rs` watches those that run, `diagnose/capture.rs` reads
-//! those of a capture; `diagnose/words.rs` has the report for people, `diagnose/data.rs` the one for programs.
+//! those of a capture. `diagnose/words.rs` has the report for people, `diagnose/data.rs` the one for programs, and
+//! `diagnose/page.rs` the page.
 
 mod capture;
 mod data;
+mod page;
 mod running;
 mod words;
 
@@ -11,11 +13,14 @@ use crate::print;
 use crate::problem::Problem;
 use ::capture::connections::Statistics;
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
+use lab::study::diagnosis::{Proposal, Subject, propose};
 use std::process::ExitCode;
-use units::Bytes;
+use units::{Bytes, Rate};
 
 /// The connections that are reported without `--all`.
 const SHOWN: usize = 5;
+/// The directions for which a change is proposed, those with most data: a proposal simulates for up to half a second.
+const PROPOSED: usize = 2 * SHOWN;
 
 /// One direction of a connection: its evidence, and what limited it.
 struct Case {
@@ -25,6 +30,8 @@ struct Case {
     program: Option<(u32, String)>,
     /// True if the connection ended meanwhile.
     closed: bool,
+    /// The change that would help; `None` if none was sought.
+    proposal: Option<Proposal>,
     /// The sums of a capture.
     sums: Option<Statistics>,
 }
@@ -42,15 +49,24 @@ struct Report {
 
 impl Case {
     fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
-        Self { diagnosis: diagnose(&evidence), evidence, program, closed, sums: None }
+        Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None, sums: None }
+    }
+
+    /// Seeks the change that would help, on a path whose bottleneck has this rate if it was never full.
+    fn propose(&mut self, rate: Option<Rate>) {
+        let (pid, program) = self.program.as_ref().map(|(pid, name)| (*pid, name.as_str())).unzip();
+        self.proposal = Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program, rate }));
     }
 }
 
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
-    let report = match &options.file {
+    page::can_write(options.report.as_deref())?;
+    let mut report = match &options.file {
         Some(file) => capture::report(file, options)?,
         None => running::report(options)?,
     };
+    report.cases.iter_mut().take(PROPOSED).for_each(|case| case.propose(options.rate));
+    page::write(options.report.as_deref(), &report)?;
     if options.json {
         for case in &report.cases {
             print::json(&data::of(case))?;

@@ -33,6 +33,7 @@ pub use answer::{
 pub use choice::MARGIN;
 pub use hosts::Hosts;
 pub use question::{CONTROL, CellFacts, ChangingFacts, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
+pub(super) use theory::period;
 
 use super::experiment::ExperimentError;
 use super::repeat::record;

@@ -1,5 +1,6 @@
 //! Pages and the sentences on them.
 
+mod diagnosis;
 #[cfg(feature = "kernel")]
 mod emulated;
 mod heat;

@@ -8,7 +8,7 @@ use units::{Bytes, Span};
 
 /// Returns the object of one direction of a connection.
 pub(super) fn of(case: &Case) -> Value {
-    let Case { evidence, diagnosis, program, closed, sums } = case;
+    let Case { evidence, diagnosis, program, closed, proposal, sums } = case;
     let last = evidence.intervals.last().copied().unwrap_or_default();
     let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
     let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
@@ -52,6 +52,7 @@ pub(super) fn of(case: &Case) -> Value {
         "buffer_bytes": buffer.map(|buffer| buffer.size.get()),
         "capture": sums.as_ref().map(super::capture::data),
         "buffer_is_at_least": buffer.map(|buffer| buffer.at_least),
+        "proposal": proposal,
     })
 }
 

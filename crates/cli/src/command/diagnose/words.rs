@@ -3,6 +3,8 @@
 use super::{Case, Report};
 use crate::transfer_display::{bytes, rate};
 use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
+use lab::study::diagnosis::Proposal;
+use report::text::capitalized;
 use units::{Foreign, Span};
 
 /// The width of the bar of shares.
@@ -28,6 +30,19 @@ pub(super) fn of(case: &Case) -> Vec<String> {
     };
     let words = format!("{verdict} {}", diagnosis.reason);
     lines.extend(folded(words.split_whitespace().map(str::to_owned), " "));
+    lines.extend(case.proposal.iter().flat_map(proposed));
+    lines
+}
+
+/// Returns the lines about the change that would help: its sentences, and the commands to paste.
+fn proposed(proposal: &Proposal) -> Vec<String> {
+    let words = proposal.sentences.iter().flat_map(|sentence| sentence.split(' ')).map(str::to_owned);
+    let mut lines = folded(words, " ");
+    // A command stays on one line, so that it can be pasted.
+    for remedies in proposal.remedies.chunk_by(|one, next| one.place == next.place) {
+        lines.push(format!("  {}:", capitalized(&remedies[0].place)));
+        lines.extend(remedies.iter().map(|remedy| format!("    {}", remedy.command)));
+    }
     lines
 }
 

@@ -1,0 +1,58 @@
+//! The page of a diagnosis, and its file.
+
+use super::{Case, Report, words};
+use crate::print;
+use crate::problem::Problem;
+use crate::source::command_line;
+use lab::files::{replace, try_replace};
+use report::diagnosis::{DiagnosedConnection, DiagnosisPage};
+use std::io;
+use std::path::Path;
+use units::Complaint;
+
+/// Checks, before anything is watched, that the page can be written.
+pub(super) fn can_write(file: Option<&Path>) -> Result<(), Problem> {
+    file.map_or(Ok(()), |file| try_replace(file).map_err(|error| unwritable(file, &error)))
+}
+
+/// Writes the page about `report` to `file`, completely or not at all.
+pub(super) fn write(file: Option<&Path>, report: &Report) -> Result<(), Problem> {
+    let Some(file) = file else { return Ok(()) };
+    replace(file, page(report).as_bytes()).map_err(|error| unwritable(file, &error))?;
+    print::talk(format_args!("report: {}", file.display()));
+    Ok(())
+}
+
+fn page(report: &Report) -> String {
+    let shown = report.cases.iter().filter_map(|case| {
+        Some(DiagnosedConnection {
+            evidence: &case.evidence,
+            diagnosis: &case.diagnosis,
+            proposal: case.proposal.as_ref()?,
+            program: case.program.as_ref().map(|(pid, name)| (*pid, name.as_str())),
+        })
+    });
+    let lines: Vec<String> = report.cases.iter().flat_map(words::of).collect();
+    DiagnosisPage {
+        title: &title(&report.cases),
+        connections: shown.collect(),
+        remarks: words::rest(report).into_iter().collect(),
+        numbers: lines.join("\n"),
+        command: command_line(),
+    }
+    .html()
+}
+
+/// Returns "Limited by …" if there is one direction, else the number of directions.
+fn title(cases: &[Case]) -> String {
+    match cases {
+        [] => "No connection moved data".to_owned(),
+        [_] => "What limits this connection".to_owned(),
+        several => format!("What limits {} directions of connections", several.len()),
+    }
+}
+
+fn unwritable(file: &Path, error: &io::Error) -> Problem {
+    let complaint = Complaint::new(file.display().to_string(), format!("cannot write the report: {error}"));
+    Problem::environment(complaint.help("choose another file with --report"))
+}

@@ -1,0 +1,72 @@
+//! Amounts for people, places of hosts, and commands to paste.
+
+use super::Case;
+use estimate::diagnosis::Vantage;
+use units::{Bytes, Rate, Span};
+
+/// Buffers are proposed in multiples of this.
+const STEP: u64 = 128 << 10;
+/// The largest value of these settings: the kernel has them as signed numbers of 32 bits.
+const LARGEST_VALUE: u64 = i32::MAX as u64;
+/// The defaults of Linux for the largest buffers, below which no host should go. From 6.16 on the first is 32 MiB.
+const RECEIVE_DEFAULT: Bytes = Bytes::new(6 << 20);
+const SEND_DEFAULT: Bytes = Bytes::new(4 << 20);
+
+/// Returns a rate in bits per second with three digits.
+pub(super) fn rate(bps: f64) -> String {
+    Rate::from_bps_f64(bps).rounded()
+}
+
+/// Returns a time in seconds with two digits; below a tenth of a millisecond it is "under 0.1 ms".
+pub(super) fn delay(seconds: f64) -> String {
+    if seconds < 1e-4 {
+        return "under 0.1 ms".to_owned();
+    }
+    let digits = libm::pow(10.0, libm::log10(seconds).floor() - 1.0);
+    Span::from_secs_f64((seconds / digits).round() * digits).rounded()
+}
+
+impl Case<'_> {
+    /// Returns the place of the receiver: "here", or its address.
+    pub(super) fn receiver(&self) -> String {
+        match self.evidence.vantage {
+            Vantage::ReceiverSocket => "here".to_owned(),
+            _ => format!("at the receiver {}", self.evidence.direction.destination.ip()),
+        }
+    }
+
+    /// Returns the place of the sender: "here", or its address.
+    pub(super) fn sender(&self) -> String {
+        match self.evidence.vantage {
+            Vantage::SenderSocket => "here".to_owned(),
+            _ => format!("at the sender {}", self.evidence.direction.source.ip()),
+        }
+    }
+
+    /// Returns the command that sizes the window of the receiving program.
+    pub(super) fn tune(&self) -> String {
+        let here = self.evidence.vantage == Vantage::ReceiverSocket;
+        let pid = self.subject.pid.filter(|_| here).map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+        format!("tightlink tune --pid {pid}")
+    }
+
+    /// Returns "100 Mbit/s over 80 ms".
+    pub(super) fn over(&self, rate: Rate) -> String {
+        format!("{} over {}", rate.rounded(), self.path.round_trip.rounded())
+    }
+}
+
+/// Returns the command that lets the kernel's receive buffers grow to `size`, or to Linux's default if that is more.
+pub(super) fn receive_memory(size: Bytes) -> String {
+    format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", in_steps(size.max(RECEIVE_DEFAULT)))
+}
+
+/// Returns the command that lets the kernel's send buffers grow to `size`, or to Linux's default if that is more.
+pub(super) fn send_memory(size: Bytes) -> String {
+    format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {}\"", in_steps(size.max(SEND_DEFAULT)))
+}
+
+/// Rounds a buffer up to a whole number of steps.
+pub(super) fn in_steps(size: Bytes) -> u64 {
+    (size.get().div_ceil(STEP) * STEP).min(LARGEST_VALUE)
+}
