@@ -208,7 +208,7 @@ impl SockDiag {
                 }
                 match payload {
                     Answer::Connection(response) => {
-                        TcpConnection::of(*response).into_iter().for_each(&mut *take)
+                        TcpConnection::of(*response).into_iter().for_each(&mut *take);
                     }
                     Answer::Ended => ended = true,
                     Answer::Failed(error) => failed = Some(error),
@@ -315,3 +315,7 @@ fn append(message: &mut Vec<u8>, request: InetRequest, sequence: u32, flags: u16
     message.resize(start + request.buffer_len(), 0);
     request.serialize(&mut message[start..]);
 }
+
+#[cfg(test)]
+#[path = "../tests/within/sock_diag.rs"]
+mod tests;
