@@ -80,9 +80,9 @@ impl Context {
     /// Returns true if a queue stands at the bottleneck during a stretch.
     pub(super) fn queued(&self, stretch: &Stretch) -> bool {
         let least = stretch.round_trips.map(|[least, ..]| least);
-        self.base.zip(least).is_some_and(|(base, least)| {
-            least.saturating_sub(base) > QUEUE.max(base.scale(QUEUE_SHARE))
-        })
+        self.base
+            .zip(least)
+            .is_some_and(|(base, least)| least.saturating_sub(base) > QUEUE.max(base.scale(QUEUE_SHARE)))
     }
 }
 
@@ -139,7 +139,8 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
                 .is_some_and(|flight| flight.get() as f64 >= FULL_AT_RECEIVER * least.get() as f64),
             _ => share(stretch.full) >= MOST,
         };
-        if full || least < few || (shrunk && slowed && share(stretch.full) > WINDOWED && stretch.strays == 0) {
+        if full || least < few || (shrunk && slowed && share(stretch.full) > WINDOWED && stretch.strays == 0)
+        {
             return match () {
                 () if shrunk || unread => Cause::ReceivingProgram,
                 () if queued => Cause::Network,
@@ -165,7 +166,10 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
         if share(stretch.buffer_full) >= MOST {
             return if queued { Cause::Network } else { Cause::SendBuffer };
         }
-    } else if queued || is_steady(context, stretch) || context.lost.is_some_and(|lost| stretch.from.since(lost) < RECOVERS) {
+    } else if queued
+        || is_steady(context, stretch)
+        || context.lost.is_some_and(|lost| stretch.from.since(lost) < RECOVERS)
+    {
         return Cause::Network;
     }
     if context.answers > MOST {

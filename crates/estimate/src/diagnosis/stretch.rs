@@ -59,7 +59,9 @@ impl Stretch {
     }
 
     fn add(&mut self, interval: &Interval, segment: Bytes) {
-        let share = |time: Span, of: Span| if time > Span::ZERO { of.as_secs_f64() / time.as_secs_f64() } else { 0.0 };
+        let share = |time: Span, of: Span| {
+            if time > Span::ZERO { of.as_secs_f64() / time.as_secs_f64() } else { 0.0 }
+        };
         let before = share(self.length + interval.length, self.length);
         let flight = interval.peak_flight.or(interval.flight);
         let gathered = segment * GATHERED;
