@@ -315,3 +315,7 @@ fn append(message: &mut Vec<u8>, request: InetRequest, sequence: u32, flags: u16
     message.resize(start + request.buffer_len(), 0);
     request.serialize(&mut message[start..]);
 }
+
+#[cfg(test)]
+#[path = "../tests/within/sock_diag.rs"]
+mod tests;

@@ -37,7 +37,7 @@ const SCAN_INTERVAL: Span = Span::from_millis(240);
 /// The least time between two scans, in lengths of the last one: scans take at most 1/400 of a processor.
 const SCAN_SHARE: u64 = 400;
 /// The most connections that are read in every round. The others are read in every scan.
-const MOST_READ: usize = 64;
+const MOST_READ: usize = 32;
 /// The most intervals in memory: about 100 MB.
 const MOST_INTERVALS: usize = 300_000;
 /// The most connections that have ended and are kept; beyond twice this number those with the least data go.

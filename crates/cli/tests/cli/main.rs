@@ -7,6 +7,7 @@ mod bad_input;
 mod claims;
 mod compare;
 mod counting;
+mod diagnose;
 mod docs;
 mod elsewhere;
 mod emulate;

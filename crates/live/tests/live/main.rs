@@ -5,3 +5,4 @@ mod kernel;
 mod namespace;
 mod sized;
 mod transfer;
+mod watch;

@@ -102,47 +102,120 @@ fn share(evidence: &Evidence, of: impl Fn(&Interval) -> Span) -> f64 {
     sum.as_secs_f64() / evidence.observed().as_secs_f64()
 }
 
-fn kernel(interval: &Interval) -> estimate::diagnosis::KernelClocks {
-    interval.kernel.expect("Linux 4.10")
+/// Returns the time in which the kernel's clock of the receive window ran.
+fn window_limited(interval: &Interval) -> Span {
+    interval.kernel.expect("Linux 4.10").window_limited
+}
+
+/// Returns the length of the interval if `holds`.
+fn time_if(interval: &Interval, holds: bool) -> Span {
+    if holds { interval.length } else { Span::ZERO }
+}
+
+fn send_buffer_full(interval: &Interval) -> Span {
+    time_if(interval, interval.buffer_full == Some(true))
+}
+
+fn near(found: f64, wanted: f64, tolerance: f64) -> bool {
+    (found - wanted).abs() <= tolerance * wanted
 }
 
 #[test]
-fn show() {
+fn both_ends_know_the_rate_of_a_path_that_is_full() {
     let Some(_alone) = alone() else { return };
-    let slow = Programs { reads: (10_000, Duration::from_millis(20)), ..GREEDY };
-    let cases = [
-        ("network", GREEDY),
-        ("window", Programs { receive_buffer: Some(32_768), ..GREEDY }),
-        ("sndbuf", Programs { send_buffer: Some(16_384), writes: (1448, Duration::ZERO), ..GREEDY }),
-        ("app", Programs { writes: (20_000, Duration::from_millis(100)), ..GREEDY }),
-        ("reader", slow),
-    ];
-    for (name, programs) in cases {
-        let [ours, theirs] = watched(programs);
-        for evidence in [ours, theirs] {
-            println!(
-                "{name}: {:?} {} base {:?} scale {:?} seg {} auto {:?} control {:?} cap {:?} buf {:?} eps {} timeouts {} n {} full {:.2} busy {:.2} rwnd {:.2} sndbuf {:.2} idle {:.2}",
-                evidence.vantage,
-                evidence.goodput().rounded(),
-                evidence.base_round_trip,
-                evidence.window_scale,
-                evidence.segment,
-                evidence.autotuned,
-                evidence.control,
-                evidence.capacity,
-                evidence.buffer,
-                evidence.episodes.len(),
-                evidence.timeouts,
-                evidence.intervals.len(),
-                share(&evidence, |i| if i.buffer_full == Some(true) { i.length } else { Span::ZERO }),
-                share(&evidence, |i| i.kernel.unwrap_or_default().busy),
-                share(&evidence, |i| i.kernel.unwrap_or_default().window_limited),
-                share(&evidence, |i| i.kernel.unwrap_or_default().buffer_limited),
-                share(&evidence, |i| i.idle),
-            );
-            for interval in evidence.intervals.iter().skip(20).take(8) {
-                println!("   {interval:?}");
+    settled(
+        || {
+            let [ours, theirs] = watched(GREEDY);
+            assert_eq!([ours.vantage, theirs.vantage], [Vantage::SenderSocket, Vantage::ReceiverSocket]);
+            assert_eq!(ours.direction, theirs.direction, "the direction of the data");
+            assert_eq!(ours.control.as_deref(), Some("cubic"));
+            for evidence in [&ours, &theirs] {
+                let base = evidence.base_round_trip.expect("the handshake").as_millis_f64();
+                assert!(base > 39.5, "nothing overtakes the delay: {base} ms");
+                // The buffer holds 100 kB; the largest reading may lie before or behind the largest queue.
+                let buffer = evidence.buffer.map_or(0, |buffer| buffer.size.get());
+                assert!(buffer < 115_000, "{buffer}");
             }
-        }
-    }
+            [ours, theirs]
+        },
+        |both| {
+            let rates = both.each_ref().map(|evidence| evidence.capacity.map_or(0.0, Rate::as_bps_f64));
+            let held = share(&both[0], |interval| window_limited(interval) + interval.idle);
+            rates.iter().all(|&rate| near(rate, 20e6, 0.05)) && held < 0.05
+        },
+    );
+}
+
+#[test]
+fn a_receive_window_that_the_program_fixed_is_full_and_known_as_fixed() {
+    let Some(_alone) = alone() else { return };
+    let programs = Programs { receive_buffer: Some(32_768), ..GREEDY };
+    settled(
+        || {
+            let [ours, theirs] = watched(programs);
+            assert_eq!((ours.window_scale, theirs.window_scale), (Some(0), Some(0)));
+            assert_eq!(theirs.autotuned, Some(false));
+            [ours, theirs]
+        },
+        |[ours, theirs]| {
+            let full = |interval: &Interval| time_if(interval, interval.flight == interval.receive_window);
+            let mean = |evidence: &Evidence, of: fn(&Interval) -> Option<Bytes>| {
+                let found: Vec<Bytes> = evidence.intervals.iter().filter_map(of).collect();
+                found.iter().map(|bytes| bytes.get() as f64).sum::<f64>() / found.len().max(1) as f64
+            };
+            // The receiver sees data per round trip, and the window.
+            let (flight, window) =
+                (mean(theirs, |interval| interval.flight), mean(theirs, |interval| interval.receive_window));
+            share(ours, window_limited) > 0.9
+                && share(ours, full) > 0.7
+                && near(flight, window, 0.15)
+                && ours.capacity.is_none()
+        },
+    );
+}
+
+#[test]
+fn a_full_send_buffer_is_seen_where_the_kernels_clock_misses_it() {
+    let Some(_alone) = alone() else { return };
+    let programs = Programs { send_buffer: Some(16_384), writes: (1448, Duration::ZERO), ..GREEDY };
+    settled(
+        || watched(programs),
+        |[ours, _]| {
+            let empty = |interval: &Interval| time_if(interval, interval.unsent == Some(Bytes::ZERO));
+            share(ours, send_buffer_full) > 0.9
+                && share(ours, empty) > 0.9
+                && share(ours, window_limited) < 0.1
+                && share(ours, |interval| interval.idle) < 0.1
+        },
+    );
+}
+
+#[test]
+fn pauses_of_the_sending_program_are_idle_at_both_ends() {
+    let Some(_alone) = alone() else { return };
+    // 20 kB take a round trip of 40 ms and 8 ms on the link, every 100 ms.
+    let programs = Programs { writes: (20_000, Duration::from_millis(100)), ..GREEDY };
+    settled(
+        || watched(programs),
+        |[ours, theirs]| {
+            let idle = |evidence: &Evidence| share(evidence, |interval| interval.idle);
+            near(idle(ours), 0.52, 0.2)
+                && near(idle(theirs), 0.52, 0.3)
+                && share(ours, send_buffer_full) < 0.1
+                && ours.capacity.is_none()
+        },
+    );
+}
+
+#[test]
+fn a_program_that_reads_slowly_leaves_unread_data_and_a_small_window() {
+    let Some(_alone) = alone() else { return };
+    let programs = Programs { reads: (10_000, Duration::from_millis(20)), ..GREEDY };
+    settled(
+        || watched(programs),
+        |[ours, theirs]| {
+            let unread = |interval: &Interval| time_if(interval, interval.unread > Some(Bytes::new(10_000)));
+            share(ours, window_limited) > 0.9 && share(theirs, unread) > 0.9 && ours.capacity.is_none()
+        },
+    );
 }
