@@ -25,6 +25,7 @@ impl Flow {
             self.next = acknowledged;
         }
         self.hops.1 = segment.hops;
+        self.slots.at(at).returned += u64::from(segment.payload);
         let before = (self.acked, self.sacked.total());
         self.heard = true;
         self.selective(segment, acknowledged, at);

@@ -74,6 +74,7 @@ impl Flow {
         self.came += payload + segments * u64::from(segment.headers);
         let slot = self.slots.at(at);
         slot.sent += payload;
+        slot.segments += segments;
         if segment.marked {
             slot.marked += segments as u32;
             self.counts.marked += segments;

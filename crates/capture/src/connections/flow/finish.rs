@@ -187,6 +187,8 @@ impl Flow {
                 least_window: least.map(bytes),
                 congestion_window: (flights && !limited && peak > 0).then(|| Bytes::new(peak)),
                 unread,
+                returned: Some(Bytes::new(slot.returned)),
+                segments: Some(slot.segments),
                 round_trip: self.round_trip(vantage, slot).map(Span::from_nanos),
                 idle: Span::from_nanos(slot.idle.min(length)),
                 retransmitted: slot.retransmitted.into(),

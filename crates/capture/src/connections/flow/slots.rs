@@ -8,6 +8,9 @@ const FIRST_LENGTH: u64 = 20_000_000;
 pub(super) struct Slot {
     pub delivered: u64,
     pub sent: u64,
+    pub segments: u64,
+    /// Payload of the other direction.
+    pub returned: u64,
     /// The integral of the bytes in flight over time.
     pub flight: f64,
     pub peak: u64,
@@ -55,6 +58,8 @@ impl Slot {
     fn add(&mut self, later: &Self) {
         self.delivered += later.delivered;
         self.sent += later.sent;
+        self.segments += later.segments;
+        self.returned += later.returned;
         self.flight += later.flight;
         self.peak = self.peak.max(later.peak);
         self.window = later.window.or(self.window);
