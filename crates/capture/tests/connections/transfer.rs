@@ -59,10 +59,14 @@ const BEGIN: u64 = 1_000_000_000_000;
 impl Transfer {
     /// Computes the transfer, and returns its capture.
     pub fn capture(&self, place: Place) -> Vec<u8> {
+        file(&self.records(place))
+    }
+
+    /// Computes the transfer, and returns the records of its capture.
+    pub fn records(&self, place: Place) -> Vec<Record> {
         let mut seen = self.packets(place);
         seen.sort_by_key(|packet| packet.at);
-        let records: Vec<Record> = seen.iter().map(|packet| self.record(packet)).collect();
-        pcap(NANO, false, RAW, &records)
+        seen.iter().map(|packet| self.record(packet)).collect()
     }
 
     /// Returns when the place sees data that leave the link at `departed`, having been sent at `sent`.
@@ -238,6 +242,22 @@ impl Transfer {
         frame[2..4].copy_from_slice(&(length as u16).to_be_bytes());
         ((packet.at / 1_000_000_000) as u32, (packet.at % 1_000_000_000) as u32, frame, length as u32)
     }
+}
+
+/// Returns a capture with these records.
+pub fn file(records: &[Record]) -> Vec<u8> {
+    pcap(NANO, false, RAW, records)
+}
+
+/// Returns true if a record has payload.
+pub fn has_payload(record: &Record) -> bool {
+    u64::from(record.3) >= SEGMENT
+}
+
+/// Returns the same record at another time.
+pub fn later(record: &Record, nanos: i64) -> Record {
+    let at = i64::from(record.0) * 1_000_000_000 + i64::from(record.1) + nanos;
+    ((at / 1_000_000_000) as u32, (at % 1_000_000_000) as u32, record.2.clone(), record.3)
 }
 
 /// Returns the blocks of a selective acknowledgement: the one with the newest segment first, at most three.

@@ -133,7 +133,8 @@ impl Flow {
             Some(all[rank].saturating_sub(least?))
         };
         let receiver = largest(|slot| slot.receiver_half.largest, self.halves.receiver.least);
-        let sender = largest(|slot| slot.sender_half.largest, self.halves.sender.least);
+        // A sender may wait for its program before it answers, but not each time.
+        let sender = largest(|slot| slot.sender_half.least, self.halves.sender.least);
         let growth = match vantage {
             Vantage::ReceiverCapture => sender,
             Vantage::SenderCapture => receiver,

@@ -32,10 +32,13 @@ pub(super) struct HalfSum {
     pub sum: u64,
     pub count: u32,
     pub largest: u64,
+    /// The least sample, if there is one.
+    pub least: u64,
 }
 
 impl HalfSum {
     pub(super) fn observe(&mut self, sample: u64) {
+        self.least = if self.count == 0 { sample } else { self.least.min(sample) };
         self.sum = self.sum.saturating_add(sample);
         self.count += 1;
         self.largest = self.largest.max(sample);
@@ -47,6 +50,11 @@ impl HalfSum {
     }
 
     fn add(&mut self, other: &Self) {
+        self.least = match (self.count, other.count) {
+            (_, 0) => self.least,
+            (0, _) => other.least,
+            _ => self.least.min(other.least),
+        };
         self.sum = self.sum.saturating_add(other.sum);
         self.count += other.count;
         self.largest = self.largest.max(other.largest);
