@@ -111,7 +111,7 @@ fn a_test_with_files_or_with_a_bad_time_is_a_mistake() {
     place.write("file", "content");
     place.run(&["send", "--test", "10s", "file", "tl1abc"]).failed(2, &["a test sends no files"]);
     place.run(&["send", "--test", "10ms", "tl1abc"]).failed(2, &["--test 10ms", "from 1s to 5min"]);
-    place.run(&["send", "--test", "10s", "tl1abc"]).failed(2, &["not a ticket"]);
+    place.run(&["send", "--test", "10s", "tl1abc"]).failed(2, &["the ticket was changed or cut"]);
     place.run(&["receive", "--test", "inbox"]).failed(2, &["--test", "cannot be used with"]);
     place.run(&["receive"]).failed(2, &["<DIR>"]);
     assert_eq!(place.files().len(), 1);

@@ -60,7 +60,9 @@ pub fn advice(limit: LimitedBy, measured: &Measured) -> Advice {
     let Measured { goodput, streams, least_rtt, .. } = *measured;
     let more = STREAMS.max(streams * 2);
     let of_all = Rate::from_bps(goodput.as_bps() / streams.max(1) * more);
-    let buffer = Bytes::new((of_all.volume(least_rtt) * BUFFER_FOR).get().next_power_of_two());
+    // The other end reports the round trip, so the buffer may be any number.
+    let buffer = (of_all.volume(least_rtt) * BUFFER_FOR).get().checked_next_power_of_two();
+    let buffer = Bytes::new(buffer.unwrap_or(u64::MAX));
     match limit {
         LimitedBy::SlowStart => Advice::Rounds(slow_start_rounds(measured.bytes, measured.segment)),
         LimitedBy::SendBuffer if least_rtt > Span::ZERO => Advice::Streams(more, of_all, buffer),

@@ -7,7 +7,7 @@ use crate::wire::test::SenderAccount;
 use estimate::limits::Account;
 use host::{Clock, TcpInfo, options};
 use std::sync::Arc;
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 /// The reader of the kernel's state during one load.
 #[derive(Debug)]
@@ -78,8 +78,7 @@ impl Gauge {
             waited += stream.waited[1].saturating_sub(stream.waited[0]);
             account.receive_window += stream.window;
             account.in_flight += stream.in_flight.0.checked_div(stream.in_flight.1).unwrap_or(0);
-            account.send_buffer +=
-                options::send_buffer(stream.load.channel.tcp()).map_or(0, |buffer| buffer.get());
+            account.send_buffer += options::send_buffer(stream.load.channel.tcp()).map_or(0, Bytes::get);
             let (Some(first), Some(last)) = (stream.first, stream.last) else { continue };
             let grown = |of: fn(&TcpInfo) -> u64| of(&last).saturating_sub(of(&first));
             let span = |span: Option<Span>| span.map_or(0, Span::as_nanos);
@@ -114,7 +113,7 @@ impl StreamGauge {
             }
             self.account.observe(reading);
             self.in_flight = (self.in_flight.0 + info.in_flight().get(), self.in_flight.1 + 1);
-            self.window = self.window.max(info.snd_wnd.map_or(0, |window| window.get()));
+            self.window = self.window.max(info.snd_wnd.map_or(0, Bytes::get));
             self.last = Some(info);
         }
         let again = |info: Option<TcpInfo>| info.map_or(0, |info| u64::from(info.total_retrans));

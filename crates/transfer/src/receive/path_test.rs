@@ -206,7 +206,7 @@ impl Desk<'_> {
         }
         let peer = host::plain(channel.peer());
         self.observer.say(&format!("{peer} begins a test"));
-        let ended = session::serve(&tester, channel, echo, &clock, self.receiver.most);
+        let ended = session::serve(&tester, channel, echo, &clock, self.receiver.most, self.take);
         tester.end();
         channel.finish();
         let mut state = locked(&self.state);
@@ -215,11 +215,8 @@ impl Desk<'_> {
         state.tests += u64::from(ended.is_ok());
         drop(state);
         self.door.wake.wake();
-        match ended {
-            Ok(report) => (self.take)(&report),
-            Err(error) => {
-                self.observer.say(&format!("{peer}: {}; waiting for another test", listen::why(&error)));
-            }
+        if let Err(error) = ended {
+            self.observer.say(&format!("{peer}: {}; waiting for another test", listen::why(&error)));
         }
         // The connection stays open for a while, so that the sender can read the last message.
         channel.drain(clock.now() + LAST_WORD);

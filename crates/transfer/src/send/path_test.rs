@@ -164,7 +164,7 @@ impl<'a> Tester<'a> {
             let results = self.measure(test, here, there, key);
             over.now();
             let results = results?;
-            self.send(&ToTested::Results(results))?;
+            self.send(&ToTested::Results(Box::new(results)))?;
             match self.next()? {
                 ToTester::Bye => Ok(PathReport::new(&results)),
                 _ => Err(self.reader.protocol("no answer to the results")),
@@ -216,9 +216,9 @@ impl<'a> Tester<'a> {
         let until = self.clock.now() + PATIENCE;
         loop {
             match self.message(until)? {
-                Some(ToTester::Sample(_)) => {}
-                Some(message) => return Ok(message),
-                None => return Err(TransferError::gone("the receiver does not answer")),
+                Some(ToTester::Sample(_)) if self.clock.now() < until => {}
+                Some(message) if !matches!(message, ToTester::Sample(_)) => return Ok(message),
+                _ => return Err(TransferError::gone("the receiver does not answer")),
             }
         }
     }

@@ -56,7 +56,7 @@ pub enum ToTested {
     /// The end of that load; the answer is [`ToTester::Ended`].
     End,
     /// The measurements, as the last message.
-    Results(Results),
+    Results(Box<Results>),
 }
 
 /// A message of the receiver on the control connection.

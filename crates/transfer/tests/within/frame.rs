@@ -74,7 +74,7 @@ fn the_longest_messages_to_a_receiver_fit() {
 fn the_longest_messages_of_a_test_fit() {
     let most = u64::MAX;
     let LargestTest { results, sample } = LargestTest::new();
-    round_trip_once(&ToTested::Results(results));
+    round_trip_once(&ToTested::Results(Box::new(results)));
     round_trip_once(&ToTester::Sample(sample));
     round_trip_once(&ToTester::Ended(Ended::Sender(results.up.unwrap().sender)));
     let mut bytes = Vec::new();

@@ -36,10 +36,7 @@ pub(super) fn run(options: &SendOptions, load: Span) -> Result<ExitCode, Problem
     talk.waiting("connecting");
     let report = transfer::test_path(&ticket, &test, &Clock::start(), &talk)?;
     talk.end();
-    if options.json {
-        print::json(&report)?
-    } else {
-        print::data(&report)?
-    }
+    let printed = if options.json { print::json(&report) } else { print::data(&report) };
+    printed?;
     Ok(ExitCode::SUCCESS)
 }

@@ -91,20 +91,25 @@ pub(super) fn answer_once(tester: &Tester, channel: &Channel, clock: &Clock) {
     tester.separate.fetch_sub(1, Relaxed);
 }
 
-/// Serves a test until its sender has sent the results.
+/// Serves a test until its sender has sent the results, and hands the report to `take`.
 pub(super) fn serve(
     tester: &Tester,
     control: &Channel,
     echo: u16,
     clock: &Clock,
     most: Bytes,
-) -> Result<PathReport, TransferError> {
+    take: &dyn Fn(&PathReport),
+) -> Result<(), TransferError> {
     let mut out = Vec::new();
     frame::append(&mut out, &ToSender::Welcome { token: tester.token, resumed: false });
     control.write(&out)?;
     let reader = MessageReader::new(control);
     let mut session = Session { tester, control, reader, clock, most, until: clock.now() + BESIDES };
-    let ended = session.run(echo);
+    let ended = session.run(echo).and_then(|results| {
+        // The sender may end this program as soon as it has the last message, so the report comes before it.
+        take(&PathReport::new(&results));
+        session.send(&ToTester::Bye)
+    });
     if let Err(error) = &ended {
         let _ = session.send(&ToTester::Abort { reason: error.for_the_other_side() });
     }
@@ -122,7 +127,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn run(&mut self, echo: u16) -> Result<PathReport, TransferError> {
+    fn run(&mut self, echo: u16) -> Result<Results, TransferError> {
         let ToTested::Plan(plan) = self.next(PATIENCE)? else {
             return Err(self.reader.protocol("it did not say what to test"));
         };
@@ -193,7 +198,7 @@ impl Session<'_> {
         load: Span,
         echoer: Option<SocketAddr>,
         key: &ProbeKey,
-    ) -> Result<PathReport, TransferError> {
+    ) -> Result<Results, TransferError> {
         let (mut up, mut down) = (plan.up, plan.down);
         loop {
             match self.next(PATIENCE)? {
@@ -207,15 +212,10 @@ impl Session<'_> {
                 ToTested::Begin { way: Way::Down, bps } if std::mem::take(&mut down) => {
                     self.fill(load, bps.map(Rate::from_bps))?;
                 }
-                ToTested::Results(results) => return self.results(&results),
+                ToTested::Results(results) => return Ok(*results),
                 _ => return Err(self.reader.protocol("a message out of turn")),
             }
         }
-    }
-
-    fn results(&mut self, results: &Results) -> Result<PathReport, TransferError> {
-        self.send(&ToTester::Bye)?;
-        Ok(PathReport::new(results))
     }
 
     /// Receives a load until the sender says that it has ended.
