@@ -307,7 +307,7 @@ fn inodes(process: &Process) -> Result<BTreeSet<u64>, WatchError> {
     Ok(inodes)
 }
 
-/// Names the request: "process 4711 (curl), port 443".
+/// Returns the request in words: "process 4711 (curl), port 443".
 fn whose(config: &WatchConfig, process: Option<&Process>) -> String {
     let process =
         process.map(|process| format!("process {} ({})", process.id(), Foreign::new(&process.name())));
