@@ -41,6 +41,7 @@ server.bind(("", 7001)); server.listen(64)
 while True:
     connection, _ = server.accept()
     if os.fork(): continue
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     unsaid = 0
     while data := connection.recv(1 << 18):
         unsaid += len(data)
@@ -61,6 +62,7 @@ def connect():
 for _ in range(count - 1):
     if os.fork() == 0: break
 connection = connect()
+connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 end, block, left = time.time() + seconds, b"x" * 8192, window
 while time.time() < end:
     if window:
@@ -100,7 +102,7 @@ def transfer(tool, folder, case, change=None):
             setup = next(command for command in commands if "tcp_rmem" in command)
             tune = f"{tool} tune --port 7001 --pid $! >tune.txt 2>&1 &"
         else:
-            count = -(-change["needed_bytes"] // size)
+            count = change["connections"]
     far.write_text(f"cd {folder}\n{setup}\npython3 receiver.py {option} {inner} &\n{tune}\nwait\n")
     near.write_text(
         f"cd {folder}\n{before}\npython3 sender.py 12 {inner} {count} &\nsleep 3\n"

@@ -125,7 +125,7 @@ def label(case, sent):
     room = draw.limit(case["queue"], case)
     alone = not case["set"] and "others" not in case["sender"]
     return {
-        "shares": shares, "causes": causes, "paths": paths, "seconds": end - begin, "begin": begin + zero, "end": end + zero,
+        "shares": shares, "causes": causes, "paths": paths, "seconds": end - begin,
         "rate": case["rate"] if steady else None,
         "buffer": room if steady and dropped and alone and room is not None else None,
     }
@@ -148,7 +148,7 @@ def paths_of(case, cause):
 
 
 def main(folder):
-    for place in sorted((at for at in pathlib.Path(folder).iterdir() if at.name.isdigit()), key=lambda at: int(at.name)):
+    for place in sorted(at for at in pathlib.Path(folder).iterdir() if at.name.isdigit()):
         if not (place / "case.json").exists() or (place / "label.json").exists():
             continue
         case = json.loads((place / "case.json").read_text())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs cases behind the emulated link, and keeps what every observer saw. Needs root, tcpdump and python3.
 
-    tests/diagnosed/run.py TIGHTLINK FOLDER FIRST LAST
+    tests/diagnosed/run.py TIGHTLINK FOLDER FIRST LAST [SECONDS]
 
 A case of seed N leaves FOLDER/N/ with:
 
@@ -38,7 +38,8 @@ def watch(side, case):
         if key in options:
             most = max(options[key], least)
             lines.append(f"sysctl -qw net.ipv4.tcp_{key}='{least} {min(start, most)} {most}'")
-    lines.append(f"tcpdump -Z root --immediate-mode -U -i tight -s 128 -w {side}.pcap 'tcp port 5000' 2>{side}.tcpdump & TCPDUMP=$!")
+    capture = f"tcpdump -Z root --immediate-mode -U -i tight -s 128 -w {side}.pcap 'tcp port 5000'"
+    lines.append(f"{capture} 2>{side}.tcpdump & TCPDUMP=$!")
     lines.append(f"python3 {HERE}/readings.py {side}.readings {case['seconds'] + 6} 5000 & READINGS=$!")
     return "\n".join(lines)
 
@@ -47,9 +48,9 @@ def command(program, case):
     """Returns the command of a case."""
     room = draw.limit(case["queue"], case)
     out = [
-        program, "emulate", "--as-root", "--json", "--delay", f"{case['rtt'] / 2 * 1e3:.3f}ms", "--control", case["control"],
-        "--queue", case["queue"] if room is None else f"{int(room)}B", "--seed", str(case["seed"]), "--report", "page.html",
-        "--rate", f"{case['rate']:.0f}bit/s",
+        program, "emulate", "--as-root", "--json", "--report", "page.html", "--seed", str(case["seed"]),
+        "--control", case["control"], "--delay", f"{case['rtt'] / 2 * 1e3:.3f}ms",
+        "--queue", case["queue"] if room is None else f"{int(room)}B", "--rate", f"{case['rate']:.0f}bit/s",
     ]
     if case["one_way"]:
         out.append("--one-way")
@@ -82,9 +83,10 @@ def account(page):
     return out
 
 
-def run(program, folder, seed):
+def run(program, folder, seed, seconds):
     """Runs the case of a seed."""
     case = draw.draw(seed)
+    case["seconds"] = seconds
     kept = folder / str(seed)
     if (kept / "case.json").exists():
         return
@@ -105,17 +107,19 @@ def run(program, folder, seed):
         kept.mkdir()
         for side in MEMORY:
             for name in ("pcap", "readings"):
-                with open(place / f"{side}.{name}", "rb") as plain, gzip.open(kept / f"{side}.{name}.gz", "wb", 4) as out:
-                    shutil.copyfileobj(plain, out)
+                with open(place / f"{side}.{name}", "rb") as plain:
+                    with gzip.open(kept / f"{side}.{name}.gz", "wb", 4) as out:
+                        shutil.copyfileobj(plain, out)
         (kept / "case.json").write_text(json.dumps(case))
-    rate = case["emulated"]["to_far"]
-    print(f"{seed:5} {case['kind']:16} {case['control']:5} {case['rate'] / 1e6:5.1f} Mbit/s {case['rtt'] * 1e3:4.0f} ms  "
-          f"{100 * rate['utilization']:5.1f} % busy, {rate['packets_dropped']} dropped", flush=True)
+    far = case["emulated"]["to_far"]
+    path = f"{case['control']:5} {case['rate'] / 1e6:5.1f} Mbit/s {case['rtt'] * 1e3:4.0f} ms"
+    busy = f"{100 * far['utilization']:5.1f} % busy, {far['packets_dropped']} dropped"
+    print(f"{seed:5} {case['kind']:16} {path}  {busy}", flush=True)
 
 
 if __name__ == "__main__":
-    program, folder, first, last = sys.argv[1:]
+    program, folder, first, last, *seconds = sys.argv[1:]
     program, folder = str(pathlib.Path(program).resolve()), pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for seed in range(int(first), int(last) + 1):
-        run(program, folder, seed)
+        run(program, folder, seed, float(seconds[0]) if seconds else 10.0)

@@ -25,13 +25,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use table::Table;
-use units::Time;
+use units::{Bytes, Time};
 
 /// The number of frames after which the progress is reported.
 const FRAMES_APART: u64 = 8192;
 
 /// One direction of a connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionReport {
     /// The sums.
     pub statistics: Statistics,
@@ -64,11 +64,22 @@ impl Connection {
     }
 }
 
+/// Connections that are not listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// Their number.
+    pub connections: u64,
+    /// Their payload.
+    pub payload: Bytes,
+}
+
 /// The connections of a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connections {
-    /// All of them, those with most payload first.
+    /// Those with most payload, the largest first.
     pub connections: Vec<Connection>,
+    /// The others, which are too many to be listed.
+    pub others: Others,
     /// The number of frames.
     pub frames: u64,
     /// True if the caller stopped the reading, so that only the first part of the capture counts.
@@ -179,8 +190,9 @@ impl<'a, P: FnMut(u64) -> ControlFlow<()>> Reader<'a, P> {
         }
         if self.clock.steps > 0 {
             let (steps, largest) = (self.clock.steps, self.clock.largest_step as f64 / 1e9);
+            let times = if steps == 1 { String::new() } else { format!(" {steps} times, at most") };
             notes.push(format!(
-                "the time stamps go back {steps} times, by {largest} s at most; time goes on from the packet before"
+                "the time stamps go back{times} by {largest} s; time goes on from the packet before"
             ));
         }
         if self.table.beyond > 0 {
@@ -189,7 +201,8 @@ impl<'a, P: FnMut(u64) -> ControlFlow<()>> Reader<'a, P> {
                 self.table.beyond
             ));
         }
-        Ok(Connections { connections: self.table.finish(), frames, stopped: self.stopped, notes })
+        let (connections, others) = self.table.finish();
+        Ok(Connections { connections, others, frames, stopped: self.stopped, notes })
     }
 
     /// Returns the error for a capture without a TCP packet.

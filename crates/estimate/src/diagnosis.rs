@@ -8,8 +8,10 @@
 
 mod bottleneck;
 mod causes;
+mod confidence;
 mod evidence;
 mod join;
+mod path;
 mod stretch;
 mod verdict;
 

@@ -208,7 +208,7 @@ impl SockDiag {
                 }
                 match payload {
                     Answer::Connection(response) => {
-                        TcpConnection::of(*response).into_iter().for_each(&mut *take)
+                        TcpConnection::of(*response).into_iter().for_each(&mut *take);
                     }
                     Answer::Ended => ended = true,
                     Answer::Failed(error) => failed = Some(error),

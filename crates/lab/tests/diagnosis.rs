@@ -197,6 +197,7 @@ fn a_window_of_the_programs_own_is_named_and_counted_in_connections() {
     let proposal = propose(&limited, &diagnosis(Cause::ProgramWindow, None, Some(2_080_000)), &SUBJECT);
     says(&proposal, &["keeps 2.08 MB in flight", "OpenSSH 9.2p1", "SSH channel", "with 7 connections: 96"]);
     assert!(proposal.remedies.is_empty() && proposal.after.unwrap().utilization > 0.99);
+    assert_eq!(proposal.connections, Some(7));
     let other = propose(&limited, &diagnosis(Cause::ProgramWindow, None, Some(1_700_000)), &SUBJECT);
     assert!(!text(&other).contains("such a window:"), "no program has 1.7 MB:\n{}", text(&other));
 }
@@ -302,6 +303,23 @@ fn what_is_assumed_of_the_path_is_listed() {
     let known = Evidence { buffer, ..evidence("5Mbit/s", 40, Some("50Mbit/s")) };
     let proposal = propose(&known, &diagnosis(Cause::SendingProgram, None, None), &SUBJECT);
     assert_eq!(proposal.assumptions.len(), 1, "{:?}", proposal.assumptions);
+}
+
+#[test]
+fn a_verdict_of_low_confidence_warns_before_a_change() {
+    let limited = with_window(evidence("40Mbit/s", 80, Some("100Mbit/s")), 416_000);
+    let sure = diagnosis(Cause::ReceiveWindow, None, None);
+    assert!(!text(&propose(&limited, &sure, &SUBJECT)).contains("confidence"));
+    let unsure = Diagnosis { confidence: Confidence::Low, ..sure };
+    says(&propose(&limited, &unsure, &SUBJECT), &["The confidence is low", "The receive window of 416 kB"]);
+}
+
+#[test]
+fn at_a_receivers_socket_the_windows_count_without_the_data_in_flight() {
+    let mut limited = with_window(evidence("40Mbit/s", 80, Some("100Mbit/s")), 416_000);
+    limited.intervals.iter_mut().for_each(|interval| interval.flight = None);
+    let proposal = propose(&limited, &diagnosis(Cause::ReceiveWindow, None, None), &SUBJECT);
+    says(&proposal, &["The receive window of 416 kB limits it."]);
 }
 
 #[test]

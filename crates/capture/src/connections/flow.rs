@@ -36,6 +36,8 @@ const MOST_RECORDS: usize = 1024;
 struct Sent {
     end: u64,
     at: u64,
+    /// The identification of its IP packet.
+    id: u16,
     /// True if some of it was sent again, so that its acknowledgement is ambiguous (Karn).
     repeated: bool,
 }
@@ -61,13 +63,12 @@ struct Ack {
     sacked: u64,
 }
 
-/// A data packet as it was captured, to recognize it if it was captured twice.
+/// A packet of old data as it was captured, to recognize it if it was captured twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mark {
     sequence: u32,
     payload: u32,
     id: u16,
-    stamp: Option<u32>,
     at: u64,
 }
 

@@ -2,14 +2,13 @@
 
 use super::flow::{Flow, Handshake};
 use super::segment::{End, Segment};
-use super::statistics::Statistics;
-use super::{Connection, DirectionReport};
-use estimate::diagnosis::Direction;
+use super::{Connection, DirectionReport, Others};
+use estimate::diagnosis::{Direction, Evidence};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use units::{Bytes, Span, Time};
 
-/// The most connections; the packets of later ones are counted only.
+/// The most connections, which take 600 MB; the packets of later ones are counted only.
 const MOST_CONNECTIONS: usize = 2_000_000;
 /// The most directions that are followed at a time; of more, those that have been quiet longest are summed up.
 const MOST_FLOWS: usize = 60_000;
@@ -18,8 +17,10 @@ const MOST_INTERVALS: usize = 512;
 const ALL_INTERVALS: usize = 250_000;
 /// The most intervals of a direction that has carried little.
 const FEW_INTERVALS: usize = 8;
-/// The payload from which a direction has all its intervals.
+/// The payload from which a direction has all its intervals, and keeps all its sums when it is no longer followed.
 const LITTLE: u64 = 20_000;
+/// The most connections that are listed: those with most payload.
+const MOST_LISTED: usize = 100_000;
 /// The most directions whose rates are measured, each with 29 kB.
 const MOST_METERS: usize = 1500;
 
@@ -45,6 +46,19 @@ struct Side {
     closed: bool,
     flow: Option<Box<Flow>>,
     summed: Option<Box<DirectionReport>>,
+    little: Little,
+}
+
+/// The sums that are kept of a direction that carried little and is no longer followed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Little {
+    payload: u64,
+    segments: u32,
+    retransmitted: u32,
+    fast: u32,
+    by_timeout: u32,
+    needless: u32,
+    out_of_order: u32,
 }
 
 #[derive(Debug)]
@@ -65,6 +79,8 @@ struct Pair {
 pub(super) struct Table {
     places: HashMap<Key, u32>,
     pairs: Vec<Pair>,
+    /// The places of pairs with directions that are followed; a place may occur twice.
+    live: Vec<u32>,
     /// The directions that are followed.
     flows: usize,
     intervals: usize,
@@ -79,6 +95,7 @@ impl Table {
         Self {
             places: HashMap::new(),
             pairs: Vec::new(),
+            live: Vec::new(),
             flows: 0,
             intervals: 0,
             most_intervals: MOST_INTERVALS,
@@ -115,6 +132,7 @@ impl Table {
             let flow = Box::new(pair.flow(segment, from));
             pair.sides[from].flow = Some(flow);
             self.flows += 1;
+            self.live.push(place as u32);
         }
         let (mut before, mut after) = (0, 0);
         for (side, back) in [(from, false), (1 - from, true)] {
@@ -143,8 +161,12 @@ impl Table {
         self.most_intervals = (self.most_intervals / 2).max(FEW_INTERVALS);
         let most = self.most_intervals;
         self.intervals = 0;
-        for side in self.pairs.iter_mut().flat_map(|pair| &mut pair.sides) {
-            if let Some(flow) = side.flow.as_deref_mut() {
+        self.live.sort_unstable();
+        self.live.dedup();
+        for &place in &self.live {
+            for flow in
+                self.pairs[place as usize].sides.iter_mut().filter_map(|side| side.flow.as_deref_mut())
+            {
                 if flow.intervals() > most {
                     flow.limit_intervals(most);
                 }
@@ -155,11 +177,14 @@ impl Table {
 
     /// Sums up the half of all directions that has been quiet longest.
     fn sum_up(&mut self) {
-        let flows = self.pairs.iter().flat_map(|pair| &pair.sides).filter_map(|side| side.flow.as_deref());
-        let mut times: Vec<u64> = flows.map(Flow::last_data).collect();
+        self.live.sort_unstable();
+        self.live.dedup();
+        let sides = self.live.iter().flat_map(|&place| &self.pairs[place as usize].sides);
+        let mut times: Vec<u64> = sides.filter_map(|side| Some(side.flow.as_deref()?.last_data())).collect();
         let middle = times.len() / 2;
         let (_, &mut limit, _) = times.select_nth_unstable(middle);
-        for pair in &mut self.pairs {
+        for &place in &self.live {
+            let pair = &mut self.pairs[place as usize];
             for side in 0..2 {
                 let quiet = pair.sides[side].flow.as_deref().is_some_and(|flow| flow.last_data() <= limit);
                 if let Some(flow) = pair.sides[side].flow.take_if(|_| quiet) {
@@ -169,17 +194,30 @@ impl Table {
                 }
             }
         }
+        let pairs = &self.pairs;
+        self.live.retain(|&place| pairs[place as usize].sides.iter().any(|side| side.flow.is_some()));
     }
 
-    /// Returns all connections, those with most payload first.
-    pub(super) fn finish(self) -> Vec<Connection> {
+    /// Returns the connections with most payload, largest first, and the sums of the others.
+    pub(super) fn finish(mut self) -> (Vec<Connection>, Others) {
         drop(self.places);
-        let mut list: Vec<Connection> = self.pairs.into_iter().map(Pair::finish).collect();
-        let payload = |connection: &Connection| {
-            connection.directions.iter().map(|direction| direction.statistics.payload).sum::<Bytes>()
-        };
-        list.sort_by_key(|connection| std::cmp::Reverse((payload(connection), connection.packets())));
-        list
+        self.pairs.sort_by_cached_key(|pair| {
+            let sum = |of: fn(&Side) -> u64| pair.sides.iter().map(of).sum::<u64>();
+            std::cmp::Reverse((sum(Side::payload), sum(|side| side.packets)))
+        });
+        let others = self.pairs.get(MOST_LISTED..).unwrap_or_default();
+        let payload = others.iter().flat_map(|pair| &pair.sides).map(Side::payload).sum();
+        let others = Others { connections: others.len() as u64, payload: Bytes::new(payload) };
+        self.pairs.truncate(MOST_LISTED);
+        (self.pairs.into_iter().map(Pair::finish).collect(), others)
+    }
+}
+
+impl Side {
+    fn payload(&self) -> u64 {
+        let followed = self.flow.as_ref().map_or(0, |flow| flow.counts.payload);
+        let summed = self.summed.as_ref().map_or(0, |report| report.statistics.payload.get());
+        followed + summed + self.little.payload
     }
 }
 
@@ -249,28 +287,42 @@ impl Pair {
     }
 
     fn sum_up(&mut self, side: usize, flow: Flow) {
+        let counts = flow.counts;
+        if counts.payload < LITTLE && flow.counts.delivered < LITTLE {
+            let little = &mut self.sides[side].little;
+            little.payload += counts.payload;
+            let add =
+                |sum: &mut u32, count: u64| *sum = sum.saturating_add(count.try_into().unwrap_or(u32::MAX));
+            add(&mut little.segments, counts.segments);
+            add(&mut little.retransmitted, counts.retransmitted);
+            add(&mut little.fast, counts.fast);
+            add(&mut little.by_timeout, counts.by_timeout);
+            add(&mut little.needless, counts.needless);
+            add(&mut little.out_of_order, counts.out_of_order);
+            return;
+        }
+        self.keep(side, flow);
+    }
+
+    /// Adds all sums of a flow that ends.
+    fn keep(&mut self, side: usize, flow: Flow) {
         let (statistics, evidence) = flow.finish(self.direction(side));
-        match &mut self.sides[side].summed {
-            Some(before) => {
-                before.statistics.add(&statistics);
-                if before.evidence.as_ref().is_none_or(|had| {
-                    evidence.as_ref().is_some_and(|evidence| evidence.delivered() > had.delivered())
-                }) {
-                    before.evidence = evidence;
-                }
-            }
-            empty => {
-                let direction = self.key;
-                let _ = direction;
-                *empty = Some(Box::new(DirectionReport { statistics, evidence }));
-            }
+        let Some(before) = &mut self.sides[side].summed else {
+            self.sides[side].summed = Some(Box::new(DirectionReport { statistics, evidence }));
+            return;
+        };
+        before.statistics.add(&statistics);
+        let carried =
+            |evidence: &Option<Evidence>| evidence.as_ref().map_or(Bytes::ZERO, Evidence::delivered);
+        if carried(&evidence) > carried(&before.evidence) {
+            before.evidence = evidence;
         }
     }
 
     fn finish(mut self) -> Connection {
         for side in 0..2 {
             if let Some(flow) = self.sides[side].flow.take() {
-                self.sum_up(side, *flow);
+                self.keep(side, *flow);
             }
         }
         let handshake = self.answered.zip(self.completed).map(|(one, other)| Span::from_nanos(one + other));
@@ -278,6 +330,16 @@ impl Pair {
         let mut report = |from: usize| {
             let side = &mut self.sides[from];
             let mut report = side.summed.take().map_or_else(DirectionReport::default, |report| *report);
+            let (sums, little) = (&mut report.statistics, side.little);
+            sums.payload += Bytes::new(little.payload);
+            sums.segments += u64::from(little.segments);
+            sums.retransmitted.segments += u64::from(little.retransmitted);
+            sums.retransmitted.fast += u64::from(little.fast);
+            sums.retransmitted.by_timeout += u64::from(little.by_timeout);
+            sums.retransmitted.probes +=
+                u64::from(little.retransmitted.saturating_sub(little.fast.saturating_add(little.by_timeout)));
+            sums.retransmitted.needless += u64::from(little.needless);
+            sums.out_of_order += u64::from(little.out_of_order);
             report.statistics.packets = side.packets;
             report.statistics.bytes = Bytes::new(side.bytes);
             report.statistics.round_trip.handshake = handshake;
@@ -292,11 +354,5 @@ impl Pair {
             until: Time::from_nanos(self.last),
             directions,
         }
-    }
-}
-
-impl Default for DirectionReport {
-    fn default() -> Self {
-        Self { statistics: Statistics::default(), evidence: None }
     }
 }

@@ -81,7 +81,7 @@ const ROOMS: &[Room] = &[
             "bpf",
         ],
     ),
-    room(4, "report", &["units", "lab"]),
+    room(4, "report", &["units", "estimate", "lab"]),
     Room {
         layer: 5,
         name: "cli",

@@ -12,12 +12,17 @@ const MEASURED: Span = Span::from_millis(100);
 const MEASURED_ROUND_TRIPS: u64 = 2;
 /// The share of an interval in which something else may have been the limit.
 const HELD: f64 = 0.1;
+/// The part of the intervals with the largest growth that is left out: a reader that pauses delays acknowledgements.
+const STALLED: usize = 50;
+/// The share of the largest growth from which the queue at most losses was a full buffer. Losses at random find any
+/// queue.
+const OVERFLOWED: f64 = 0.4;
 /// The headers of a segment with time stamps, IPv4 and IPv6.
 const HEADERS: (u64, u64) = (52, 72);
 
 /// Estimates the bottleneck of a connection. The rate is the one that the connection has while a queue stands, with
-/// headers. It is the bottleneck's own rate if no other flow shares the queue. The buffer is the largest growth of the
-/// round trip times that rate. Returns `None` for what the evidence does not show: a queue that never stood long enough.
+/// headers. It is the bottleneck's own rate if no other flow shares the queue. The buffer is the usual growth
+/// of the round trip at a loss, or the largest of all, times that rate. Returns `None` for what the evidence does not show: a queue that never stood long enough.
 #[must_use]
 pub fn bottleneck(evidence: &Evidence) -> (Option<Rate>, Option<BufferEstimate>) {
     let Some(base) = evidence.base_round_trip else { return (None, None) };
@@ -49,8 +54,14 @@ pub fn bottleneck(evidence: &Evidence) -> (Option<Rate>, Option<BufferEstimate>)
     let segment = evidence.segment.get().max(1) as f64;
     let headers = if evidence.direction.source.is_ipv4() { HEADERS.0 } else { HEADERS.1 };
     let capacity = rates[rates.len() / 2].scale(1.0 + headers as f64 / segment);
-    let largest = evidence.intervals.iter().filter_map(queueing).max().unwrap_or_default();
-    let buffer = BufferEstimate { size: capacity.volume(largest), at_least: evidence.episodes.is_empty() };
+    let mut growths: Vec<Span> = evidence.intervals.iter().filter_map(queueing).collect();
+    growths.sort_unstable();
+    let largest = growths[growths.len() - 1 - growths.len() / STALLED];
+    let mut queues: Vec<Span> = evidence.episodes.iter().filter_map(|episode| episode.queueing).collect();
+    queues.sort_unstable();
+    let full = queues.get(queues.len() / 2).filter(|&&queue| queue >= largest.scale(OVERFLOWED));
+    let size = capacity.volume(full.copied().unwrap_or(largest));
+    let buffer = BufferEstimate { size, at_least: full.is_none() };
     (Some(capacity), Some(buffer))
 }
 

@@ -30,8 +30,10 @@ const RECOVERS: Span = Span::from_millis(3000);
 /// The share of a window in flight with which a receiver considers it full: it knows the data of a round trip only.
 const FULL_AT_RECEIVER: f64 = 0.85;
 /// The share of segments missing from the data, as some are short, that shows a program that writes less than the path
-/// carries. Each of its writes ends in a short segment. A program that waits for its send buffer has up to 1.58 %.
-const SHORT: f64 = 0.016;
+/// carries. Each of its writes ends in a short segment. A program that waits for its send buffer has up to 2.1 %.
+const SHORT: f64 = 0.022;
+/// The share of the bottleneck's rate from which a link is full.
+const USED: f64 = 0.93;
 /// The largest rate of an interval, over that of its stretch, with which data arrives at the steady rate of a full link.
 /// Windows and buffers send in bursts: 1.1 to 5.7 in the development set.
 const STEADY: f64 = 1.1;
@@ -46,6 +48,10 @@ pub(super) struct Context {
     pub(super) best: Rate,
     /// The largest receive window so far.
     pub(super) largest: Bytes,
+    /// The bottleneck's rate of payload, if spacing or a queue shows it.
+    pub(super) capacity: Option<Rate>,
+    /// The receive window at the end of the stretch before.
+    pub(super) window: Option<Bytes>,
     /// The share of segments that is missing from the data, because some are short.
     pub(super) short: f64,
     /// The share of stretches in which data came back.
@@ -54,16 +60,22 @@ pub(super) struct Context {
     pub(super) lost: Option<Time>,
     /// The number of the first stretch after slow start.
     pub(super) opened: usize,
+    /// True if the connection ended in slow start.
+    pub(super) is_short: bool,
 }
 
 impl Context {
     pub(super) fn of(evidence: &Evidence, stretches: &[Stretch]) -> Self {
         let active: Vec<&Stretch> = stretches.iter().filter(|one| one.delivered > Bytes::ZERO).collect();
         let share = |count: usize| count as f64 / active.len().max(1) as f64;
-        let full = active.iter().filter_map(|one| Some((one.segments?, one.delivered)));
+        let full = active
+            .iter()
+            .filter(|one| one.strays == 0)
+            .filter_map(|one| Some((one.segments?, one.sent.unwrap_or(one.delivered))));
         let (segments, bytes) = full.fold((0, Bytes::ZERO), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let whole = bytes.get() as f64 / evidence.segment.get().max(1) as f64;
         let base = evidence.base_round_trip;
+        let opened = opened(stretches);
         Self {
             vantage: evidence.vantage,
             segment: evidence.segment,
@@ -71,25 +83,37 @@ impl Context {
             best: best(stretches),
             lost: None,
             largest: Bytes::ZERO,
+            capacity: evidence.capacity.map(|rate| rate.scale(payload_share(evidence))),
+            window: None,
             short: 1.0 - whole / segments.max(1) as f64,
             answers: share(active.iter().filter(|one| one.returned > Some(Bytes::ZERO)).count()),
-            opened: opened(stretches),
+            opened,
+            is_short: opened == stretches.len(),
         }
     }
 
     /// Returns true if a queue stands at the bottleneck during a stretch.
     pub(super) fn queued(&self, stretch: &Stretch) -> bool {
         let least = stretch.round_trips.map(|[least, ..]| least);
-        self.base.zip(least).is_some_and(|(base, least)| {
-            least.saturating_sub(base) > QUEUE.max(base.scale(QUEUE_SHARE))
-        })
+        self.base
+            .zip(least)
+            .is_some_and(|(base, least)| least.saturating_sub(base) > QUEUE.max(base.scale(QUEUE_SHARE)))
     }
 }
 
 /// Returns true if data arrives at the steady rate of a full link.
 fn is_steady(context: &Context, stretch: &Stretch) -> bool {
     let rate = stretch.rate().as_bps_f64();
-    stretch.arrived > Bytes::ZERO && context.short < SHORT && stretch.peak.as_bps_f64() <= STEADY * rate
+    stretch.arrived > Bytes::ZERO
+        && stretch.peak.as_bps_f64() <= STEADY * rate
+        && context.capacity.is_none_or(|capacity| rate >= USED * capacity.as_bps_f64())
+}
+
+/// Returns the share of payload in a full packet.
+fn payload_share(evidence: &Evidence) -> f64 {
+    let headers = if evidence.direction.source.is_ipv4() { 52.0 } else { 72.0 };
+    let segment = evidence.segment.get().max(1) as f64;
+    segment / (segment + headers)
 }
 
 /// Returns the best rate of a stretch. After a loss, an acknowledgement covers data that arrived earlier.
@@ -139,7 +163,10 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
                 .is_some_and(|flight| flight.get() as f64 >= FULL_AT_RECEIVER * least.get() as f64),
             _ => share(stretch.full) >= MOST,
         };
-        if full || least < few || (shrunk && slowed && share(stretch.full) > WINDOWED && stretch.strays == 0) {
+        if stretch.strays > 0 && least >= few {
+            return Cause::Network;
+        }
+        if full || least < few || (shrunk && slowed && share(stretch.full) > WINDOWED) {
             return match () {
                 () if shrunk || unread => Cause::ReceivingProgram,
                 () if queued => Cause::Network,
@@ -147,6 +174,7 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
             };
         }
         // The right edge of the window stands still while nobody reads.
+        let first = context.window.unwrap_or(first);
         let still = first.saturating_sub(last).get() as f64 >= SLOWED * stretch.delivered.get() as f64;
         if slowed && (unread || (still && first > last)) {
             return Cause::ReceivingProgram;
@@ -155,7 +183,7 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
     if stretch.strays > 0 {
         return Cause::Network;
     }
-    if number < context.opened && (share(stretch.dry) < 1.0 || stretch.sent == Some(Bytes::ZERO)) {
+    if number < context.opened && (share(stretch.dry) < 1.0 || context.is_short) {
         return Cause::SlowStart;
     }
     if stretch.known > Span::ZERO {
@@ -165,13 +193,18 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
         if share(stretch.buffer_full) >= MOST {
             return if queued { Cause::Network } else { Cause::SendBuffer };
         }
-    } else if queued || is_steady(context, stretch) || context.lost.is_some_and(|lost| stretch.from.since(lost) < RECOVERS) {
+    } else if context.short >= SHORT && context.answers <= MOST {
+        return Cause::SendingProgram;
+    } else if queued
+        || is_steady(context, stretch)
+        || context.lost.is_some_and(|lost| stretch.from.since(lost) < RECOVERS)
+    {
         return Cause::Network;
     }
     if context.answers > MOST {
         return Cause::ProgramWindow;
     }
-    if stretch.known > Span::ZERO || context.short >= SHORT {
+    if stretch.known > Span::ZERO {
         return Cause::SendingProgram;
     }
     Cause::SendBuffer

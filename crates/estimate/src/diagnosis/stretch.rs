@@ -1,6 +1,6 @@
 //! [`Stretch`]: the intervals of about one round trip together, since the data in flight repeats itself in that time.
 
-use super::evidence::{Evidence, Interval};
+use super::evidence::{Evidence, Interval, Vantage};
 use units::{Bytes, Rate, Span, Time};
 
 /// The least length of a stretch: the kernel's clocks and its estimate of the receiver's round trip have steps of some
@@ -32,6 +32,8 @@ pub(super) struct Stretch {
     pub(super) dry: Span,
     /// The time in which a part of the data in flight was known.
     pub(super) known: Span,
+    /// The time after a short segment, as a capture shows it: the sender has no more.
+    pub(super) short: Span,
     pub(super) peak_flight: Option<Bytes>,
     /// The receive window: at the first interval, at the last, the least, the largest.
     pub(super) windows: Option<[Bytes; 4]>,
@@ -58,8 +60,10 @@ impl Stretch {
         if self.busy() == Span::ZERO { Rate::ZERO } else { Rate::of(self.arrived, self.busy()) }
     }
 
-    fn add(&mut self, interval: &Interval, segment: Bytes) {
-        let share = |time: Span, of: Span| if time > Span::ZERO { of.as_secs_f64() / time.as_secs_f64() } else { 0.0 };
+    fn add(&mut self, interval: &Interval, segment: Bytes, vantage: Vantage) {
+        let share = |time: Span, of: Span| {
+            if time > Span::ZERO { of.as_secs_f64() / time.as_secs_f64() } else { 0.0 }
+        };
         let before = share(self.length + interval.length, self.length);
         let flight = interval.peak_flight.or(interval.flight);
         let gathered = segment * GATHERED;
@@ -75,8 +79,9 @@ impl Stretch {
         self.length += interval.length;
         self.idle += interval.idle.min(interval.length);
         self.delivered += interval.delivered;
-        let arrived = match interval.segments {
-            Some(segments) if interval.unread.is_some() => interval.delivered.max(segment * segments),
+        let arrived = match (vantage, interval.segments) {
+            (Vantage::ReceiverSocket, Some(segments)) => interval.delivered.max(segment * segments),
+            (Vantage::ReceiverCapture, _) => interval.sent.unwrap_or(interval.delivered),
             _ => interval.delivered,
         };
         self.arrived += arrived;
@@ -86,6 +91,8 @@ impl Stretch {
         self.sent = sum(self.sent, interval.sent);
         self.full += full;
         self.dry += if is_dry { busy } else { Span::ZERO };
+        self.short +=
+            if interval.ran_dry && interval.unsent.is_none() { interval.length } else { interval.idle };
         self.known += if interval.unsent.is_some() { busy } else { Span::ZERO };
         self.peak_flight = self.peak_flight.max(flight);
         if let Some(last) = interval.receive_window {
@@ -120,16 +127,30 @@ fn sum(one: Option<Bytes>, other: Option<Bytes>) -> Option<Bytes> {
     }
 }
 
+/// Returns the number of intervals without those at the end in which a connection only closes: at most `longest`.
+fn ended(evidence: &Evidence, longest: Span) -> usize {
+    let closes = |interval: &&Interval| {
+        interval.delivered == Bytes::ZERO
+            && interval.unread.is_none_or(|unread| unread == Bytes::ZERO)
+            && interval.unsent.is_none_or(|unsent| unsent == Bytes::ZERO)
+            && (interval.idle > Span::ZERO || interval.sent.is_none())
+    };
+    let last: Vec<&Interval> = evidence.intervals.iter().rev().take_while(closes).collect();
+    let time = last.iter().fold(Span::ZERO, |sum, interval| sum + interval.length);
+    evidence.intervals.len() - if time <= longest { last.len() } else { 0 }
+}
+
 /// Returns the stretches of a connection, in order.
 pub(super) fn stretches(evidence: &Evidence) -> Vec<Stretch> {
     let length = evidence.base_round_trip.unwrap_or_default().max(LEAST);
     let mut all: Vec<Stretch> = Vec::new();
     let mut current = Stretch::default();
-    for interval in &evidence.intervals {
+    let ended = ended(evidence, length * 2);
+    for interval in &evidence.intervals[..ended] {
         if current.length == Span::ZERO {
             current.from = interval.from;
         }
-        current.add(interval, evidence.segment);
+        current.add(interval, evidence.segment, evidence.vantage);
         if current.length >= length {
             all.push(std::mem::take(&mut current));
         }

@@ -1,8 +1,10 @@
 //! [`diagnose`]: the shares of time by cause, and the first of them in words.
 
 use super::causes::{Context, cause};
-use super::evidence::Evidence;
-use super::stretch::stretches;
+use super::confidence::confidence;
+use super::evidence::{Evidence, Vantage};
+use super::path::path;
+use super::stretch::{Stretch, stretches};
 use units::{Bytes, Span};
 
 /// A limit of a connection.
@@ -143,40 +145,82 @@ pub struct Diagnosis {
     pub in_use: Option<Bytes>,
 }
 
+/// The share of a stretch that is a pause of the sender. Shorter times without data are gaps between its packets, as
+/// far as another observer knows.
+const GAP: f64 = 0.5;
+
 /// Finds what limited a connection.
 #[must_use]
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let stretches = stretches(evidence);
     let mut context = Context::of(evidence, &stretches);
     let mut times = [Span::ZERO; Cause::ALL.len()];
-    let mut flights: [Vec<u64>; Cause::ALL.len()] = Default::default();
+    let mut network = Vec::new();
+    let mut found = Vec::with_capacity(stretches.len());
     for (number, stretch) in stretches.iter().enumerate() {
         if let Some([.., largest]) = stretch.windows {
             context.largest = context.largest.max(largest);
         }
         let cause = cause(&context, number, stretch);
+        context.window = stretch.windows.map(|[_, last, ..]| last).or(context.window);
         if stretch.strays > 0 {
             context.lost = Some(stretch.from + stretch.length);
         }
-        // Without answers of the other end, the program waits for them.
-        let idle = if cause == Cause::ProgramWindow { cause } else { Cause::SendingProgram };
-        times[idle as usize] += stretch.idle;
-        times[cause as usize] += stretch.busy();
-        flights[cause as usize].extend(stretch.peak_flight.map(Bytes::get));
+        // A capture shows more of a pause: it begins with a segment that is not full.
+        let pause = match cause {
+            Cause::Network => stretch.short,
+            // A small window is sent at once, and the rest of the round trip is silent.
+            Cause::SlowStart => Span::ZERO,
+            _ => stretch.idle,
+        };
+        let pauses = cause != Cause::ProgramWindow
+            && (stretch.known > Span::ZERO || pause > stretch.length.scale(GAP));
+        let idle = if pauses { Cause::SendingProgram } else { cause };
+        times[idle as usize] += pause;
+        times[cause as usize] += stretch.length - pause;
+        if cause == Cause::Network && !(pauses && pause == stretch.length) {
+            network.push(*stretch);
+        }
+        found.push(cause);
+    }
+    // Only the sender's own socket shows a full buffer. Elsewhere it is what remains, and holds for the whole connection.
+    let is_guess = evidence.vantage != Vantage::SenderSocket;
+    let most = times.iter().enumerate().max_by_key(|&(_, &time)| time).map_or(0, |(most, _)| most);
+    if is_guess && most != Cause::SendBuffer as usize {
+        let rest = std::mem::take(&mut times[Cause::SendBuffer as usize]);
+        times[most] += rest;
     }
     let total = times.iter().fold(Span::ZERO, |sum, &time| sum + time);
     let mut shares = Shares::default();
     if total > Span::ZERO {
         shares.0 = times.map(|time| time.as_secs_f64() / total.as_secs_f64());
     }
-    let first = shares.first().map(|(cause, _)| cause);
-    let flights = first.map(|first| &flights[first as usize]).filter(|flights| !flights.is_empty());
+    let Some((first, _)) = shares.first() else { return Diagnosis::unknown(shares) };
+    let applied: Vec<Stretch> =
+        stretches.iter().zip(&found).filter(|&(_, &cause)| cause == first).map(|(one, _)| *one).collect();
+    let Some((confidence, reason)) = confidence(evidence, &context, &shares, &applied) else {
+        return Diagnosis::unknown(shares);
+    };
+    let flights: Vec<u64> = applied.iter().filter_map(|one| one.peak_flight).map(Bytes::get).collect();
     Diagnosis {
         shares,
-        cause: first,
-        path: None,
-        confidence: Confidence::Low,
-        reason: "The classes have not been judged yet.".into(),
-        in_use: flights.map(|flights| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
+        cause: Some(first),
+        path: path(evidence, &context, first, &network),
+        confidence,
+        reason,
+        in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
+    }
+}
+
+impl Diagnosis {
+    fn unknown(shares: Shares) -> Self {
+        Self {
+            shares,
+            cause: None,
+            path: None,
+            confidence: Confidence::Low,
+            reason: "Too little data moved for a limit to show.".into(),
+            in_use: None,
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! A change that would help a connection, with its effect in numbers: from the evidence and the diagnosis of
 //! `estimate`, [`propose`] makes a [`Proposal`].
 //!
-//! Every number about a change is simulated, on a path that is written from the evidence: the bottleneck's rate, the
-//! base RTT, the buffer, the control and the limit in use. The present state is simulated as well. If it does not have
-//! the goodput that was measured, the proposal says so. Without a round trip or a rate there is no simulation, and the
-//! sentences say what is missing.
+//! Every number about a change is simulated. The path is written from the evidence: the bottleneck's rate, the base RTT,
+//! the buffer, the control and the limit in use. The present state is simulated as well. If it does not have the goodput
+//! that was measured, the proposal says so. Without a round trip or a rate nothing is simulated, and the sentences say
+//! what is missing.
 //!
 //! Reading order: `proposal.rs` has the result, `path.rs` the path and its simulation. `windows.rs` has the proposals
 //! for windows and buffers, `others.rs` those for programs, slow start and the network. `words.rs` has amounts for
@@ -20,7 +20,7 @@ mod words;
 pub use programs::{PROGRAMS, Program, programs_with};
 pub use proposal::{Outcome, Proposal, Remedy, Subject};
 
-use estimate::diagnosis::{Cause, Diagnosis, Evidence};
+use estimate::diagnosis::{Cause, Confidence, Diagnosis, Evidence};
 use path::ObservedPath;
 
 /// Proposes a change to one direction of a connection. It takes less than half a second of processor time.
@@ -31,6 +31,9 @@ pub fn propose(evidence: &Evidence, diagnosis: &Diagnosis, subject: &Subject<'_>
         proposal.say("The evidence does not show what limits it, so no change is proposed.");
         return proposal;
     };
+    if diagnosis.confidence == Confidence::Low {
+        proposal.say("The confidence is low, so look for more evidence before you change anything.");
+    }
     let path = match ObservedPath::of(evidence, subject.rate) {
         Ok(path) => path,
         Err(missing) => {

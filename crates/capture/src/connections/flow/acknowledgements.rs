@@ -25,6 +25,7 @@ impl Flow {
             self.next = acknowledged;
         }
         self.hops.1 = segment.hops;
+        self.slots.at(at).returned += u64::from(segment.payload);
         let before = (self.acked, self.sacked.total());
         self.heard = true;
         self.selective(segment, acknowledged, at);
@@ -104,11 +105,16 @@ impl Flow {
             clean &= !sent.repeated;
             newest = Some(sent);
         }
+        // An acknowledgement may end within a super-packet, a segment of which set it off.
+        let mut next = self.sent.iter();
+        if newest.is_none_or(|newest| newest.end < acknowledged) {
+            newest = next.next().copied();
+            clean &= newest.is_some_and(|newest| !newest.repeated);
+        }
         if let Some(sent) = newest.filter(|_| clean) {
             // A receiver may delay the acknowledgement of a single segment, until the next one comes.
             let sample = at.saturating_sub(sent.at);
-            let followed =
-                self.sent.front().is_some_and(|next| next.at.saturating_sub(sent.at) <= sample / 16);
+            let followed = next.next().is_some_and(|next| next.at.saturating_sub(sent.at) <= sample / 16);
             let prompt = followed || acknowledged - self.acked >= 2 * u64::from(self.full());
             self.observe_receiver(sample, prompt, at);
         }

@@ -38,7 +38,7 @@ impl Flow {
             self.counts.keep_alives += 1;
             return;
         }
-        if self.captured_twice(segment, at) {
+        if start < self.next && self.captured_twice(segment, end, at) {
             self.counts.duplicates += self.segments_of(segment);
             return;
         }
@@ -74,6 +74,7 @@ impl Flow {
         self.came += payload + segments * u64::from(segment.headers);
         let slot = self.slots.at(at);
         slot.sent += payload;
+        slot.segments += segments;
         if segment.marked {
             slot.marked += segments as u32;
             self.counts.marked += segments;
@@ -111,7 +112,7 @@ impl Flow {
             self.holes.push_back(Hole { start: self.next, end: start, at, stamp, id: segment.id });
         }
         self.next = end;
-        self.record(end, at);
+        self.record(end, at, segment.id);
         self.scale.sent(end, self.known.acknowledged, self.known.window);
         // A sender that has more to send sends full segments, unless the window ends.
         let unit = self.unit(segment.payload, segment.size).max(self.full());
@@ -119,11 +120,11 @@ impl Flow {
         self.dry = room && !segment.payload.is_multiple_of(unit);
     }
 
-    fn record(&mut self, end: u64, at: u64) {
+    fn record(&mut self, end: u64, at: u64, id: u16) {
         if self.sent.len() == MOST_RECORDS {
             thin_out(&mut self.sent);
         }
-        self.sent.push_back(Sent { end, at, repeated: false });
+        self.sent.push_back(Sent { end, at, id, repeated: false });
     }
 
     /// Takes data that begin before the end of what was seen: late, or sent again.
@@ -132,7 +133,7 @@ impl Flow {
         let hole = self.fill(start, old_end);
         if end > self.next {
             self.next = end;
-            self.record(end, at);
+            self.record(end, at, segment.id);
         }
         // A repeated segment with less than the window allows still shows a sender that has no more.
         self.ambiguous(start, old_end);
@@ -201,20 +202,25 @@ impl Flow {
         }
     }
 
-    /// Returns true if this packet is one of the last, captured or delivered a second time.
-    fn captured_twice(&mut self, segment: &Segment, at: u64) -> bool {
-        let stamp = segment.stamps.map(|(value, _)| value);
+    /// Returns true if a packet of old data was captured or delivered a second time: it has the identification of the
+    /// first, or comes too soon behind it for a retransmission.
+    fn captured_twice(&mut self, segment: &Segment, end: u64, at: u64) -> bool {
         let Segment { sequence, payload, id, .. } = *segment;
-        let same = |mark: &&Mark| mark.sequence == sequence && mark.payload == payload && mark.stamp == stamp;
-        if let Some(mark) = self.marks.iter().find(same)
-            && mark.id == id
-            && at.saturating_sub(mark.at) < TWICE.max(self.halves.least().unwrap_or(0) / 2)
-            && (id != 0 || at.saturating_sub(mark.at) < TWICE)
-        {
+        let period = match id {
+            0 => TWICE,
+            _ => TWICE.max(self.halves.least().unwrap_or(0) / 2),
+        };
+        let again = |other: u16, before: u64| other == id && at.saturating_sub(before) < period;
+        let sent = self.sent.partition_point(|sent| sent.end < end);
+        if self.sent.get(sent).is_some_and(|sent| sent.end == end && again(sent.id, sent.at)) {
+            return true;
+        }
+        let same = |mark: &&Mark| mark.sequence == sequence && mark.payload == payload;
+        if self.marks.iter().find(same).is_some_and(|mark| again(mark.id, mark.at)) {
             return true;
         }
         self.marks.rotate_right(1);
-        self.marks[0] = Mark { sequence, payload, id, stamp, at };
+        self.marks[0] = Mark { sequence, payload, id, at };
         false
     }
 

@@ -133,7 +133,8 @@ impl Flow {
             Some(all[rank].saturating_sub(least?))
         };
         let receiver = largest(|slot| slot.receiver_half.largest, self.halves.receiver.least);
-        let sender = largest(|slot| slot.sender_half.largest, self.halves.sender.least);
+        // A sender may wait for its program before it answers, but not each time.
+        let sender = largest(|slot| slot.sender_half.least, self.halves.sender.least);
         let growth = match vantage {
             Vantage::ReceiverCapture => sender,
             Vantage::SenderCapture => receiver,
@@ -187,6 +188,8 @@ impl Flow {
                 least_window: least.map(bytes),
                 congestion_window: (flights && !limited && peak > 0).then(|| Bytes::new(peak)),
                 unread,
+                returned: Some(Bytes::new(slot.returned)),
+                segments: Some(slot.segments),
                 round_trip: self.round_trip(vantage, slot).map(Span::from_nanos),
                 idle: Span::from_nanos(slot.idle.min(length)),
                 retransmitted: slot.retransmitted.into(),

@@ -8,6 +8,9 @@ const FIRST_LENGTH: u64 = 20_000_000;
 pub(super) struct Slot {
     pub delivered: u64,
     pub sent: u64,
+    pub segments: u64,
+    /// Payload of the other direction.
+    pub returned: u64,
     /// The integral of the bytes in flight over time.
     pub flight: f64,
     pub peak: u64,
@@ -29,10 +32,13 @@ pub(super) struct HalfSum {
     pub sum: u64,
     pub count: u32,
     pub largest: u64,
+    /// The least sample, if there is one.
+    pub least: u64,
 }
 
 impl HalfSum {
     pub(super) fn observe(&mut self, sample: u64) {
+        self.least = if self.count == 0 { sample } else { self.least.min(sample) };
         self.sum = self.sum.saturating_add(sample);
         self.count += 1;
         self.largest = self.largest.max(sample);
@@ -44,6 +50,11 @@ impl HalfSum {
     }
 
     fn add(&mut self, other: &Self) {
+        self.least = match (self.count, other.count) {
+            (_, 0) => self.least,
+            (0, _) => other.least,
+            _ => self.least.min(other.least),
+        };
         self.sum = self.sum.saturating_add(other.sum);
         self.count += other.count;
         self.largest = self.largest.max(other.largest);
@@ -55,6 +66,8 @@ impl Slot {
     fn add(&mut self, later: &Self) {
         self.delivered += later.delivered;
         self.sent += later.sent;
+        self.segments += later.segments;
+        self.returned += later.returned;
         self.flight += later.flight;
         self.peak = self.peak.max(later.peak);
         self.window = later.window.or(self.window);

@@ -36,7 +36,10 @@ pub(super) fn report(path: &Path, options: &DiagnoseOptions) -> Result<Report, P
         let found = format!("none of its {total} connections fits --port or --to");
         return Err(Problem::usage(Complaint::new(path.display().to_string(), found)));
     }
-    Ok(reported(chosen, options.all))
+    let mut report = reported(chosen, options.all);
+    report.rest.0 += capture.others.connections as usize;
+    report.rest.1 += capture.others.payload;
+    Ok(report)
 }
 
 fn is_one_of(end: &SocketAddr, hosts: &[IpAddr]) -> bool {

@@ -50,6 +50,8 @@ pub struct Proposal {
     pub rate_assumed: bool,
     /// The data in flight that fill the path, bytes.
     pub needed_bytes: Option<u64>,
+    /// The number of connections that fill the path together, where a program's own window is the limit.
+    pub connections: Option<u64>,
     /// The present state; `None` if it is not simulated.
     pub now: Option<Outcome>,
     /// The state after the change; `None` if no change helps, or if it cannot be simulated.
@@ -67,7 +69,7 @@ impl Proposal {
         self.remedies.push(Remedy { place: place.to_owned(), command });
     }
 
-    /// Notes the assumptions of the simulations, if there were any.
+    /// Adds the assumptions of the simulations, if there were any.
     pub(super) fn assume(&mut self, case: &Case<'_>) {
         if self.now.is_some() || self.after.is_some() {
             self.assumptions.extend(case.path.assumptions());

@@ -203,9 +203,10 @@ pub(super) fn program_window(case: &Case<'_>, proposal: &mut Proposal) {
     proposal.needed_bytes = Some(needed.get());
     let connections = needed.get().div_ceil(window.get().max(1));
     proposal.now = path.simulate(&Trial { limit: Limit::Window(window), ..path.trial(link) });
-    if connections < 2 || connections > MOST_CONNECTIONS {
+    if !(2..=MOST_CONNECTIONS).contains(&connections) {
         return;
     }
+    proposal.connections = Some(connections);
     let several = Trial { limit: Limit::Window(window), connections, ..path.trial(link) };
     proposal.after = path.simulate(&several);
     if let Some(after) = proposal.after {
@@ -220,7 +221,7 @@ pub(super) fn program_window(case: &Case<'_>, proposal: &mut Proposal) {
     }
 }
 
-/// Names the programs that have a window of this size. `of_socket`: it is the kernel's receive window.
+/// Adds a sentence for each program that has a window of this size. `of_socket`: it is the kernel's receive window.
 fn say_program(case: &Case<'_>, window: Bytes, of_socket: bool, proposal: &mut Proposal) {
     // Only the socket of the end that has the window knows its program.
     let own = matches!(case.evidence.vantage, Vantage::SenderSocket | Vantage::ReceiverSocket);

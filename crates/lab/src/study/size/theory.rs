@@ -73,7 +73,7 @@ fn friendly_period(window: f64, rtt: f64) -> f64 {
 }
 
 /// Returns the seconds from a loss to the next, for a flow whose window is `window` at its largest.
-pub(in crate::study) fn period(control: &str, window: f64, rtt: f64) -> f64 {
+pub(crate) fn period(control: &str, window: f64, rtt: f64) -> f64 {
     match behaviour(control, window, rtt) {
         // The probe for the round-trip time comes every 10 s [bbr:draft00 4.3.5].
         Behaviour::Bbr => 10.0,

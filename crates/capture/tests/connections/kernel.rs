@@ -2,18 +2,12 @@
 //! `tightlink emulate --rate 5Mbit/s --delay 20ms --queue 30packets --control cubic`, Linux 6.18. The emulator dropped 5
 //! packets, and its queue was 70.2 ms long at most; nstat counted 5 retransmissions and no timeout.
 
+use crate::common::file;
 use estimate::diagnosis::{Evidence, Vantage};
-use std::ops::ControlFlow;
-use tightlink_capture::connections::{Connections, Statistics, connections};
-
-fn read(name: &str) -> Connections {
-    let path = format!("{}/tests/data/connections/{name}", env!("CARGO_MANIFEST_DIR"));
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    connections(file, |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{name}{error}"))
-}
+use tightlink_capture::connections::Statistics;
 
 fn bulk(name: &str) -> (Statistics, Evidence) {
-    let mut capture = read(name);
+    let mut capture = crate::read(&file(&format!("connections/{name}")));
     assert_eq!((capture.connections.len(), &capture.notes), (1, &vec![]));
     let [forward, back] = capture.connections.remove(0).directions;
     assert!(back.evidence.is_none() && back.statistics.payload.get() == 0);

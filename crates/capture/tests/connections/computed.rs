@@ -1,0 +1,144 @@
+//! The numbers of a computed transfer are found from every place.
+
+use crate::read;
+use crate::transfer::{Place, SEGMENT, Transfer};
+use estimate::diagnosis::{Evidence, Vantage};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use tightlink_capture::connections::Statistics;
+
+const PLACES: [(Place, Vantage); 3] = [
+    (Place::Sender, Vantage::SenderCapture),
+    (Place::Middle, Vantage::MiddleCapture),
+    (Place::Receiver, Vantage::ReceiverCapture),
+];
+
+fn transfer() -> Transfer {
+    Transfer {
+        rate: 50_000_000,
+        delay: 20_000_000,
+        window: 128 << 10,
+        scale: 7,
+        segments: 2000,
+        lost: BTreeSet::new(),
+        first_sequence: u32::MAX - 500_000,
+        stamps: true,
+        handshake: true,
+    }
+}
+
+fn forward(transfer: &Transfer, place: Place) -> (Statistics, Evidence) {
+    let mut capture = read(&transfer.capture(place));
+    assert_eq!((capture.connections.len(), &capture.notes), (1, &vec![]));
+    let connection = capture.connections.remove(0);
+    assert_eq!(connection.opened, transfer.handshake);
+    let [one, other] = connection.directions;
+    let direction = if one.evidence.is_some() { one } else { other };
+    (direction.statistics, direction.evidence.unwrap())
+}
+
+/// The largest flight in bytes, and the last window.
+fn windows(evidence: &Evidence) -> (u64, u64) {
+    let peak = evidence.intervals.iter().filter_map(|interval| interval.peak_flight).max().unwrap();
+    (peak.get(), evidence.intervals.last().unwrap().receive_window.unwrap().get())
+}
+
+#[test]
+fn a_window_below_the_path_is_full_from_every_place() {
+    let transfer = transfer();
+    for (place, vantage) in PLACES {
+        let (statistics, evidence) = forward(&transfer, place);
+        assert_eq!(evidence.vantage, vantage);
+        assert_eq!(statistics.segments, 2000);
+        assert_eq!(evidence.delivered().get(), 2000 * SEGMENT);
+        let (peak, window) = windows(&evidence);
+        assert_eq!(window, 128 << 10, "{place:?}");
+        // 90 segments fit. The stamps of a receiver have milliseconds, in which four segments leave the link.
+        let most = 90 * SEGMENT;
+        assert!((most - 5 * SEGMENT..=most + SEGMENT).contains(&peak), "{place:?}: {peak}");
+        let base = evidence.base_round_trip.unwrap().as_millis_f64();
+        assert!((40.0..41.5).contains(&base), "{place:?}: {base}");
+        assert!(evidence.episodes.is_empty() && evidence.timeouts == 0);
+    }
+}
+
+#[test]
+fn the_scale_of_a_connection_without_handshake_is_bounded_by_what_is_in_flight() {
+    let transfer = Transfer { handshake: false, ..transfer() };
+    let (_, evidence) = forward(&transfer, Place::Sender);
+    // The window is full, so that the least scale is the right one.
+    assert!(evidence.inferred_scale && !evidence.from_start);
+    assert_eq!((evidence.window_scale, windows(&evidence).1), (Some(7), 128 << 10));
+    let known = Transfer { handshake: true, ..transfer };
+    assert!(!forward(&known, Place::Sender).1.inferred_scale);
+}
+
+#[test]
+fn losses_are_counted_once_and_belong_to_their_episodes() {
+    // Two losses of one round trip, then one much later.
+    let transfer = Transfer { lost: [300, 302, 1200].into(), ..transfer() };
+    for (place, _) in PLACES {
+        let (statistics, evidence) = forward(&transfer, place);
+        let again = statistics.retransmitted;
+        assert_eq!((again.segments, again.fast, again.needless), (3, 3, 0), "{place:?}");
+        assert_eq!((statistics.out_of_order, statistics.unseen.get()), (0, 0), "{place:?}");
+        let episodes: Vec<u64> = evidence.episodes.iter().map(|episode| episode.segments).collect();
+        assert_eq!(episodes, [2, 1], "{place:?}");
+    }
+}
+
+#[test]
+fn a_window_above_the_path_shows_rate_and_queue() {
+    // 50 Mbit/s over 40 ms are 250 kB with headers; the window is twice that, so that the queue is as long as the path.
+    let transfer = Transfer { window: 512 << 10, segments: 6000, ..transfer() };
+    for (place, _) in PLACES {
+        let (_, evidence) = forward(&transfer, place);
+        let rate = evidence.capacity.unwrap().as_bps_f64() / 5e7;
+        assert!((0.98..1.02).contains(&rate), "{place:?}: {rate}");
+        let buffer = evidence.buffer.unwrap();
+        let queue = 362 * 1500 - 250_000;
+        assert!(buffer.at_least, "{place:?}");
+        let found = buffer.size.get() as f64 / f64::from(queue);
+        assert!((0.95..1.05).contains(&found), "{place:?}: {found} of the queue");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn known_losses_and_windows_are_found_from_every_place(
+        rate in 2u64..200,
+        delay in 2u64..80,
+        window in 12u64..200,
+        lost in proptest::collection::btree_set(20u64..900, 0..6),
+        first_sequence: u32,
+        stamps: bool,
+    ) {
+        let transfer = Transfer {
+            rate: rate * 1_000_000,
+            delay: delay * 1_000_000,
+            window: window * SEGMENT / 128 * 128 + 128,
+            segments: 1000,
+            lost,
+            first_sequence,
+            stamps,
+            ..transfer()
+        };
+        for (place, vantage) in PLACES {
+            let (statistics, evidence) = forward(&transfer, place);
+            prop_assert_eq!(evidence.vantage, vantage);
+            prop_assert_eq!(statistics.retransmitted.segments, transfer.lost.len() as u64, "{:?}", place);
+            prop_assert_eq!(statistics.retransmitted.needless, 0, "{:?}", place);
+            prop_assert_eq!((statistics.out_of_order, evidence.timeouts), (0, 0), "{:?}", place);
+            prop_assert_eq!(evidence.delivered().get(), 1000 * SEGMENT, "{:?}", place);
+            let (peak, last) = windows(&evidence);
+            prop_assert_eq!(last, transfer.window);
+            if place == Place::Sender {
+                prop_assert_eq!(peak / SEGMENT, window, "{:?}", place);
+            }
+            let tolerance = evidence.capacity.map_or(0.0, |found| (found.as_bps_f64() / rate as f64 / 1e6 - 1.0).abs());
+            prop_assert!(tolerance < 0.05, "{:?}: {:?}", place, evidence.capacity);
+        }
+    }
+}
