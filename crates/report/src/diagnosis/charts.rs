@@ -84,7 +84,7 @@ fn round_trips(evidence: &Evidence, columns: &Columns<'_>) -> Chart {
         sampled.filter_map(|(interval, t)| Some((*t, interval.round_trip?.as_secs_f64()))).unzip();
     let thin = envelope(&t, &y, MAX_POINTS);
     let curve = vec![trace(Engine::Live, None, "round-trip time".into(), &thin, 1e3)];
-    let base = evidence.base_round_trip.map_or(0.0, |span| span.as_millis_f64());
+    let base = evidence.base_round_trip.map_or(0.0, units::Span::as_millis_f64);
     let note = "time from a segment to its acknowledgement; what exceeds the base RTT waited in a queue";
     finish("rtt", "Round-trip time", "ms", note.to_owned(), curve, &[("base RTT", base)])
 }

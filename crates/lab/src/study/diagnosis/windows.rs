@@ -203,7 +203,7 @@ pub(super) fn program_window(case: &Case<'_>, proposal: &mut Proposal) {
     proposal.needed_bytes = Some(needed.get());
     let connections = needed.get().div_ceil(window.get().max(1));
     proposal.now = path.simulate(&Trial { limit: Limit::Window(window), ..path.trial(link) });
-    if connections < 2 || connections > MOST_CONNECTIONS {
+    if !(2..=MOST_CONNECTIONS).contains(&connections) {
         return;
     }
     proposal.connections = Some(connections);
