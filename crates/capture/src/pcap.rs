@@ -58,7 +58,8 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<
                     wanted = had + more.get();
                 }
                 Err(nom::Err::Incomplete(Needed::Size(more))) if more.get() > MOST_CAPTURED as usize => {
-                    let found = format!("{} bytes more captured: the capture is damaged", more.get());
+                    let length = had as u64 + more.get() as u64;
+                    let found = format!("a record of {length} bytes: the capture is damaged");
                     return Err(TraceError::new(place, found, "a classic pcap capture"));
                 }
                 Err(_) => {
