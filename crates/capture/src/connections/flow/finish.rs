@@ -130,7 +130,7 @@ impl Flow {
         }
     }
 
-    /// Returns true if the rate found is no more than that of a window in each round trip, and nothing ever waited: the
+    /// Returns true if the rate found is at most that of a window in each round trip, and nothing ever waited: the
     /// path may carry more.
     fn is_own_pace(&self, evidence: &Evidence) -> bool {
         let (Some(rate), Some(base), Some(buffer)) =
