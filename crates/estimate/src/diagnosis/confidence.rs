@@ -9,6 +9,8 @@ use units::{Bytes, Span};
 /// The lead of the first cause over the second below which the confidence is low, and above which it can be high.
 const CLOSE: f64 = 0.2;
 const CLEAR: f64 = 0.35;
+/// The same for observers other than the sender's kernel, which infer more.
+const CLEAR_ELSEWHERE: f64 = 0.6;
 /// The time of observation below which the confidence is low, and above which it can be high.
 const SHORT: Span = Span::from_millis(500);
 const LONG: Span = Span::from_secs(2);
@@ -55,7 +57,7 @@ pub(super) fn confidence(
             "The sender does not fill any window, and shows no other cause. Only its own socket shows its buffer.",
         );
     }
-    if lead < CLEAR {
+    if lead < if at_sender { CLEAR } else { CLEAR_ELSEWHERE } {
         return fair("Another cause has a large share, too.");
     }
     if observed < LONG && first != Cause::SlowStart {
