@@ -1,7 +1,7 @@
 //! The page of a diagnosis.
 
 use estimate::diagnosis::{
-    Cause, Confidence, Diagnosis, Direction, Evidence, Interval, Shares, Vantage, diagnose,
+    Cause, Confidence, Diagnosis, Direction, Evidence, Interval, KernelClocks, Shares, Vantage, diagnose,
 };
 use lab::study::diagnosis::{Outcome, Proposal, Remedy};
 use tightlink_report::diagnosis::{DiagnosedConnection, DiagnosisPage};
@@ -21,6 +21,7 @@ fn evidence(count: u64) -> Evidence {
         receive_window: Some(Bytes::new(416_000)),
         round_trip: (at % 2 == 0).then(|| Span::from_millis(81)),
         retransmitted: u64::from(at == 7),
+        kernel: Some(KernelClocks { busy: length, window_limited: length, buffer_limited: Span::ZERO }),
         ..Interval::default()
     };
     Evidence {
@@ -28,7 +29,7 @@ fn evidence(count: u64) -> Evidence {
         capacity: Some(Rate::from_bps(100_000_000)),
         control: Some("<cubic>".into()),
         intervals: (0..count).map(interval).collect(),
-        ..Evidence::new(direction, Vantage::ReceiverSocket)
+        ..Evidence::new(direction, Vantage::SenderSocket)
     }
 }
 
@@ -66,11 +67,22 @@ fn page(of: &[(&Evidence, &Diagnosis, &Proposal)]) -> String {
 #[test]
 fn a_connection_has_its_bar_its_remedies_its_numbers_and_its_charts() {
     let evidence = evidence(500);
-    let page = page(&[(&evidence, &diagnose(&evidence), &proposal())]);
-    assert!(page.contains("192.0.2.1:443 → 198.51.100.7:43210, received by &lt;script&gt; (process 4711)"));
-    assert!(page.contains("Limited by the receive window, for 100\u{a0}% of the time."));
-    assert!(page.contains("aria-label=\"Shares of time: receive window 100 %\""));
-    assert!(page.contains("<i class=\"share-3\" style=\"flex-grow:100.00\">"));
+    let diagnosis = diagnose(&evidence);
+    let page = page(&[(&evidence, &diagnosis, &proposal())]);
+    assert!(page.contains("192.0.2.1:443 → 198.51.100.7:43210, sent by &lt;script&gt; (process 4711)"));
+    // The verdict is that of the diagnosis, whichever it is.
+    let (cause, share) = diagnosis.shares.first().expect("a share of time");
+    let percent = share * 100.0;
+    assert!(page.contains(&format!(
+        "for {percent:.0}\u{a0}% of the time. Confidence: {}.",
+        diagnosis.confidence.name()
+    )));
+    assert!(
+        page.contains("<p class=\"verdict\">Limited by the ")
+            && page.contains("aria-label=\"Shares of time: ")
+    );
+    let place = 1 + Cause::ALL.iter().position(|of| *of == cause).unwrap();
+    assert!(page.contains(&format!("<i class=\"share-{place}\" style=\"flex-grow:{percent:.2}\">")));
     assert!(
         page.contains("<code>tightlink tune --pid 4711</code>") && page.contains("1.01\u{a0}MB &lt;b&gt;.")
     );
