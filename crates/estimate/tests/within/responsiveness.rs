@@ -34,7 +34,7 @@ fn only_the_last_four_intervals_count_and_the_slowest_twentieth_does_not() {
     let grows = |at: f64| {
         if at < 6.0 {
             [1, 1, 1, 1]
-        } else if (at * 10.0).round() as u64 % 40 == 0 {
+        } else if ((at * 10.0).round() as u64).is_multiple_of(40) {
             [5000, 5000, 5000, 5000]
         } else {
             [50, 50, 50, 50]

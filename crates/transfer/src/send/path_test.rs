@@ -56,7 +56,7 @@ pub fn test_path(
     observer: &dyn Observer,
 ) -> Result<PathReport, TransferError> {
     tested(ticket, test, clock, observer).map_err(|error| match error {
-        // What a transfer's error says about data that has arrived does not hold here.
+        // The error of a transfer tells of data that has arrived, and a test keeps none.
         TransferError::PeerGone { reason } => TransferError::TestEnded { reason },
         other => other,
     })

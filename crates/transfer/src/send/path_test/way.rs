@@ -1,7 +1,7 @@
 //! The load in one direction, and its measurements.
 
-use super::Tester;
 use super::probes::Mark;
+use super::{PATIENCE, Tester};
 use crate::error::TransferError;
 use crate::load::Gauge;
 use crate::lock::locked;
@@ -53,7 +53,7 @@ impl Course {
 }
 
 impl Tester<'_> {
-    /// Has a load go in the direction `way` for `span`. `idle` are the moments between which probes ran without load.
+    /// Runs a load in the direction `way` for `span`. `idle` are the moments between which probes ran without load.
     pub(super) fn load(
         &mut self,
         way: Way,
@@ -68,6 +68,10 @@ impl Tester<'_> {
         let name = if way == Way::Up { "up" } else { "down" };
         let shown = rate.map_or_else(|| "unknown".to_owned(), Rate::rounded);
         self.observer.say(&format!("{name}: rate by packet trains {shown}; load for {span}"));
+        if way == Way::Down {
+            // The load may overtake the answer, which goes over another connection.
+            self.loads.iter().for_each(|load| load.accept(span + PATIENCE, u64::MAX));
+        }
         self.send(&ToTested::Begin { way, bps: trains.bps })?;
         let ToTester::Began = self.next()? else {
             return Err(self.reader.protocol("no answer to the beginning of a load"));
@@ -202,7 +206,6 @@ impl Tester<'_> {
         every: Span,
     ) -> Result<Mark, TransferError> {
         let loads = self.loads;
-        loads.iter().for_each(|load| load.accept(span, u64::MAX));
         let received = || loads.iter().map(|load| load.received()).sum::<u64>();
         let waited = || loads.iter().map(|load| load.channel.waited_to_receive()).sum::<Span>();
         let before = waited();
