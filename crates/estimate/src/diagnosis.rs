@@ -5,8 +5,8 @@
 //! allows.
 //!
 //! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`; then `verdict.rs`, whose parts are `stretch.rs` (intervals of
-//! a round trip), `causes.rs` (the cause of each), `path.rs` (the state of the path) and `confidence.rs`. How often
-//! verdicts are right is judged by `crates/cli/tests/diagnosed/` on transfers whose limit is known.
+//! a round trip), `causes.rs` (the cause of each), `path.rs` (the state of the path) and `confidence.rs`. The tests in
+//! `crates/cli/tests/diagnosed/` judge verdicts on transfers whose limit is known.
 
 mod bottleneck;
 mod causes;

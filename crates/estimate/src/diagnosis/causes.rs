@@ -5,9 +5,9 @@ use super::stretch::Stretch;
 use super::verdict::Cause;
 use units::{Bytes, Rate, Span, Time};
 
-/// The excess of a round trip over the least one above which a queue stands at the bottleneck: the larger of a time, as
-/// the kernel's samples have steps of 1 ms and acknowledgements are gathered, and a share. A window's own burst makes
-/// the packets at its end wait, so the least round trip of a stretch is compared.
+/// The excess of a round trip over the least one above which a queue stands at the bottleneck: the larger of a time and a
+/// share. The kernel's samples have steps of 1 ms, and acknowledgements are gathered. A window's own burst makes the
+/// packets at its end wait, so the least round trip of a stretch is compared.
 const QUEUE: Span = Span::from_millis(4);
 const QUEUE_SHARE: f64 = 0.2;
 /// The share of a stretch with a full window, or without data to send, from which on that is its cause.

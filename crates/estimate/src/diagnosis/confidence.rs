@@ -20,6 +20,8 @@ const LEAST: Bytes = Bytes::new(30_000);
 const DELAYED: f64 = 0.1;
 /// The share of the bottleneck's rate below which a queue is not the flow's alone, or not always there.
 const FILLED: f64 = 0.85;
+/// The share of time with a full send buffer from which a program writes as much as it can.
+const BULK: f64 = 0.5;
 /// The share of the receiving program from which its pauses may be more than they seem.
 const PAUSES: f64 = 0.1;
 /// The share of stretches with a queue or losses from which the network shows itself as the limit.
@@ -100,14 +102,23 @@ pub(super) fn confidence(
         Cause::Network if shares.of(Cause::ReceivingProgram) >= PAUSES => {
             fair("The receiving program also paused, and its kernel acknowledges late meanwhile.")
         }
+        Cause::Network if at_sender && has_room(applied) => {
+            fair("The send buffer had room, as that of a program that writes in bursts.")
+        }
         Cause::Network if at_sender => {
-            high("Data always waited in the send buffer, and the receive window had room.")
+            high("The send buffer was full of data that waited, and the receive window had room.")
         }
         Cause::Network if is_shown(context, applied) => {
             high("A queue stood or packets were lost, and the receive window had room.")
         }
         Cause::Network => fair("Data arrived as through a full link, but few packets were lost or waited."),
     }
+}
+
+/// Returns true if the send buffer had room for most of the time.
+fn has_room(applied: &[Stretch]) -> bool {
+    let sum = |of: fn(&Stretch) -> Span| applied.iter().fold(Span::ZERO, |sum, one| sum + of(one));
+    sum(|one| one.buffer_full) < sum(|one| one.length).scale(BULK)
 }
 
 /// Returns true if the round trip is longer while the window is full.
