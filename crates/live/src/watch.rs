@@ -21,7 +21,7 @@ pub use connection::WatchedConnection;
 pub use error::{Instead, WatchError};
 pub use settings::ReceiveSettings;
 
-use crate::process::{Process, ProcessError};
+use crate::process::Process;
 use connection::Track;
 use host::clock::thread_cpu;
 use host::{Clock, ConnectionId, SockDiag, TcpConnection};
@@ -298,16 +298,16 @@ fn inodes(process: &Process) -> Result<BTreeSet<u64>, WatchError> {
     for (place, member) in process.family().into_iter().enumerate() {
         match member.descriptors() {
             Ok(descriptors) => inodes.extend(descriptors.iter().map(|descriptor| descriptor.inode)),
-            // The program may end, and its children may belong to other users.
-            Err(ProcessError::NoProcess { .. }) => {}
-            Err(_) if place > 0 => {}
+            // The program may end, and its children may belong to other users. A program that has ended and is not
+            // collected yet refuses its descriptors to everybody.
+            Err(_) if place > 0 || !process.is_alive() => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(inodes)
 }
 
-/// Names the request: "process 4711 (curl), port 443".
+/// Returns the request in words: "process 4711 (curl), port 443".
 fn whose(config: &WatchConfig, process: Option<&Process>) -> String {
     let process =
         process.map(|process| format!("process {} ({})", process.id(), Foreign::new(&process.name())));

@@ -77,14 +77,12 @@ mod tests {
     use super::*;
 
     fn evidence(round_trips: &[u64]) -> Evidence {
-        let ends = Direction {
-            source: "192.0.2.1:80".parse().expect("an address"),
-            destination: "192.0.2.2:4000".parse().expect("an address"),
-        };
+        let at = |text: &str| text.parse().expect("an address");
+        let ends = Direction { source: at("192.0.2.1:80"), destination: at("192.0.2.2:4000") };
         let interval = |&round_trip: &u64| Interval {
             length: Span::from_millis(20),
             delivered: Bytes::new(144_800),
-            round_trip: (round_trip > 0).then(|| Span::from_millis(round_trip)),
+            round_trip: Some(Span::from_millis(round_trip)),
             ..Interval::default()
         };
         let mut evidence = Evidence::new(ends, Vantage::SenderSocket);

@@ -1,4 +1,4 @@
-//! The sockets that exist where there is no TCP connection: for the error message only, so every step may fail.
+//! The sockets that a program has in place of TCP connections: for the error message only, so every step may fail.
 
 use super::error::Instead;
 use std::collections::BTreeSet;

@@ -59,7 +59,7 @@ pub enum WatchError {
     Host(#[from] HostError),
 }
 
-/// The sockets that exist where there is no TCP connection.
+/// The sockets that exist in place of TCP connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// None.
