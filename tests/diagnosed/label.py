@@ -15,7 +15,9 @@ data):
    - a reader that pauses limits from the begin of a pause to a round trip after its end;
    - a slow reader limits if it waited for data for less than half of its time; else the receive window does, which the
      kernel kept small.
-4. The first cause is the one with the largest share, or another one within 10 points of it.
+4. The first cause is the one with the largest share, or another one within 10 points of it. If a slow reader reads as
+   fast as the window of its first buffer allows, or up to 20 % slower, both limit, and their shares count together.
+   (Added after the development set had such a case.)
 5. The path is window-limited if the first cause is a window, a buffer, or the receiving program; not congested, if it
    is the sending program or slow start. If it is the network:
    - managed, if the queue is, and it dropped or marked a packet of the flow;
@@ -38,6 +40,7 @@ import packets
 STEP = 0.02
 FULL = 0.95
 NEAR = 0.10
+TIED = 0.8
 WINDOWS = ("receive-window", "send-buffer", "receiving-program", "program-window")
 
 
@@ -118,14 +121,18 @@ def label(case, sent):
         shares[cause] = shares.get(cause, 0) + 1 / len(grid)
     most = max(shares.values())
     causes = sorted((cause for cause in shares if shares[cause] >= most - NEAR), key=lambda cause: -shares[cause])
+    first_window = draw.WINDOW_SHARE * 131072 * 8 / rtt
+    together = kind == "slow-reader" and case["receiver"]["reads"]["rate"] >= TIED * first_window
+    if together and causes[0] == meant:
+        causes = sorted({*causes, "receive-window", "receiving-program"})
     paths = sorted({path for cause in causes for path in paths_of(case, cause)})
     far = case["emulated"]["to_far"]
     dropped = "loss" not in case and far["packets_dropped"] > 0
-    steady = "steps" not in case and causes[0] == "network"
+    steady = "steps" not in case and "network" in causes[:1]
     room = draw.limit(case["queue"], case)
     alone = not case["set"] and "others" not in case["sender"]
     return {
-        "shares": shares, "causes": causes, "paths": paths, "seconds": end - begin,
+        "together": together, "shares": shares, "causes": causes, "paths": paths, "seconds": end - begin,
         "rate": case["rate"] if steady else None,
         "buffer": room if steady and dropped and alone and room is not None else None,
     }

@@ -1,8 +1,9 @@
-//! Files of packets recorded elsewhere, read as traces of one direction of a link.
+//! Files of packets recorded elsewhere, read as traces of one direction of a link, or as TCP connections.
 //!
-//! The entry point is [`read`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs`
+//! The entry points are [`read`] and [`connections::connections`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs`
 //! find the packets in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands
-//! them to `order.rs`, `directions.rs` and `segments.rs`. `over_time.rs` reads files that say how a link changes. Files are untrusted: no bytes cause a panic, and memory has
+//! them to `order.rs`, `directions.rs` and `segments.rs`. `connections.rs` takes the packets of captures instead.
+//! `over_time.rs` reads files that say how a link changes. Files are untrusted: no bytes cause a panic, and memory has
 //! stated bounds. Files are opened elsewhere.
 
 pub mod connections;

@@ -10,6 +10,8 @@ use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modifi
 
 /// The most bytes that a capture keeps of a packet (MAXIMUM_SNAPLEN of libpcap): a larger length is a sign of damage.
 pub(crate) const MOST_CAPTURED: u32 = 1 << 18;
+/// The length of the longest record, with the header of the modified format.
+const LONGEST: usize = MOST_CAPTURED as usize + 24;
 /// The mask of the link type in a field that also has the length of a frame's checksum.
 const LINK_TYPE: u32 = 0xffff;
 
@@ -52,15 +54,12 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<
                     frame(&record, second, link_type, place, recorder)?;
                     break had - rest.len();
                 }
-                Err(nom::Err::Incomplete(Needed::Size(more)))
-                    if had >= wanted && more.get() <= MOST_CAPTURED as usize =>
-                {
-                    wanted = had + more.get();
-                }
-                Err(nom::Err::Incomplete(Needed::Size(more))) if more.get() > MOST_CAPTURED as usize => {
-                    let found = format!("{} bytes more captured: the capture is damaged", more.get());
+                // The length of the record does not depend on how much of it has been read.
+                Err(nom::Err::Incomplete(Needed::Size(more))) if had + more.get() > LONGEST => {
+                    let found = format!("a record of {} bytes: the capture is damaged", had + more.get());
                     return Err(TraceError::new(place, found, "a classic pcap capture"));
                 }
+                Err(nom::Err::Incomplete(Needed::Size(more))) if had >= wanted => wanted = had + more.get(),
                 Err(_) => {
                     if begun {
                         recorder.cut_off(place, input);

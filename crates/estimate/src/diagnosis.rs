@@ -4,7 +4,9 @@
 //! interval to a [`Cause`], adds the [`Shares`] up, and names the [`Diagnosis`] with the confidence that the evidence
 //! allows.
 //!
-//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`, `verdict.rs`; `stretch.rs` and `causes.rs` for the shares.
+//! Reading order: `evidence.rs`, `join.rs`, `bottleneck.rs`; then `verdict.rs`, whose parts are `stretch.rs` (intervals of
+//! a round trip), `causes.rs` (the cause of each), `path.rs` (the state of the path) and `confidence.rs`. How often
+//! verdicts are right is judged by `crates/cli/tests/diagnosed/` on transfers whose limit is known.
 
 mod bottleneck;
 mod causes;

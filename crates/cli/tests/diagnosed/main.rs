@@ -69,7 +69,8 @@ fn every_observer_of_one_run_names_its_limit() {
     }
 }
 
-/// `TIGHTLINK_DIAGNOSED` is the folder of the runs, and a new one is filled with the test set first: `make diagnosed`.
+/// `TIGHTLINK_DIAGNOSED` is the folder of the runs. A new one is filled with runs first (`make diagnosed`), of seeds that
+/// nobody looked at when the constants were chosen: those were 1 to 209, and 1001 to 1133 later.
 #[test]
 #[ignore = "half an hour"]
 fn verdicts_on_the_labelled_set_are_right() {
@@ -77,7 +78,7 @@ fn verdicts_on_the_labelled_set_are_right() {
         std::env::var_os("TIGHTLINK_DIAGNOSED").expect("TIGHTLINK_DIAGNOSED: the folder of the runs");
     let folder = Path::new(&folder);
     if !folder.exists() {
-        run(folder, 1001, 1133, 10);
+        run(folder, 3001, 3133, 10);
     }
     let tallies = judge(folder);
     let mut faults = Vec::new();

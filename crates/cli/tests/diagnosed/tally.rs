@@ -88,7 +88,11 @@ fn apart(label: &Value, shares: &Shares) -> f64 {
         let sum = |of: &dyn Fn(Cause) -> f64| causes.iter().map(|&cause| of(cause)).sum::<f64>();
         (sum(&account) - sum(&|cause| shares.of(cause))).abs()
     };
-    let network = [Cause::Network, Cause::SlowStart];
-    let others = Cause::ALL.into_iter().filter(|cause| !network.contains(cause));
-    others.map(|cause| distance(&[cause])).fold(distance(&network), f64::max)
+    let mut groups = vec![vec![Cause::Network, Cause::SlowStart]];
+    if label["together"] == true {
+        groups.push(vec![Cause::ReceiveWindow, Cause::ReceivingProgram]);
+    }
+    let alone = Cause::ALL.into_iter().filter(|cause| !groups.concat().contains(cause));
+    let apart = alone.map(|cause| distance(&[cause])).fold(0.0, f64::max);
+    groups.iter().map(|group| distance(group)).fold(apart, f64::max)
 }

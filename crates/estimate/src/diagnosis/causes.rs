@@ -19,7 +19,7 @@ const SHRUNK: f64 = 0.7;
 /// The share of a stretch with a full window from which on a window that changes is a part of its cause.
 const WINDOWED: f64 = 0.1;
 /// The share of the best rate below which a receiver that does not read slows its sender: the kernel acknowledges late.
-const SLOWED: f64 = 0.8;
+const SLOWED: f64 = 0.7;
 /// The factor by which the data delivered per round trip grows during slow start. Slow start doubles it; CUBIC before
 /// its first loss has 1.05 (Linux 6.18, `tcp_cubic.c`).
 const OPENS: f64 = 1.25;
@@ -44,7 +44,9 @@ pub(super) struct Context {
     pub(super) vantage: Vantage,
     pub(super) segment: Bytes,
     pub(super) base: Option<Span>,
-    /// The best rate of a stretch.
+    /// The stretch before.
+    pub(super) before: Option<Stretch>,
+    /// The best rate of two stretches.
     pub(super) best: Rate,
     /// The largest receive window so far.
     pub(super) largest: Bytes,
@@ -85,6 +87,7 @@ impl Context {
             largest: Bytes::ZERO,
             capacity: evidence.capacity.map(|rate| rate.scale(payload_share(evidence))),
             window: None,
+            before: None,
             short: 1.0 - whole / segments.max(1) as f64,
             answers: share(active.iter().filter(|one| one.returned > Some(Bytes::ZERO)).count()),
             opened,
@@ -116,11 +119,22 @@ fn payload_share(evidence: &Evidence) -> f64 {
     segment / (segment + headers)
 }
 
-/// Returns the best rate of a stretch. After a loss, an acknowledgement covers data that arrived earlier.
+/// Returns the rate of a stretch and the one before. A receiver that does not read acknowledges every 40 ms, so a
+/// stretch has more of the acknowledgements than the next one.
+fn rate_of_pair(before: Option<&Stretch>, stretch: &Stretch) -> Rate {
+    let Some(before) = before else { return stretch.rate() };
+    let busy = before.busy() + stretch.busy();
+    if busy == Span::ZERO { Rate::ZERO } else { Rate::of(before.arrived + stretch.arrived, busy) }
+}
+
+/// Returns the best rate of two stretches. After a loss, an acknowledgement covers data that arrived earlier.
 fn best(stretches: &[Stretch]) -> Rate {
     let calm = |number: usize| stretches[number.saturating_sub(2)..=number].iter().all(|one| one.strays == 0);
-    let rates = stretches.iter().enumerate().filter(|&(number, _)| calm(number)).map(|(_, one)| one.rate());
-    rates.max().unwrap_or(Rate::ZERO)
+    let pair = |number: usize| {
+        let before = number.checked_sub(1).map(|before| &stretches[before]);
+        rate_of_pair(before, &stretches[number])
+    };
+    (0..stretches.len()).filter(|&number| calm(number)).map(pair).max().unwrap_or(Rate::ZERO)
 }
 
 /// Returns the number of the first stretch after slow start.
@@ -151,7 +165,8 @@ pub(super) fn cause(context: &Context, number: usize, stretch: &Stretch) -> Caus
     let busy = stretch.busy().as_secs_f64().max(1e-9);
     let share = |time: Span| time.as_secs_f64() / busy;
     let queued = context.queued(stretch);
-    let slowed = stretch.rate().as_bps_f64() < SLOWED * context.best.as_bps_f64();
+    let slowed =
+        rate_of_pair(context.before.as_ref(), stretch).as_bps_f64() < SLOWED * context.best.as_bps_f64();
     let [first, last, least, _] = stretch.windows.unwrap_or([Bytes::ZERO; 4]);
     let few = context.segment * 2;
     if stretch.windows.is_some() {

@@ -9,6 +9,8 @@ use units::{Bytes, Span};
 /// The lead of the first cause over the second below which the confidence is low, and above which it can be high.
 const CLOSE: f64 = 0.2;
 const CLEAR: f64 = 0.35;
+/// The same for observers other than the sender's kernel, which infer more.
+const CLEAR_ELSEWHERE: f64 = 0.6;
 /// The time of observation below which the confidence is low, and above which it can be high.
 const SHORT: Span = Span::from_millis(500);
 const LONG: Span = Span::from_secs(2);
@@ -16,8 +18,12 @@ const LONG: Span = Span::from_secs(2);
 const LEAST: Bytes = Bytes::new(30_000);
 /// The growth of the round trip with a full window, as a share of the least one, up to which no reader delays it.
 const DELAYED: f64 = 0.1;
+/// The share of the bottleneck's rate below which a queue is not the flow's alone, or not always there.
+const FILLED: f64 = 0.85;
+/// The share of the receiving program from which its pauses may be more than they seem.
+const PAUSES: f64 = 0.1;
 /// The share of stretches with a queue or losses from which the network shows itself as the limit.
-const SHOWN: f64 = 0.5;
+const SHOWN: f64 = 0.8;
 
 /// Returns the confidence in the first cause of `shares` and its reason; `None` if the evidence is too little for a
 /// cause. `applied` are the stretches of that cause.
@@ -55,7 +61,7 @@ pub(super) fn confidence(
             "The sender does not fill any window, and shows no other cause. Only its own socket shows its buffer.",
         );
     }
-    if lead < CLEAR {
+    if lead < if at_sender { CLEAR } else { CLEAR_ELSEWHERE } {
         return fair("Another cause has a large share, too.");
     }
     if observed < LONG && first != Cause::SlowStart {
@@ -91,13 +97,16 @@ pub(super) fn confidence(
         Cause::SlowStart => {
             fair("The data delivered per round trip grew; only the sender's socket shows its window.")
         }
+        Cause::Network if shares.of(Cause::ReceivingProgram) >= PAUSES => {
+            fair("The receiving program also paused, and its kernel acknowledges late meanwhile.")
+        }
         Cause::Network if at_sender => {
             high("Data always waited in the send buffer, and the receive window had room.")
         }
         Cause::Network if is_shown(context, applied) => {
             high("A queue stood or packets were lost, and the receive window had room.")
         }
-        Cause::Network => fair("Data arrived at a steady rate, but there was neither a queue nor a loss."),
+        Cause::Network => fair("Data arrived as through a full link, but few packets were lost or waited."),
     }
 }
 
@@ -116,8 +125,16 @@ fn is_silent(applied: &[Stretch], shares: &Shares, context: &Context) -> bool {
     context.answers < 0.5 && shares.of(Cause::SendingProgram) > CLEAR && writes * 2 < applied.len()
 }
 
-/// Returns true if most stretches show a queue or losses.
+/// Returns true if most stretches show a queue or losses, and a queue is there while the link is full. A program that
+/// writes in bursts makes queues, too.
 fn is_shown(context: &Context, applied: &[Stretch]) -> bool {
+    let queued: Vec<f64> =
+        applied.iter().filter(|one| context.queued(one)).map(|one| one.rate().as_bps_f64()).collect();
+    let mean = queued.iter().sum::<f64>() / queued.len().max(1) as f64;
+    let part = context.capacity.is_some_and(|capacity| mean < FILLED * capacity.as_bps_f64());
+    if part && queued.len() * 2 > applied.len() {
+        return false;
+    }
     let shown = applied.iter().filter(|one| one.strays > 0 || context.queued(one)).count();
-    shown as f64 >= SHOWN * applied.len() as f64
+    applied.iter().any(|one| one.strays > 0) && shown as f64 >= SHOWN * applied.len() as f64
 }

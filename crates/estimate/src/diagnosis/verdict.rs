@@ -5,7 +5,7 @@ use super::confidence::confidence;
 use super::evidence::{Evidence, Vantage};
 use super::path::path;
 use super::stretch::{Stretch, stretches};
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 /// A limit of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,79 +148,111 @@ pub struct Diagnosis {
 /// The share of a stretch that is a pause of the sender. Shorter times without data are gaps between its packets, as
 /// far as another observer knows.
 const GAP: f64 = 0.5;
+/// The stretches whose mean rate is compared, and the distance of the quartiles of these rates over the median from
+/// which no buffer of one size is the limit.
+const TOGETHER: usize = 5;
+const CHANGES: f64 = 0.25;
 
 /// Finds what limited a connection.
 #[must_use]
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let stretches = stretches(evidence);
-    let mut context = Context::of(evidence, &stretches);
-    let mut times = [Span::ZERO; Cause::ALL.len()];
-    let mut network = Vec::new();
-    let mut found = Vec::with_capacity(stretches.len());
-    for (number, stretch) in stretches.iter().enumerate() {
-        if let Some([.., largest]) = stretch.windows {
-            context.largest = context.largest.max(largest);
-        }
-        let cause = cause(&context, number, stretch);
-        context.window = stretch.windows.map(|[_, last, ..]| last).or(context.window);
-        if stretch.strays > 0 {
-            context.lost = Some(stretch.from + stretch.length);
-        }
-        // A capture shows more of a pause: it begins with a segment that is not full.
-        let pause = match cause {
-            Cause::Network => stretch.short,
-            // A small window is sent at once, and the rest of the round trip is silent.
-            Cause::SlowStart => Span::ZERO,
-            _ => stretch.idle,
-        };
-        let pauses = cause != Cause::ProgramWindow
-            && (stretch.known > Span::ZERO || pause > stretch.length.scale(GAP));
-        let idle = if pauses { Cause::SendingProgram } else { cause };
-        times[idle as usize] += pause;
-        times[cause as usize] += stretch.length - pause;
-        if cause == Cause::Network && !(pauses && pause == stretch.length) {
-            network.push(*stretch);
-        }
-        found.push(cause);
-    }
-    // Only the sender's own socket shows a full buffer. Elsewhere it is what remains, and holds for the whole connection.
-    let is_guess = evidence.vantage != Vantage::SenderSocket;
-    let most = times.iter().enumerate().max_by_key(|&(_, &time)| time).map_or(0, |(most, _)| most);
-    if is_guess && most != Cause::SendBuffer as usize {
-        let rest = std::mem::take(&mut times[Cause::SendBuffer as usize]);
-        times[most] += rest;
-    }
-    let total = times.iter().fold(Span::ZERO, |sum, &time| sum + time);
-    let mut shares = Shares::default();
-    if total > Span::ZERO {
-        shares.0 = times.map(|time| time.as_secs_f64() / total.as_secs_f64());
-    }
-    let Some((first, _)) = shares.first() else { return Diagnosis::unknown(shares) };
-    let applied: Vec<Stretch> =
-        stretches.iter().zip(&found).filter(|&(_, &cause)| cause == first).map(|(one, _)| *one).collect();
-    let Some((confidence, reason)) = confidence(evidence, &context, &shares, &applied) else {
-        return Diagnosis::unknown(shares);
+    let (context, found) = causes(evidence, &stretches);
+    let of = |wanted: Cause| {
+        let those = stretches.iter().zip(&found).filter(move |&(_, &cause)| cause == wanted);
+        those.map(|(stretch, _)| *stretch).collect::<Vec<_>>()
     };
-    let flights: Vec<u64> = applied.iter().filter_map(|one| one.peak_flight).map(Bytes::get).collect();
-    Diagnosis {
-        shares,
-        cause: Some(first),
-        path: path(evidence, &context, first, &network),
-        confidence,
-        reason,
-        in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
-    }
-}
-
-impl Diagnosis {
-    fn unknown(shares: Shares) -> Self {
-        Self {
+    let shares = shares(&stretches, &found);
+    let verdict = shares.first().and_then(|(first, _)| {
+        let (confidence, reason) = confidence(evidence, &context, &shares, &of(first))?;
+        Some((first, confidence, reason))
+    });
+    let Some((first, confidence, reason)) = verdict else {
+        return Diagnosis {
             shares,
             cause: None,
             path: None,
             confidence: Confidence::Low,
             reason: "Too little data moved for a limit to show.".into(),
             in_use: None,
+        };
+    };
+    let flights: Vec<u64> = of(first).iter().filter_map(|one| one.peak_flight).map(Bytes::get).collect();
+    Diagnosis {
+        path: path(evidence, &context, first, &of(Cause::Network)),
+        shares,
+        cause: Some(first),
+        confidence,
+        reason,
+        in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
+    }
+}
+
+/// Returns the cause of each stretch.
+fn causes(evidence: &Evidence, stretches: &[Stretch]) -> (Context, Vec<Cause>) {
+    let mut context = Context::of(evidence, stretches);
+    let mut found = Vec::with_capacity(stretches.len());
+    for (number, stretch) in stretches.iter().enumerate() {
+        if let Some([.., largest]) = stretch.windows {
+            context.largest = context.largest.max(largest);
         }
+        found.push(cause(&context, number, stretch));
+        context.before = Some(*stretch);
+        context.window = stretch.windows.map(|[_, last, ..]| last).or(context.window);
+        if stretch.strays > 0 {
+            context.lost = Some(stretch.from + stretch.length);
+        }
+    }
+    // Only the sender's own socket shows a full buffer. Elsewhere it is what remains, and holds for the whole connection
+    // at one rate, or not at all.
+    if evidence.vantage != Vantage::SenderSocket {
+        let guessed: Vec<Stretch> = stretches
+            .iter()
+            .zip(&found)
+            .filter(|&(_, &cause)| cause == Cause::SendBuffer)
+            .map(|(one, _)| *one)
+            .collect();
+        let first = shares(stretches, &found).first().map(|(first, _)| first);
+        let instead = if changes(&guessed) { Some(Cause::Network) } else { first };
+        for cause in found.iter_mut().filter(|cause| **cause == Cause::SendBuffer) {
+            *cause = instead.unwrap_or(*cause);
+        }
+    }
+    (context, found)
+}
+
+/// Adds the times of all causes up.
+fn shares(stretches: &[Stretch], found: &[Cause]) -> Shares {
+    let mut times = [0.0; Cause::ALL.len()];
+    for (stretch, &cause) in stretches.iter().zip(found) {
+        let pause = match cause {
+            // A capture shows more of a pause: it begins with a segment that is not full.
+            Cause::Network => stretch.short,
+            // A small window is sent at once, and the rest of the round trip is silent.
+            Cause::SlowStart => Span::ZERO,
+            _ => stretch.idle,
+        };
+        let is_exact = stretch.known > Span::ZERO;
+        let pauses = cause != Cause::ProgramWindow && (is_exact || pause > stretch.length.scale(GAP));
+        let idle = if pauses { Cause::SendingProgram } else { cause };
+        times[idle as usize] += pause.as_secs_f64();
+        times[cause as usize] += (stretch.length - pause).as_secs_f64();
+    }
+    let total: f64 = times.iter().sum();
+    Shares(if total > 0.0 { times.map(|time| time / total) } else { times })
+}
+
+/// Returns true if the rate changes more than that of a sender with a buffer of one size.
+fn changes(stretches: &[Stretch]) -> bool {
+    let rate = |some: &[Stretch]| {
+        let bytes = some.iter().fold(Bytes::ZERO, |sum, one| sum + one.arrived);
+        let time = some.iter().fold(Span::ZERO, |sum, one| sum + one.busy());
+        if time == Span::ZERO { Rate::ZERO } else { Rate::of(bytes, time) }
+    };
+    let mut rates: Vec<Rate> = stretches.chunks_exact(TOGETHER).map(rate).collect();
+    rates.sort_unstable();
+    rates.len() >= TOGETHER && {
+        let [lower, median, upper] = [1, 2, 3].map(|quarter| rates[rates.len() * quarter / 4].as_bps_f64());
+        upper - lower > CHANGES * median
     }
 }
