@@ -142,7 +142,7 @@ struct Rates {
     acknowledgements: RateMeter,
 }
 
-/// What the handshake says about one direction.
+/// The facts that the handshake states about one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     /// The largest payload that the receiver accepts.
@@ -261,7 +261,7 @@ impl Flow {
 
     /// Passes time up to `at`, and lets the sender know what reaches it until then.
     fn pass(&mut self, at: u64) {
-        let mut way = self.halves.to_sender();
+        let mut way = self.halves.sender_delay();
         if self.echo.is_some() && way > 0 {
             // Time stamps say more exactly what it knows, so this is for the time when it sends nothing.
             way += way / 4 + 1_000_000;
@@ -282,7 +282,7 @@ impl Flow {
             else {
                 return;
             };
-            if stamp == echo && ack.at + self.halves.to_sender() > at {
+            if stamp == echo && ack.at + self.halves.sender_delay() > at {
                 return;
             }
             self.acks.pop_front();

@@ -41,7 +41,7 @@ pub(crate) struct Segment {
     pub echo: bool,
     /// True if a queue marked this packet (CE).
     pub marked: bool,
-    /// The identification of IPv4; zero if there is none.
+    /// The identification of IPv4; zero without one.
     pub id: u16,
     /// The hops that the packet may still take.
     pub hops: u8,

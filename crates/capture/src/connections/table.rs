@@ -17,7 +17,7 @@ const MOST_INTERVALS: usize = 512;
 const ALL_INTERVALS: usize = 250_000;
 /// The most intervals of a direction that has carried little.
 const FEW_INTERVALS: usize = 8;
-/// The payload from which a direction has all its intervals, and keeps all its sums when it is no longer followed.
+/// The payload from which a direction has all its intervals, and keeps all its sums once it is summed up.
 const LITTLE: u64 = 20_000;
 /// The most connections that are listed: those with most payload.
 const MOST_LISTED: usize = 100_000;
@@ -31,7 +31,7 @@ struct Key {
     interface: u32,
 }
 
-/// What one end of a connection has sent.
+/// The packets that one end of a connection has sent.
 #[derive(Debug, Default)]
 struct Side {
     packets: u64,
@@ -49,7 +49,7 @@ struct Side {
     little: Little,
 }
 
-/// The sums that are kept of a direction that carried little and is no longer followed.
+/// The sums of a direction that carried little and has been summed up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Little {
     payload: u64,

@@ -202,8 +202,8 @@ impl Flow {
         }
     }
 
-    /// Returns true if a packet of old data was captured or delivered a second time: it has the identification of the
-    /// first, or comes too soon behind it for a retransmission.
+    /// Returns true if a packet of old data was captured or delivered a second time. Then it has the
+    /// identification of the first, or comes too soon behind it for a retransmission.
     fn captured_twice(&mut self, segment: &Segment, end: u64, at: u64) -> bool {
         let Segment { sequence, payload, id, .. } = *segment;
         let period = match id {

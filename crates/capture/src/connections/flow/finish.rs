@@ -13,6 +13,8 @@ pub(super) const LEAST_EVIDENCE: u64 = 30_000;
 const FULL: f64 = 0.9;
 /// The share of the largest growth of the round trip from which a loss is one of a full buffer.
 const OVERFLOWED: f64 = 0.6;
+/// The part by which a rate differs at most from a window in each round trip, if that is what it is.
+const OWN_PACE: f64 = 0.15;
 /// The least buffer, in segments: a shorter queue is noise.
 const LEAST_BUFFER: u64 = 4;
 /// The part of the intervals with the largest growth that is left out, because stalls of hosts may be among them.
@@ -96,6 +98,9 @@ impl Flow {
         evidence.timeouts = self.counts.timeouts;
         evidence.capacity = self.capacity(vantage);
         evidence.buffer = evidence.capacity.and_then(|rate| self.buffer(vantage, rate));
+        if self.is_own_pace(&evidence) {
+            (evidence.capacity, evidence.buffer) = (None, None);
+        }
         evidence.intervals = self.interval_list(vantage, whole && self.heard);
         evidence
     }
@@ -123,6 +128,21 @@ impl Flow {
             Vantage::SenderCapture => acknowledgements.filter(|_| !paced),
             _ => [data, acknowledgements].into_iter().flatten().min(),
         }
+    }
+
+    /// Returns true if the rate found is at most that of a window in each round trip, and nothing ever waited: the
+    /// path may carry more.
+    fn is_own_pace(&self, evidence: &Evidence) -> bool {
+        let (Some(rate), Some(base), Some(buffer)) =
+            (evidence.capacity, evidence.base_round_trip, evidence.buffer)
+        else {
+            return false;
+        };
+        let full = u64::from(self.full()).max(1);
+        let packet = full + u64::from(self.headers);
+        let flight = self.counts.peak_flight.div_ceil(full) * packet;
+        let turns = rate.volume(base).get() as f64 / flight.max(1) as f64;
+        (1.0 - OWN_PACE..1.0 + OWN_PACE).contains(&turns) && buffer.size.get() < LEAST_BUFFER * packet
     }
 
     fn buffer(&self, vantage: Vantage, rate: Rate) -> Option<BufferEstimate> {

@@ -89,7 +89,7 @@ impl Halves {
 
     /// Returns the time from an acknowledgement at this place to the data that the sender answers with: zero at the
     /// sender, or if it is not known.
-    pub(super) fn to_sender(&self) -> u64 {
+    pub(super) fn sender_delay(&self) -> u64 {
         match self.side() {
             Some(Side::Sender) | None => 0,
             Some(Side::Middle | Side::Receiver) => self.sender.least.unwrap_or(0) + self.sender.growth(),

@@ -15,7 +15,7 @@ const DURATIONS: [u64; 4] = [500_000, 2_000_000, 8_000_000, 32_000_000];
 const LEAST_RATE: f64 = 8_000.0;
 const WIDTH: f64 = 0.01;
 const BINS: usize = 1800;
-/// A gap is a pause if it is this much longer than the bytes before it took, and at least so long: hosts take packets
+/// A gap is a pause if it is this much longer than the bytes before it took, and at least so long. Hosts take packets
 /// in lumps of up to a millisecond.
 const PAUSE: u128 = 4;
 const LEAST_PAUSE: u64 = 1_000_000;
@@ -96,7 +96,7 @@ impl RateMeter {
 fn count(counts: &mut [u16], bytes: u64, duration: u64) {
     let Some(class) = DURATIONS.iter().rposition(|&least| duration >= least) else { return };
     let rate = bytes as f64 * 8e9 / duration as f64;
-    let bin = ((rate / LEAST_RATE).ln() / WIDTH).max(0.0) as usize;
+    let bin = (libm::log(rate / LEAST_RATE) / WIDTH).max(0.0) as usize;
     let bin = &mut counts[class * BINS + bin.min(BINS - 1)];
     *bin = bin.saturating_add(1);
 }
@@ -119,5 +119,5 @@ fn plateau(counts: &[u16]) -> Option<(f64, u32)> {
     }
     let mean =
         near(mode).map(|bin| (bin as f64 + 0.5) * f64::from(counts[bin])).sum::<f64>() / f64::from(sum);
-    Some((LEAST_RATE * (mean * WIDTH).exp(), sum))
+    Some((LEAST_RATE * libm::exp(mean * WIDTH), sum))
 }

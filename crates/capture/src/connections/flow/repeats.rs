@@ -107,7 +107,7 @@ impl Flow {
         }
         let arrived = hole.is_none() && (end <= self.acked || self.sacked.contains(start, end));
         let stamp = segment.stamps.map(|(value, _)| value);
-        // What was missing here cannot have been at the receiver.
+        // A segment that was missing here cannot have been at the receiver.
         let acknowledged = hole.is_some() || arrived;
         let mut repeat = Repeat { start, end, at, stamp, segments, episode, acknowledged, needless: false };
         if arrived {

@@ -55,7 +55,7 @@ impl Scale {
         if let Some((before, larger)) = self.last {
             let fall = larger.saturating_sub(window);
             if fall >= LEAST_FALL && acknowledged > before {
-                let scale = ((acknowledged - before) as f64 / f64::from(fall)).log2();
+                let scale = libm::log2((acknowledged - before) as f64 / f64::from(fall));
                 let nearest = scale.round();
                 if (scale - nearest).abs() < 0.2 && (0.0..=LARGEST as f64).contains(&nearest) {
                     self.votes[nearest as usize] = self.votes[nearest as usize].saturating_add(1);

@@ -160,7 +160,7 @@ impl Slots {
 
     /// Merges pairs of intervals.
     fn merge(&mut self) {
-        self.length *= 2;
+        self.length = self.length.saturating_mul(2);
         let half = self.slots.len().div_ceil(2);
         for at in 0..half {
             let mut slot = self.slots[2 * at];
@@ -182,7 +182,7 @@ impl Slots {
         let mut from = self.until;
         while from < time {
             let index = (from - self.origin) / self.length;
-            let end = time.min(self.origin + (index + 1) * self.length);
+            let end = time.min(self.origin.saturating_add((index + 1).saturating_mul(self.length)));
             let part = end - from;
             let slot = &mut self.slots[index as usize];
             slot.flight += state.flight as f64 * part as f64;
