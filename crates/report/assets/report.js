@@ -231,8 +231,7 @@
     const whole = from === 0 && to === caseOf(el).end_s;
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const range = whole || !(high > low) ? caseOf(el).charts.find((c) => c.kind === "sequence").range : [low, high + 0.03 * (high - low)];
-    el.following = true;
-    Plotly.relayout(el, { "yaxis.range": [...range] }).then(() => { el.following = false; });
+    Plotly.relayout(el, { "yaxis.range": [...range] });
   }
 
   // One time axis per case: what one chart shows, all show.
@@ -321,7 +320,7 @@
   }
   for (const button of document.querySelectorAll(".reset")) {
     button.addEventListener("click", () => {
-      const el = button.closest(".legend").parentElement.querySelector(".charts [data-drawn]");
+      const el = [...button.closest(".legend").parentElement.querySelectorAll(".charts [data-drawn]")].find(onTime);
       Plotly.relayout(el, { "xaxis.range": [0, caseOf(el).end_s] });
     });
   }
