@@ -62,8 +62,17 @@ impl Bench {
 
     /// Begins a test by hand: the control connection and one for the load.
     fn begin(&self, plan: Plan) -> (Peer, Peer) {
-        let control = self.connection(&Greeting::Control { version: TEST, streams: 1, echo: 0 });
-        let Message::Is(ToSender::Welcome { token, .. }) = control.hear() else { panic!("not let in") };
+        let (control, token) = loop {
+            let control = self.connection(&Greeting::Control { version: TEST, streams: 1, echo: 0 });
+            match control.hear() {
+                Message::Is(ToSender::Welcome { token, .. }) => break (control, token),
+                // The test before ends a moment after its sender has heard so.
+                Message::Is(ToSender::Busy(reason)) if reason == ANOTHER_SENDER => {
+                    std::thread::park_timeout(std::time::Duration::from_millis(20));
+                }
+                other => panic!("not let in: {other:?}"),
+            }
+        };
         let data = self.connection(&Greeting::Data { token, stream: 0 });
         control.say(&ToTested::Plan(plan));
         (control, data)
