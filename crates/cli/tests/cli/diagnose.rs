@@ -98,7 +98,7 @@ fn control_c_gives_the_report_so_far() {
     let (place, stream) = (Place::new(), Stream::new());
     let port = stream.port().to_string();
     let child = place.start(&["diagnose", "--port", &port, "--for", "1h", "--json"]);
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    testkit::wait_until(testkit::now() + std::time::Duration::from_millis(1500));
     signal(&child, "INT");
     let json = Ended::from(child.wait_with_output().expect("it ends")).well().json();
     let observed = json[0]["observed_s"].as_f64();

@@ -2,6 +2,7 @@
 
 use estimate::diagnosis::{Cause, Confidence, Evidence, PathState, Shares, diagnose};
 use serde_json::Value;
+use units::Rate;
 
 /// The distance of a share from the account's within which it is right.
 const NEAR: f64 = 0.1;
@@ -70,7 +71,7 @@ impl Tally {
             counts[1] += 1;
             counts[0] += u32::from((found / right - 1.0).abs() <= tolerance);
         };
-        near(&mut self.rates, evidence.capacity.map(|rate| rate.as_bps_f64()), &label["rate"], RATE);
+        near(&mut self.rates, evidence.capacity.map(Rate::as_bps_f64), &label["rate"], RATE);
         let buffer = evidence.buffer.map(|buffer| buffer.size.get() as f64);
         near(&mut self.buffers, buffer, &label["buffer"], BUFFER);
     }
