@@ -5,7 +5,7 @@ use estimate::diagnosis::{
 };
 use std::fs;
 use testkit::repository;
-use tightlink_lab::study::diagnosis::{PROGRAMS, Proposal, Subject, programs_with, propose};
+use tightlink_lab::study::diagnosis::{PROGRAMS, Program, Proposal, Subject, programs_with, propose};
 use units::{Bytes, Rate, Span, Time};
 
 /// Returns the evidence of a connection with `goodput` for 10 s, whose bottleneck may be known.
@@ -341,7 +341,7 @@ fn the_guide_has_the_programs_of_the_table() {
     let head = "|---|---|---|---|---|\n";
     let (before, rest) = guide.split_once(head).expect("the table of programs");
     let (rows, after) = rest.split_once("\n\n").expect("an empty line after the table");
-    let wanted: Vec<String> = PROGRAMS.iter().map(|program| program.row()).collect();
+    let wanted: Vec<String> = PROGRAMS.iter().map(Program::row).collect();
     if std::env::var_os("TIGHTLINK_WRITE").is_some() {
         fs::write(&path, format!("{before}{head}{}\n\n{after}", wanted.join("\n"))).unwrap();
         return;

@@ -28,7 +28,7 @@ fn move_data(mut sender: TcpStream, mut receiver: TcpStream, time: Duration) -> 
         for _ in 0..time.as_millis() / 10 {
             sender.write_all(&buffer).expect("the connection stands");
             receiver.read_exact(&mut buffer).expect("the connection stands");
-            std::thread::sleep(Duration::from_millis(10));
+            testkit::wait_until(testkit::now() + Duration::from_millis(10));
         }
     })
 }
@@ -55,7 +55,7 @@ fn a_connection_with_both_ends_here_is_reported_once_with_what_both_know() {
     let moving = std::thread::spawn(move || {
         for _ in 0..40 {
             sender.write_all(&[0; 1000]).expect("room");
-            std::thread::sleep(Duration::from_millis(10));
+            testkit::wait_until(testkit::now() + Duration::from_millis(10));
         }
         drop(receiver);
     });
@@ -85,7 +85,7 @@ fn connections_of_both_families_come_and_go_while_the_others_stay() {
         move_data(mapped.0, mapped.1, Duration::from_millis(200)),
     ];
     let later = std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_millis(300));
+        testkit::wait_until(testkit::now() + Duration::from_millis(300));
         let (sender, receiver, _listener) = pair("127.0.0.2:0");
         move_data(sender, receiver, Duration::from_millis(600)).join().expect("no panic");
     });
@@ -169,7 +169,7 @@ fn connections_of_a_program_and_of_its_children_are_found_and_no_others() {
     let reading = std::thread::spawn(move || {
         let mut buffer = vec![0; 1 << 16];
         while !stop.load(Ordering::Relaxed) && receiver.read(&mut buffer).is_ok_and(|length| length > 0) {
-            std::thread::sleep(Duration::from_millis(1));
+            testkit::wait_until(testkit::now() + Duration::from_millis(1));
         }
     });
     let (sender, other, _listener) = pair("127.0.0.1:0");

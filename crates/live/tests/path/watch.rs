@@ -55,7 +55,7 @@ fn watched(programs: Programs) -> [Evidence; 2] {
         tell.send(stream.try_clone().expect("a descriptor")).expect("the test waits");
         let mut buffer = vec![0; programs.reads.0];
         while stream.read(&mut buffer).is_ok_and(|length| length > 0) {
-            std::thread::sleep(programs.reads.1);
+            testkit::wait_until(testkit::now() + programs.reads.1);
         }
     });
     let writing = path.sender().spawn("writer", move || {
@@ -66,10 +66,10 @@ fn watched(programs: Programs) -> [Evidence; 2] {
         opened.send(stream.try_clone().expect("a descriptor")).expect("the test waits");
         let data = vec![7; programs.writes.0];
         while stream.write_all(&data).is_ok() {
-            std::thread::sleep(programs.writes.1);
+            testkit::wait_until(testkit::now() + programs.writes.1);
         }
     });
-    std::thread::sleep(Duration::from_secs(1));
+    testkit::wait_until(testkit::now() + Duration::from_secs(1));
     let ends = [("there", path.receiver()), ("here", path.sender())];
     let watching = ends.map(|(name, end)| end.spawn(name, watch).expect("started"));
     let [theirs, ours] = watching.map(|thread| thread.join().expect("no panic"));

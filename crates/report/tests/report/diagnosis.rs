@@ -19,7 +19,7 @@ fn evidence(count: u64) -> Evidence {
         delivered: Bytes::new(104_000),
         flight: Some(Bytes::new(416_000)),
         receive_window: Some(Bytes::new(416_000)),
-        round_trip: (at % 2 == 0).then(|| Span::from_millis(81)),
+        round_trip: at.is_multiple_of(2).then(|| Span::from_millis(81)),
         retransmitted: u64::from(at == 7),
         kernel: Some(KernelClocks { busy: length, window_limited: length, buffer_limited: Span::ZERO }),
         ..Interval::default()
