@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::page::{charts_of, legend, paragraphs};
 use super::table::{cell, decimals_of};
 use super::text::{bit_rate, delay, escape_html, json_for_script, prose, short, volume};
-use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
+use estimate::diagnosis::{Diagnosis, Evidence, Vantage};
 use lab::study::diagnosis::Proposal;
 use std::fmt::Write as _;
 
@@ -127,8 +127,8 @@ fn headline(connection: &DiagnosedConnection<'_>) -> String {
     let DiagnosedConnection { evidence, diagnosis, .. } = connection;
     let verdict = match diagnosis.cause {
         Some(cause) => format!(
-            "Limited by {}, for {:.0} % of the time. Confidence: {}.",
-            name(cause),
+            "First limit: {}, for {:.0} % of the time. Confidence: {}.",
+            cause.title(),
             diagnosis.shares.of(cause) * 100.0,
             diagnosis.confidence.name()
         ),
@@ -148,36 +148,16 @@ fn headline(connection: &DiagnosedConnection<'_>) -> String {
     )
 }
 
-/// Returns the name of a cause for people.
-const fn name(cause: Cause) -> &'static str {
-    match cause {
-        Cause::SendingProgram => "the sending program",
-        Cause::SendBuffer => "the send buffer",
-        Cause::ReceiveWindow => "the receive window",
-        Cause::ReceivingProgram => "the receiving program",
-        Cause::ProgramWindow => "the program's own window",
-        Cause::SlowStart => "slow start",
-        Cause::Network => "the network",
-    }
-}
-
 /// Writes the shares of time as a bar with its legend, the largest first.
 fn shares(diagnosis: &Diagnosis) -> String {
-    let mut parts: Vec<(usize, Cause, f64)> = Cause::ALL
-        .into_iter()
-        .enumerate()
-        .map(|(place, cause)| (place + 1, cause, diagnosis.shares.of(cause) * 100.0))
-        .filter(|(.., percent)| *percent > 0.0)
-        .collect();
-    parts.sort_by(|one, other| other.2.total_cmp(&one.2));
+    let parts = diagnosis.shares.percents();
     if parts.is_empty() {
         return String::new();
     }
     let (mut bar, mut legend, mut label) = (String::new(), String::new(), Vec::new());
-    for (place, cause, percent) in parts {
-        let name = name(cause).trim_start_matches("the ");
-        let shown = if percent < 1.0 { "under 1 %".to_owned() } else { format!("{percent:.0} %") };
-        let _ = write!(bar, "<i class=\"share-{place}\" style=\"flex-grow:{percent:.2}\"></i>");
+    for (cause, percent) in parts {
+        let (place, name, shown) = (cause as usize + 1, cause.title(), format!("{percent} %"));
+        let _ = write!(bar, "<i class=\"share-{place}\" style=\"flex-grow:{percent}\"></i>");
         let _ =
             write!(legend, "<li><i class=\"share-{place}\"></i>{} {}</li>", escape_html(name), prose(&shown));
         label.push(format!("{name} {shown}"));

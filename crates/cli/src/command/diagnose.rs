@@ -45,6 +45,8 @@ struct Report {
     rest: (usize, Bytes),
     /// The number of connections that moved nothing.
     idle: usize,
+    /// True if all connections that can be judged are shown.
+    all: bool,
 }
 
 impl Case {

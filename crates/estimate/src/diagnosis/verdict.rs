@@ -51,6 +51,20 @@ impl Cause {
             Self::Network => "network",
         }
     }
+
+    /// Returns its name for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::SendingProgram => "sending application",
+            Self::SendBuffer => "sender's buffer",
+            Self::ReceiveWindow => "receiver's window",
+            Self::ReceivingProgram => "receiving application",
+            Self::ProgramWindow => "application's own window",
+            Self::SlowStart => "slow start",
+            Self::Network => "network",
+        }
+    }
 }
 
 /// Shares of time by cause; they add to one, or are all zero without any evidence.
@@ -69,6 +83,25 @@ impl Shares {
     pub fn first(&self) -> Option<(Cause, f64)> {
         let first = Cause::ALL.into_iter().max_by(|&a, &b| self.of(a).total_cmp(&self.of(b)))?;
         (self.of(first) > 0.0).then(|| (first, self.of(first)))
+    }
+
+    /// Returns the shares in whole percent, the largest first, without those of 0 %. They add up to 100.
+    #[must_use]
+    pub fn percents(&self) -> Vec<(Cause, usize)> {
+        let mut parts: Vec<(Cause, f64)> =
+            Cause::ALL.into_iter().map(|cause| (cause, self.of(cause) * 100.0)).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if parts[0].1 <= 0.0 {
+            return Vec::new();
+        }
+        // The whole parts are rounded down, and the percents that are left go to the largest remainders.
+        let mut whole: Vec<usize> = parts.iter().map(|(_, share)| *share as usize).collect();
+        let left = 100 - whole.iter().sum::<usize>().min(100);
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by(|&a, &b| parts[b].1.fract().total_cmp(&parts[a].1.fract()));
+        order.iter().take(left).for_each(|&place| whole[place] += 1);
+        let named = parts.iter().zip(whole).map(|(&(cause, _), percent)| (cause, percent));
+        named.filter(|(_, percent)| *percent > 0).collect()
     }
 }
 
@@ -101,6 +134,19 @@ impl PathState {
             Self::Congested => "congested",
             Self::RandomLoss => "random-loss",
             Self::Managed => "managed",
+        }
+    }
+
+    /// Returns its description for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::WindowLimited => "limited by a window, not congested",
+            Self::NotCongested => "not congested",
+            Self::SelfInduced => "filled by this flow itself",
+            Self::Congested => "congested, shared with others",
+            Self::RandomLoss => "losses without a queue",
+            Self::Managed => "a managed queue (marks or early drops)",
         }
     }
 }

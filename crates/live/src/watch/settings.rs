@@ -32,7 +32,8 @@ impl ReceiveSettings {
     /// `None` if the readings do not show it. The kernel does not report the program's `SO_RCVBUF` as such.
     pub(super) fn autotunes(&self, first: &TcpConnection, last: &TcpConnection) -> Option<bool> {
         if !self.autotunes {
-            return Some(false);
+            // Nothing grows the buffer then, whoever set it.
+            return None;
         }
         let (before, after) = (first.memory?.receive_buffer, last.memory?.receive_buffer);
         if after > before || after == self.largest {

@@ -83,7 +83,7 @@ fn complaint(place: String, error: TraceError) -> Complaint {
 /// Chooses the connections that are shown: of those with evidence, the ones with most payload.
 fn reported(connections: Vec<Connection>, all: bool) -> Report {
     let shown = if all { usize::MAX } else { SHOWN };
-    let (mut report, mut count) = (Report::default(), 0);
+    let (mut report, mut count) = (Report { all, ..Report::default() }, 0);
     for connection in connections {
         let payload: Bytes = connection.directions.iter().map(|direction| direction.statistics.payload).sum();
         let evidence = connection.directions.iter().any(|direction| direction.evidence.is_some());

@@ -17,11 +17,11 @@ pub(super) fn of(case: &Case) -> Vec<String> {
     let Case { evidence, diagnosis, .. } = case;
     let mut lines = vec![ends(case), format!("  {}", numbers(evidence))];
     lines.extend(case.sums.iter().map(|sums| format!("  {}", super::capture::words(sums))));
-    let parts = percents(diagnosis);
+    let parts = diagnosis.shares.percents();
     if !parts.is_empty() {
         lines.push(format!("  {}", bar(&parts)));
         let shares =
-            parts.iter().map(|&(cause, percent)| format!("{} {} {percent} %", letter(cause), name(cause)));
+            parts.iter().map(|&(cause, percent)| format!("{} {} {percent} %", letter(cause), cause.title()));
         lines.extend(folded(shares, ", "));
     }
     let verdict = match diagnosis.cause {
@@ -30,6 +30,7 @@ pub(super) fn of(case: &Case) -> Vec<String> {
     };
     let words = format!("{verdict} {}", diagnosis.reason);
     lines.extend(folded(words.split_whitespace().map(str::to_owned), " "));
+    lines.extend(folded(path(case).into_iter(), ", "));
     lines.extend(case.proposal.iter().flat_map(proposed));
     lines
 }
@@ -51,12 +52,31 @@ pub(super) fn rest(report: &Report) -> Option<String> {
     let (count, moved) = report.rest;
     let connections = |count: usize| if count == 1 { "connection" } else { "connections" };
     let others = (count > 0).then(|| {
-        format!("{count} more {} with {} (--all shows them)", connections(count), bytes(moved.get()))
+        // With `--all`, only those are left that moved too little to be judged.
+        let why = if report.all { "too little to judge" } else { "--all shows them" };
+        format!("{count} more {} with {} ({why})", connections(count), bytes(moved.get()))
     });
     let idle =
         (report.idle > 0).then(|| format!("{} {} moved nothing", report.idle, connections(report.idle)));
     let parts: Vec<String> = [others, idle].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns "path: self-induced", "bottleneck 20 Mbit/s", "buffer at least 45 kB", "3 episodes of loss", as far as known.
+fn path(case: &Case) -> Vec<String> {
+    let Case { evidence, diagnosis, .. } = case;
+    let state = diagnosis.path.map(|state| format!("path: {}", state.title()));
+    let bottleneck = evidence.capacity.map(|capacity| format!("bottleneck {}", rate(capacity.as_bps_f64())));
+    let buffer = evidence.buffer.map(|buffer| {
+        let least = if buffer.at_least { "at least " } else { "" };
+        format!("buffer {least}{}", bytes(buffer.size.get()))
+    });
+    let episodes = match evidence.episodes.len() {
+        0 => None,
+        1 => Some("1 episode of loss".to_owned()),
+        count => Some(format!("{count} episodes of loss")),
+    };
+    [state, bottleneck, buffer, episodes].into_iter().flatten().collect()
 }
 
 /// Returns "192.0.2.1:443 -> 198.51.100.7:43210, process 4711 (curl) receives".
@@ -100,28 +120,6 @@ pub(super) fn round_trip(evidence: &Evidence) -> Option<Span> {
     (!times.is_empty()).then(|| Span::from_secs_f64(times.iter().sum::<f64>() / times.len() as f64))
 }
 
-/// Returns the shares that are not zero in whole percent, the largest first. They add up to 100.
-fn percents(diagnosis: &Diagnosis) -> Vec<(Cause, usize)> {
-    let mut parts: Vec<(Cause, f64)> =
-        Cause::ALL.into_iter().map(|cause| (cause, diagnosis.shares.of(cause) * 100.0)).collect();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    if parts[0].1 <= 0.0 {
-        return Vec::new();
-    }
-    // The whole parts are rounded down, and the percents that are left go to the largest remainders.
-    let mut left = 100 - parts.iter().map(|(_, share)| *share as usize).sum::<usize>().min(100);
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|&a, &b| parts[b].1.fract().total_cmp(&parts[a].1.fract()));
-    let mut whole: Vec<usize> = parts.iter().map(|(_, share)| *share as usize).collect();
-    for place in order {
-        let more = left.min(1);
-        whole[place] += more;
-        left -= more;
-    }
-    let named = parts.iter().zip(whole).map(|(&(cause, _), percent)| (cause, percent));
-    named.filter(|(_, percent)| *percent > 0).collect()
-}
-
 /// Returns the shares as a bar, a letter for each cause.
 fn bar(parts: &[(Cause, usize)]) -> String {
     let (mut bar, mut sum) = (String::new(), 0);
@@ -143,19 +141,6 @@ const fn letter(cause: Cause) -> char {
         Cause::ProgramWindow => 'p',
         Cause::SlowStart => 's',
         Cause::Network => 'n',
-    }
-}
-
-/// Returns the name of a cause for people.
-const fn name(cause: Cause) -> &'static str {
-    match cause {
-        Cause::SendingProgram => "sending application",
-        Cause::SendBuffer => "sender's buffer",
-        Cause::ReceiveWindow => "receiver's window",
-        Cause::ReceivingProgram => "receiving application",
-        Cause::ProgramWindow => "application's own window",
-        Cause::SlowStart => "slow start",
-        Cause::Network => "network",
     }
 }
 

@@ -12,6 +12,8 @@ use units::{Bytes, Rate};
 const LONGER: u64 = 10;
 /// The most connections of others that are simulated.
 const MOST_OTHERS: u64 = 30;
+/// The share of the bottleneck's rate above which the flow seems to be alone: a socket sees only its own part of a rate.
+const ALONE: f64 = 0.7;
 /// The control that does not reduce its window for each loss.
 const TOLERANT: &str = "bbr";
 /// The queue policy that keeps flows apart and the delay short.
@@ -104,7 +106,10 @@ fn room(case: &Case<'_>, proposal: &mut Proposal) {
 /// Proposes the window that fills the path without a standing queue.
 fn self_induced(case: &Case<'_>, proposal: &mut Proposal) {
     let path = &case.path;
-    proposal.say("The flow fills the path, and the buffer at its bottleneck.");
+    proposal.say(match case.evidence.buffer {
+        Some(buffer) if !buffer.at_least => "The flow fills the path, and the buffer at its bottleneck.",
+        _ => "The flow fills the path, and a queue stands at its bottleneck; no overflow was seen.",
+    });
     let Some(link) = known_rate(case, proposal) else { return };
     let needed = path.needed(link);
     proposal.needed_bytes = Some(needed.get());
@@ -152,6 +157,12 @@ fn congested(case: &Case<'_>, proposal: &mut Proposal) {
     let Some(link) = known_rate(case, proposal) else { return };
     let path = &case.path;
     let own = path.on_the_wire(case.evidence.goodput()).as_bps_f64();
+    if own > ALONE * link.as_bps_f64() {
+        proposal.say(
+            "From here only its own part of the bottleneck's rate is known, so the number of others is not.",
+        );
+        return;
+    }
     let flows = (link.as_bps_f64() / own).round().clamp(2.0, MOST_OTHERS as f64) as u64;
     proposal.say(format!(
         "It has {:.0} % of {}, as one of about {flows} equal flows has. A larger window or buffer does not change its share.",

@@ -224,7 +224,11 @@ pub(super) fn program_window(case: &Case<'_>, proposal: &mut Proposal) {
 /// Adds a sentence for each program that has a window of this size. `of_socket`: it is the kernel's receive window.
 fn say_program(case: &Case<'_>, window: Bytes, of_socket: bool, proposal: &mut Proposal) {
     // Only the socket of the end that has the window knows its program.
-    let own = matches!(case.evidence.vantage, Vantage::SenderSocket | Vantage::ReceiverSocket);
+    let own = match case.evidence.vantage {
+        Vantage::ReceiverSocket => true,
+        Vantage::SenderSocket => !of_socket,
+        _ => false,
+    };
     let process = case.subject.program.filter(|_| own);
     for program in programs_with(window, of_socket, process).iter().take(MOST_PROGRAMS) {
         proposal.say(format!(

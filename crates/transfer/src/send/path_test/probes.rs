@@ -9,6 +9,8 @@ use units::{Bytes, Rate, Span, Time};
 
 /// The least time between two probes.
 const EVERY: Span = Span::from_millis(10);
+/// The longest time between two probes, on a slow path.
+const SELDOM: Span = Span::from_secs(1);
 /// The length of a probe with its headers.
 const PROBE: Bytes = Bytes::new(128);
 /// The share of the path that probes may take.
@@ -49,7 +51,7 @@ impl ProbeLog {
 
     /// Lowers the rate of the probes on a slow path.
     pub(super) fn fit(&self, path: Rate) {
-        locked(&self.0).every = path.scale(SHARE).serialization(PROBE).max(EVERY);
+        locked(&self.0).every = path.scale(SHARE).serialization(PROBE).clamp(EVERY, SELDOM);
     }
 
     /// Returns the echoes between two moments.

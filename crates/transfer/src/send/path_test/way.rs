@@ -30,6 +30,20 @@ const EVERY: [Span; 2] = [Span::from_millis(50), Span::from_millis(200)];
 /// The greatest number of requests on connections of their own at a time.
 const MOST_SEPARATE: usize = 16;
 
+/// The slowest path whose rate is believed. On a slower one, requests and probes keep the pace of an unknown rate.
+const SLOWEST: Rate = Rate::from_bps(10_000);
+/// The longest time between two requests of a kind.
+const SELDOM: Span = Span::from_secs(1);
+
+/// Ends the threads of a load's requests when it is dropped, even by a panic: their scope waits for them.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// The course of a load.
 #[derive(Debug, Default)]
 struct Course {
@@ -48,7 +62,7 @@ impl Course {
         if retransmits > self.retransmits {
             self.losses.push(at);
         }
-        self.retransmits = retransmits;
+        self.retransmits = self.retransmits.max(retransmits);
     }
 }
 
@@ -61,7 +75,8 @@ impl Tester<'_> {
         trains: TrainRate,
         idle: (Mark, Mark),
     ) -> Result<WayResults, TransferError> {
-        let rate = trains.bps.map(Rate::from_bps);
+        // A far end may claim any rate.
+        let rate = trains.bps.map(Rate::from_bps).filter(|&rate| rate >= SLOWEST);
         if let Some(rate) = rate {
             self.log.fit(rate);
         }
@@ -120,7 +135,8 @@ impl Tester<'_> {
         rate: Option<Rate>,
     ) -> Result<(Course, Mark), TransferError> {
         let (clock, opener, until) = (*self.clock, self.opener, began + span);
-        let every = rate.map_or(EVERY[1], |rate| rate.scale(SHARE).serialization(REQUESTS).max(EVERY[0]));
+        let every =
+            rate.map_or(EVERY[1], |rate| rate.scale(SHARE).serialization(REQUESTS).clamp(EVERY[0], SELDOM));
         let over = AtomicBool::new(false);
         let separate: Mutex<Vec<(Span, [Span; 3])>> = Mutex::default();
         let mut course = Course::default();
@@ -143,12 +159,11 @@ impl Tester<'_> {
                     }
                 });
             });
-            let followed = match way {
+            let _ends = Ending(&over);
+            match way {
                 Way::Up => self.fill(&mut course, until, rate, every),
                 Way::Down => self.drain(&mut course, began, span, every),
-            };
-            over.store(true, Relaxed);
-            followed
+            }
         })?;
         let separate = std::mem::take(&mut *locked(&separate));
         let latencies = &mut course.latencies;
@@ -239,6 +254,7 @@ impl Tester<'_> {
         let mut turn = 0;
         let mut before = (Span::ZERO, 0);
         let mut read = self.clock.now();
+        let mut sampled = Time::ZERO;
         loop {
             let now = self.clock.now();
             if now >= until {
@@ -260,7 +276,14 @@ impl Tester<'_> {
                 }
             }
             match self.message(until.min(asked).min(read))? {
-                Some(ToTester::Sample(sample)) => drop(take(self.clock.now(), Some(sample))),
+                Some(ToTester::Sample(sample)) => {
+                    let now = self.clock.now();
+                    // More samples than the far end's readings say nothing, and would fill the memory.
+                    if now.since(sampled) >= READING / 10 {
+                        sampled = now;
+                        let _ = take(now, Some(sample));
+                    }
+                }
                 Some(_) => return Err(self.reader.protocol("a message out of turn")),
                 None => {}
             }
