@@ -2,7 +2,7 @@
 
 use super::{Case, Report};
 use crate::transfer_display::{bytes, rate};
-use estimate::diagnosis::{Cause, Diagnosis, Evidence, Vantage};
+use estimate::diagnosis::{Cause, Evidence, Vantage};
 use lab::study::diagnosis::Proposal;
 use report::text::capitalized;
 use units::{Foreign, Span};
