@@ -108,8 +108,8 @@ pub(super) struct Flow {
     largest_window: u32,
     slots: Slots,
     rates: Option<Box<Rates>>,
-    /// Data so far, with headers.
-    came: u64,
+    /// Data so far, and data that were acknowledged, both with headers.
+    came: (u64, u64),
     burst: (u64, u64),
     hops: (u8, u8),
 }
@@ -186,7 +186,7 @@ impl Flow {
             largest_window: 0,
             slots: Slots::new(segment.at, intervals),
             rates: None,
-            came: 0,
+            came: (0, 0),
             burst: (segment.at, 0),
             hops: (segment.hops, 0),
         };

@@ -71,7 +71,7 @@ impl Flow {
         self.headers = segment.headers.into();
         self.counts.segments += segments;
         self.counts.payload += payload;
-        self.came += payload + segments * u64::from(segment.headers);
+        self.came.0 += payload + segments * u64::from(segment.headers);
         let slot = self.slots.at(at);
         slot.sent += payload;
         slot.segments += segments;
@@ -85,7 +85,7 @@ impl Flow {
             self.rates = Some(Box::default());
         }
         if let Some(rates) = &mut self.rates {
-            rates.data.observe(at, self.came, full);
+            rates.data.observe(at, self.came.0, full);
         }
         if at.saturating_sub(self.burst.0) > BURST {
             self.burst = (at, 0);
@@ -261,6 +261,10 @@ impl Flow {
         self.known.acknowledged = start;
         self.known.sacked = 0;
         self.repeats.clear();
+        if let Some(rates) = &mut self.rates {
+            rates.data.restart();
+            rates.acknowledgements.restart();
+        }
         self.counts.resynchronised += 1;
         start
     }
