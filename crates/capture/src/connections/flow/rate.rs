@@ -47,7 +47,8 @@ impl RateMeter {
     pub(super) fn observe(&mut self, at: u64, bytes: u64, full: u64) {
         // The shortest window that has some bytes says how fast they come.
         let (gap, length) = (at.saturating_sub(self.last.0), bytes.saturating_sub(self.last.1));
-        let before = self.windows.iter().flatten().find(|(_, had)| self.last.1.saturating_sub(*had) >= 2 * full);
+        let before =
+            self.windows.iter().flatten().find(|(_, had)| self.last.1.saturating_sub(*had) >= 2 * full);
         if let Some(&(start, had)) = before.filter(|_| gap >= LEAST_PAUSE) {
             let (took, came) = (self.last.0.saturating_sub(start), self.last.1.saturating_sub(had));
             if u128::from(gap) * u128::from(came) > PAUSE * u128::from(took) * u128::from(length.max(full)) {
