@@ -27,8 +27,8 @@ use std::ops::ControlFlow;
 use table::Table;
 use units::{Bytes, Time};
 
-/// The number of frames after which the progress is reported.
-const FRAMES_APART: u64 = 8192;
+/// The number of bytes, decompressed, after which the progress is reported.
+const BYTES_APART: u64 = 1 << 19;
 
 /// One direction of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,6 +144,8 @@ impl<R: Read> Read for Counted<'_, R> {
 struct Reader<'a, P> {
     read: &'a Cell<u64>,
     progress: &'a mut P,
+    /// The offset in the decompressed file at which the progress is reported next.
+    report_at: u64,
     clock: Clock,
     table: Table,
     frames: u64,
@@ -161,6 +163,7 @@ impl<'a, P: FnMut(u64) -> ControlFlow<()>> Reader<'a, P> {
         Self {
             read,
             progress,
+            report_at: BYTES_APART,
             clock: Clock::default(),
             table: Table::new(),
             frames: 0,
@@ -194,6 +197,16 @@ impl<'a, P: FnMut(u64) -> ControlFlow<()>> Reader<'a, P> {
             notes.push(format!(
                 "the time stamps go back{times} by {largest} s; time goes on from the packet before"
             ));
+        }
+        if self.clock.wrong > 0 {
+            let wrong = self.clock.wrong;
+            let text = match wrong {
+                1 => "the time of 1 packet is far ahead of those around it, and is not taken".to_owned(),
+                _ => format!(
+                    "the times of {wrong} packets are far ahead of those around them, and are not taken"
+                ),
+            };
+            notes.push(text);
         }
         if self.table.beyond > 0 {
             notes.push(format!(
@@ -229,10 +242,6 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Frames for Reader<'_, P> {
 
     fn frame(&mut self, frame: &Frame<'_>, _: Place) -> Result<(), TraceError> {
         self.frames += 1;
-        if self.frames.is_multiple_of(FRAMES_APART) && (self.progress)(self.read.get()).is_break() {
-            self.stopped = true;
-            return Err(TraceError::new(Place::Whole, "stopped", FILES));
-        }
         if !frame.link_type.carries_ip() {
             self.strange.insert(frame.link_type);
         }
@@ -245,6 +254,18 @@ impl<P: FnMut(u64) -> ControlFlow<()>> Frames for Reader<'_, P> {
             Found::OtherIp => self.other_ip += 1,
             Found::CutHeader => self.cut += 1,
             Found::NoIp => self.without_ip += 1,
+        }
+        Ok(())
+    }
+
+    fn passed(&mut self, offset: u64) -> Result<(), TraceError> {
+        if offset < self.report_at {
+            return Ok(());
+        }
+        self.report_at = offset + BYTES_APART;
+        if (self.progress)(self.read.get()).is_break() {
+            self.stopped = true;
+            return Err(TraceError::new(Place::Whole, "stopped", FILES));
         }
         Ok(())
     }

@@ -71,6 +71,7 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<
             }
         };
         input.take(taken);
+        recorder.passed(input.offset())?;
     }
 }
 

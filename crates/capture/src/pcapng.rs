@@ -20,6 +20,11 @@ const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 /// The length of the longest block: more than any packet's, with room for its comments.
 const LONGEST: u32 = MOST_CAPTURED + (1 << 20);
 
+/// The most interfaces of a section.
+const MOST_INTERFACES: usize = 1 << 16;
+/// The number of bytes of a block that are skipped at a time.
+const PIECE: u64 = 1 << 18;
+
 /// Returns true if a file with these first bytes is pcapng.
 pub(crate) fn begins(first: &[u8]) -> bool {
     first.starts_with(&SECTION.to_be_bytes())
@@ -78,6 +83,9 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<
                 let parsed = if big_endian { parse_block_be(block) } else { parse_block_le(block) };
                 match parsed {
                     Ok((_, Block::InterfaceDescription(block))) => {
+                        if interfaces.len() == MOST_INTERFACES {
+                            return Err(too_many_interfaces(place));
+                        }
                         let of = interface(&block, big_endian);
                         interfaces
                             .push(of.ok_or_else(|| damaged("an interface with an unknown unit of time"))?);
@@ -92,15 +100,28 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut impl Frames) -> Result<
                     _ => return Err(damaged("a block that contradicts itself")),
                 }
                 input.take(length as usize);
+                recorder.passed(input.offset())?;
             }
             _ => {
-                if !input.skip(u64::from(length))? {
-                    recorder.cut_off(place, input);
-                    return Ok(());
+                let mut rest = u64::from(length);
+                while rest > 0 {
+                    let piece = rest.min(PIECE);
+                    if !input.skip(piece)? {
+                        recorder.cut_off(place, input);
+                        return Ok(());
+                    }
+                    recorder.passed(input.offset())?;
+                    rest -= piece;
                 }
             }
         }
     }
+}
+
+fn too_many_interfaces(place: Place) -> TraceError {
+    let found = format!("more than {MOST_INTERFACES} interfaces in a section: the capture is damaged");
+    let accepted = format!("a pcapng capture with at most {MOST_INTERFACES} interfaces in each section");
+    TraceError::new(place, found, accepted)
 }
 
 fn unreadable(kind: u32, place: Place) -> TraceError {

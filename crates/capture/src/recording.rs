@@ -39,6 +39,11 @@ pub(crate) trait Frames {
     /// Takes a frame.
     fn frame(&mut self, frame: &Frame<'_>, place: Place) -> Result<(), TraceError>;
 
+    /// Records that the file has been read up to this offset, decompressed. An error ends the reading.
+    fn passed(&mut self, _offset: u64) -> Result<(), TraceError> {
+        Ok(())
+    }
+
     /// Takes a remark on the file.
     fn note(&mut self, note: String);
 

@@ -78,8 +78,10 @@ pub(super) struct Flow {
     pub(super) counts: Counts,
     /// The largest payload by the handshake.
     announced: Option<u32>,
-    /// The largest payload of ordinary packets, and their headers.
+    /// The largest payload that two ordinary packets had, and the last of those that are larger.
     ordinary: u32,
+    larger: [u32; 4],
+    /// The length of the headers.
     headers: u32,
     /// The end of what was sent, and of what was acknowledged.
     next: u64,
@@ -108,8 +110,8 @@ pub(super) struct Flow {
     largest_window: u32,
     slots: Slots,
     rates: Option<Box<Rates>>,
-    /// Data so far, with headers.
-    came: u64,
+    /// Data so far, and data that were acknowledged, both with headers.
+    came: (u64, u64),
     burst: (u64, u64),
     hops: (u8, u8),
 }
@@ -162,6 +164,7 @@ impl Flow {
             counts: Counts::default(),
             announced: None,
             ordinary: 0,
+            larger: [0; 4],
             headers: segment.headers.into(),
             next: start,
             acked: start,
@@ -186,12 +189,13 @@ impl Flow {
             largest_window: 0,
             slots: Slots::new(segment.at, intervals),
             rates: None,
-            came: 0,
+            came: (0, 0),
             burst: (segment.at, 0),
             hops: (segment.hops, 0),
         };
         // TCP's options reduce the largest payload (RFC 9293, 3.7.1), and the IP header has no options.
-        let tcp = u32::from(segment.headers) - if segment.source.address.is_ipv4() { 20 } else { 40 };
+        let tcp = if segment.source.address.is_ipv4() { 20 } else { 40 };
+        let tcp = u32::from(segment.headers).saturating_sub(tcp);
         flow.announced =
             handshake.largest_segment.map(|size| u32::from(size).saturating_sub(tcp.saturating_sub(20)));
         flow.announced = flow.announced.filter(|size| *size > 0);
@@ -264,12 +268,13 @@ impl Flow {
         let mut way = self.halves.sender_delay();
         if self.echo.is_some() && way > 0 {
             // Time stamps say more exactly what it knows, so this is for the time when it sends nothing.
-            way += way / 4 + 1_000_000;
+            way = way.saturating_add(way / 4 + 1_000_000);
         }
-        while let Some(ack) = self.acks.front().copied().filter(|ack| ack.at + way <= at) {
-            self.slots.advance(ack.at + way, self.state());
+        while let Some(ack) = self.acks.front().copied().filter(|ack| ack.at.saturating_add(way) <= at) {
+            let known = ack.at.saturating_add(way);
+            self.slots.advance(known, self.state());
             self.acks.pop_front();
-            self.learn(ack, ack.at + way);
+            self.learn(ack, known);
         }
         self.slots.advance(at, self.state());
     }
@@ -282,7 +287,7 @@ impl Flow {
             else {
                 return;
             };
-            if stamp == echo && ack.at + self.halves.sender_delay() > at {
+            if stamp == echo && ack.at.saturating_add(self.halves.sender_delay()) > at {
                 return;
             }
             self.acks.pop_front();
@@ -298,6 +303,11 @@ impl Flow {
         }
         self.known.at = at;
     }
+}
+
+/// Returns a count of segments in the short form of an interval's sums.
+fn short(segments: u64) -> u32 {
+    segments.try_into().unwrap_or(u32::MAX)
 }
 
 /// Leaves out every second record.

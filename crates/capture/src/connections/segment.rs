@@ -138,7 +138,7 @@ fn header(data: &[u8], addresses: (IpAddr, IpAddr), size: u32, network: usize) -
         destination: End { address: addresses.1, port: half(2) },
         size,
         payload: size - headers as u32,
-        headers: headers as u16,
+        headers: u16::try_from(headers).unwrap_or(u16::MAX),
         sequence: word(4),
         acknowledgement: (flags & 0x10 > 0).then(|| word(8)),
         window: half(14),

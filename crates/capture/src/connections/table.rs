@@ -12,9 +12,11 @@ use units::{Bytes, Span, Time};
 const MOST_CONNECTIONS: usize = 2_000_000;
 /// The most directions that are followed at a time; of more, those that have been quiet longest are summed up.
 const MOST_FLOWS: usize = 60_000;
-/// The most intervals of one direction, and of all.
+/// The most intervals of one direction.
 const MOST_INTERVALS: usize = 512;
-const ALL_INTERVALS: usize = 250_000;
+/// The most intervals of all directions, which take 77 MB. Each direction has room for its few, so that intervals are
+/// merged a few times at most.
+const ALL_INTERVALS: usize = MOST_FLOWS * FEW_INTERVALS;
 /// The most intervals of a direction that has carried little.
 const FEW_INTERVALS: usize = 8;
 /// The payload from which a direction has all its intervals, and keeps all its sums once it is summed up.
@@ -148,11 +150,11 @@ impl Table {
             after += flow.intervals();
         }
         self.intervals = self.intervals + after - before;
-        if self.intervals > ALL_INTERVALS {
-            self.merge();
-        }
         if self.flows > MOST_FLOWS {
             self.sum_up();
+        }
+        if self.intervals > ALL_INTERVALS {
+            self.merge();
         }
     }
 
@@ -354,5 +356,51 @@ impl Pair {
             until: Time::from_nanos(self.last),
             directions,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of a host to another with 100 bytes of payload.
+    fn segment(host: u32, round: u32) -> Segment {
+        let end = |address: u32, port| End { address: std::net::Ipv4Addr::from(address).into(), port };
+        Segment {
+            at: u64::from(round) * 20_500_000 + u64::from(host) * 100,
+            interface: 0,
+            source: end(host, 1000),
+            destination: end(u32::MAX, 80),
+            size: 140,
+            payload: 100,
+            headers: 40,
+            sequence: 1 + round * 100,
+            acknowledgement: Some(1),
+            window: 512,
+            syn: false,
+            fin: false,
+            rst: false,
+            echo: false,
+            marked: false,
+            id: 0,
+            hops: 64,
+            largest_segment: None,
+            scale: None,
+            stamps: None,
+            blocks: [None; 4],
+        }
+    }
+
+    #[test]
+    fn intervals_stay_within_their_limit_with_many_small_flows() {
+        let mut table = Table::new();
+        // Beyond the limit all intervals of all directions would be looked through for each packet.
+        for round in 0..=FEW_INTERVALS as u32 {
+            for host in 0..MOST_FLOWS as u32 {
+                table.take(&segment(host, round));
+                assert!(table.intervals <= ALL_INTERVALS, "{}", table.intervals);
+            }
+        }
+        assert_eq!(table.flows, MOST_FLOWS);
     }
 }

@@ -1,10 +1,12 @@
 //! Connections of captures: of kernel TCP (`kernel.rs`), of a sender that is computed (`computed.rs`, by
-//! `transfer.rs`), with the faults of captures (`faults.rs`), and damaged ones (`damaged.rs`).
+//! `transfer.rs`), with the faults of captures (`faults.rs`), damaged ones
+//! (`damaged.rs`), and extremes (`extremes.rs`).
 
 #[path = "../common/mod.rs"]
 mod common;
 mod computed;
 mod damaged;
+mod extremes;
 mod faults;
 mod kernel;
 mod transfer;

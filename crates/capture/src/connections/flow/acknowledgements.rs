@@ -46,7 +46,8 @@ impl Flow {
         self.count_delivered(before, at);
         if segment.echo && !segment.syn {
             self.counts.echoes += 1;
-            self.slots.at(at).marked += 1;
+            let marked = &mut self.slots.at(at).marked;
+            *marked = marked.saturating_add(1);
         }
         self.observe_window(segment, acknowledged, at);
         self.log(segment, acknowledged, at);
@@ -60,13 +61,12 @@ impl Flow {
             self.slots.at(at).delivered += moved;
             self.counts.delivered += moved;
         }
-        let arrived = self.acked + self.sacked.total();
-        if arrived > before.0 + before.1 {
-            let full = u64::from(self.full());
-            let headers = u64::from(self.headers);
-            let wire = |bytes: u64| bytes + bytes / full.max(1) * headers;
+        let arrived = (self.acked + self.sacked.total()).saturating_sub(before.0 + before.1);
+        if arrived > 0 {
+            let (full, headers) = (u64::from(self.full()).max(1), u64::from(self.headers));
+            self.came.1 += arrived + arrived * headers / full;
             if let Some(rates) = &mut self.rates {
-                rates.acknowledgements.observe(at, wire(arrived), full + headers);
+                rates.acknowledgements.observe(at, self.came.1, full + headers);
             }
         }
     }

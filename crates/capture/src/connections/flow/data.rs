@@ -1,7 +1,7 @@
 //! Data of a flow.
 
 use super::sequence::{self, stamped_before, unwrapped};
-use super::{Flow, Hole, METERED, MOST_RECORDS, Mark, ORDINARY, Sent, thin_out};
+use super::{Flow, Hole, METERED, MOST_RECORDS, Mark, ORDINARY, Sent, short, thin_out};
 use crate::connections::segment::Segment;
 use units::Span;
 
@@ -66,17 +66,17 @@ impl Flow {
         }
         let payload = u64::from(segment.payload);
         if segment.size <= ORDINARY || self.announced.is_some_and(|announced| segment.payload <= announced) {
-            self.ordinary = self.ordinary.max(segment.payload);
+            self.see_size(segment.payload);
         }
         self.headers = segment.headers.into();
         self.counts.segments += segments;
         self.counts.payload += payload;
-        self.came += payload + segments * u64::from(segment.headers);
+        self.came.0 += payload + segments * u64::from(segment.headers);
         let slot = self.slots.at(at);
         slot.sent += payload;
         slot.segments += segments;
         if segment.marked {
-            slot.marked += segments as u32;
+            slot.marked = slot.marked.saturating_add(short(segments));
             self.counts.marked += segments;
         }
         let full = u64::from(self.full()) + u64::from(self.headers);
@@ -85,13 +85,27 @@ impl Flow {
             self.rates = Some(Box::default());
         }
         if let Some(rates) = &mut self.rates {
-            rates.data.observe(at, self.came, full);
+            rates.data.observe(at, self.came.0, full);
         }
         if at.saturating_sub(self.burst.0) > BURST {
             self.burst = (at, 0);
         }
         self.burst.1 += payload;
         self.counts.largest_burst = self.counts.largest_burst.max(self.burst.1);
+    }
+
+    /// Takes the payload of an ordinary packet. Only a size that comes again is that of full segments: the tail of a write
+    /// may be the only packet that is no super-packet.
+    fn see_size(&mut self, payload: u32) {
+        if payload <= self.ordinary {
+            return;
+        }
+        if self.larger.contains(&payload) {
+            self.ordinary = payload;
+        } else {
+            self.larger.rotate_right(1);
+            self.larger[0] = payload;
+        }
     }
 
     fn segments_of(&self, segment: &Segment) -> u64 {
@@ -103,7 +117,7 @@ impl Flow {
         let round_trip = self.halves.latest().map_or(0, Span::as_nanos);
         self.counts.pauses += u64::from(self.state().idle && waited > LEAST_PAUSE.max(round_trip));
         if start > self.next {
-            if self.holes.len() == MOST_HOLES
+            while self.holes.len() >= MOST_HOLES
                 && let Some(hole) = self.holes.pop_front()
             {
                 self.counts.unseen += hole.end - hole.start;
@@ -140,13 +154,15 @@ impl Flow {
         match hole {
             Some(hole) if self.overtaken(segment, &hole, at) => {
                 self.counts.out_of_order += segments;
-                self.slots.at(at).out_of_order += segments as u32;
+                let slot = self.slots.at(at);
+                slot.out_of_order = slot.out_of_order.saturating_add(short(segments));
             }
             hole => self.repeat(segment, start, old_end, at, segments, hole),
         }
     }
 
-    /// Removes a range from the holes. Returns the first hole that it touched.
+    /// Removes a range from the holes. Returns the first hole that it touched. A hole that it parts loses its second
+    /// part if there are too many.
     fn fill(&mut self, start: u64, end: u64) -> Option<Hole> {
         let at = self.holes.iter().position(|hole| hole.end > start && hole.start < end)?;
         let first = self.holes[at];
@@ -157,7 +173,11 @@ impl Flow {
             match (before, after) {
                 (true, true) => {
                     self.holes[index].end = start;
-                    self.holes.insert(index + 1, Hole { start: end, ..hole });
+                    if self.holes.len() < MOST_HOLES {
+                        self.holes.insert(index + 1, Hole { start: end, ..hole });
+                    } else {
+                        self.counts.unseen += hole.end - end;
+                    }
                     break;
                 }
                 (true, false) => self.holes[index].end = start,
@@ -261,6 +281,10 @@ impl Flow {
         self.known.acknowledged = start;
         self.known.sacked = 0;
         self.repeats.clear();
+        if let Some(rates) = &mut self.rates {
+            rates.data.restart();
+            rates.acknowledgements.restart();
+        }
         self.counts.resynchronised += 1;
         start
     }

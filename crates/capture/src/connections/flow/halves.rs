@@ -68,7 +68,7 @@ impl Halves {
     /// Returns the least round-trip time, as far as it is known.
     pub(super) fn least(&self) -> Option<u64> {
         match (self.receiver.least, self.sender.least) {
-            (Some(receiver), Some(sender)) => Some(receiver + sender),
+            (Some(receiver), Some(sender)) => Some(receiver.saturating_add(sender)),
             (receiver, _) => receiver,
         }
     }
@@ -77,14 +77,14 @@ impl Halves {
     pub(super) fn growth(&self) -> u64 {
         match self.side() {
             Some(Side::Receiver) => self.sender.growth(),
-            Some(Side::Middle) => self.receiver.growth() + self.sender.growth(),
+            Some(Side::Middle) => self.receiver.growth().saturating_add(self.sender.growth()),
             Some(Side::Sender) | None => self.receiver.growth(),
         }
     }
 
     /// Returns the present round-trip time.
     pub(super) fn latest(&self) -> Option<Span> {
-        Some(Span::from_nanos(self.least()? + self.growth()))
+        Some(Span::from_nanos(self.least()?.saturating_add(self.growth())))
     }
 
     /// Returns the time from an acknowledgement at this place to the data that the sender answers with: zero at the
@@ -92,7 +92,9 @@ impl Halves {
     pub(super) fn sender_delay(&self) -> u64 {
         match self.side() {
             Some(Side::Sender) | None => 0,
-            Some(Side::Middle | Side::Receiver) => self.sender.least.unwrap_or(0) + self.sender.growth(),
+            Some(Side::Middle | Side::Receiver) => {
+                self.sender.least.unwrap_or(0).saturating_add(self.sender.growth())
+            }
         }
     }
 }

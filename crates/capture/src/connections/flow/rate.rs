@@ -47,9 +47,10 @@ impl RateMeter {
     pub(super) fn observe(&mut self, at: u64, bytes: u64, full: u64) {
         // The shortest window that has some bytes says how fast they come.
         let (gap, length) = (at.saturating_sub(self.last.0), bytes.saturating_sub(self.last.1));
-        let before = self.windows.iter().flatten().find(|(_, had)| self.last.1 - had >= 2 * full);
+        let before =
+            self.windows.iter().flatten().find(|(_, had)| self.last.1.saturating_sub(*had) >= 2 * full);
         if let Some(&(start, had)) = before.filter(|_| gap >= LEAST_PAUSE) {
-            let (took, came) = (self.last.0.saturating_sub(start), self.last.1 - had);
+            let (took, came) = (self.last.0.saturating_sub(start), self.last.1.saturating_sub(had));
             if u128::from(gap) * u128::from(came) > PAUSE * u128::from(took) * u128::from(length.max(full)) {
                 self.restart();
             }
@@ -57,8 +58,8 @@ impl RateMeter {
         self.last = (at, bytes);
         for (window, length) in self.windows.iter_mut().zip(LENGTHS) {
             match *window {
-                Some((start, had)) if bytes - had >= length * full => {
-                    count(&mut self.counts, bytes - had, at.saturating_sub(start));
+                Some((start, had)) if bytes.saturating_sub(had) >= length * full => {
+                    count(&mut self.counts, bytes.saturating_sub(had), at.saturating_sub(start));
                     *window = Some((at, bytes));
                 }
                 Some(_) => {}

@@ -1,7 +1,7 @@
 //! Retransmissions: by timeout or fast, needed or not; and the episodes of loss that they repair.
 
 use super::sequence::stamped_before;
-use super::{Flow, Hole};
+use super::{Flow, Hole, short};
 use crate::connections::segment::Segment;
 use estimate::diagnosis::LossEpisode;
 use std::collections::VecDeque;
@@ -57,7 +57,8 @@ impl Flow {
     ) {
         self.counts.retransmitted += segments;
         self.counts.retransmitted_payload += end - start;
-        self.slots.at(at).retransmitted += segments as u32;
+        let slot = self.slots.at(at);
+        slot.retransmitted = slot.retransmitted.saturating_add(short(segments));
         let silent = self.is_silent(at);
         let in_recovery = self.repeats.recovery.filter(|&(until, _)| start < until);
         let head = start <= self.known.acknowledged;

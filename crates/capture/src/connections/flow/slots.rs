@@ -79,9 +79,9 @@ impl Slot {
         self.sender_half.add(&later.sender_half);
         self.idle += later.idle;
         self.dry += later.dry;
-        self.retransmitted += later.retransmitted;
-        self.out_of_order += later.out_of_order;
-        self.marked += later.marked;
+        self.retransmitted = self.retransmitted.saturating_add(later.retransmitted);
+        self.out_of_order = self.out_of_order.saturating_add(later.out_of_order);
+        self.marked = self.marked.saturating_add(later.marked);
     }
 
     /// Takes note of a window.
