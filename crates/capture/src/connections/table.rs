@@ -363,7 +363,7 @@ impl Pair {
 mod tests {
     use super::*;
 
-    /// A packet of a host to another with 100 bytes of payload.
+    /// Returns a packet of a host to another with 100 bytes of payload.
     fn segment(host: u32, round: u32) -> Segment {
         let end = |address: u32, port| End { address: std::net::Ipv4Addr::from(address).into(), port };
         Segment {

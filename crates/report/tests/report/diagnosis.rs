@@ -78,8 +78,7 @@ fn a_connection_has_its_bar_its_remedies_its_numbers_and_its_charts() {
         diagnosis.confidence.name()
     )));
     assert!(
-        page.contains("<p class=\"verdict\">First limit: ")
-            && page.contains("aria-label=\"Shares of time: ")
+        page.contains("<p class=\"verdict\">First limit: ") && page.contains("aria-label=\"Shares of time: ")
     );
     let place = 1 + Cause::ALL.iter().position(|of| *of == cause).unwrap();
     assert!(page.contains(&format!("<i class=\"share-{place}\" style=\"flex-grow:{percent:.2}\">")));

@@ -95,7 +95,7 @@ impl Flow {
     }
 
     /// Takes the payload of an ordinary packet. Only a size that comes again is that of full segments: the tail of a write
-    /// may be the only packet that is no super-packet.
+    /// may be the only packet of one segment.
     fn see_size(&mut self, payload: u32) {
         if payload <= self.ordinary {
             return;
