@@ -94,8 +94,8 @@ impl Flow {
         self.counts.largest_burst = self.counts.largest_burst.max(self.burst.1);
     }
 
-    /// Takes the payload of an ordinary packet. Only a size that comes again is that of full segments: the tail of a write
-    /// may be the only packet of one segment.
+    /// Takes the payload of an ordinary packet. Only a size that comes again is that of full segments: all packets but
+    /// the tail of a write may be super-packets.
     fn see_size(&mut self, payload: u32) {
         if payload <= self.ordinary {
             return;
