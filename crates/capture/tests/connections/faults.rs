@@ -1,5 +1,4 @@
-//! What captures do to connections: packets that are missing, doubled or late, clocks that are set, ports that are used
-//! again. A computed transfer of 2000 segments is changed in one way each.
+//! Faults of captures: packets are missing, doubled or late, somebody sets the clock, or hosts use ports again. A computed transfer of 2000 segments is changed in one way each.
 
 use crate::common::Record;
 use crate::read;
@@ -105,7 +104,7 @@ fn a_clock_that_is_set_back_is_said_and_time_goes_on() {
 fn packets_a_few_microseconds_out_of_order_in_the_file_are_sorted() {
     let mut records = transfer().records(Place::Sender);
     for at in (100..records.len() - 1).step_by(50) {
-        // What has the same time has the order of the file.
+        // Packets of the same time keep the order of the file.
         if (records[at].0, records[at].1) != (records[at + 1].0, records[at + 1].1) {
             records.swap(at, at + 1);
         }

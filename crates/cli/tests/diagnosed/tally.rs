@@ -1,4 +1,4 @@
-//! How many verdicts of an observer are right.
+//! [`Tally`]: the number of right verdicts of an observer.
 
 use estimate::diagnosis::{Cause, Confidence, Evidence, PathState, Shares, diagnose};
 use serde_json::Value;

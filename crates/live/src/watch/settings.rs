@@ -32,7 +32,7 @@ impl ReceiveSettings {
     /// `None` if the readings do not show it. The kernel does not report the program's `SO_RCVBUF` as such.
     pub(super) fn autotunes(&self, first: &TcpConnection, last: &TcpConnection) -> Option<bool> {
         if !self.autotunes {
-            // Nothing grows the buffer then, whoever set it.
+            // The kernel does not enlarge any buffer then, so the size does not show who set it.
             return None;
         }
         let (before, after) = (first.memory?.receive_buffer, last.memory?.receive_buffer);
