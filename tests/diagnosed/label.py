@@ -26,6 +26,8 @@ data):
    - self-induced, if packets were dropped; without a drop a full link is self-induced or not congested: both are right.
 6. The bottleneck's rate is the configured one, and is judged where it is constant and the network is the first cause.
    The buffer is the configured limit, and is judged where drop-tail dropped packets of a flow alone.
+7. Where something else is the first cause, or the network was not full, nobody has to find the rate. A rate that is
+   found nevertheless must be the configured one (`rate_if_found`), unless other traffic shares the link.
 """
 
 import bisect
@@ -134,6 +136,7 @@ def label(case, sent):
     return {
         "together": together, "shares": shares, "causes": causes, "paths": paths, "seconds": end - begin,
         "rate": case["rate"] if steady else None,
+        "rate_if_found": case["rate"] if "steps" not in case and not steady and alone else None,
         "buffer": room if steady and dropped and alone and room is not None else None,
     }
 

@@ -88,6 +88,16 @@ fn losses_are_counted_once_and_belong_to_their_episodes() {
 }
 
 #[test]
+fn data_acknowledged_where_an_interval_ends_are_counted() {
+    // Each segment takes 3 ms, so that the last acknowledgement comes 20 ms times an integer after the first data.
+    let transfer = Transfer { rate: 4_000_000, delay: 79_000_000, ..transfer() };
+    for segments in 990..1010 {
+        let (_, evidence) = forward(&Transfer { segments, ..transfer.clone() }, Place::Sender);
+        assert_eq!(evidence.delivered().get(), segments * SEGMENT);
+    }
+}
+
+#[test]
 fn bursts_too_short_to_measure_give_no_rate() {
     // 12 segments leave the link in 0.75 ms, and the window makes 24 Mbit/s of 193.
     let transfer = Transfer { rate: 193_000_000, delay: 2_000_000, window: 136 * 128, ..transfer() };

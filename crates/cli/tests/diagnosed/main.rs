@@ -82,13 +82,15 @@ fn verdicts_on_the_labelled_set_are_right() {
     }
     let tallies = judge(folder);
     let mut faults = Vec::new();
-    println!("| observer | runs | cause | cause and path | shares | high | wrong and high | rate | buffer |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| observer | runs | cause | cause and path | shares | high | wrong and high | rate | rate, not full | buffer |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for ((tally, (_, name)), bar) in tallies.iter().zip(OBSERVERS).zip(BARS) {
         let share = |count: u32| format!("{:.1} %", 100.0 * tally.of(count));
         let of = |counts: [u32; 3]| format!("{} of {} ({})", counts[0], counts[1], counts[2]);
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             tally.runs,
             share(tally.causes),
             share(tally.paths),
@@ -96,6 +98,7 @@ fn verdicts_on_the_labelled_set_are_right() {
             share(tally.high),
             tally.wrong_and_high.len(),
             of(tally.rates),
+            of(tally.other_rates),
             of(tally.buffers)
         );
         if tally.of(tally.causes) < bar || tally.of(tally.shares) < SHARES || !tally.wrong_and_high.is_empty()

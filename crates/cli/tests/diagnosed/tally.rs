@@ -26,6 +26,8 @@ pub struct Tally {
     pub unknown: u32,
     /// Rates and buffers: those that are right, those that were found, and those that might be.
     pub rates: [u32; 3],
+    /// The same of runs in which the path was not full, so that its rate need not be found.
+    pub other_rates: [u32; 3],
     pub buffers: [u32; 3],
 }
 
@@ -71,7 +73,13 @@ impl Tally {
             counts[1] += 1;
             counts[0] += u32::from((found / right - 1.0).abs() <= tolerance);
         };
-        near(&mut self.rates, evidence.capacity.map(Rate::as_bps_f64), &label["rate"], RATE);
+        let rate = evidence.capacity.map(Rate::as_bps_f64);
+        near(&mut self.rates, rate, &label["rate"], RATE);
+        let wrong = self.other_rates[1] - self.other_rates[0];
+        near(&mut self.other_rates, rate, &label["rate_if_found"], RATE);
+        if self.other_rates[1] - self.other_rates[0] > wrong {
+            println!("{run}: rate {:.2} of {}", rate.unwrap_or(0.0) / 1e6, label["rate_if_found"]);
+        }
         let buffer = evidence.buffer.map(|buffer| buffer.size.get() as f64);
         near(&mut self.buffers, buffer, &label["buffer"], BUFFER);
     }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -56,11 +57,18 @@ impl Proxy {
         self.shared.cut_one_at.store(self.shared.passed.load(Relaxed).saturating_add(bytes), Relaxed);
     }
 
-    /// Cuts one connection, by its number since all were cut last, and leaves the others.
+    /// Cuts one connection, by its number since all were cut last, as soon as it is there, and leaves the others.
     pub fn cut(&self, number: usize) {
-        let sockets = self.shared.sockets.lock().unwrap();
-        let ends = sockets.chunks(2).nth(number).expect("there are so many connections");
-        ends.iter().for_each(|socket| socket.shutdown(Shutdown::Both).unwrap());
+        for _ in 0..2000 {
+            if let Some(ends) = self.shared.sockets.lock().unwrap().chunks_exact(2).nth(number) {
+                for socket in ends {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+        panic!("connection {number} did not come");
     }
 
     pub fn passed(&self) -> u64 {

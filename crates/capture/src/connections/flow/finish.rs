@@ -2,7 +2,7 @@
 
 use super::Flow;
 use super::halves::Side;
-use super::slots::Slot;
+use super::slots::{HalfSum, Slot};
 use crate::connections::statistics::{Overshoot, Retransmissions, RoundTrips, Statistics};
 use estimate::diagnosis::{BufferEstimate, Direction, Evidence, Interval, Vantage};
 use units::{Bytes, Rate, Span, Time};
@@ -13,8 +13,11 @@ pub(super) const LEAST_EVIDENCE: u64 = 30_000;
 const FULL: f64 = 0.9;
 /// The share of the largest growth of the round trip from which a loss is one of a full buffer.
 const OVERFLOWED: f64 = 0.6;
-/// The part by which a rate differs at most from a window in each round trip, if that is what it is.
-const OWN_PACE: f64 = 0.15;
+/// The intervals with a queue from which a rate is the path's, and the part of all intervals that they must be.
+const QUEUED: usize = 4;
+const QUEUED_SHARE: usize = 20;
+/// The least growth of the round trip that is a queue and not a stall of a host.
+const LEAST_QUEUE: Span = Span::from_micros(500);
 /// The least buffer, in segments: a shorter queue is noise.
 const LEAST_BUFFER: u64 = 4;
 /// The part of the intervals with the largest growth that is left out, because stalls of hosts may be among them.
@@ -25,6 +28,7 @@ const WHOLE: [u8; 3] = [64, 128, 255];
 impl Flow {
     /// Returns the sums, and the evidence of a flow that carries enough.
     pub(in crate::connections) fn finish(mut self, direction: Direction) -> (Statistics, Option<Evidence>) {
+        self.slots.close();
         let last = self.slots.bounds().1;
         if let Some(since) = self.zero_since {
             self.counts.zero_window_time += last.saturating_sub(since);
@@ -96,11 +100,8 @@ impl Flow {
         evidence.episodes = self.episodes.iter().filter(|episode| episode.segments > 0).copied().collect();
         evidence.needless = self.counts.needless;
         evidence.timeouts = self.counts.timeouts;
-        evidence.capacity = self.capacity(vantage);
+        evidence.capacity = self.capacity(vantage).filter(|&rate| self.has_queued(vantage, rate));
         evidence.buffer = evidence.capacity.and_then(|rate| self.buffer(vantage, rate));
-        if self.is_own_pace(&evidence) {
-            (evidence.capacity, evidence.buffer) = (None, None);
-        }
         evidence.intervals = self.interval_list(vantage, whole && self.heard);
         evidence
     }
@@ -130,19 +131,26 @@ impl Flow {
         }
     }
 
-    /// Returns true if the rate found is at most that of a window in each round trip, and nothing ever waited: the
-    /// path may carry more.
-    fn is_own_pace(&self, evidence: &Evidence) -> bool {
-        let (Some(rate), Some(base), Some(buffer)) =
-            (evidence.capacity, evidence.base_round_trip, evidence.buffer)
-        else {
-            return false;
+    /// Returns true if some packets stood in a queue of the path, so that their spacing is the path's. Without a queue
+    /// it is the sender's: a host that paces its packets, as BBR does, spaces them below the path's rate.
+    fn has_queued(&self, vantage: Vantage, rate: Rate) -> bool {
+        let packets = Bytes::new(LEAST_BUFFER * u64::from(self.full() + self.headers));
+        let least = rate.serialization(packets).max(LEAST_QUEUE).as_nanos();
+        let (receiver, sender) = (self.halves.receiver.least, self.halves.sender.least);
+        let grew = |sample: Option<u64>, base: Option<u64>| {
+            sample.zip(base).is_some_and(|(sample, base)| sample >= base.saturating_add(least))
         };
-        let full = u64::from(self.full()).max(1);
-        let packet = full + u64::from(self.headers);
-        let flight = self.counts.peak_flight.div_ceil(full) * packet;
-        let turns = rate.volume(base).get() as f64 / flight.max(1) as f64;
-        (1.0 - OWN_PACE..1.0 + OWN_PACE).contains(&turns) && buffer.size.get() < LEAST_BUFFER * packet
+        let receiver_grew = |slot: &Slot| grew(slot.receiver_half.mean(), receiver);
+        let answer = |half: &HalfSum| (half.count > 0).then_some(half.least);
+        let sender_grew = |slot: &Slot| grew(answer(&slot.sender_half), sender);
+        let queued = self.slots.iter().filter(|slot| match vantage {
+            Vantage::ReceiverCapture => sender_grew(slot),
+            Vantage::SenderCapture => receiver_grew(slot),
+            _ => receiver_grew(slot) || sender_grew(slot),
+        });
+        let queued = queued.count();
+        let used = self.slots.iter().filter(|slot| slot.delivered + slot.sent > 0).count();
+        queued >= QUEUED && queued * QUEUED_SHARE >= used
     }
 
     fn buffer(&self, vantage: Vantage, rate: Rate) -> Option<BufferEstimate> {

@@ -173,6 +173,17 @@ impl Slots {
         self.slots.shrink_to(half * 2);
     }
 
+    /// Adds what came at the very end to the interval that ends there, so that the last one has a length.
+    pub(super) fn close(&mut self) {
+        let ends = self.until.saturating_sub(self.origin).div_ceil(self.length).max(1) as usize;
+        while self.slots.len() > ends {
+            let Some(last) = self.slots.pop() else { return };
+            if let Some(slot) = self.slots.last_mut() {
+                slot.add(&last);
+            }
+        }
+    }
+
     /// Counts the state of the sender, from the last call up to `time`.
     pub(super) fn advance(&mut self, time: u64, state: SenderState) {
         if time <= self.until {
