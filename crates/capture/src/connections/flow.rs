@@ -17,7 +17,7 @@ use crate::connections::segment::Segment;
 use crate::connections::statistics::Counts;
 use estimate::diagnosis::LossEpisode;
 use halves::Halves;
-use rate::RateMeter;
+use rate::{RateMeter, Trains};
 use repeats::Repeats;
 use scale::Scale;
 use sequence::Ranges;
@@ -110,6 +110,7 @@ pub(super) struct Flow {
     largest_window: u32,
     slots: Slots,
     rates: Option<Box<Rates>>,
+    trains: Option<Box<Trains>>,
     /// Data so far, and data that were acknowledged, both with headers.
     came: (u64, u64),
     burst: (u64, u64),
@@ -189,6 +190,7 @@ impl Flow {
             largest_window: 0,
             slots: Slots::new(segment.at, intervals),
             rates: None,
+            trains: None,
             came: (0, 0),
             burst: (segment.at, 0),
             hops: (segment.hops, 0),

@@ -6,6 +6,8 @@ use crate::connections::segment::Segment;
 
 /// A jump of acknowledgements that no window allows: another connection, or damage.
 const MOST_JUMP: u64 = 1 << 30;
+/// The full segments in flight from which there are trains.
+const LEAST_FLIGHT: u64 = 8;
 
 impl Flow {
     /// Takes a packet that goes against the direction of the data.
@@ -29,8 +31,9 @@ impl Flow {
         let before = (self.acked, self.sacked.total());
         self.heard = true;
         self.selective(segment, acknowledged, at);
+        let mut sent = None;
         if acknowledged > self.acked {
-            self.sample(acknowledged, at);
+            sent = self.sample(acknowledged, at);
             while let Some(hole) = self.holes.front_mut().filter(|hole| hole.start < acknowledged) {
                 let end = hole.end.min(acknowledged);
                 self.counts.unseen += end - hole.start;
@@ -43,7 +46,7 @@ impl Flow {
             self.acked = acknowledged;
             self.sacked.remove_below(acknowledged);
         }
-        self.count_delivered(before, at);
+        self.count_delivered(before, at, sent);
         if segment.echo && !segment.syn {
             self.counts.echoes += 1;
             let marked = &mut self.slots.at(at).marked;
@@ -53,8 +56,8 @@ impl Flow {
         self.log(segment, acknowledged, at);
     }
 
-    /// Counts what the acknowledgement moved.
-    fn count_delivered(&mut self, before: (u64, u64), at: u64) {
+    /// Counts what the acknowledgement moved, the newest of which left at `sent`.
+    fn count_delivered(&mut self, before: (u64, u64), at: u64, sent: Option<u64>) {
         let fin = self.fin == Some(self.acked) && self.acked > before.0;
         let moved = self.acked - before.0 - u64::from(fin);
         if moved > 0 {
@@ -67,6 +70,12 @@ impl Flow {
             self.came.1 += arrived + arrived * headers / full;
             if let Some(rates) = &mut self.rates {
                 rates.acknowledgements.observe(at, self.came.1, full + headers);
+            }
+            if self.trains.is_none() && self.next.saturating_sub(before.0) >= LEAST_FLIGHT * full {
+                self.trains = Some(Box::default());
+            }
+            if let Some(trains) = &mut self.trains {
+                trains.observe(at, self.came.1, sent, full + headers);
             }
         }
     }
@@ -97,8 +106,9 @@ impl Flow {
         }
     }
 
-    /// Takes a round-trip time from the newest data that an acknowledgement covers, unless some were sent again.
-    fn sample(&mut self, acknowledged: u64, at: u64) {
+    /// Takes a round-trip time from the newest data that an acknowledgement covers, unless some were sent again. Returns
+    /// the time at which they were sent.
+    fn sample(&mut self, acknowledged: u64, at: u64) -> Option<u64> {
         let (mut newest, mut clean) = (None, self.sacked.total() == 0);
         while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= acknowledged) {
             self.sent.pop_front();
@@ -111,13 +121,15 @@ impl Flow {
             newest = next.next().copied();
             clean &= newest.is_some_and(|newest| !newest.repeated);
         }
-        if let Some(sent) = newest.filter(|_| clean) {
+        let sent = newest.filter(|_| clean);
+        if let Some(sent) = sent {
             // A receiver may delay the acknowledgement of a single segment, until the next one comes.
             let sample = at.saturating_sub(sent.at);
             let followed = next.next().is_some_and(|next| next.at.saturating_sub(sent.at) <= sample / 16);
             let prompt = followed || acknowledged - self.acked >= 2 * u64::from(self.full());
             self.observe_receiver(sample, prompt, at);
         }
+        sent.map(|sent| sent.at)
     }
 
     /// Takes a round-trip time from data that were acknowledged selectively.

@@ -2,7 +2,7 @@
 
 use super::Flow;
 use super::halves::Side;
-use super::slots::{HalfSum, Slot};
+use super::slots::Slot;
 use crate::connections::statistics::{Overshoot, Retransmissions, RoundTrips, Statistics};
 use estimate::diagnosis::{BufferEstimate, Direction, Evidence, Interval, Vantage};
 use units::{Bytes, Rate, Span, Time};
@@ -13,11 +13,13 @@ pub(super) const LEAST_EVIDENCE: u64 = 30_000;
 const FULL: f64 = 0.9;
 /// The share of the largest growth of the round trip from which a loss is one of a full buffer.
 const OVERFLOWED: f64 = 0.6;
-/// The intervals with a queue from which a rate is the path's, and the part of all intervals that they must be.
-const QUEUED: usize = 4;
-const QUEUED_SHARE: usize = 20;
-/// The least growth of the round trip that is a queue and not a stall of a host.
-const LEAST_QUEUE: Span = Span::from_micros(500);
+/// The share of the data in flight that the path holds at most if the rest stands in a queue, and the part of the time
+/// there by which the round trip is longer at least.
+const HELD: f64 = 0.9;
+const SEEN: f64 = 0.5;
+/// The intervals with a queue from which a rate is the path's, and the part of all intervals that they are.
+const LEAST_QUEUED: usize = 4;
+const QUEUED: usize = 20;
 /// The least buffer, in segments: a shorter queue is noise.
 const LEAST_BUFFER: u64 = 4;
 /// The part of the intervals with the largest growth that is left out, because stalls of hosts may be among them.
@@ -100,7 +102,7 @@ impl Flow {
         evidence.episodes = self.episodes.iter().filter(|episode| episode.segments > 0).copied().collect();
         evidence.needless = self.counts.needless;
         evidence.timeouts = self.counts.timeouts;
-        evidence.capacity = self.capacity(vantage).filter(|&rate| self.has_queued(vantage, rate));
+        evidence.capacity = self.capacity(vantage).filter(|&rate| self.is_of_path(&evidence, rate));
         evidence.buffer = evidence.capacity.and_then(|rate| self.buffer(vantage, rate));
         evidence.intervals = self.interval_list(vantage, whole && self.heard);
         evidence
@@ -131,26 +133,29 @@ impl Flow {
         }
     }
 
-    /// Returns true if some packets stood in a queue of the path, so that their spacing is the path's. Without a queue
-    /// it is the sender's: a host that paces its packets, as BBR does, spaces them below the path's rate.
-    fn has_queued(&self, vantage: Vantage, rate: Rate) -> bool {
-        let packets = Bytes::new(LEAST_BUFFER * u64::from(self.full() + self.headers));
-        let least = rate.serialization(packets).max(LEAST_QUEUE).as_nanos();
-        let (receiver, sender) = (self.halves.receiver.least, self.halves.sender.least);
-        let grew = |sample: Option<u64>, base: Option<u64>| {
-            sample.zip(base).is_some_and(|(sample, base)| sample >= base.saturating_add(least))
+    /// Returns true if a rate is the path's, and not that of the sender, which may pace its packets more slowly than the
+    /// path carries them, as BBR does behind a small window. The rate is the path's if more was in flight than the path
+    /// holds without a queue, if packets were lost, or if trains left faster than they arrived.
+    fn is_of_path(&self, evidence: &Evidence, rate: Rate) -> bool {
+        !evidence.episodes.is_empty()
+            || self.trains.as_ref().is_some_and(|trains| trains.confirm(rate))
+            || evidence.base_round_trip.is_some_and(|base| self.has_queued(evidence.vantage, rate, base))
+    }
+
+    /// Returns true if data in flight stood in a queue at times: more was in flight than the path holds at this rate, and
+    /// the round trip was longer, as the rest needs at this rate.
+    fn has_queued(&self, vantage: Vantage, rate: Rate, base: Span) -> bool {
+        let full = u64::from(self.full()).max(1);
+        let holds = rate.volume(base).get();
+        let is_queued = |slot: &&Slot| {
+            let flight = slot.peak.div_ceil(full) * (full + u64::from(self.headers));
+            let queue = rate.serialization(Bytes::new(flight.saturating_sub(holds))).as_nanos();
+            let grown = self.round_trip(vantage, slot).map_or(0, |now| now.saturating_sub(base.as_nanos()));
+            holds as f64 <= HELD * flight as f64 && grown as f64 >= SEEN * queue as f64
         };
-        let receiver_grew = |slot: &Slot| grew(slot.receiver_half.mean(), receiver);
-        let answer = |half: &HalfSum| (half.count > 0).then_some(half.least);
-        let sender_grew = |slot: &Slot| grew(answer(&slot.sender_half), sender);
-        let queued = self.slots.iter().filter(|slot| match vantage {
-            Vantage::ReceiverCapture => sender_grew(slot),
-            Vantage::SenderCapture => receiver_grew(slot),
-            _ => receiver_grew(slot) || sender_grew(slot),
-        });
-        let queued = queued.count();
-        let used = self.slots.iter().filter(|slot| slot.delivered + slot.sent > 0).count();
-        queued >= QUEUED && queued * QUEUED_SHARE >= used
+        let queued = self.slots.iter().filter(is_queued).count();
+        let used = self.slots.iter().filter(|slot| slot.sent + slot.delivered > 0).count();
+        queued >= LEAST_QUEUED && queued * QUEUED >= used
     }
 
     fn buffer(&self, vantage: Vantage, rate: Rate) -> Option<BufferEstimate> {

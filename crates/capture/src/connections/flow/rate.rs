@@ -3,7 +3,7 @@
 //! Packets of one flow that stood in a queue one behind the other leave it at the bottleneck's rate. Hosts take packets
 //! in lumps, so short windows scatter around that rate, and windows with pauses of the sender fall below it. So rates are
 //! counted in windows of several lengths, which begin anew after a pause, and the most frequent rate of the upper half
-//! counts.
+//! counts. [`Trains`] are evidence that a rate is the path's and not the sender's.
 
 use units::Rate;
 
@@ -91,6 +91,57 @@ impl RateMeter {
             }
         }
         best.map(|(rate, ..)| Rate::from_bps_f64(rate))
+    }
+}
+
+/// The full segments of a train, and the most trains that are kept.
+const TRAIN: u64 = 8;
+const MOST_TRAINS: usize = 64;
+/// The parts of four of the time between acknowledgements in which the path spread data that left together.
+const SPREAD: u64 = 3;
+/// The trains near a rate from which it is the path's, and their part of all trains.
+const ENOUGH_TRAINS: usize = 4;
+const LEAST_TRAINS: usize = 3;
+/// The distance of a train's rate from another within which they are the same.
+const SAME: f64 = 0.06;
+
+/// Trains of segments that left faster than their acknowledgements came, as those of slow start do: the path spread
+/// them, and not the sender.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trains {
+    /// The time, the bytes acknowledged, and the time at which the newest of them was sent.
+    start: Option<(u64, u64, u64)>,
+    rates: Vec<f64>,
+}
+
+impl Trains {
+    /// Observes that `bytes` in total were acknowledged at `at`, the newest of which left at `sent`.
+    pub(super) fn observe(&mut self, at: u64, bytes: u64, sent: Option<u64>, full: u64) {
+        let Some(sent) = sent else {
+            self.start = None;
+            return;
+        };
+        let Some((began, had, left)) = self.start else {
+            self.start = Some((at, bytes, sent));
+            return;
+        };
+        let came = bytes.saturating_sub(had);
+        if came < TRAIN * full {
+            return;
+        }
+        let (took, leaving) = (at.saturating_sub(began), sent.saturating_sub(left));
+        let is_spread = leaving.saturating_mul(4) <= took.saturating_mul(SPREAD);
+        if is_spread && took >= DURATIONS[0] && self.rates.len() < MOST_TRAINS {
+            self.rates.push(came as f64 * 8e9 / took as f64);
+        }
+        self.start = Some((at, bytes, sent));
+    }
+
+    /// Returns true if enough trains came at this rate.
+    pub(super) fn confirm(&self, rate: Rate) -> bool {
+        let is_near = |&&train: &&f64| (train / rate.as_bps_f64() - 1.0).abs() <= SAME;
+        let near = self.rates.iter().filter(is_near).count();
+        near >= ENOUGH_TRAINS && near * LEAST_TRAINS >= self.rates.len()
     }
 }
 
