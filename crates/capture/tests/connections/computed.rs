@@ -17,6 +17,7 @@ fn transfer() -> Transfer {
     Transfer {
         rate: 50_000_000,
         delay: 20_000_000,
+        pace: None,
         window: 128 << 10,
         scale: 7,
         segments: 2000,
@@ -102,6 +103,19 @@ fn bursts_too_short_to_measure_give_no_rate() {
     // 12 segments leave the link in 0.75 ms, and the window makes 24 Mbit/s of 193.
     let transfer = Transfer { rate: 193_000_000, delay: 2_000_000, window: 136 * 128, ..transfer() };
     assert_eq!(forward(&transfer, Place::Sender).1.capacity, None);
+}
+
+#[test]
+fn the_pace_of_a_sender_behind_a_small_window_is_not_the_rate_of_the_path() {
+    // The window makes 6.5 Mbit/s of 20; the sender paces at 1.25 times that, as BBR does when it probes.
+    let transfer = Transfer { rate: 20_000_000, delay: 40_000_000, window: 64 << 10, ..transfer() };
+    for (place, _) in PLACES {
+        let paced = Transfer { pace: Some(8_400_000), ..transfer.clone() };
+        assert_eq!(forward(&paced, place).1.capacity, None, "{place:?}");
+    }
+    // A sender that does not pace shows the rate: its slow start leaves twice as fast as it arrives.
+    let rate = forward(&transfer, Place::Sender).1.capacity.unwrap().as_bps_f64() / 2e7;
+    assert!((0.98..1.02).contains(&rate), "{rate} of the rate");
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn transfer() -> Transfer {
     Transfer {
         rate: 20_000_000,
         delay: 10_000_000,
+        pace: None,
         window: 32 << 10,
         scale: 7,
         segments: 30,

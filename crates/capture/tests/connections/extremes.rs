@@ -11,6 +11,7 @@ fn transfer() -> Transfer {
     Transfer {
         rate: 50_000_000,
         delay: 20_000_000,
+        pace: None,
         window: 512 << 10,
         scale: 7,
         segments: 3000,

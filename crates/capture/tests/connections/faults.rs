@@ -10,6 +10,7 @@ fn transfer() -> Transfer {
     Transfer {
         rate: 50_000_000,
         delay: 20_000_000,
+        pace: None,
         window: 128 << 10,
         scale: 7,
         segments: 2000,

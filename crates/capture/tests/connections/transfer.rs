@@ -22,6 +22,8 @@ pub struct Transfer {
     /// Bits per second of the link, and its delay in each direction in nanoseconds.
     pub rate: u64,
     pub delay: u64,
+    /// Bits per second at which the sender paces its packets; `None` if it sends what the window allows at once.
+    pub pace: Option<u64>,
     /// The receive window in bytes, a multiple of `1 << scale`.
     pub window: u64,
     pub scale: u8,
@@ -110,7 +112,7 @@ impl Transfer {
             seen.push(plain(at, true, ACK, 1, 1, (stamp(start), stamp(answer))));
         }
         let mut events = BinaryHeap::new();
-        let (mut next, mut acknowledged, mut free) = (0u64, 0u64, 0u64);
+        let (mut next, mut acknowledged, mut free, mut paced) = (0u64, 0u64, 0u64, 0u64);
         let (mut repeated, mut known): (BTreeSet<u64>, BTreeSet<u64>) = Default::default();
         // The receiver: what it has beyond the first hole, in the order of arrival, and what it has in order.
         let (mut beyond, mut expected, mut pending): (Vec<u64>, u64, u64) = (Vec::new(), 0, 0);
@@ -133,23 +135,25 @@ impl Transfer {
                 next += 1;
             }
             for (index, segment) in sending.into_iter().enumerate() {
-                free = free.max(now) + serialization;
+                let left = now.max(paced);
+                paced = left + self.pace.map_or(0, |pace| PACKET * 8 * 1_000_000_000 / pace);
+                free = free.max(left) + serialization;
                 let is_lost = index >= again && self.lost.contains(&segment);
                 if place == Place::Sender || !is_lost {
                     seen.push(Seen {
                         payload: SEGMENT,
                         ..plain(
-                            self.data_seen(place, now, free),
+                            self.data_seen(place, left, free),
                             true,
                             ACK,
                             1 + segment * SEGMENT,
                             1,
-                            (stamp(now), echo),
+                            (stamp(left), echo),
                         )
                     });
                 }
                 if !is_lost {
-                    events.push(Reverse((free + self.delay, Event::Data(segment, stamp(now)))));
+                    events.push(Reverse((free + self.delay, Event::Data(segment, stamp(left)))));
                 }
             }
             let Some(Reverse((at, event))) = events.pop() else { break };
