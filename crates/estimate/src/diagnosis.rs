@@ -18,5 +18,8 @@ mod stretch;
 mod verdict;
 
 pub use bottleneck::bottleneck;
-pub use evidence::{BufferEstimate, Direction, Evidence, Interval, KernelClocks, LossEpisode, Vantage};
+pub use evidence::{
+    BufferEstimate, Direction, Evidence, HostSettings, Interval, KernelClocks, LossEpisode, UNSCALED,
+    Vantage, WindowSizing,
+};
 pub use verdict::{Cause, Confidence, Diagnosis, PathState, Shares, diagnose};

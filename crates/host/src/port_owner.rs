@@ -1,18 +1,25 @@
-//! The programs that listen on a port: for the error message only, so every step may fail and leave a vaguer answer.
+//! The programs that have sockets open: for people only, so every step may fail and leave a vaguer answer.
 
+use crate::clock::now;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::ControlFlow;
+use std::time::Duration;
 use units::Foreign;
+
+/// The longest time for which processes are looked at.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// Names the programs that listen on `port` in this thread's network namespace: "process 4711 (nginx)".
 #[must_use]
 pub fn of_port(port: u16) -> String {
-    let mut owners: Vec<String> = listening_inodes(port).into_iter().flat_map(owners_of).collect();
+    let mut owners = owners_of(&listening_inodes(port));
     owners.dedup();
     if owners.is_empty() { "a program this user cannot see".to_owned() } else { owners.join(", ") }
 }
 
 /// Lists the inodes of the sockets that listen on `port`, IPv4 and IPv6.
-fn listening_inodes(port: u16) -> Vec<u64> {
+fn listening_inodes(port: u16) -> BTreeSet<u64> {
     // One line per socket: "sl local_address rem_address st ... uid timeout inode", addresses as hex:port.
     const STATE_LISTEN: &str = "0A";
     let suffix = format!(":{port:04X}");
@@ -28,38 +35,82 @@ fn listening_inodes(port: u16) -> Vec<u64> {
         .collect()
 }
 
-/// Returns a process that holds the socket with this inode open, and its name as data: show it as [`Foreign`].
+/// Returns for each socket with one of these inodes a process that holds it open, and its name as data: show it as
+/// [`Foreign`]. All processes are looked at once, for a second at most, so that on a machine with very many of them some
+/// sockets may have no process in the result.
 #[must_use]
-pub fn of_inode(inode: u64) -> Option<(u32, String)> {
-    holders(inode).into_iter().next()
+pub fn of_inodes(inodes: &BTreeSet<u64>) -> BTreeMap<u64, (u32, String)> {
+    let mut owners = BTreeMap::new();
+    holders(inodes, |inode, id, name| {
+        owners.entry(inode).or_insert_with(|| (id, name.to_owned()));
+        if owners.len() == inodes.len() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    owners
 }
 
-/// Names the processes that hold the socket with this inode open.
-fn owners_of(inode: u64) -> Vec<String> {
-    let named = |(id, name): (u32, String)| {
+/// Names the processes that hold one of the sockets with these inodes open.
+fn owners_of(inodes: &BTreeSet<u64>) -> Vec<String> {
+    let mut owners = Vec::new();
+    holders(inodes, |_, id, name| {
         let own = if id == std::process::id() { ", this one" } else { "" };
-        format!("process {id} ({}{own})", Foreign::new(&name))
-    };
-    holders(inode).into_iter().map(named).collect()
+        owners.push(format!("process {id} ({}{own})", Foreign::new(name)));
+        ControlFlow::Continue(())
+    });
+    owners
 }
 
-/// Lists the processes that hold the socket with this inode open, with their names.
-fn holders(inode: u64) -> Vec<(u32, String)> {
-    let socket = format!("socket:[{inode}]");
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let mut holders = Vec::new();
+/// Hands each process that holds one of these sockets open to `take`: the inode, the process and its name. Ends when
+/// `take` breaks, or after [`LONGEST`].
+fn holders(inodes: &BTreeSet<u64>, mut take: impl FnMut(u64, u32, &str) -> ControlFlow<()>) {
+    let Ok(processes) = fs::read_dir("/proc") else { return };
+    let end = now() + LONGEST;
     for process in processes.flatten() {
+        if inodes.is_empty() || now() > end {
+            return;
+        }
         let Some(id) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
         let Ok(descriptors) = fs::read_dir(process.path().join("fd")) else { continue };
-        let holds = descriptors.flatten().any(|descriptor| {
-            fs::read_link(descriptor.path()).is_ok_and(|link| link.as_os_str() == &*socket)
-        });
-        if holds {
-            let name = fs::read(process.path().join("comm")).unwrap_or_default();
-            holders.push((id, String::from_utf8_lossy(name.trim_ascii_end()).into_owned()));
+        let inode = |entry: fs::DirEntry| {
+            let link = fs::read_link(entry.path()).ok()?;
+            link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+        };
+        let held: BTreeSet<u64> =
+            descriptors.flatten().filter_map(inode).filter(|inode| inodes.contains(inode)).collect();
+        if held.is_empty() {
+            continue;
+        }
+        let name = fs::read(process.path().join("comm")).unwrap_or_default();
+        let name = String::from_utf8_lossy(name.trim_ascii_end());
+        for inode in held {
+            if take(inode, id, &name).is_break() {
+                return;
+            }
         }
     }
-    holders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn one_walk_names_the_owners_of_several_sockets() {
+        let sockets = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+        let inode = |socket: &TcpListener| {
+            let place = format!("/proc/self/fd/{}", socket.as_raw_fd());
+            fs::metadata(place).expect("it is open").ino()
+        };
+        let inodes: BTreeSet<u64> = sockets.iter().map(inode).collect();
+        let owners = of_inodes(&inodes);
+        assert_eq!(owners.keys().copied().collect::<BTreeSet<u64>>(), inodes);
+        assert!(owners.values().all(|(id, name)| *id == std::process::id() && !name.is_empty()));
+        let port = sockets[0].local_addr().expect("bound").port();
+        assert!(of_port(port).contains(", this one)"), "{}", of_port(port));
+        assert!(of_inodes(&BTreeSet::new()).is_empty());
+    }
 }

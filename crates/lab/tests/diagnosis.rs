@@ -1,7 +1,8 @@
 //! Proposals for a connection: what to change, and the simulated effect.
 
 use estimate::diagnosis::{
-    BufferEstimate, Cause, Confidence, Diagnosis, Direction, Evidence, Interval, PathState, Shares, Vantage,
+    BufferEstimate, Cause, Confidence, Diagnosis, Direction, Evidence, HostSettings, Interval, PathState,
+    Shares, Vantage, WindowSizing,
 };
 use std::fs;
 use testkit::repository;
@@ -140,14 +141,63 @@ fn the_scale_of_the_handshake_bounds_what_tune_can_do() {
     let proposal = propose(&inferred, &verdict, &SUBJECT);
     says(&proposal, &["The receive window of about 416 kB"]);
     assert!(commands(&proposal).iter().any(|command| command.contains("tune")));
-    let unscaled = Evidence { from_start: true, ..limited };
-    says(&propose(&unscaled, &verdict, &SUBJECT), &["cannot advertise more than 65.5 kB"]);
+    let unscaled = Evidence { scaling_off: true, ..limited };
+    let proposal = propose(&unscaled, &verdict, &SUBJECT);
+    says(&proposal, &["Window scaling is off in this connection, so its window has 65,535 bytes at most."]);
+    let on = |place: &str| format!("{place}: sysctl -w net.ipv4.tcp_window_scaling=1");
+    let offered = |proposal: &Proposal, place: &str| commands(proposal).contains(&on(place));
+    assert!(offered(&proposal, "here") && offered(&proposal, "at the sender 192.0.2.1"));
+    let settings = |scales| Some(HostSettings { scales, ..HostSettings::default() });
+    let own = propose(&Evidence { host: settings(false), ..unscaled.clone() }, &verdict, &SUBJECT);
+    assert!(offered(&own, "here") && !offered(&own, "at the sender 192.0.2.1"));
+    let other = propose(&Evidence { host: settings(true), ..unscaled }, &verdict, &SUBJECT);
+    assert!(!offered(&other, "here") && offered(&other, "at the sender 192.0.2.1"));
+    says(&other, &["the other host has it off, or a middlebox"]);
+}
+
+#[test]
+fn autotuning_that_is_off_is_turned_on_or_gets_a_larger_buffer() {
+    let limited = with_window(evidence("6.5Mbit/s", 80, Some("100Mbit/s")), 65_000);
+    let settings = HostSettings { autotunes: false, ..HostSettings::default() };
+    let off = Evidence { sizing: Some(WindowSizing::AutotuningOff), host: Some(settings), ..limited };
+    let verdict = diagnosis(Cause::ReceiveWindow, None, None);
+    let proposal = propose(&off, &verdict, &SUBJECT);
+    says(&proposal, &["needs 1.01 MB", "tcp_moderate_rcvbuf = 0", "second number of tcp_rmem, 131 kB"]);
+    assert_eq!(
+        commands(&proposal),
+        [
+            "here: sysctl -w net.ipv4.tcp_moderate_rcvbuf=1",
+            "here: sysctl -w net.ipv4.tcp_rmem=\"4096 2097152 6291456\"",
+            "here: tightlink tune --pid 4711"
+        ]
+    );
+    // The largest buffer is too small as well.
+    let receive_memory = [4096, 131_072, 200_000].map(Bytes::new);
+    let small = HostSettings { receive_memory, ..settings };
+    let proposal = propose(&Evidence { host: Some(small), ..off }, &verdict, &SUBJECT);
+    assert_eq!(
+        commands(&proposal)[0],
+        "here: sysctl -w net.ipv4.tcp_moderate_rcvbuf=1 net.ipv4.tcp_rmem=\"4096 131072 6291456\""
+    );
+}
+
+#[test]
+fn a_setting_that_is_large_enough_already_is_not_proposed() {
+    let limited = with_window(evidence("40Mbit/s", 80, Some("100Mbit/s")), 416_000);
+    let own = Evidence { host: Some(HostSettings::default()), ..limited };
+    let window = propose(&own, &diagnosis(Cause::ReceiveWindow, None, None), &SUBJECT);
+    says(&window, &["sets SO_RCVBUF itself"]);
+    assert_eq!(commands(&window), ["here: tightlink tune --pid 4711"]);
+    let sender = Evidence { vantage: Vantage::SenderSocket, ..own };
+    let buffer = propose(&sender, &diagnosis(Cause::SendBuffer, None, Some(400_000)), &SUBJECT);
+    says(&buffer, &["sets SO_SNDBUF itself"]);
+    assert!(buffer.remedies.is_empty(), "{:?}", buffer.remedies);
 }
 
 #[test]
 fn a_window_of_so_rcvbuf_is_the_programs_own_to_change() {
     let limited = with_window(evidence("13Mbit/s", 80, Some("100Mbit/s")), 131_070);
-    let fixed = Evidence { autotuned: Some(false), ..limited };
+    let fixed = Evidence { sizing: Some(WindowSizing::Program), ..limited };
     let verdict = diagnosis(Cause::ReceiveWindow, None, None);
     let proposal = propose(&fixed, &verdict, &Subject { program: Some("iperf3"), ..Subject::default() });
     says(&proposal, &["sets SO_RCVBUF", "iperf3 3.12", "leave `-w` out"]);

@@ -48,6 +48,7 @@ pub use load::{
     SizerChoice, receive, receive_with, send, send_with,
 };
 pub use probed_group::ProbedGroup;
+pub use process::ProcessError;
 pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
 pub use window::{SETTLING, Window, WindowControl, WindowReading};

@@ -1,44 +1,18 @@
-//! [`Process`]: a running program, the programs it started, and their descriptors.
+//! [`Process`]: a running program, the programs it started, and their descriptors. `process/error.rs` has what can go
+//! wrong with it.
+
+mod error;
+
+pub use error::ProcessError;
 
 use host::{PollFd, PollFlags, WaitResult};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
-
-/// The reason why a process's sockets cannot be listed.
-#[derive(Debug)]
-pub(crate) enum ProcessError {
-    /// No process has the id.
-    NoProcess {
-        /// The requested id.
-        pid: u32,
-    },
-    /// The process runs, and `/proc` does not show it to this user.
-    Hidden {
-        /// The process.
-        pid: u32,
-    },
-    /// The kernel denies access to the process's descriptors.
-    NotPermitted {
-        /// The process.
-        pid: u32,
-        /// Its name.
-        name: String,
-        /// The kernel's error.
-        source: io::Error,
-    },
-    /// An unexpected failure of a system call.
-    System {
-        /// The action that failed.
-        doing: &'static str,
-        /// The kernel's error.
-        source: io::Error,
-    },
-}
 
 /// A socket, by its place in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +55,7 @@ impl Process {
     /// Returns the program's name, or "?" if it cannot be read. The user who runs the program chose the name, so it is
     /// shown as [`units::Foreign`].
     pub(crate) fn name(&self) -> String {
-        let read = fs::read(format!("/proc/{}/comm", self.id));
-        read.map_or_else(
-            |_| "?".into(),
-            |name| String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(&name)).into_owned(),
-        )
+        name_of(self.id).unwrap_or_else(|| "?".into())
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -96,21 +66,48 @@ impl Process {
 
     /// Returns this process and all that it started, as far as they still run.
     pub(crate) fn family(&self) -> Vec<Self> {
-        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for id in ids("/proc") {
-            if let Some(parent) = parent(id) {
-                children.entry(parent).or_default().push(id);
-            }
-        }
+        let mut children = Children::find();
         let mut family = vec![self.clone()];
         let mut next = 0;
         while let Some(member) = family.get(next) {
             next += 1;
-            let young = children.remove(&member.id).unwrap_or_default();
-            let young: Vec<Self> = young.into_iter().filter_map(|id| member.child(id)).collect();
+            let young: Vec<Self> =
+                children.of(member.id).into_iter().filter_map(|id| member.child(id)).collect();
             family.extend(young);
         }
         family
+    }
+
+    /// Returns the inodes of the sockets that this process and those that it started have open, each with the first
+    /// process that has it. Takes time for these processes only, and no descriptor for any of them.
+    pub(crate) fn sockets(&self) -> Result<BTreeMap<u64, u32>, ProcessError> {
+        let mut sockets = BTreeMap::new();
+        let mut add = |id: u32, found: Vec<Descriptor>| {
+            for descriptor in found {
+                sockets.entry(descriptor.inode).or_insert(id);
+            }
+        };
+        match self.descriptors() {
+            Ok(found) => add(self.id, found),
+            // A program that has ended and is not collected yet refuses its descriptors to everybody.
+            Err(_) if !self.is_alive() => {}
+            Err(error) => return Err(error),
+        }
+        let (mut children, mut seen) = (Children::find(), BTreeSet::from([self.id]));
+        let mut members = vec![self.id];
+        while let Some(member) = members.pop() {
+            for id in children.of(member) {
+                // The program of another user refuses its descriptors.
+                let found = sockets_of(id).unwrap_or_default();
+                // The child may have ended since it was listed, and another process may have its id.
+                if parent(id) == Some(member) && seen.insert(id) {
+                    add(id, found);
+                    members.push(id);
+                }
+            }
+        }
+        // Once this process has ended, another may have its id.
+        Ok(if self.is_alive() { sockets } else { BTreeMap::new() })
     }
 
     /// Returns the process `id` if this process started it and both still run.
@@ -124,15 +121,7 @@ impl Process {
 
     /// Lists the sockets that the process has open.
     pub(crate) fn descriptors(&self) -> Result<Vec<Descriptor>, ProcessError> {
-        let folder = format!("/proc/{}/fd", self.id);
-        let entries = fs::read_dir(&folder).map_err(|error| self.refused(error))?;
-        let socket = |entry: fs::DirEntry| {
-            let number = entry.file_name().to_str()?.parse().ok()?;
-            let link = fs::read_link(entry.path()).ok()?;
-            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()?;
-            Some(Descriptor { number, inode })
-        };
-        Ok(entries.flatten().filter_map(socket).collect())
+        sockets_of(self.id).map_err(|error| self.refused(error))
     }
 
     /// Borrows a copy of a descriptor, to be closed soon; `None` if the program has closed it.
@@ -169,10 +158,69 @@ impl Process {
     }
 }
 
+/// The children of processes.
+enum Children {
+    /// The kernel lists those of each thread.
+    Listed,
+    /// The kernel has no such lists (`CONFIG_PROC_CHILDREN`), so all processes were asked for their parents.
+    Walked(BTreeMap<u32, Vec<u32>>),
+}
+
+impl Children {
+    fn find() -> Self {
+        if fs::exists("/proc/thread-self/children").unwrap_or(false) { Self::Listed } else { Self::walk() }
+    }
+
+    fn walk() -> Self {
+        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for id in ids("/proc") {
+            if let Some(parent) = parent(id) {
+                children.entry(parent).or_default().push(id);
+            }
+        }
+        Self::Walked(children)
+    }
+
+    /// Returns the children of a process. Each may have ended since.
+    fn of(&mut self, id: u32) -> Vec<u32> {
+        match self {
+            Self::Walked(children) => children.remove(&id).unwrap_or_default(),
+            Self::Listed => {
+                let threads = ids(&format!("/proc/{id}/task")).into_iter();
+                let lists = threads.map(|thread| format!("/proc/{id}/task/{thread}/children"));
+                let lists = lists.filter_map(|file| fs::read_to_string(file).ok());
+                lists.flat_map(|list| numbers(&list)).collect()
+            }
+        }
+    }
+}
+
+/// Returns the numbers of a text.
+fn numbers(text: &str) -> Vec<u32> {
+    text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Lists the sockets that the process `id` has open.
+fn sockets_of(id: u32) -> io::Result<Vec<Descriptor>> {
+    let socket = |entry: fs::DirEntry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let link = fs::read_link(entry.path()).ok()?;
+        let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()?;
+        Some(Descriptor { number, inode })
+    };
+    Ok(fs::read_dir(format!("/proc/{id}/fd"))?.flatten().filter_map(socket).collect())
+}
+
 /// Lists the entries of a folder that are numbers.
 fn ids(folder: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns the name of the process `id`, as data.
+pub(crate) fn name_of(id: u32) -> Option<String> {
+    let name = fs::read(format!("/proc/{id}/comm")).ok()?;
+    Some(String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(&name)).into_owned())
 }
 
 /// Reads the id of a process's parent: the second field after its name. The name is in brackets, and may itself contain

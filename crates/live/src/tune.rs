@@ -129,7 +129,7 @@ impl Tuner {
     /// Attaches to the process `pid`; nothing is changed yet.
     ///
     /// # Errors
-    /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::UnknownSizer`].
+    /// [`TuneError::Process`], [`TuneError::UnknownSizer`].
     pub fn attach(pid: u32, config: TuneConfig) -> Result<Self, TuneError> {
         config.sizer(USUAL_SEGMENT, Bytes::ZERO, Bytes::ZERO)?;
         let root = Process::open(pid)?;
@@ -149,7 +149,7 @@ impl Tuner {
     /// Checks that there is something to tune: a TCP socket, and one with the port if one is given.
     ///
     /// # Errors
-    /// [`TuneError::NoSocket`], [`TuneError::NoPort`] with the ports that exist; [`TuneError::NotPermitted`].
+    /// [`TuneError::NoSocket`], [`TuneError::NoPort`] with the ports that exist; [`TuneError::Process`].
     pub fn check(&self) -> Result<(), TuneError> {
         check(&self.root, self.config.port)
     }
@@ -157,7 +157,7 @@ impl Tuner {
     /// Looks for new connections if that is due, and has those sizers measure that are due.
     ///
     /// # Errors
-    /// [`TuneError::NotPermitted`] if rights were lost. A connection that fails is left alone and reported as an event.
+    /// [`TuneError::Process`] if rights were lost. A connection that fails is left alone and reported as an event.
     pub fn poll(&mut self, clock: &Clock) -> Result<Vec<TuneEvent>, TuneError> {
         let mut events = Vec::new();
         let now = clock.now();

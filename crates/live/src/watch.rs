@@ -6,25 +6,28 @@
 //! busiest of these again every 20 ms. Scans walk the kernel's whole table, so the time between them is longer where
 //! they cost more.
 //!
-//! Reading order: this file, `watch/connection.rs` (one connection), `watch/side.rs` (one direction: intervals from
-//! readings), `watch/settings.rs` (the namespace's),
-//! `watch/both_ends.rs` (connections within one namespace), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
+//! Reading order: this file, `watch/owners.rs` (the connections of one program), `watch/connection.rs` (one connection),
+//! `watch/side.rs` (one direction: intervals from readings), `watch/settings.rs` (the namespace's), `watch/memory.rs` (the
+//! bound of all intervals), `watch/both_ends.rs` (connections within one namespace), `watch/absence.rs` (sockets other than
+//! TCP's), `watch/error.rs`.
 
 mod absence;
 mod both_ends;
 mod connection;
 mod error;
+mod memory;
+mod owners;
 mod settings;
 mod side;
 
-pub use connection::WatchedConnection;
-pub use error::{Instead, WatchError};
-pub use settings::ReceiveSettings;
-
 use crate::process::Process;
 use connection::Track;
+pub use connection::WatchedConnection;
+pub use error::{Instead, WatchError};
+use estimate::diagnosis::HostSettings;
 use host::clock::thread_cpu;
 use host::{Clock, ConnectionId, SockDiag, TcpConnection};
+use owners::{Owner, Owners};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -38,8 +41,6 @@ const SCAN_INTERVAL: Span = Span::from_millis(240);
 const SCAN_SHARE: u64 = 400;
 /// The most connections that are read in every round. The others are read in every scan.
 const MOST_READ: usize = 32;
-/// The most intervals in memory: about 100 MB.
-const MOST_INTERVALS: usize = 300_000;
 /// The most connections that have ended and are kept; beyond twice this number those with the least data go.
 const MOST_ENDED: usize = 1000;
 
@@ -55,7 +56,7 @@ pub struct WatchConfig {
 }
 
 /// The outcome of watching.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Watched {
     /// The connections that moved data, or had data that waited; those with most data first.
     pub connections: Vec<WatchedConnection>,
@@ -66,7 +67,9 @@ pub struct Watched {
     /// The time of watching.
     pub time: Span,
     /// The settings of the namespace.
-    pub settings: ReceiveSettings,
+    pub settings: HostSettings,
+    /// The reason for which the watching ended early; `None` if nothing failed.
+    pub cut_short: Option<WatchError>,
 }
 
 /// Readings of connections.
@@ -74,9 +77,9 @@ pub struct Watched {
 pub struct Watcher {
     config: WatchConfig,
     whose: String,
-    process: Option<Process>,
+    owners: Option<Owners>,
     diag: SockDiag,
-    settings: ReceiveSettings,
+    settings: HostSettings,
     tracks: BTreeMap<u64, Track>,
     /// The connections that have ended, and that moved data.
     ended: Vec<WatchedConnection>,
@@ -94,8 +97,7 @@ impl Watcher {
     /// Makes the first readings.
     ///
     /// # Errors
-    /// [`WatchError::NoProcess`], [`WatchError::NotPermitted`], [`WatchError::Hidden`],
-    /// [`WatchError::OtherNamespace`], [`WatchError::Host`].
+    /// [`WatchError::Process`], [`WatchError::OtherNamespace`], [`WatchError::Host`].
     pub fn begin(config: WatchConfig, clock: &Clock) -> Result<Self, WatchError> {
         let process = config.pid.map(Process::open).transpose()?;
         if let Some(process) = &process {
@@ -104,13 +106,15 @@ impl Watcher {
                 return Err(WatchError::OtherNamespace { pid: process.id(), name: process.name() });
             }
         }
+        let whose = whose(&config, process.as_ref());
+        let owners = process.map(|process| Owners::of(process, clock)).transpose()?;
         let now = clock.now();
         let mut watcher = Self {
-            whose: whose(&config, process.as_ref()),
+            whose,
             config,
-            process,
+            owners,
             diag: SockDiag::open()?,
-            settings: ReceiveSettings::read(),
+            settings: settings::read(),
             tracks: BTreeMap::new(),
             ended: Vec::new(),
             idle: 0,
@@ -124,10 +128,10 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Makes the readings that are due.
+    /// Makes the readings that are due. After an error [`Watcher::finish_early`] has the outcome so far.
     ///
     /// # Errors
-    /// [`WatchError::Host`].
+    /// [`WatchError::Host`]; [`WatchError::Process`] if a right was lost meanwhile.
     pub fn poll(&mut self, clock: &Clock) -> Result<(), WatchError> {
         let now = clock.now();
         if now < self.wakeup() {
@@ -156,7 +160,7 @@ impl Watcher {
     /// Returns true if the program has ended, and with it its connections.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.process.as_ref().is_some_and(|process| !process.is_alive()) && self.tracks.is_empty()
+        self.owners.as_ref().is_some_and(|owners| !owners.process().is_alive()) && self.tracks.is_empty()
     }
 
     /// Returns the number of connections so far, and the payload that they moved.
@@ -168,12 +172,24 @@ impl Watcher {
         (self.tracks.len() + self.ended.len() + self.forgotten.0 + self.idle, moved)
     }
 
-    /// Makes the last readings and returns the outcome.
+    /// Makes the last readings and returns the outcome. If they fail, the outcome is that of the readings before.
     ///
     /// # Errors
-    /// [`WatchError::NoConnection`], [`WatchError::NothingMoved`]; [`WatchError::Host`].
+    /// [`WatchError::NoConnection`], [`WatchError::NothingMoved`]; [`WatchError::Host`] if no reading has evidence.
     pub fn finish(mut self, clock: &Clock) -> Result<Watched, WatchError> {
-        self.look_around(clock)?;
+        let failed = self.look_around(clock).err();
+        self.conclude(clock, failed)
+    }
+
+    /// Returns the outcome so far, after [`Watcher::poll`] has failed with `error`.
+    ///
+    /// # Errors
+    /// `error`, if no reading has evidence.
+    pub fn finish_early(self, clock: &Clock, error: WatchError) -> Result<Watched, WatchError> {
+        self.conclude(clock, Some(error))
+    }
+
+    fn conclude(mut self, clock: &Clock, cut_short: Option<WatchError>) -> Result<Watched, WatchError> {
         let time = clock.now().since(self.began);
         let settings = self.settings;
         let open = std::mem::take(&mut self.tracks).into_values();
@@ -183,10 +199,17 @@ impl Watcher {
         let mut connections = self.ended;
         both_ends::merge(&mut connections);
         connections.sort_by_key(|connection| Reverse(connection.moved()));
+        if let Some(error) = cut_short {
+            if connections.is_empty() {
+                return Err(error);
+            }
+            let (forgotten, cut_short) = (self.forgotten, Some(error));
+            return Ok(Watched { connections, idle, forgotten, time, settings, cut_short });
+        }
         let whose = self.whose;
         if all == 0 {
-            let instead = match &self.process {
-                Some(process) => absence::of_inodes(&inodes(process)?),
+            let instead = match &self.owners {
+                Some(owners) => absence::of_inodes(&owners.process().sockets()?),
                 None => absence::of_port(self.config.port),
             };
             return Err(WatchError::NoConnection { whose, time, instead });
@@ -194,30 +217,41 @@ impl Watcher {
         if connections.is_empty() {
             return Err(WatchError::NothingMoved { whose, connections: all, time });
         }
-        Ok(Watched { connections, idle, forgotten: self.forgotten, time, settings })
+        Ok(Watched { connections, idle, forgotten: self.forgotten, time, settings, cut_short: None })
     }
 
     /// Lists all connections: finds new ones, those that have ended, and the busiest.
     fn look_around(&mut self, clock: &Clock) -> Result<(), WatchError> {
-        let inodes = match &self.process {
-            Some(process) => Some(inodes(process)?),
-            None => None,
-        };
-        let (config, tracks) = (&self.config, &mut self.tracks);
+        let (config, owners, tracks) = (&self.config, &mut self.owners, &mut self.tracks);
         let mut seen = BTreeSet::new();
         self.diag.list(|connection| {
-            let cookie = connection.id.cookie();
+            let (cookie, at) = (connection.id.cookie(), clock.now());
             if let Some(track) = tracks.get_mut(&cookie) {
                 seen.insert(cookie);
-                track.observe(clock.now(), connection);
-            } else if config.wants(&connection, inodes.as_ref()) {
-                seen.insert(cookie);
-                tracks.insert(cookie, Track::new(clock.now(), connection));
+                track.observe(at, connection);
+                return;
             }
+            if !config.wants(&connection) {
+                return;
+            }
+            let (connection, owner) = match owners {
+                None => (connection, None),
+                Some(owners) => match owners.judge(at, connection) {
+                    Some((connection, owner)) => (connection, Some(owner)),
+                    None => return,
+                },
+            };
+            seen.insert(cookie);
+            tracks.insert(cookie, Track::new(at, connection, owner));
         })?;
         let gone: Vec<u64> = self.tracks.keys().filter(|cookie| !seen.contains(cookie)).copied().collect();
         for cookie in gone {
             self.close(cookie);
+        }
+        if let Some(owners) = &mut self.owners {
+            for (at, connection, owner) in owners.end_scan(clock)? {
+                self.tracks.insert(connection.id.cookie(), Track::new(at, connection, Some(owner)));
+            }
         }
         let ranks =
             self.tracks.iter_mut().filter_map(|(cookie, track)| Some((Reverse(track.count()?), *cookie)));
@@ -225,9 +259,7 @@ impl Watcher {
         active.sort_unstable();
         let busiest = active.iter().take(MOST_READ).filter_map(|(_, cookie)| self.tracks.get(cookie));
         self.busiest = busiest.map(|track| track.id().clone()).collect();
-        if self.tracks.values().map(Track::len).sum::<usize>() > MOST_INTERVALS {
-            self.tracks.values_mut().for_each(Track::halve);
-        }
+        memory::bound(&mut self.tracks, &mut self.ended);
         Ok(())
     }
 
@@ -274,37 +306,21 @@ impl Watcher {
 #[must_use]
 pub fn replay(
     readings: impl IntoIterator<Item = (Time, TcpConnection)>,
-    settings: &ReceiveSettings,
+    settings: &HostSettings,
 ) -> Option<WatchedConnection> {
     let mut readings = readings.into_iter();
     let (began, first) = readings.next()?;
-    let mut track = Track::new(began, first);
+    let mut track = Track::new(began, first, None);
     readings.for_each(|(at, connection)| track.observe(at, connection));
     Some(track.end(began, settings))
 }
 
 impl WatchConfig {
-    /// Returns true if a connection meets all conditions; `inodes` has the sockets of the process.
-    fn wants(&self, connection: &TcpConnection, inodes: Option<&BTreeSet<u64>>) -> bool {
-        inodes.is_none_or(|inodes| inodes.contains(&connection.inode))
-            && self.port.is_none_or(|port| [connection.local.port(), connection.peer.port()].contains(&port))
+    /// Returns true if a connection meets the conditions on its ends.
+    fn wants(&self, connection: &TcpConnection) -> bool {
+        self.port.is_none_or(|port| [connection.local.port(), connection.peer.port()].contains(&port))
             && (self.hosts.is_empty() || self.hosts.contains(&connection.peer.ip()))
     }
-}
-
-/// Lists the inodes of the sockets of a process and of those that it started.
-fn inodes(process: &Process) -> Result<BTreeSet<u64>, WatchError> {
-    let mut inodes = BTreeSet::new();
-    for (place, member) in process.family().into_iter().enumerate() {
-        match member.descriptors() {
-            Ok(descriptors) => inodes.extend(descriptors.iter().map(|descriptor| descriptor.inode)),
-            // The program may end, and its children may belong to other users. A program that has ended and is not
-            // collected yet refuses its descriptors to everybody.
-            Err(_) if place > 0 || !process.is_alive() => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(inodes)
 }
 
 /// Returns the request in words: "process 4711 (curl), port 443".

@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::page::{charts_of, legend, paragraphs};
 use super::table::{cell, decimals_of};
 use super::text::{bit_rate, delay, escape_html, json_for_script, prose, short, volume};
-use estimate::diagnosis::{Diagnosis, Evidence, Vantage};
+use estimate::diagnosis::{Diagnosis, Evidence, Vantage, WindowSizing};
 use lab::study::diagnosis::Proposal;
 use std::fmt::Write as _;
 
@@ -125,11 +125,12 @@ fn body(connection: &DiagnosedConnection<'_>, data: &CaseData, place: usize) -> 
 /// Writes the first cause with its confidence, and the goodput.
 fn headline(connection: &DiagnosedConnection<'_>) -> String {
     let DiagnosedConnection { evidence, diagnosis, .. } = connection;
+    let percents = diagnosis.shares.percents();
     let verdict = match diagnosis.cause {
         Some(cause) => format!(
-            "First limit: {}, for {:.0} % of the time. Confidence: {}.",
+            "First limit: {}, for {} % of the time. Confidence: {}.",
             cause.title(),
-            diagnosis.shares.of(cause) * 100.0,
+            percents.iter().find(|(other, _)| *other == cause).map_or(0, |(_, percent)| *percent),
             diagnosis.confidence.name()
         ),
         None => "The evidence does not show what limits it.".to_owned(),
@@ -243,8 +244,19 @@ fn facts(evidence: &Evidence) -> String {
         String::new()
     };
     rows.push(("segments sent again", format!("{again}{needless}")));
-    rows.push(("loss episodes", evidence.episodes.len().to_string()));
+    rows.push(("loss episodes", evidence.episode_count().to_string()));
     rows.push(("retransmission timeouts", evidence.timeouts.to_string()));
+    if evidence.scaling_off {
+        rows.push(("window scaling", "off: windows have 65,535 bytes at most".to_owned()));
+    }
+    if let Some(sizing) = evidence.sizing {
+        let by = match sizing {
+            WindowSizing::Kernel => "the kernel (autotuning)",
+            WindowSizing::Program => "the program (SO_RCVBUF)",
+            WindowSizing::AutotuningOff => "a fixed default, because autotuning is off",
+        };
+        rows.push(("receive window sized by", by.to_owned()));
+    }
     if evidence.inferred_scale {
         rows.push(("scale of the window", "inferred: the handshake was not seen".to_owned()));
     }

@@ -34,8 +34,6 @@ struct Queue {
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     queues: Vec<Queue>,
-    /// The packets whose time was before that of the packet in front.
-    pub early: u64,
     /// The number of steps back, and the largest in nanoseconds.
     pub steps: u64,
     pub largest_step: u64,
@@ -82,8 +80,6 @@ impl Clock {
                 self.largest_step = self.largest_step.max(back);
                 queue.added = queue.added.saturating_add(back);
                 at = queue.latest;
-            } else {
-                self.early += 1;
             }
         }
         segment.at = at.max(queue.released);

@@ -20,6 +20,7 @@ use halves::Halves;
 use rate::{RateMeter, Trains};
 use repeats::Repeats;
 use scale::Scale;
+pub(super) use scale::Scaling;
 use sequence::Ranges;
 use slots::{SenderState, Slots};
 use std::collections::VecDeque;
@@ -150,8 +151,8 @@ struct Rates {
 pub(super) struct Handshake {
     /// The largest payload that the receiver accepts.
     pub largest_segment: Option<u16>,
-    /// The scale of the receiver's windows; zero if one of both ends has no scale. `None` if it was not seen.
-    pub scale: Option<u8>,
+    /// The scale of the receiver's windows.
+    pub scaling: Scaling,
     /// The halves of the round trip, in nanoseconds.
     pub receiver_half: Option<u64>,
     pub sender_half: Option<u64>,
@@ -201,9 +202,7 @@ impl Flow {
         flow.announced =
             handshake.largest_segment.map(|size| u32::from(size).saturating_sub(tcp.saturating_sub(20)));
         flow.announced = flow.announced.filter(|size| *size > 0);
-        if let Some(scale) = handshake.scale {
-            flow.scale.state(scale);
-        }
+        flow.scale.state(handshake.scaling);
         handshake.receiver_half.inspect(|&half| flow.halves.receiver.observe(half, true));
         handshake.sender_half.inspect(|&half| flow.halves.sender.observe(half, true));
         flow

@@ -100,8 +100,7 @@ pub(super) struct Counts {
     pub timeouts: u64,
     pub out_of_order: u64,
     pub duplicates: u64,
-    /// Reports of a receiver that got a segment twice, and those of them that no retransmission explains.
-    pub reported_twice: u64,
+    /// Reports of a receiver that got a segment twice, which no retransmission explains.
     pub delivered_twice: u64,
     pub unseen: u64,
     pub marked: u64,
@@ -114,7 +113,6 @@ pub(super) struct Counts {
     /// The largest payload in flight when the first loss was repaired.
     pub first_peak: u64,
     pub pauses: u64,
-    pub resynchronised: u64,
 }
 
 impl Statistics {

@@ -1,6 +1,6 @@
 //! Connections by their ends, with bounded memory.
 
-use super::flow::{Flow, Handshake};
+use super::flow::{Flow, Handshake, Scaling};
 use super::segment::{End, Segment};
 use super::{Connection, DirectionReport, Others};
 use estimate::diagnosis::{Direction, Evidence};
@@ -269,13 +269,16 @@ impl Pair {
     /// Makes the flow that begins with `segment`.
     fn flow(&self, segment: &Segment, from: usize) -> Flow {
         let (side, peer) = (&self.sides[from], &self.sides[1 - from]);
-        let both = side.begin.is_some() && peer.begin.is_some();
-        let scale = both.then(|| if side.scale.is_some() { peer.scale.unwrap_or(0) } else { 0 });
+        let scaling = match [side, peer].map(|side| side.begin.map(|_| side.scale)) {
+            [Some(None), _] | [_, Some(None)] => Scaling::Off,
+            [Some(Some(_)), Some(Some(scale))] => Scaling::By(scale),
+            _ => Scaling::Unknown,
+        };
         let is_client = self.client == Some(from as u8);
         let (receiver_half, sender_half) =
             if is_client { (self.answered, self.completed) } else { (self.completed, self.answered) };
         let largest_segment = peer.largest_segment;
-        let handshake = Handshake { largest_segment, scale, receiver_half, sender_half };
+        let handshake = Handshake { largest_segment, scaling, receiver_half, sender_half };
         let mut flow = Flow::new(segment, &handshake, FEW_INTERVALS);
         if peer.begin.is_some() {
             flow.first_window(peer.first_window);

@@ -2,7 +2,7 @@
 
 use crate::read;
 use crate::transfer::{Place, SEGMENT, Transfer};
-use estimate::diagnosis::{Evidence, Vantage};
+use estimate::diagnosis::{Cause, Evidence, Vantage, diagnose};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tightlink_capture::connections::Statistics;
@@ -68,10 +68,23 @@ fn the_scale_of_a_connection_without_handshake_is_bounded_by_what_is_in_flight()
     let transfer = Transfer { handshake: false, ..transfer() };
     let (_, evidence) = forward(&transfer, Place::Sender);
     // The window is full, so that the least scale is the right one.
-    assert!(evidence.inferred_scale && !evidence.from_start);
+    assert!(evidence.inferred_scale && !evidence.scaling_off);
     assert_eq!((evidence.window_scale, windows(&evidence).1), (Some(7), 128 << 10));
     let known = Transfer { handshake: true, ..transfer };
     assert!(!forward(&known, Place::Sender).1.inferred_scale);
+}
+
+#[test]
+fn a_handshake_without_window_scaling_bounds_the_window_and_is_said() {
+    let transfer = Transfer { scale: 0, window: 65_535, ..transfer() };
+    for (place, _) in PLACES {
+        let (_, evidence) = forward(&transfer, place);
+        assert!(evidence.scaling_off && !evidence.inferred_scale, "{place:?}");
+        assert_eq!((evidence.window_scale, windows(&evidence).1), (None, 65_535));
+        let diagnosis = diagnose(&evidence);
+        assert_eq!(diagnosis.cause, Some(Cause::ReceiveWindow), "{place:?}");
+        assert!(diagnosis.reason.contains("Window scaling is off"), "{}", diagnosis.reason);
+    }
 }
 
 #[test]

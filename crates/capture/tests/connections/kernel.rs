@@ -21,7 +21,7 @@ fn both_sides_of_a_bulk_flow_have_the_same_path() {
     {
         let (statistics, evidence) = bulk(name);
         assert_eq!(evidence.vantage, vantage);
-        assert!(evidence.from_start && !evidence.inferred_scale && evidence.window_scale == Some(10));
+        assert!(!evidence.scaling_off && !evidence.inferred_scale && evidence.window_scale == Some(10));
         assert_eq!(evidence.segment.get(), 1448);
         let base = evidence.base_round_trip.unwrap().as_millis_f64();
         assert!((40.0..41.0).contains(&base), "{name}: {base} ms");

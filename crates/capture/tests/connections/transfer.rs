@@ -209,7 +209,9 @@ impl Transfer {
         let (from, to) = if packet.forward { (1, 2) } else { (2, 1) };
         let mut options = Vec::new();
         if packet.flags & SYN > 0 {
-            options.extend([2, 4, 5, 180, 1, 3, 3, self.scale, 1, 1, 4, 2]);
+            // A scale of zero stands for hosts that do not offer window scaling.
+            let scaling = if self.scale > 0 { [1, 3, 3, self.scale] } else { [1; 4] };
+            options.extend([&[2, 4, 5, 180], &scaling[..], &[1, 1, 4, 2]].concat());
         }
         if self.stamps {
             options.extend([1, 1, 8, 10]);

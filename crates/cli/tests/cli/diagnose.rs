@@ -173,3 +173,24 @@ fn requests_that_cannot_be_met_are_refused_with_the_way_out() {
     let idle = place.run(&["diagnose", "--port", &listens, "--for", "300ms"]);
     idle.failed(2, &["2 TCP connections, and no data moved", "--for 60s"]);
 }
+
+#[test]
+fn a_refusal_half_way_keeps_the_readings_and_says_why_they_ended() {
+    let _alone = alone();
+    let (place, stream) = (Place::new(), Stream::new());
+    assert!(stream.flows());
+    let port = stream.port().to_string();
+    let arguments = ["diagnose", "--pid", &own_pid(), "--port", &port, "--for", "1h", "--json"];
+    let child = place.start(&arguments);
+    testkit::wait_until(testkit::now() + std::time::Duration::from_millis(1000));
+    // From now on the program cannot open any file, so it cannot list the descriptors of the process again.
+    let id = child.id().to_string();
+    let limited = Command::new("prlimit").args(["--pid", &id, "--nofile=3:3"]).status().expect("util-linux");
+    assert!(limited.success());
+    let ended = Ended::from(child.wait_with_output().expect("it ends")).well();
+    assert!(
+        ended.err.contains("note: the watching ended after ") && ended.err.contains("Too many open files")
+    );
+    let json = ended.json();
+    assert!(json[0]["delivered_bytes"].as_u64() > Some(0) && add_up(&json[0]), "{}", json[0]);
+}

@@ -1,9 +1,9 @@
 //! The evidence of every observer of a run that `tests/diagnosed/run.py` kept.
 
 use capture::connections::connections;
-use estimate::diagnosis::{Evidence, Vantage};
+use estimate::diagnosis::{Evidence, HostSettings, Vantage};
 use host::TcpConnection;
-use live::watch::{ReceiveSettings, replay};
+use live::watch::replay;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -34,8 +34,12 @@ pub fn evidence(place: &Path, file: &str, largest: u64) -> Option<Evidence> {
 
 fn of_readings(path: &Path, vantage: Vantage, largest: u64) -> Option<Evidence> {
     let readings = readings(&Command::new("gzip").arg("-dc").arg(path).output().ok()?.stdout);
-    let settings =
-        ReceiveSettings { autotunes: true, largest: Bytes::new(largest), requested: Bytes::new(4 << 20) };
+    let [least, first, _] = HostSettings::default().receive_memory;
+    let settings = HostSettings {
+        receive_memory: [least, first, Bytes::new(largest)],
+        requested: Bytes::new(4 << 20),
+        ..HostSettings::default()
+    };
     let cookie = readings.first()?.1.id.cookie();
     let one = readings.into_iter().filter(|(_, connection)| connection.id.cookie() == cookie);
     replay(one, &settings)?.evidence.into_iter().find(|evidence| evidence.vantage == vantage)

@@ -114,7 +114,7 @@ fn is_steady(context: &Context, stretch: &Stretch) -> bool {
 
 /// Returns the share of payload in a full packet.
 fn payload_share(evidence: &Evidence) -> f64 {
-    let headers = if evidence.direction.source.is_ipv4() { 52.0 } else { 72.0 };
+    let headers = evidence.direction.headers().get() as f64;
     let segment = evidence.segment.get().max(1) as f64;
     segment / (segment + headers)
 }

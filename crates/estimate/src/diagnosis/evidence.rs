@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use units::{Bytes, Rate, Span, Time};
 
+/// The largest receive window without window scaling [rfc7323:2.1].
+pub const UNSCALED: Bytes = Bytes::new(0xffff);
+
 /// The place from which a connection is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vantage {
@@ -25,6 +28,14 @@ pub struct Direction {
     pub source: SocketAddr,
     /// The address that receives them.
     pub destination: SocketAddr,
+}
+
+impl Direction {
+    /// Returns the headers of a segment with time stamps: IP's 20 or 40 bytes, TCP's 20 and 12.
+    #[must_use]
+    pub const fn headers(&self) -> Bytes {
+        Bytes::new(if self.source.is_ipv4() { 52 } else { 72 })
+    }
 }
 
 /// The clocks of the sender's kernel, of one interval.
@@ -109,6 +120,58 @@ pub struct BufferEstimate {
     pub at_least: bool,
 }
 
+/// The owner of the decision on the size of a receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowSizing {
+    /// The receiving kernel (autotuning).
+    Kernel,
+    /// The receiving program, by `SO_RCVBUF`.
+    Program,
+    /// Nobody: the program leaves it to the kernel, in which autotuning is off (`net.ipv4.tcp_moderate_rcvbuf`).
+    AutotuningOff,
+}
+
+impl WindowSizing {
+    /// Returns its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Program => "program",
+            Self::AutotuningOff => "autotuning-off",
+        }
+    }
+}
+
+/// The settings of a host that decide on windows and buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostSettings {
+    /// True if the kernel sizes receive windows (`net.ipv4.tcp_moderate_rcvbuf`).
+    pub autotunes: bool,
+    /// True if new connections may have window scaling (`net.ipv4.tcp_window_scaling`).
+    pub scales: bool,
+    /// The least, first and largest receive buffer that the kernel chooses (`net.ipv4.tcp_rmem`).
+    pub receive_memory: [Bytes; 3],
+    /// The least, first and largest send buffer that the kernel chooses (`net.ipv4.tcp_wmem`).
+    pub send_memory: [Bytes; 3],
+    /// The largest receive buffer that a program may request (`net.core.rmem_max`).
+    pub requested: Bytes,
+}
+
+impl Default for HostSettings {
+    /// Returns the defaults of Linux up to 6.15.
+    fn default() -> Self {
+        let sizes = |first: u64, largest: u64| [Bytes::new(4096), Bytes::new(first), Bytes::new(largest)];
+        Self {
+            autotunes: true,
+            scales: true,
+            receive_memory: sizes(131_072, 6 << 20),
+            send_memory: sizes(16_384, 4 << 20),
+            requested: Bytes::new(212_992),
+        }
+    }
+}
+
 /// One direction of one connection, as an observer saw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
@@ -116,10 +179,10 @@ pub struct Evidence {
     pub direction: Direction,
     /// The place of the observer.
     pub vantage: Vantage,
-    /// True if the observer saw the handshake, and so knows the scale of the windows.
-    pub from_start: bool,
     /// The scale of the receiver's window; `None` if it is unknown or the connection has none.
     pub window_scale: Option<u8>,
+    /// True if the connection has no window scaling, so that its windows have [`UNSCALED`] bytes at most.
+    pub scaling_off: bool,
     /// True if a receive window of this connection is not exact: its scale was inferred.
     pub inferred_scale: bool,
     /// Payload of a full segment.
@@ -128,14 +191,18 @@ pub struct Evidence {
     pub base_round_trip: Option<Span>,
     /// The name of the sender's congestion control, if it is known.
     pub control: Option<String>,
-    /// True if the receiving kernel sizes the window itself; `None` if unknown.
-    pub autotuned: Option<bool>,
+    /// The owner of the decision on the receive window's size; `None` if unknown.
+    pub sizing: Option<WindowSizing>,
+    /// The settings of the host whose socket was watched; `None` of a capture.
+    pub host: Option<HostSettings>,
     /// The bottleneck's rate of payload with its headers, at the IP layer.
     pub capacity: Option<Rate>,
     /// The buffer in front of the bottleneck.
     pub buffer: Option<BufferEstimate>,
     /// Episodes of loss, in order.
     pub episodes: Vec<LossEpisode>,
+    /// The number of later episodes, whose losses count as those of the last in `episodes`.
+    pub more_episodes: u64,
     /// Retransmissions of segments that had arrived.
     pub needless: u64,
     /// Retransmission timeouts.
@@ -151,20 +218,28 @@ impl Evidence {
         Self {
             direction,
             vantage,
-            from_start: false,
             window_scale: None,
+            scaling_off: false,
             inferred_scale: false,
             segment: Bytes::new(1448),
             base_round_trip: None,
             control: None,
-            autotuned: None,
+            sizing: None,
+            host: None,
             capacity: None,
             buffer: None,
             episodes: Vec::new(),
+            more_episodes: 0,
             needless: 0,
             timeouts: 0,
             intervals: Vec::new(),
         }
+    }
+
+    /// Returns the number of episodes of loss.
+    #[must_use]
+    pub fn episode_count(&self) -> u64 {
+        self.episodes.len() as u64 + self.more_episodes
     }
 
     /// Returns the time that the intervals cover.

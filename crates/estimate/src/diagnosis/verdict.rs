@@ -2,7 +2,7 @@
 
 use super::causes::{Context, cause};
 use super::confidence::confidence;
-use super::evidence::{Evidence, Vantage};
+use super::evidence::{Evidence, UNSCALED, Vantage, WindowSizing};
 use super::path::path;
 use super::stretch::{Stretch, stretches};
 use units::{Bytes, Rate, Span};
@@ -187,10 +187,13 @@ pub struct Diagnosis {
     pub confidence: Confidence,
     /// The reason of that confidence: a sentence.
     pub reason: String,
-    /// The window that was in use: the mean of the bytes in flight while the cause applied.
+    /// The data that were in flight while the cause applied: the mean of the largest of each round trip.
     pub in_use: Option<Bytes>,
 }
 
+/// The share of the largest window without scaling from which the want of scaling bounds a window. The kernel keeps
+/// windows at multiples of a segment.
+const UNSCALED_USED: f64 = 0.75;
 /// The share of a stretch that is a pause of the sender. Shorter times without data are gaps between its packets, as
 /// far as another observer knows.
 const GAP: f64 = 0.5;
@@ -210,7 +213,10 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     };
     let shares = shares(&stretches, &found);
     let verdict = shares.first().and_then(|(first, _)| {
-        let (confidence, reason) = confidence(evidence, &context, &shares, &of(first))?;
+        let (confidence, mut reason) = confidence(evidence, &context, &shares, &of(first))?;
+        if first == Cause::ReceiveWindow {
+            reason += bound_of_window(evidence);
+        }
         Some((first, confidence, reason))
     });
     let Some((first, confidence, reason)) = verdict else {
@@ -231,6 +237,19 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         confidence,
         reason,
         in_use: (!flights.is_empty()).then(|| Bytes::new(flights.iter().sum::<u64>() / flights.len() as u64)),
+    }
+}
+
+/// Returns a sentence about the setting that bounds a receive window, with a blank before it, if one is known.
+fn bound_of_window(evidence: &Evidence) -> &'static str {
+    let windows = evidence.intervals.iter().filter_map(|interval| interval.receive_window);
+    let largest = windows.max().unwrap_or_default();
+    if evidence.scaling_off && largest.get() as f64 >= UNSCALED_USED * UNSCALED.get() as f64 {
+        " Window scaling is off, so it has at most 65,535 bytes."
+    } else if evidence.sizing == Some(WindowSizing::AutotuningOff) {
+        " Autotuning is off at the receiver (net.ipv4.tcp_moderate_rcvbuf = 0), so it does not grow."
+    } else {
+        ""
     }
 }
 

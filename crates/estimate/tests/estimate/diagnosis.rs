@@ -1,7 +1,8 @@
 //! The limit of a connection, from evidence made by hand.
 
 use estimate::diagnosis::{
-    Cause, Confidence, Direction, Evidence, Interval, KernelClocks, PathState, Vantage, diagnose,
+    Cause, Confidence, Direction, Evidence, Interval, KernelClocks, PathState, Vantage, WindowSizing,
+    diagnose,
 };
 use tightlink_estimate as estimate;
 use units::{Bytes, Span, Time};
@@ -70,6 +71,29 @@ fn a_full_window_of_one_size_is_the_receive_window() {
     let mut inferred = evidence(Vantage::SenderCapture, window(145_000));
     inferred.inferred_scale = true;
     assert_eq!(found(&inferred, Cause::ReceiveWindow, PathState::WindowLimited), Confidence::Fair);
+}
+
+#[test]
+fn a_setting_that_bounds_the_window_is_named() {
+    let reason = |evidence: &Evidence| {
+        let found = diagnose(evidence);
+        assert_eq!(found.cause, Some(Cause::ReceiveWindow));
+        found.reason
+    };
+    // 45 segments of 1448 bytes fill a window of 65,535.
+    let flight = |number: u64, interval: &mut Interval| {
+        window(65_535)(number, interval);
+        interval.flight = Some(Bytes::new(65_160));
+    };
+    let mut full = evidence(Vantage::SenderSocket, flight);
+    assert!(!reason(&full).contains("off"));
+    full.scaling_off = true;
+    assert!(reason(&full).ends_with("Window scaling is off, so it has at most 65,535 bytes."));
+    let mut small = evidence(Vantage::SenderSocket, window(30_000));
+    small.scaling_off = true;
+    assert!(!reason(&small).contains("scaling"), "a smaller buffer is the bound");
+    small.sizing = Some(WindowSizing::AutotuningOff);
+    assert!(reason(&small).contains("Autotuning is off at the receiver (net.ipv4.tcp_moderate_rcvbuf = 0)"));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use crate::process::ProcessError;
 use std::fmt;
 use std::fs;
-use std::io;
 use thiserror::Error;
 use units::{Complaint, Foreign};
 
@@ -11,11 +10,8 @@ use units::{Complaint, Foreign};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// No process has the id.
-    NoProcess {
-        /// The requested id.
-        pid: u32,
-    },
+    /// The process does not exist, or its sockets cannot be reached.
+    Process(#[from] ProcessError),
     /// No sizer has the name.
     UnknownSizer {
         /// The requested name.
@@ -39,41 +35,10 @@ pub enum TuneError {
         /// The ports of its sockets, separated by commas.
         ports: String,
     },
-    /// The kernel denies access to the process's sockets.
-    NotPermitted {
-        /// The process.
-        pid: u32,
-        /// Its name.
-        name: String,
-        /// The kernel's error.
-        source: io::Error,
-        /// The remedy.
-        help: String,
-    },
-    /// An unexpected failure of a system call.
-    System {
-        /// The action that failed.
-        doing: &'static str,
-        /// The kernel's error.
-        source: io::Error,
-    },
-}
-
-impl From<ProcessError> for TuneError {
-    fn from(error: ProcessError) -> Self {
-        match error {
-            // To the user who may not see a process, it does not exist.
-            ProcessError::NoProcess { pid } | ProcessError::Hidden { pid } => Self::NoProcess { pid },
-            ProcessError::NotPermitted { pid, name, source } => {
-                Self::NotPermitted { pid, name, source, help: help() }
-            }
-            ProcessError::System { doing, source } => Self::System { doing, source },
-        }
-    }
 }
 
 /// Returns the way to get the right to another process's sockets.
-fn help() -> String {
+fn right() -> String {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     match scope.trim() {
         "1" | "2" => "run as root (kernel.yama.ptrace_scope keeps others out), or let tightlink start the program: tightlink tune -- CMD".into(),
@@ -94,8 +59,9 @@ impl TuneError {
     pub fn complaint(&self) -> Complaint {
         let found = |text: String| Complaint::new("", text);
         match self {
-            Self::NoProcess { pid } => found(format!("no process has the id {pid}"))
-                .help("`pgrep NAME` or `ss -tnp` lists the processes"),
+            Self::Process(error) => {
+                error.complaint(|process| format!("{process} may not be tuned"), &right())
+            }
             Self::UnknownSizer { name } => found(format!("no sizer is called {name:?}"))
                 .accepted("a size such as 400kB, or one of `tightlink list sizers`"),
             Self::NoSocket { pid, name } => found(format!(
@@ -108,19 +74,15 @@ impl TuneError {
                 Foreign::new(name)
             ))
             .accepted(ports),
-            Self::NotPermitted { pid, name, source, help } => {
-                found(format!("process {pid} ({}) may not be tuned: {source}", Foreign::new(name))).help(help)
-            }
-            Self::System { doing, source } => found(format!("cannot {doing}: {source}")),
         }
     }
 
     /// Returns true if the remedy is another request, rather than a change of the machine.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::NoProcess { .. } | Self::UnknownSizer { .. } | Self::NoSocket { .. } | Self::NoPort { .. }
-        )
+        match self {
+            Self::Process(error) => error.is_usage(),
+            Self::UnknownSizer { .. } | Self::NoSocket { .. } | Self::NoPort { .. } => true,
+        }
     }
 }

@@ -92,7 +92,7 @@ impl fmt::Display for ReturnedConnection {
 /// that the program set itself is lifted too, because it looks the same as one that a tuner has left.
 ///
 /// # Errors
-/// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::NoSocket`], [`TuneError::NoPort`].
+/// [`TuneError::Process`], [`TuneError::NoSocket`], [`TuneError::NoPort`].
 pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<ReturnedConnection>, TuneError> {
     let root = Process::open(pid)?;
     super::check(&root, port)?;

@@ -1,12 +1,12 @@
 //! The sockets that a program has in place of TCP connections: for the error message only, so every step may fail.
 
 use super::error::Instead;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// Finds the kind of the sockets with these inodes.
-pub(super) fn of_inodes(inodes: &BTreeSet<u64>) -> Instead {
-    kind(|row| inodes.contains(&row.inode))
+pub(super) fn of_inodes(inodes: &BTreeMap<u64, u32>) -> Instead {
+    kind(|row| inodes.contains_key(&row.inode))
 }
 
 /// Finds the kind of the sockets with this port at either end.

@@ -35,7 +35,7 @@ fn is_sender(evidence: &Evidence) -> bool {
 
 /// Adds what the receiver knows to the sender's view.
 fn learn(sender: &mut Evidence, receiver: &Evidence) {
-    sender.autotuned = receiver.autotuned;
+    sender.sizing = receiver.sizing;
     let mut theirs = receiver.intervals.iter().peekable();
     for interval in &mut sender.intervals {
         let middle = interval.from + interval.length.scale(0.5);

@@ -1,8 +1,9 @@
 //! [`Track`]: a connection while it is watched, and [`WatchedConnection`]: the outcome.
 
-use super::settings::ReceiveSettings;
+use super::Owner;
+use super::settings::sizing;
 use super::side::{Reading, Side};
-use estimate::diagnosis::{Direction, Evidence, Vantage};
+use estimate::diagnosis::{Direction, Evidence, HostSettings, Vantage};
 use host::{ConnectionId, SocketMemory, TcpConnection};
 use std::net::SocketAddr;
 use units::{Bytes, Span, Time};
@@ -19,6 +20,9 @@ pub struct WatchedConnection {
     pub peer: SocketAddr,
     /// The inode of its socket; zero if the program closed it before it was seen.
     pub inode: u64,
+    /// The process that has it, and its name as data, which is shown as [`units::Foreign`]; `None` unless a process was
+    /// asked for.
+    pub owner: Option<(u32, String)>,
     /// The time from the start of watching to its first reading.
     pub seen: Span,
     /// The time from the first reading to the last.
@@ -46,6 +50,7 @@ impl WatchedConnection {
 /// A connection while it is watched.
 #[derive(Debug)]
 pub(super) struct Track {
+    owner: Option<Owner>,
     first: Reading,
     last: Reading,
     sending: Side,
@@ -59,9 +64,10 @@ pub(super) struct Track {
 }
 
 impl Track {
-    pub(super) fn new(at: Time, connection: TcpConnection) -> Self {
+    pub(super) fn new(at: Time, connection: TcpConnection, owner: Option<Owner>) -> Self {
         let first = Reading { at, connection };
         Self {
+            owner,
             last: first.clone(),
             first,
             sending: Side::new(Vantage::SenderSocket),
@@ -85,15 +91,9 @@ impl Track {
         )
     }
 
-    /// Returns the number of intervals in memory.
-    pub(super) fn len(&self) -> usize {
-        self.sending.len() + self.receiving.len()
-    }
-
-    /// Joins each two intervals to one.
-    pub(super) fn halve(&mut self) {
-        self.sending.halve();
-        self.receiving.halve();
+    /// Returns both directions.
+    pub(super) fn sides(&mut self) -> [&mut Side; 2] {
+        [&mut self.sending, &mut self.receiving]
     }
 
     /// Adds a reading.
@@ -120,7 +120,7 @@ impl Track {
     }
 
     /// Returns the outcome.
-    pub(super) fn end(self, began: Time, settings: &ReceiveSettings) -> WatchedConnection {
+    pub(super) fn end(self, began: Time, settings: &HostSettings) -> WatchedConnection {
         let (sent, received) = self.moved();
         let (first, last) = (&self.first.connection, &self.last.connection);
         let (local, peer) = (last.local, last.peer);
@@ -131,13 +131,16 @@ impl Track {
         let sending = self.sending.evidence(outward, first, last).filter(|_| !small(sent));
         let receiving = self.receiving.evidence(inward, first, last).filter(|_| !small(received));
         let receiving =
-            receiving.map(|evidence| Evidence { autotuned: settings.autotunes(first, last), ..evidence });
-        let mut evidence: Vec<Evidence> = sending.into_iter().chain(receiving).collect();
+            receiving.map(|evidence| Evidence { sizing: sizing(settings, first, last), ..evidence });
+        let both = sending.into_iter().chain(receiving);
+        let mut evidence: Vec<Evidence> =
+            both.map(|evidence| Evidence { host: Some(*settings), ..evidence }).collect();
         evidence.sort_by_key(|evidence| std::cmp::Reverse(evidence.delivered()));
         WatchedConnection {
             local,
             peer,
             inode: first.inode,
+            owner: self.owner,
             seen: self.first.at.since(began),
             watched: self.last.at.since(self.first.at),
             closed: self.closed,

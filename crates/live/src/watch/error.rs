@@ -3,7 +3,6 @@
 use crate::process::ProcessError;
 use host::HostError;
 use std::fmt;
-use std::io;
 use thiserror::Error;
 use units::{Complaint, Foreign, Span};
 
@@ -11,25 +10,8 @@ use units::{Complaint, Foreign, Span};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// No process has the id.
-    NoProcess {
-        /// The requested id.
-        pid: u32,
-    },
-    /// The process runs, and `/proc` does not show it to this user.
-    Hidden {
-        /// The process.
-        pid: u32,
-    },
-    /// The process belongs to another user.
-    NotPermitted {
-        /// The process.
-        pid: u32,
-        /// Its name.
-        name: String,
-        /// The kernel's error.
-        source: io::Error,
-    },
+    /// The process does not exist, or its sockets cannot be listed.
+    Process(#[from] ProcessError),
     /// The process is in another network namespace.
     OtherNamespace {
         /// The process.
@@ -70,17 +52,6 @@ pub enum Instead {
     Udp,
 }
 
-impl From<ProcessError> for WatchError {
-    fn from(error: ProcessError) -> Self {
-        match error {
-            ProcessError::NoProcess { pid } => Self::NoProcess { pid },
-            ProcessError::Hidden { pid } => Self::Hidden { pid },
-            ProcessError::NotPermitted { pid, name, source } => Self::NotPermitted { pid, name, source },
-            ProcessError::System { doing, source } => Self::Host(HostError::system(doing)(source)),
-        }
-    }
-}
-
 impl fmt::Display for WatchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.complaint().fmt(formatter)
@@ -93,17 +64,9 @@ impl WatchError {
     pub fn complaint(&self) -> Complaint {
         let found = |text: String| Complaint::new("", text);
         match self {
-            Self::NoProcess { pid } => found(format!("no process has the id {pid}"))
-                .help("`pgrep NAME` or `ss -tnp` lists the processes"),
-            Self::Hidden { pid } => found(format!(
-                "process {pid} belongs to another user, and /proc does not show it (it is mounted with hidepid)"
-            ))
-            .help(ANY_USER),
-            Self::NotPermitted { pid, name, source } => found(format!(
-                "the descriptors of process {pid} ({}) cannot be listed: {source}",
-                Foreign::new(name)
-            ))
-            .help(ANY_USER),
+            Self::Process(error) => {
+                error.complaint(|process| format!("the descriptors of {process} cannot be listed"), ANY_USER)
+            }
             Self::OtherNamespace { pid, name } => found(format!(
                 "process {pid} ({}) is in another network namespace, such as that of a container",
                 Foreign::new(name)
@@ -138,7 +101,10 @@ impl WatchError {
     /// Returns true if the remedy is another request, rather than a change of the machine.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NoProcess { .. } | Self::NoConnection { .. } | Self::NothingMoved { .. })
+        match self {
+            Self::Process(error) => error.is_usage(),
+            _ => matches!(self, Self::NoConnection { .. } | Self::NothingMoved { .. }),
+        }
     }
 }
 

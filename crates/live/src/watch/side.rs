@@ -9,6 +9,8 @@ use units::{Bytes, Rate, Span, Time};
 /// The number of earlier readings that a receiver keeps, to know the data that arrived within a round trip.
 const MOST_PAST: usize = 64;
 
+/// The most episodes of loss in memory. The losses of later ones count as those of the last.
+const MOST_EPISODES: usize = 512;
 /// The round trips, and the least time, over which a receiver counts data: it arrives in bursts.
 const COUNTED_ROUND_TRIPS: u64 = 4;
 const COUNTED: Span = Span::from_millis(100);
@@ -44,6 +46,8 @@ pub(super) struct Side {
     vantage: Vantage,
     intervals: Vec<Interval>,
     episodes: Vec<LossEpisode>,
+    /// The number of episodes that are not in memory.
+    more_episodes: u64,
     /// The time of the last retransmission.
     lost: Option<Time>,
     least_round_trip: Option<Span>,
@@ -60,6 +64,7 @@ impl Side {
             vantage,
             intervals: Vec::new(),
             episodes: Vec::new(),
+            more_episodes: 0,
             lost: None,
             least_round_trip: None,
             busy: ClockRest::default(),
@@ -69,18 +74,9 @@ impl Side {
         }
     }
 
-    /// Returns the number of intervals in memory.
-    pub(super) fn len(&self) -> usize {
-        self.intervals.len()
-    }
-
-    /// Joins each two intervals to one.
-    pub(super) fn halve(&mut self) {
-        let mut kept = self.intervals.chunks(2).map(|pair| match *pair {
-            [first, second] => first.joined(second),
-            _ => pair[0],
-        });
-        self.intervals = kept.by_ref().collect();
+    /// Returns the intervals in memory.
+    pub(super) const fn intervals(&mut self) -> &mut Vec<Interval> {
+        &mut self.intervals
     }
 
     /// Adds the interval between two readings. `first` is the time of the connection's first reading.
@@ -174,10 +170,12 @@ impl Side {
         let by_timeout = new.timeouts > old.timeouts;
         let apart = self.lost.map(|last| before.at.since(last));
         self.lost = Some(after.at);
+        let (is_more, count) = (apart > new.rtt, self.episodes.len());
         match self.episodes.last_mut() {
-            Some(last) if apart <= new.rtt => {
+            Some(last) if !is_more || count == MOST_EPISODES => {
                 last.segments += segments;
                 last.by_timeout |= by_timeout;
+                self.more_episodes += u64::from(is_more);
             }
             _ => self.episodes.push(LossEpisode {
                 at: before.at,
@@ -263,10 +261,12 @@ impl Side {
         };
         let mut evidence = Evidence {
             window_scale: info.options.window_scaling.then_some(scale),
+            scaling_off: !info.options.window_scaling,
             segment,
             base_round_trip: least,
             control: first.control.clone().filter(|_| is_sender),
             episodes: self.episodes,
+            more_episodes: self.more_episodes,
             needless: if is_sender { difference(info.dsack_dups, before.dsack_dups) } else { 0 },
             timeouts: u64::from(info.timeouts.unwrap_or(0).saturating_sub(before.timeouts.unwrap_or(0))),
             intervals: self.intervals,

@@ -1,7 +1,7 @@
 //! Watching connections over loopback: which are found, and what is said where there is nothing to see.
 
 use crate::namespace;
-use estimate::diagnosis::Vantage;
+use estimate::diagnosis::{Vantage, WindowSizing};
 use host::Clock;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tightlink_live::ProcessError;
 use tightlink_live::watch::{Instead, WatchConfig, WatchError, Watched, Watcher};
 use units::{Bytes, Span, Time};
 
@@ -150,7 +151,7 @@ fn the_reason_is_said_where_there_is_nothing_to_see() {
         other => panic!("{other:?}"),
     }
     let gone = WatchConfig { pid: Some(u32::MAX >> 2), ..WatchConfig::default() };
-    assert!(matches!(watch(gone, SHORT), Err(WatchError::NoProcess { .. })));
+    assert!(matches!(watch(gone, SHORT), Err(WatchError::Process(ProcessError::NoProcess { .. }))));
 }
 
 #[test]
@@ -183,4 +184,60 @@ fn connections_of_a_program_and_of_its_children_are_found_and_no_others() {
     assert_eq!(watched.connections.len(), 1);
     assert_eq!(watched.connections[0].peer, server);
     assert!(watched.connections[0].inode > 0 && watched.connections[0].received == Bytes::ZERO);
+}
+
+#[test]
+fn a_connection_that_begins_meanwhile_has_its_program_and_others_are_left_out() {
+    namespace::enter();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("bound").port();
+    // Half of the data for a first connection, and then a second one by a child.
+    let script = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{port}; head -c 100000 /dev/zero >&3; read -t 0.5 <&3; \
+         (exec 4<>/dev/tcp/127.0.0.1/{port}; head -c 200000 /dev/zero >&4; read -t 0.9 <&4); true"
+    );
+    let mut bash = Command::new("bash");
+    let mut child: Child = bash.args(["-c", &script]).stdout(Stdio::null()).spawn().expect("bash");
+    let reading = std::thread::spawn(move || {
+        let drain = |stream: TcpStream| {
+            std::thread::spawn(move || std::io::copy(&mut &stream, &mut std::io::sink()).is_ok())
+        };
+        let both = [(); 2].map(|()| drain(listener.accept().expect("bash connects").0));
+        both.map(|thread| thread.join().expect("no panic"))
+    });
+    let (sender, other, _listener) = pair("127.0.0.1:0");
+    let moving = move_data(sender, other, Duration::from_millis(1500));
+    let config = WatchConfig { pid: Some(child.id()), ..WatchConfig::default() };
+    let watched = watch(config, Span::from_millis(1500)).expect("data moved");
+    child.wait().expect("it ends");
+    assert_eq!(reading.join().expect("no panic"), [true; 2]);
+    moving.join().expect("no panic");
+    let named = |connection: &tightlink_live::watch::WatchedConnection| {
+        connection.peer.port() == port && connection.owner.as_ref().is_some_and(|(_, name)| name == "bash")
+    };
+    let all = watched.connections.len() + watched.idle;
+    assert!(watched.connections.iter().all(named) && all == 2, "{watched:?}");
+    assert!(watched.cut_short.is_none());
+}
+
+#[test]
+fn settings_that_bound_windows_are_read_from_the_namespace_of_the_connection() {
+    namespace::enter();
+    for name in ["tcp_moderate_rcvbuf", "tcp_window_scaling"] {
+        std::fs::write(format!("/proc/sys/net/ipv4/{name}"), "0").expect("the namespace is the test's own");
+    }
+    let (sender, receiver, _listener) = pair("127.0.0.1:0");
+    let moving = move_data(sender, receiver, Duration::from_millis(600));
+    let watched = watch(WatchConfig::default(), SHORT).expect("data moved");
+    moving.join().expect("no panic");
+    assert!(!watched.settings.autotunes && !watched.settings.scales);
+    let evidence = &watched.connections[0].evidence[0];
+    assert_eq!((evidence.sizing, evidence.host), (Some(WindowSizing::AutotuningOff), Some(watched.settings)));
+    assert!(evidence.scaling_off && evidence.window_scale.is_none());
+    let (mut sender, receiver, _listener) = pair("127.0.0.1:0");
+    socket2::SockRef::from(&receiver).set_recv_buffer_size(50_000).expect("a size");
+    sender.write_all(&[0; 5000]).expect("room");
+    let port = Some(receiver.local_addr().expect("bound").port());
+    let own = watch(WatchConfig { port, ..WatchConfig::default() }, SHORT).expect("data waits");
+    assert_eq!(own.connections[0].evidence[0].sizing, Some(WindowSizing::Program));
 }

@@ -1,7 +1,7 @@
 //! Readings of connections whose limit is known, at both ends of an emulated path. Needs root.
 
 use crate::endpoints::{alone, settled};
-use estimate::diagnosis::{Evidence, Interval, Vantage};
+use estimate::diagnosis::{Evidence, Interval, Vantage, WindowSizing};
 use host::Clock;
 use link::Limit;
 use socket2::SockRef;
@@ -154,7 +154,7 @@ fn a_receive_window_that_the_program_fixed_is_full_and_known_as_fixed() {
         || {
             let [ours, theirs] = watched(programs);
             assert_eq!((ours.window_scale, theirs.window_scale), (Some(0), Some(0)));
-            assert_eq!(theirs.autotuned, Some(false));
+            assert_eq!(theirs.sizing, Some(WindowSizing::Program));
             [ours, theirs]
         },
         |[ours, theirs]| {

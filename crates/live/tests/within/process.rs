@@ -44,3 +44,33 @@ fn a_process_that_has_another_parent_by_the_time_it_is_opened_is_not_family() {
     assert!(killed.expect("kill runs").success());
     shell.wait().expect("it has ended");
 }
+
+#[test]
+fn the_kernels_lists_of_children_are_those_of_a_walk_over_all_processes() {
+    let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+    // Other tests of this process start and end programs as well.
+    let listed = Children::Listed.of(own().id());
+    let walked = Children::walk().of(own().id());
+    assert!([listed, walked].iter().all(|children| children.contains(&child.id())));
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+}
+
+#[test]
+fn the_sockets_of_a_program_are_its_own_and_those_of_its_children() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("free");
+    let inode = fs::metadata(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&socket)));
+    let inode = inode.expect("it is open").ino();
+    assert_eq!(own().sockets().expect("own descriptors").get(&inode), Some(&own().id()));
+    // The shell's child opens a socket.
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "(exec 3<>/dev/udp/127.0.0.1/9; echo; read line); true"]);
+    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("bash");
+    let mut line = String::new();
+    BufReader::new(shell.stdout.take().expect("piped")).read_line(&mut line).expect("text");
+    let sockets = Process::open(shell.id()).expect("it runs").sockets().expect("own program");
+    drop(shell.stdin.take());
+    shell.wait().expect("it ends");
+    let owners: Vec<u32> = sockets.into_values().collect();
+    assert!(owners.len() == 1 && owners[0] != shell.id(), "{owners:?}");
+}

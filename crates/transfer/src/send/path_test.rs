@@ -27,7 +27,7 @@ use units::{Span, Time};
 
 /// The time for an answer of the receiver.
 const PATIENCE: Span = Span::from_secs(30);
-/// The longest time of probes before the first load, and the shortest.
+/// The shortest time of probes before the first load, and the longest.
 const IDLE: [Span; 2] = [Span::from_secs(1), Span::from_secs(2)];
 
 /// A test of a path.

@@ -92,7 +92,6 @@ impl Flow {
         if let Some((start, end)) = blocks[0] {
             let within = blocks[1].is_some_and(|(left, right)| left <= start && end <= right);
             if end <= acknowledged || within {
-                self.counts.reported_twice += 1;
                 self.got_twice(start, end);
                 rest = &blocks[1..];
             }

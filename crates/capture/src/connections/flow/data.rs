@@ -285,7 +285,6 @@ impl Flow {
             rates.data.restart();
             rates.acknowledgements.restart();
         }
-        self.counts.resynchronised += 1;
         start
     }
 }

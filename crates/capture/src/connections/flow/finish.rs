@@ -92,9 +92,9 @@ impl Flow {
             Side::Receiver => Vantage::ReceiverCapture,
         };
         let mut evidence = Evidence::new(direction, vantage);
-        evidence.from_start = !self.scale.is_inferred();
         evidence.inferred_scale = self.scale.is_inferred();
-        evidence.window_scale = Some(self.scale.value()).filter(|&scale| scale > 0);
+        evidence.window_scale = self.scale.found();
+        evidence.scaling_off = self.scale.is_off();
         evidence.segment = Bytes::new(self.full().into());
         // Without the sender's half, only a capture at the sender has the whole round trip.
         let whole = side.is_some() || vantage == Vantage::SenderCapture;

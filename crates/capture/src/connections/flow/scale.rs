@@ -10,11 +10,25 @@ const LEAST_FALL: u32 = 6;
 /// The votes from which the most frequent ratio counts.
 const ENOUGH: u32 = 8;
 
+/// The statement of a handshake about the scale of one receiver's windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::connections) enum Scaling {
+    /// The SYNs were not seen.
+    #[default]
+    Unknown,
+    /// An end did not offer window scaling, so that neither end scales (RFC 7323, 2.2).
+    Off,
+    /// The scale.
+    By(u8),
+}
+
 /// The scale of one receiver's windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scale {
     /// The scale of the handshake, or zero if an end has no scale.
     stated: Option<u8>,
+    /// True if the handshake has no window scaling.
+    off: bool,
     votes: [u32; LARGEST + 1],
     least: u8,
     last: Option<(u64, u32)>,
@@ -24,8 +38,23 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Takes the scale of the handshake.
-    pub(super) const fn state(&mut self, scale: u8) {
-        self.stated = Some(scale);
+    pub(super) const fn state(&mut self, scale: Scaling) {
+        match scale {
+            Scaling::Off => (self.stated, self.off) = (Some(0), true),
+            Scaling::By(scale) => self.stated = Some(scale),
+            Scaling::Unknown => {}
+        }
+    }
+
+    /// Returns the scale, if it is known or inferred to be above zero.
+    pub(super) fn found(&self) -> Option<u8> {
+        let scale = self.value();
+        (!self.off && (scale > 0 || self.stated.is_some())).then_some(scale)
+    }
+
+    /// Returns true if the handshake has no window scaling.
+    pub(super) const fn is_off(&self) -> bool {
+        self.off
     }
 
     /// Returns true if the handshake did not state it.

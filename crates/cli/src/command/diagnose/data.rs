@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::words::round_trip;
-use estimate::diagnosis::{Cause, Vantage};
+use estimate::diagnosis::{Cause, Vantage, WindowSizing};
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span};
 
@@ -39,14 +39,16 @@ pub(super) fn of(case: &Case) -> Value {
         "receive_window_bytes": bytes(last.receive_window),
         "window_scale": evidence.window_scale.filter(|_| !evidence.inferred_scale),
         "inferred_scale": evidence.window_scale.filter(|_| evidence.inferred_scale),
-        "autotuned": evidence.autotuned,
+        "scaling_off": evidence.scaling_off,
+        "autotuned": evidence.sizing.map(|sizing| sizing == WindowSizing::Kernel),
+        "window_sizing": evidence.sizing.map(WindowSizing::name),
         "congestion_window_bytes": bytes(last.congestion_window),
         "control": evidence.control,
         "segment_bytes": evidence.segment.get(),
         "retransmitted": sum(|interval| interval.retransmitted),
         "needless_retransmissions": evidence.needless,
         "timeouts": evidence.timeouts,
-        "loss_episodes": evidence.episodes.len(),
+        "loss_episodes": evidence.episode_count(),
         "out_of_order": sum(|interval| interval.out_of_order),
         "marked": sum(|interval| interval.marked),
         "capacity_bps": evidence.capacity.map(units::Rate::as_bps_f64),

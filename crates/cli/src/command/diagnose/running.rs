@@ -30,6 +30,9 @@ pub(super) fn report(options: &DiagnoseOptions) -> Result<Report, Problem> {
     let config = WatchConfig { pid: options.pid, port: options.port, hosts };
     let clock = Clock::start();
     let watched = watch(config, options.time, &clock)?;
+    if let Some(error) = &watched.cut_short {
+        print::talk(format_args!("note: the watching ended after {}: {error}", watched.time.rounded()));
+    }
     Ok(reported(watched, options))
 }
 
@@ -56,7 +59,10 @@ fn watch(config: WatchConfig, time: Span, clock: &Clock) -> Result<Watched, Prob
     let mut line = Line::new();
     let end = clock.now() + time;
     loop {
-        watcher.poll(clock)?;
+        if let Err(error) = watcher.poll(clock) {
+            drop(line);
+            return Ok(watcher.finish_early(clock, error)?);
+        }
         let now = clock.now();
         let is_asked = interrupt.as_ref().is_some_and(Interrupt::is_asked);
         if now >= end || is_asked || watcher.is_over() {
@@ -75,9 +81,11 @@ fn reported(watched: Watched, options: &DiagnoseOptions) -> Report {
     let shown = if options.all { watched.connections.len() } else { SHOWN };
     let mut connections = watched.connections;
     let others = connections.split_off(shown.min(connections.len()));
+    let unknown = connections.iter().filter(|one| one.owner.is_none() && one.inode > 0).map(|one| one.inode);
+    let owners = port_owner::of_inodes(&unknown.collect());
     let mut cases = Vec::new();
     for connection in connections {
-        let program = port_owner::of_inode(connection.inode);
+        let program = connection.owner.or_else(|| owners.get(&connection.inode).cloned());
         let case = |evidence| Case::new(evidence, program.clone(), connection.closed);
         cases.extend(connection.evidence.into_iter().map(case));
     }

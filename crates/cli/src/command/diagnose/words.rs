@@ -71,7 +71,7 @@ fn path(case: &Case) -> Vec<String> {
         let least = if buffer.at_least { "at least " } else { "" };
         format!("buffer {least}{}", bytes(buffer.size.get()))
     });
-    let episodes = match evidence.episodes.len() {
+    let episodes = match evidence.episode_count() {
         0 => None,
         1 => Some("1 episode of loss".to_owned()),
         count => Some(format!("{count} episodes of loss")),

@@ -3,7 +3,7 @@
 use super::Case;
 use super::path::{Limit, Trial};
 use super::proposal::Proposal;
-use super::words::{delay, rate};
+use super::words::{delay, rate, set};
 use estimate::diagnosis::PathState;
 use estimate::limits::slow_start_rounds;
 use units::{Bytes, Rate};
@@ -213,7 +213,7 @@ fn random_loss(case: &Case<'_>, proposal: &mut Proposal) {
             rate(proposal.measured_bps)
         ));
     }
-    proposal.offer(&case.sender(), format!("sysctl -w net.ipv4.tcp_congestion_control={TOLERANT}"));
+    proposal.offer(&case.sender(), set(&format!("net.ipv4.tcp_congestion_control={TOLERANT}")));
 }
 
 /// Returns the share of segments that were lost.

@@ -10,7 +10,7 @@ use scenario::{Flow, Scenario};
 use std::sync::Arc;
 use units::{Bytes, Rate, Span};
 
-/// The headers of a segment: IPv4 20, TCP 20, time stamps 12.
+/// The headers of a simulated segment (`flow.segment`): IPv4 20, TCP 20, time stamps 12.
 const HEADERS: Bytes = Bytes::new(52);
 /// The largest segment that a scenario has. Segments on loopback are larger.
 const LARGEST_SEGMENT: Bytes = Bytes::new(65_535);

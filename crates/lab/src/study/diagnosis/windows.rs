@@ -4,8 +4,8 @@ use super::Case;
 use super::path::{Limit, Trial};
 use super::programs::programs_with;
 use super::proposal::Proposal;
-use super::words::{delay, in_steps, rate, receive_memory, send_memory};
-use estimate::diagnosis::Vantage;
+use super::words::{delay, in_steps, rate, receive_memory, send_memory, set};
+use estimate::diagnosis::{HostSettings, UNSCALED, Vantage, WindowSizing};
 use units::{Bytes, Rate};
 
 /// The ratio of a receive buffer to its window. Linux before 6.6 gives half of the buffer to the window
@@ -39,28 +39,84 @@ pub(super) fn receive_window(case: &Case<'_>, proposal: &mut Proposal) {
     let Some(needed) = enlarge(case, window, Limit::Window, proposal) else { return };
     let largest = largest_window(case);
     let fits = largest.is_none_or(|largest| needed <= largest);
-    if let Some(largest) = largest.filter(|_| !fits) {
-        proposal.say(format!(
+    match largest.filter(|_| !fits) {
+        Some(_) if case.evidence.scaling_off => window_scaling(case, proposal),
+        Some(largest) => proposal.say(format!(
             "This connection cannot advertise more than {}, because its handshake fixed the scale. A new one can.",
             largest.rounded()
-        ));
+        )),
+        None => {}
     }
     let place = case.receiver();
     let buffer = needed * BUFFER_FOR_WINDOW;
-    if case.evidence.autotuned == Some(false) {
-        proposal.say("The receiving program sets SO_RCVBUF, so the kernel does not size the window: use the program's own option.");
-        say_program(case, window, true, proposal);
-        proposal.offer(&place, format!("sysctl -w net.core.rmem_max={}", in_steps(needed)));
-    } else {
-        proposal.offer(&place, receive_memory(buffer));
-        if case.evidence.autotuned.is_none() {
-            proposal.say("If the receiving program sets SO_RCVBUF itself, only its own option helps.");
+    let settings = case.receiver_settings();
+    match case.evidence.sizing {
+        Some(WindowSizing::Program) => {
+            proposal.say("The receiving program sets SO_RCVBUF, so the kernel does not size the window: use the program's own option.");
             say_program(case, window, true, proposal);
+            proposal.offer(&place, set(&format!("net.core.rmem_max={}", in_steps(needed))));
+        }
+        Some(WindowSizing::AutotuningOff) => autotuning(&place, buffer, settings.as_ref(), proposal),
+        known => {
+            // A command that sets what is set already would change nothing.
+            if settings.is_none_or(|settings| settings.receive_memory[2] < buffer) {
+                proposal.offer(&place, set(&receive_memory(buffer, settings.as_ref())));
+            }
+            if known.is_none() {
+                proposal.say("If the receiving program sets SO_RCVBUF itself, only its own option helps.");
+                say_program(case, window, true, proposal);
+            }
         }
     }
     if fits {
         proposal.offer(&place, case.tune());
     }
+}
+
+/// Says why a connection has no window scaling, as far as that is known, and where it is turned on.
+fn window_scaling(case: &Case<'_>, proposal: &mut Proposal) {
+    let command = || set("net.ipv4.tcp_window_scaling=1");
+    proposal.say("Window scaling is off in this connection, so its window has 65,535 bytes at most. A new connection with window scaling can have more.");
+    let here = case.evidence.host.map(|host| host.scales);
+    let (own, other) = match case.evidence.vantage {
+        Vantage::ReceiverSocket => (case.receiver(), case.sender()),
+        _ => (case.sender(), case.receiver()),
+    };
+    match here {
+        Some(false) => proposal.offer(&own, command()),
+        Some(true) => {
+            proposal.say(
+                "This host offers it, so the other host has it off, or a middlebox removes it from handshakes.",
+            );
+            proposal.offer(&other, command());
+        }
+        None => {
+            proposal.say("At least one of both hosts has it off, or a middlebox removes it from handshakes.");
+            proposal.offer(&own, command());
+            proposal.offer(&other, command());
+        }
+    }
+}
+
+/// Proposes to turn autotuning on, or to enlarge the buffer that every connection has without it.
+fn autotuning(place: &str, buffer: Bytes, settings: Option<&HostSettings>, proposal: &mut Proposal) {
+    let [least, first, largest] = settings.copied().unwrap_or_default().receive_memory;
+    proposal.say(format!(
+        "Autotuning is off there (net.ipv4.tcp_moderate_rcvbuf = 0), so a receive buffer stays at the second number of \
+         tcp_rmem, {}.",
+        first.rounded()
+    ));
+    let mut on = set("net.ipv4.tcp_moderate_rcvbuf=1");
+    if largest < buffer {
+        on = format!("{on} {}", receive_memory(buffer, settings));
+    }
+    proposal.offer(place, on);
+    let first = in_steps(buffer);
+    let sizes = format!("{} {first} {}", least.get(), first.max(largest.get()));
+    proposal.offer(place, set(&format!("net.ipv4.tcp_rmem=\"{sizes}\"")));
+    proposal.say(
+        "The second number of tcp_rmem counts for new connections, and autotuning for present ones as well.",
+    );
 }
 
 pub(super) fn send_buffer(case: &Case<'_>, proposal: &mut Proposal) {
@@ -73,7 +129,10 @@ pub(super) fn send_buffer(case: &Case<'_>, proposal: &mut Proposal) {
     proposal.say(format!("The send buffer limits it, with {} in flight.", flight.rounded()));
     let buffer = |flight: Bytes| Limit::SendBuffer(flight.scale(BUFFER_FOR_FLIGHT));
     let Some(needed) = enlarge(case, flight, buffer, proposal) else { return };
-    proposal.offer(&case.sender(), send_memory(needed.scale(BUFFER_FOR_FLIGHT)));
+    let (buffer, settings) = (needed.scale(BUFFER_FOR_FLIGHT), case.sender_settings());
+    if settings.is_none_or(|settings| settings.send_memory[2] < buffer) {
+        proposal.offer(&case.sender(), set(&send_memory(buffer, settings.as_ref())));
+    }
     proposal.say("If the sending program sets SO_SNDBUF itself, only its own option helps.");
 }
 
@@ -178,8 +237,8 @@ fn window_in_use(case: &Case<'_>) -> Option<Bytes> {
 fn largest_window(case: &Case<'_>) -> Option<Bytes> {
     match case.evidence.window_scale {
         Some(_) if case.evidence.inferred_scale => None,
-        Some(scale) => Some(Bytes::new(0xffff << scale.min(14))),
-        None => case.evidence.from_start.then(|| Bytes::new(0xffff)),
+        Some(scale) => Some(UNSCALED * (1 << scale.min(14))),
+        None => case.evidence.scaling_off.then_some(UNSCALED),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Amounts for people, places of hosts, and commands to paste.
 
 use super::Case;
-use estimate::diagnosis::Vantage;
+use estimate::diagnosis::{HostSettings, Vantage};
 use units::{Bytes, Rate, Span};
 
 /// Buffers are proposed in multiples of this.
@@ -43,6 +43,21 @@ impl Case<'_> {
         }
     }
 
+    /// Returns the settings of the receiver, if its socket was watched.
+    pub(super) fn receiver_settings(&self) -> Option<HostSettings> {
+        // At a sender's socket, only a receiver on the same host shows what sizes its window.
+        let seen = match self.evidence.vantage {
+            Vantage::SenderSocket => self.evidence.sizing.is_some(),
+            vantage => vantage == Vantage::ReceiverSocket,
+        };
+        self.evidence.host.filter(|_| seen)
+    }
+
+    /// Returns the settings of the sender, if its socket was watched.
+    pub(super) fn sender_settings(&self) -> Option<HostSettings> {
+        self.evidence.host.filter(|_| self.evidence.vantage == Vantage::SenderSocket)
+    }
+
     /// Returns the command that sizes the window of the receiving program.
     pub(super) fn tune(&self) -> String {
         let here = self.evidence.vantage == Vantage::ReceiverSocket;
@@ -56,14 +71,30 @@ impl Case<'_> {
     }
 }
 
-/// Returns the command that lets the kernel's receive buffers grow to `size`, or to Linux's default if that is more.
-pub(super) fn receive_memory(size: Bytes) -> String {
-    format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", in_steps(size.max(RECEIVE_DEFAULT)))
+/// Returns the command for a setting.
+pub(super) fn set(setting: &str) -> String {
+    format!("sysctl -w {setting}")
 }
 
-/// Returns the command that lets the kernel's send buffers grow to `size`, or to Linux's default if that is more.
-pub(super) fn send_memory(size: Bytes) -> String {
-    format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {}\"", in_steps(size.max(SEND_DEFAULT)))
+/// Returns the setting that lets the kernel's receive buffers grow to `size`, or to Linux's default if that is more. Its
+/// other numbers stay.
+pub(super) fn receive_memory(size: Bytes, settings: Option<&HostSettings>) -> String {
+    let usual = [Bytes::new(4096), Bytes::new(131_072), RECEIVE_DEFAULT];
+    let now = settings.map_or(usual, |settings| settings.receive_memory);
+    format!("net.ipv4.tcp_rmem=\"{}\"", memory(size.max(RECEIVE_DEFAULT), now))
+}
+
+/// Returns the setting that lets the kernel's send buffers grow to `size`, or to Linux's default if that is more. Its
+/// other numbers stay.
+pub(super) fn send_memory(size: Bytes, settings: Option<&HostSettings>) -> String {
+    let usual = [Bytes::new(4096), Bytes::new(16_384), SEND_DEFAULT];
+    let now = settings.map_or(usual, |settings| settings.send_memory);
+    format!("net.ipv4.tcp_wmem=\"{}\"", memory(size.max(SEND_DEFAULT), now))
+}
+
+/// Returns the three numbers of a setting whose largest becomes `size`.
+fn memory(size: Bytes, [least, first, largest]: [Bytes; 3]) -> String {
+    format!("{} {} {}", least.get(), first.get(), in_steps(size).max(largest.get()))
 }
 
 /// Rounds a buffer up to a whole number of steps.
