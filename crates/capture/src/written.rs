@@ -55,12 +55,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Returns an error of `out`.
-    pub fn new(
-        out: W,
-        application: &str,
-        comment: &str,
-        interfaces: &[Interface<'_>],
-    ) -> io::Result<Self> {
+    pub fn new(out: W, application: &str, comment: &str, interfaces: &[Interface<'_>]) -> io::Result<Self> {
         let (packets, block) = (vec![0; interfaces.len()], Vec::new());
         let mut writer = Self { out, block, packets, last: 0 };
         writer.begin(SECTION);

@@ -144,7 +144,7 @@ impl Path {
                 }
                 None => Direction::Free(Line::new(config.reverse_delay, config.extra_delays)),
             },
-            store: Store { tap, ..Store::new() },
+            store: Store::new().tapped(tap),
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
@@ -164,7 +164,7 @@ impl Path {
             thread: Some(thread),
             failure,
             origin: OnceLock::new(),
-            started: clock.instant(units::Time::ZERO),
+            started: clock.instant(Time::ZERO),
             lag,
             limits_back,
             tap: taker,

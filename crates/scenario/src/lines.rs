@@ -6,8 +6,8 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack,
-    Theory, Threshold, Volume, WindowVariant,
+    Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread,
+    Stack, Theory, Threshold, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -194,7 +194,7 @@ impl Written for FlowChoice {
     fn written(&self) -> String {
         match self {
             Self::Name(name) => name.written(),
-            Self::Number(number) => number.written(),
+            Self::Index(index) => index.written(),
         }
     }
 }

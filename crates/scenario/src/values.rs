@@ -143,8 +143,8 @@ pub enum RecordedFlows {
 pub enum FlowChoice {
     /// The flow of this name, or all flows of the table of this name.
     Name(String),
-    /// The flow of this number: the first one of a summary is 1.
-    Number(u64),
+    /// The flow of this index: the first one of a summary is 0.
+    Index(u64),
 }
 
 /// A column of the series.

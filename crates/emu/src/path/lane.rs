@@ -137,6 +137,11 @@ impl Store {
         Ok(Some(Frame { length, split }))
     }
 
+    /// Copies packets for a capture, if there is a tap.
+    pub(super) fn tapped(self, tap: Option<Box<Tap>>) -> Self {
+        Self { tap, ..self }
+    }
+
     /// Copies a packet that was just read for the capture, segment by segment.
     pub(super) fn copy_read(&mut self, now: Time, far: bool, frame: &Frame) {
         let (Some(tap), Some(split)) = (&mut self.tap, frame.split) else { return };

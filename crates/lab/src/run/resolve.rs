@@ -30,8 +30,8 @@ use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use scenario::{Column, Complaints, Document, Faults, Scenario, Stack, Theory};
 use sim::{CellPlan, TrafficPlan};
-use traffic::Unresponsive;
 use std::path::PathBuf;
+use traffic::Unresponsive;
 use units::{Bytes, Complaint, Rate, Span};
 use ways::Directions;
 

@@ -35,6 +35,7 @@ use headline::headline;
 use scenario::{Document, Faults, FigureNumbers, FigureSpec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::{Complaint, Span, is_visible};
 
 /// The most threads. More threads than any machine has cores would only cost memory.
@@ -178,7 +179,7 @@ impl Experiment {
         if runs > 1 {
             return refused(format!("a capture of {runs} runs"), "one run", "leave out --repeat");
         }
-        task.resolved.capture = Some(file.to_owned());
+        Arc::make_mut(&mut task.resolved).capture = Some(file.to_owned());
         Ok(self)
     }
 

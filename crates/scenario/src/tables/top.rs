@@ -190,14 +190,14 @@ table! {
     }
     /// flows that have series of their own. `"sample"`: all flows, or of more than 32 as many, with the first of
     /// each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet` and in the
-    /// report. A list has names of flows and of `[[flow]]` tables, and numbers, of which the first flow's is 1
+    /// report. A list has names of flows and of `[[flow]]` tables, and indices of flows from 0
     pub flows: RecordedFlows [serde(skip_serializing_if = "is_default")] = recorded_flows(at) => {
-        kind: r#"`"sample"`, `"all"`, or a list of names and numbers"#, default: Written(r#""sample""#),
+        kind: r#"`"sample"`, `"all"`, or a list of names and indices"#, default: Written(r#""sample""#),
         engines: "model sim",
         why: "more than 32 curves cannot be told apart", from: OWN,
     }
     /// a row for each acknowledgement that reaches a sender, in
-    /// [`acks.parquet`](../guide/scenario.md#acks): of all flows, or of those that a list in `flows` names
+    /// [`acks.parquet`](../guide/packets.md#acknowledgements): of all flows, or of those that a list in `flows` names
     pub acks: bool [serde(skip_serializing_if = "is_default")] = at.boolean() => {
         kind: "`true`, `false`", default: Written("false"),
         engines: "sim", refused_by: "live",
@@ -223,7 +223,7 @@ fn fairness(at: &ValueAt<'_>, every: Span) -> Option<Span> {
     Some(interval)
 }
 
-/// Reads the flows with series: a word, or a list of names and numbers.
+/// Reads the flows with series: a word, or a list of names and indices.
 fn recorded_flows(at: &ValueAt<'_>) -> Option<RecordedFlows> {
     if !matches!(at.node.value, Value::List(_)) {
         let all = at.word_among(&[("sample", false), ("all", true)])?;
@@ -231,11 +231,11 @@ fn recorded_flows(at: &ValueAt<'_>) -> Option<RecordedFlows> {
     }
     let items = at.items();
     if items.is_empty() {
-        at.fault("an empty list", "at least one name or number of a flow", None);
+        at.fault("an empty list", "at least one name or index of a flow", None);
         return None;
     }
     let choice = |item: &ValueAt<'_>| match item.node.value {
-        Value::Integer(_) => Some(FlowChoice::Number(item.positive("flow number 0; the first flow is number 1")?)),
+        Value::Integer(_) => Some(FlowChoice::Index(item.integer(0..=u64::MAX)?)),
         _ => Some(FlowChoice::Name(item.text()?)),
     };
     let choices: Vec<_> = items.iter().map(choice).collect();

@@ -9,7 +9,8 @@ mod spread;
 use self::capture::{RunCapture, unwritable};
 use self::recorder::SeriesRecorder;
 use super::{
-    EngineError, Misfit, Progress, ended_early, marked, no_foreign_control, outlasts_warmup, sizer_notes, synchronized,
+    EngineError, Misfit, Progress, ended_early, marked, no_foreign_control, outlasts_warmup, sizer_notes,
+    synchronized,
 };
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};

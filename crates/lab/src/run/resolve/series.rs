@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 12;
 /// table as far as there is room, then others at equal distances. `None` means all flows.
 ///
 /// # Errors
-/// If the list has a name or a number that no flow has.
+/// If the list has a name or an index that no flow has.
 pub(super) fn sample(
     scenario: &Scenario,
     flows: &[ResolvedFlow],
@@ -44,27 +44,34 @@ fn listed(
     for (place, choice) in choices.iter().enumerate() {
         let before = chosen.len();
         match choice {
-            FlowChoice::Number(number) => chosen.extend(
-                usize::try_from(number - 1).ok().filter(|index| *index < flows.len()),
-            ),
+            FlowChoice::Index(index) => {
+                chosen.extend(usize::try_from(*index).ok().filter(|index| *index < flows.len()))
+            }
             FlowChoice::Name(name) => {
                 let is_it = |flow: &ResolvedFlow| {
-                    flow.name == *name || scenario.flows.get(flow.entry).is_some_and(|table| table.name == *name)
+                    flow.name == *name
+                        || scenario.flows.get(flow.entry).is_some_and(|table| table.name == *name)
                 };
                 chosen.extend((0..flows.len()).filter(|index| is_it(&flows[*index])));
             }
         }
         if chosen.len() == before {
             let found = match choice {
-                FlowChoice::Number(number) => format!("flow number {number}, and the scenario has {}", flows.len()),
+                FlowChoice::Index(index) => {
+                    format!("flow {index}, and the scenario has {}", flows.len())
+                }
                 FlowChoice::Name(name) => format!("unknown flow \"{name}\""),
             };
             let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).take(MOST_NAMED).collect();
             let more = if flows.len() > MOST_NAMED { " and so on" } else { "" };
-            let accepted = format!("{}{more}; or a number from 1 to {}", names.join(", "), flows.len());
+            let accepted = format!(
+                "{}{more}; or an index from 0 to {}",
+                names.join(", "),
+                flows.len().saturating_sub(1)
+            );
             let help = match choice {
                 FlowChoice::Name(name) => did_you_mean(name, names),
-                FlowChoice::Number(_) => None,
+                FlowChoice::Index(_) => None,
             };
             let complaint = Complaint::new(format!("record.flows[{place}]"), found).accepted(accepted);
             faults.push(Complaint { help, ..complaint });

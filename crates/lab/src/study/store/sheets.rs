@@ -5,8 +5,8 @@
 
 use crate::run::metric::Unit;
 use crate::run::record::{
-    AckRow, AckSeries, FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries, measure_names,
-    measure_values,
+    AckRow, AckSeries, FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries,
+    measure_names, measure_values,
 };
 use crate::study::table::{Column, Field, Table};
 use std::borrow::Cow;

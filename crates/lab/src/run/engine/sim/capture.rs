@@ -54,7 +54,9 @@ impl RunCapture {
         let comment = format!("{title} (scenario {hash}, simulated); the run begins at {EPOCH_S} s");
         let connections: Vec<Connection> = (0..)
             .zip(resolved.connections())
-            .map(|(index, flow)| Connection::new(index, flow, index as usize >= resolved.flows.len(), resolved))
+            .map(|(index, flow)| {
+                Connection::new(index, flow, index as usize >= resolved.flows.len(), resolved)
+            })
             .collect();
         let longest = resolved.connections().map(|flow| flow.base_rtt).max().unwrap_or_default();
         let mut capture = Self {
@@ -112,7 +114,8 @@ impl RunCapture {
         while let Some(Reverse(first)) = self.waiting.peek()
             && first.nanos < settled
         {
-            let Some(Reverse(Waiting { nanos, interface, original, headers, .. })) = self.waiting.pop() else {
+            let Some(Reverse(Waiting { nanos, interface, original, headers, .. })) = self.waiting.pop()
+            else {
                 return;
             };
             if self.failed.is_none() {
