@@ -60,7 +60,7 @@ class Run(Mapping[str, "float | int | None"]):
         return self._native.series_names
 
     def series(self, name: str) -> Frame:
-        """Returns what changed with time: "flows", "link", "spread" or "fairness"; or "queue", the queue's lengths.
+        """Returns what changed with time: "flows", "link", "spread", "fairness" or "acks"; or "queue", the queue's lengths.
 
         The columns are those of the Parquet files that the command writes. KeyError if the run has no such series.
         """

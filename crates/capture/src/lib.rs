@@ -3,7 +3,7 @@
 //! The entry points are [`read`] and [`connections::connections`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs`
 //! find the packets in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands
 //! them to `order.rs`, `directions.rs` and `segments.rs`. `connections.rs` takes the packets of captures instead.
-//! `over_time.rs` reads files that say how a link changes. Files are untrusted: no bytes cause a panic, and memory has
+//! `over_time.rs` reads files that say how a link changes. `written.rs` writes captures. Files are untrusted: no bytes cause a panic, and memory has
 //! stated bounds. Files are opened elsewhere.
 
 pub mod connections;
@@ -25,6 +25,7 @@ mod pcap;
 mod pcapng;
 mod recording;
 mod segments;
+pub mod written;
 
 pub use directions::{PacketFilter, Prefix};
 pub use error::{Place, TraceError};

@@ -121,6 +121,9 @@ pub(crate) struct RunOptions {
     /// Print the summary as JSON, one object per line and point of the sweep
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the TCP packets of the simulation to FILE as pcapng, at both ends of the path. Wireshark reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
     /// Folder for results; "none" keeps nothing
     #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,

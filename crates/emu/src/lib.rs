@@ -13,7 +13,7 @@
 //! - `privilege.rs`, `namespace.rs`: the rights, and namespaces that end with their programs.
 //! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: the segments, flows, marks and buffers of packets.
-//! - `path.rs` and `path/`: the path itself.
+//! - `path.rs` and `path/`: the path itself; `tap.rs`: copies of its packets.
 //! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: the user who runs CMD; `children.rs`: how processes end.
 //!
 //! ```no_run
@@ -58,6 +58,7 @@ mod pool;
 pub mod privilege;
 mod segment;
 pub mod shell;
+pub mod tap;
 mod tun;
 mod user;
 mod vnet;

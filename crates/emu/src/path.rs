@@ -32,6 +32,7 @@ pub use lag::PathLag;
 pub use report::{Lateness, LinkSample, PathReport, RateVerdict};
 pub use time::Stalls;
 
+use crate::tap::{PacketSink, Tap, TapThread};
 use crate::tun::{self, Tun, TunConfig};
 use crate::{EmuError, Namespace, interface};
 use driver::{Command, Driver, Schedule};
@@ -49,7 +50,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use time::PathTime;
 use units::random::Stream;
-use units::{Bytes, Complaint, Span};
+use units::{Bytes, Complaint, Span, Time};
 
 /// The sender's address. Both addresses are from the range for networks between networks (RFC 6598), and exist only
 /// inside the path's namespaces.
@@ -71,6 +72,8 @@ pub struct Path {
     started: Instant,
     lag: PathLag,
     limits_back: bool,
+    /// The thread that takes copies of the packets, if there is a capture.
+    tap: Option<TapThread>,
     /// The counts of the two hosts' losses at the last [`begin`](Path::begin).
     lost: [HostLosses; 2],
 }
@@ -83,6 +86,14 @@ impl Path {
     /// [`EmuError::Refused`] if [`PathConfig::check`] refuses, [`EmuError::Missing`] or [`EmuError::Os`] if the machine
     /// does not allow it.
     pub fn start(config: PathConfig) -> Result<Self, EmuError> {
+        Self::start_with(config, None)
+    }
+
+    /// Starts the path as [`start`](Path::start) does, and gives copies of all packets to `sink`.
+    ///
+    /// # Errors
+    /// As for [`start`](Path::start).
+    pub fn start_with(config: PathConfig, sink: Option<Box<dyn PacketSink>>) -> Result<Self, EmuError> {
         config.check()?;
         let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&sender, &receiver] {
@@ -101,6 +112,9 @@ impl Path {
         let clock = Clock::start();
         let path_time = PathTime::new(clock);
         let lag = path_time.lag();
+        let epoch = clock.since_1970() - clock.now().since(Time::ZERO);
+        let tap = sink.map(|sink| Tap::start(sink, epoch.since(Time::ZERO).as_nanos())).transpose()?;
+        let (tap, taker) = tap.map_or((None, None), |(tap, taker)| (Some(Box::new(tap)), Some(taker)));
         let driver = Driver {
             devices,
             commands: received,
@@ -130,7 +144,7 @@ impl Path {
                 }
                 None => Direction::Free(Line::new(config.reverse_delay, config.extra_delays)),
             },
-            store: Store::new(),
+            store: Store::new().tapped(tap),
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
@@ -150,9 +164,10 @@ impl Path {
             thread: Some(thread),
             failure,
             origin: OnceLock::new(),
-            started: clock.instant(units::Time::ZERO),
+            started: clock.instant(Time::ZERO),
             lag,
             limits_back,
+            tap: taker,
             lost: [HostLosses::NONE; 2],
         })
     }
@@ -240,6 +255,11 @@ impl Path {
             namespace.sysctl("net.ipv4.tcp_rmem", &format!("4096 131072 {most}"))?;
         }
         Ok(())
+    }
+
+    /// Takes the thread that takes copies of the packets, to [join](TapThread::join) it once the path has ended.
+    pub fn take_tap(&mut self) -> Option<TapThread> {
+        self.tap.take()
     }
 
     /// Ends the path and returns its report. The measured interval ends now, if it has not ended before.

@@ -17,6 +17,7 @@
 
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
+use crate::tap::{PacketSink, TapThread};
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
 use host::waiting::ProcessTree;
 use host::{PollFd, PollFlags};
@@ -25,6 +26,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
@@ -39,7 +41,6 @@ const SERVER_GRACE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The programs to run, and the path between them.
-#[derive(Clone, Debug)]
 pub struct Shell {
     /// The path between the two ends.
     pub path: PathConfig,
@@ -51,6 +52,8 @@ pub struct Shell {
     pub control: Option<String>,
     /// The user who runs both programs; `None`: the user of the calling process.
     pub user: Option<User>,
+    /// The object that takes copies of all packets; `None`: none are made.
+    pub sink: Option<Box<dyn PacketSink>>,
 }
 
 /// The result of a run.
@@ -62,6 +65,8 @@ pub struct Outcome {
     pub report: PathReport,
     /// The congestion control of connections whose programs chose none.
     pub control: String,
+    /// The number of packets that were not copied, or the error of the sink; `None`: no copies were asked for.
+    pub copies: Option<io::Result<u64>>,
 }
 
 /// Runs the command and waits for it; `note` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
@@ -82,7 +87,7 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     };
     keep_ends();
     let signals = Signals::take()?;
-    let mut path = Path::start(shell.path)?;
+    let mut path = Path::start_with(shell.path, shell.sink)?;
     let (by_route, control) = match shell.control {
         Some(name) => (path.set_control(&name)?, name),
         None => (false, path.default_control()?),
@@ -126,7 +131,9 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         let _ = server.end();
     }
     let status = status?;
+    let tap = path.take_tap();
     let mut report = path.stop()?;
+    let copies = tap.map(TapThread::join);
     report.hosts[0].waited = Some((near.longest(), ran));
     report.hosts[1].waited = far.map(|far| (far.longest(), ran));
     if by_route {
@@ -135,7 +142,7 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
              program chooses before it connects or listens"
         ));
     }
-    Ok(Outcome { code: code(status), report, control })
+    Ok(Outcome { code: code(status), report, control, copies })
 }
 
 /// Gives a command the addresses of the ends, and the far namespace, as variables.

@@ -64,6 +64,7 @@ impl HostError {
                 let here: Vec<&str> = available.split_whitespace().collect();
                 Complaint::new("", format!("congestion control {control:?} cannot be used: {source}"))
                     .accepted(here.join(", "))
+                    .help(format!("load its module if there is one: sudo modprobe tcp_{control}"))
             }
             Self::Option { option, value, source } => {
                 Complaint::new("", format!("cannot set {option} to {value}: {source}"))

@@ -98,6 +98,7 @@ impl From<EngineError> for Error {
             EngineError::NothingMeasured(complaint) | EngineError::TooLarge(complaint) => {
                 Self::new(ErrorKind::Engine, complaint)
             }
+            EngineError::Capture(complaint) => Self::new(ErrorKind::Environment, complaint),
             EngineError::Stopped => Self::words(ErrorKind::Stopped, error),
             // This error counts as wrong usage, because the user chose the scenario together with an engine that cannot
             // run it.

@@ -58,6 +58,6 @@ fn a_scenario_with_its_router_runs_without_loss_or_queue() {
     let misfit =
         check(Engine::Live, &resolve_document(&document).expect("right")).expect_err("refused").to_string();
     let why =
-        if cfg!(feature = "kernel") { "no kernel has control \"xcp\"" } else { "leaves the kernel out" };
+        if cfg!(feature = "kernel") { "this kernel has no control \"xcp\"" } else { "leaves the kernel out" };
     assert!(misfit.contains(why), "{misfit}");
 }

@@ -54,7 +54,11 @@ fn controls_that_need_routers_have_no_quic() {
 fn the_error_for_a_control_that_the_kernel_lacks_offers_quic() {
     misfit(
         "[[flow]]\ncontrol = 'madison'",
-        &["flow[0].control: no kernel has control \"madison\"", "reno, cubic, bbr", "transport = \"quic\""],
+        &[
+            "flow[0].control: this kernel has no control \"madison\"",
+            "reno, cubic, bbr",
+            "transport = \"quic\"",
+        ],
     );
     assert_eq!(check(Engine::Live, &resolved("[[flow]]\ncontrol = 'madison'\ntransport = 'quic'")), Ok(()));
 }

@@ -149,7 +149,7 @@ fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
     spec.engines = vec![scenario::FigureEngine::Live];
     assert_eq!(steps(&spec, &tasks), 12);
     let refused = check(&tasks, &engines(&spec)).unwrap_err().to_string();
-    assert!(refused.contains("no kernel has control \"vegas\""), "{refused}");
+    assert!(refused.contains("this kernel has no control \"vegas\""), "{refused}");
     let mut both = spec.clone();
     both.engines.push(scenario::FigureEngine::Sim);
     check(&tasks, &engines(&both)).unwrap();

@@ -6,8 +6,8 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread, Stack,
-    Theory, Threshold, Volume, WindowVariant,
+    Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread,
+    Stack, Theory, Threshold, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -176,9 +176,28 @@ macro_rules! written {
 written!(Span, Rate, Bytes, Fraction, Limit, Volume => quoted);
 written!(bool, u64, u32, i32, usize => plain);
 written!(
-    Host, Theory, Stack, Column, RecordedFlows, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
+    Host, Theory, Stack, Column, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
     WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection => word
 );
+
+impl Written for RecordedFlows {
+    fn written(&self) -> String {
+        match self {
+            Self::Sample => "sample".written(),
+            Self::All => "all".written(),
+            Self::These(choices) => choices.written(),
+        }
+    }
+}
+
+impl Written for FlowChoice {
+    fn written(&self) -> String {
+        match self {
+            Self::Name(name) => name.written(),
+            Self::Index(index) => index.written(),
+        }
+    }
+}
 
 impl Written for f64 {
     fn written(&self) -> String {

@@ -14,8 +14,8 @@ pub use crate::tables::top::{Live, Model, Record, Scenario};
 pub use crate::tables::traffic::{Pattern, Replay, Sessions, Traffic};
 pub use crate::tables::wlan::{Access, Backhaul, Categories, CellWay, Saturated, Station, Wlan};
 pub use crate::values::{
-    AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, Limit, RecordedFlows,
-    SocketBuffer, Spread, Stack, Theory, Threshold, Volume,
+    AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, FlowChoice, Limit,
+    RecordedFlows, SocketBuffer, Spread, Stack, Theory, Threshold, Volume,
 };
 pub use transport::{
     BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,

@@ -123,15 +123,28 @@ pub enum Stack {
     Classic,
 }
 
-/// The flows with series of their own, if a scenario has many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// The flows with series of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordedFlows {
-    /// A sample; percentiles over all flows stand for the others.
+    /// A sample if there are many flows; percentiles over all flows stand for the others.
     #[default]
     Sample,
     /// All of them.
     All,
+    /// These.
+    #[serde(untagged)]
+    These(Vec<FlowChoice>),
+}
+
+/// A choice of flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum FlowChoice {
+    /// The flow of this name, or all flows of the table of this name.
+    Name(String),
+    /// The flow of this index: the first one of a summary is 0.
+    Index(u64),
 }
 
 /// A column of the series.

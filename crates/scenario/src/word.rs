@@ -3,7 +3,7 @@
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FigureEngine, LossDetection, RecordedFlows, Recovery, Stack, Theory, WindowVariant,
+    Direction, FigureEngine, LossDetection, Recovery, Stack, Theory, WindowVariant,
 };
 
 /// A value that is written as a word.
@@ -25,7 +25,6 @@ words! {
     Theory: "nearest" Nearest, "slow start" SlowStart, "mft" Mft, "fixed point" FixedPoint, "fluid" Fluid;
     Stack: "modern" Modern, "classic" Classic;
     Column: "rate" Rate, "rtt" Rtt, "window" Window, "backlog" Backlog, "drops" Drops, "measures" Measures, "data" Data;
-    RecordedFlows: "sample" Sample, "all" All;
     Carrier: "tcp" Tcp, "quic" Quic;
     Direction: "forward" Forward, "reverse" Reverse;
     Recovery: "rfc6675" Rfc6675, "prr" Prr, "sack1" Sack1, "reno" Reno;

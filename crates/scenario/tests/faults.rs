@@ -378,6 +378,9 @@ fn records_have_known_columns_and_an_interval() {
         &["record.flows: unknown \"al\"", "accepted: \"sample\", \"all\"", "did you mean \"all\"?"],
     );
     says(&further("[record]\nflows = 12"), &["record.flows"]);
+    says(&further("[record]\nflows = []"), &["record.flows: an empty list"]);
+    says(&further("[record]\nflows = [-1]"), &["record.flows[0]"]);
+    says(&further("[record]\nflows = [true]"), &["record.flows[0]"]);
     says(&further("[live]\nstack = 'clasic'"), &["did you mean \"classic\"?"]);
     says(&further("[lan]\nphy = '802.11g'"), &["lan: unknown key", "accepted: title, source, seed"]);
 }

@@ -125,6 +125,9 @@ fn every_value_changes_it() {
         ("record.every", "1s"),
         ("record.columns", "[]"),
         ("record.flows", "all"),
+        ("record.flows", "[0]"),
+        ("record.flows", "['a', 0]"),
+        ("record.acks", "true"),
     ] {
         let mut document = Document::parse("x.toml", TEXT).unwrap();
         document.set(key, value).unwrap();

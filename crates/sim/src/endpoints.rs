@@ -63,6 +63,17 @@ impl Endpoints {
         }
     }
 
+    /// Returns the flow of `index`, or the connection of that user.
+    pub(crate) fn flow(&self, index: usize) -> Option<&Flow> {
+        self.flows.get(index).or_else(|| self.population.flow(index))
+    }
+
+    /// Lets acknowledgements list their blocks as on the wire.
+    pub(crate) fn keep_blocks(&mut self) {
+        self.flows.iter_mut().for_each(Flow::keep_blocks);
+        self.population.keep_blocks();
+    }
+
     /// Hands a packet to its receiver as it leaves its last queue. Called only if acknowledgements cross queues.
     /// Returns the packet with which the receiver answers.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {

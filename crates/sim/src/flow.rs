@@ -6,6 +6,7 @@ mod loading;
 mod opening;
 mod probing;
 mod receiving;
+mod watching;
 mod way_back;
 
 use crate::medium::Medium;
@@ -298,12 +299,16 @@ impl Flow {
         blocks: &[Block],
         medium: &mut M,
     ) {
-        if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
+        let sample = self.sender.on_ack::<F>(now, ack, blocks);
+        if let Some(rtt) = sample {
             self.samples.observe(rtt);
             if M::CARRIES_ACKNOWLEDGEMENTS {
                 let most = &mut self.rare.counts.special().max_smoothed_rtt;
                 *most = (*most).max(self.sender.smoothed_rtt());
             }
+        }
+        if M::WATCHED {
+            self.show_ack(now, ack, blocks, sample, medium);
         }
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);

@@ -23,10 +23,10 @@
 //!
 //! Reading order:
 //! - `plan.rs`: the input; `simulation.rs`: the loop; `agenda.rs`, `packet.rs`, `early.rs`;
-//! - `medium.rs` and `medium/`: one link, a network of links, a wireless cell;
+//! - `medium.rs` and `medium/`: one link, a network of links, a wireless cell, a record of their packets;
 //! - `endpoints.rs`: flows and users by one index; `flow.rs`: sender and receiver of one transfer;
 //! - `user.rs` and `population.rs`: Engset sessions; `tcp.rs` and `tcp/`: the protocol;
-//! - `recorder.rs` and `outcome.rs`: the output.
+//! - `recorder.rs`, `watched.rs` and `outcome.rs`: the output.
 //!
 //! ```
 //! use link::{Limit, LinkConfig};
@@ -63,6 +63,7 @@ mod simulation;
 mod tagged;
 mod tcp;
 mod user;
+mod watched;
 
 pub use outcome::{AccessReport, BATCHES, CellReport, FlowReport, Outcome, SessionsReport, TooLarge};
 pub use plan::{
@@ -72,3 +73,4 @@ pub use plan::{
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;
 pub use transport::{Host, LossDetection, Recovery, Transport};
+pub use watched::{AckView, PacketView, PathEnd, SegmentView, SenderState, Watches};

@@ -2,19 +2,22 @@
 //!
 //! Reading order: the trait, then `medium/lines.rs` (packets under way behind the queues), `medium/tight.rs` (one link)
 //! and `medium/assisted.rs` (one link whose router advises senders). Then `medium/network.rs` (several links) and
-//! `medium/cell.rs` (a wireless cell).
+//! `medium/cell.rs` (a wireless cell), and `medium/watched.rs` (any of them, with a record of
+//! its packets).
 
 mod assisted;
 mod cell;
 mod lines;
 mod network;
 mod tight;
+mod watched;
 
 pub(crate) use assisted::AssistedLink;
 pub(crate) use cell::WirelessCell;
 pub(crate) use lines::Lines;
 pub(crate) use network::Network;
 pub(crate) use tight::TightLink;
+pub(crate) use watched::{Seen, Watched, ways_back};
 
 use crate::outcome::CellReport;
 use crate::packet::{Kind, Packet, UnderWay};
@@ -32,6 +35,24 @@ pub(crate) trait Medium {
 
     /// True if the medium's router reads headers and answers. If false, the code for that is compiled out.
     const ASSISTS: bool = false;
+
+    /// True if the medium records the packets that it carries. If false, the code for that is compiled out.
+    const WATCHED: bool = false;
+
+    /// Records what a flow shows of its acknowledgements and connections.
+    fn show(&mut self, seen: Seen) {
+        let _ = seen;
+    }
+
+    /// Takes the record since the last call.
+    fn take_seen(&mut self) -> Vec<Seen> {
+        Vec::new()
+    }
+
+    /// Gives back the room of a record that was taken.
+    fn give_back(&mut self, seen: Vec<Seen>) {
+        drop(seen);
+    }
 
     /// Offers a packet to the medium; returns false if the medium drops it at once.
     fn offer(&mut self, now: Time, packet: Packet) -> bool;

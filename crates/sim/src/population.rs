@@ -1,5 +1,6 @@
 //! The users of all populations, one slot of the agenda each.
 
+use crate::flow::Flow;
 use crate::medium::Medium;
 use crate::outcome::SessionsReport;
 use crate::packet::{Kind, Packet, UnderWay};
@@ -31,6 +32,16 @@ impl Population {
         let plan_of =
             (0..).zip(&plans).flat_map(|(index, plan)| iter::repeat_n(index, plan.users())).collect();
         Self { first, users, plan_of, tallies: plans.iter().map(|_| Tally::default()).collect(), plans }
+    }
+
+    /// Returns the connection of the user of `slot`.
+    pub(crate) fn flow(&self, slot: usize) -> Option<&Flow> {
+        self.users.get(slot.checked_sub(self.first)?).map(User::flow)
+    }
+
+    /// Lets acknowledgements list their blocks as on the wire.
+    pub(crate) fn keep_blocks(&mut self) {
+        self.users.iter_mut().for_each(User::keep_blocks);
     }
 
     pub(crate) fn len(&self) -> usize {

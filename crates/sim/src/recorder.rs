@@ -1,5 +1,6 @@
-//! Recorders watch a run at fixed intervals; a run without one pays nothing.
+//! Recorders watch a run at fixed intervals, and packet by packet if they ask for that; a run without one pays nothing.
 
+use crate::watched::{AckView, PacketView, Watches};
 use link::LinkState;
 use std::ops::ControlFlow;
 use units::{Bytes, Span, Time};
@@ -43,6 +44,23 @@ pub trait Recorder {
     /// Records the limit of the watched queue at `at`, in packets, if the limit moves.
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
+    }
+    /// Returns the packets and acknowledgements to show. It is asked once, before the run.
+    fn watches(&self) -> Watches {
+        Watches::default()
+    }
+    /// Takes an acknowledgement that reached a sender.
+    fn acknowledged(&mut self, ack: &AckView) {
+        let _ = ack;
+    }
+    /// Takes a packet, at an event of the time `now`. No packet that is shown later has a time before `now` less the
+    /// longest base RTT.
+    fn packet(&mut self, now: Time, packet: PacketView) {
+        let _ = (now, packet);
+    }
+    /// Takes note that the flow number `index` begins a new connection at `at`, at an event of that time.
+    fn connection(&mut self, at: Time, index: usize) {
+        let _ = (at, index);
     }
     /// Returns the simulated time between two calls of [`Recorder::reached`]; `None`: no calls. A call can end the run
     /// but not change it otherwise.

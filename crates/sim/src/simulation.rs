@@ -4,6 +4,7 @@
 #[path = "../tests/within/foreign_parts.rs"]
 mod foreign_parts;
 mod links;
+mod showing;
 mod timer;
 mod turn_into;
 
@@ -14,7 +15,7 @@ use turn_into::turn_into;
 use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
-use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink, WirelessCell};
+use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink, Watched, WirelessCell, ways_back};
 use crate::outcome::{BATCHES, Outcome, TooLarge};
 use crate::packet::Packet;
 use crate::plan::{LinkPlan, Plan, Topology, TrafficPlan};
@@ -53,6 +54,8 @@ struct Run<R> {
     batches: Vec<(Time, LinkState)>,
     /// Flows that leave and the times at which they do, the latest first.
     leaving: Vec<(Time, usize)>,
+    /// The way back of each connection, if the recorder watches packets: see [`ways_back`].
+    watched: Option<Vec<Option<Span>>>,
     recorder: R,
 }
 
@@ -148,12 +151,16 @@ impl<R: Recorder> Simulation<R> {
     ///
     /// # Errors
     /// Returns [`TooLarge`] once all memory of the run is free again.
-    pub fn try_run(self) -> Result<Outcome<R>, TooLarge<R>> {
-        match self.carrier {
-            AnyMedium::Tight(link) => self.course.run(*link),
-            AnyMedium::Assisted(link) => self.course.run(*link),
-            AnyMedium::Network(network) => self.course.run(*network),
-            AnyMedium::Cell(cell) => self.course.run(*cell),
+    pub fn try_run(mut self) -> Result<Outcome<R>, TooLarge<R>> {
+        match (self.carrier, self.course.watched.take()) {
+            (AnyMedium::Tight(link), None) => self.course.run(*link),
+            (AnyMedium::Assisted(link), None) => self.course.run(*link),
+            (AnyMedium::Network(network), None) => self.course.run(*network),
+            (AnyMedium::Cell(cell), None) => self.course.run(*cell),
+            (AnyMedium::Tight(link), Some(back)) => self.course.run(Watched::new(*link, back)),
+            (AnyMedium::Assisted(link), Some(back)) => self.course.run(Watched::new(*link, back)),
+            (AnyMedium::Network(network), Some(back)) => self.course.run(Watched::new(*network, back)),
+            (AnyMedium::Cell(cell), Some(back)) => self.course.run(Watched::new(*cell, back)),
         }
     }
 }
@@ -176,16 +183,23 @@ impl<R: Recorder> Run<R> {
         let mut leaving: Vec<(Time, usize)> = plan.leaving().collect();
         leaving.sort_unstable_by(|a, b| b.cmp(a));
         let tight = plan.topology.tight();
+        let watches = recorder.watches();
+        let watched = watches.any().then(|| ways_back(&plan));
         let population = Population::new(plan.sessions, plan.flows.len(), seed);
         let flows = turn_into(plan.flows, |index, flow| Flow::new(index as u32, flow, seed));
+        let mut endpoints = Endpoints { flows, population };
+        if watches.packets {
+            endpoints.keep_blocks();
+        }
         Self {
-            endpoints: Endpoints { flows, population },
+            endpoints,
             sources: plan.traffic.iter().map(source).collect(),
             tight,
             end: plan.end,
             warmup: plan.warmup,
             batches: Vec::new(),
             leaving,
+            watched,
             recorder,
         }
     }
@@ -346,6 +360,9 @@ impl<R: Recorder> Run<R> {
                 |owner, kind| endpoints.on_drop(owner as usize, kind),
                 |slot, at| agenda.set(slot, at),
             );
+            if M::WATCHED {
+                self.show(now, &mut medium);
+            }
         }
         Ok(self.finish(medium, events, last))
     }
@@ -379,25 +396,6 @@ impl<R: Recorder> Run<R> {
         acted
     }
 
-    /// Hands segments to their receivers, and the packets that these send to the medium. Calls `due` with each owner's
-    /// next deadline.
-    #[inline(never)]
-    fn hand_over<M: Medium>(
-        &mut self,
-        now: Time,
-        arrived: &mut Vec<Packet>,
-        medium: &mut M,
-        mut due: impl FnMut(usize, Time),
-    ) {
-        for segment in arrived.drain(..) {
-            let index = segment.flow as usize;
-            if let Some(acknowledgement) = self.endpoints.receive(now, &segment) {
-                medium.offer(now, acknowledgement);
-            }
-            due(index, self.endpoints.deadline(index));
-        }
-    }
-
     /// Ends the warm-up or a batch; returns the time at which the next batch ends.
     fn end_batch(&mut self, now: Time, medium: &mut impl Medium) -> Time {
         if self.batches.is_empty() {
@@ -409,18 +407,6 @@ impl<R: Recorder> Run<R> {
         match self.end {
             Some(end) if ended < BATCHES => self.warmup + end.since(self.warmup) / BATCHES * ended,
             _ => Time::NEVER,
-        }
-    }
-
-    fn record(&mut self, now: Time, link: &LinkState) {
-        self.recorder.link(now, link);
-        let mut index = self.recorder.next_flow(now, 0);
-        while let Some(flow) = self.endpoints.flows.get(index) {
-            self.recorder.flow(now, index, &flow.view());
-            if self.recorder.wants_measures() {
-                flow.measures(&mut |name, value| self.recorder.measure(now, index, name, value));
-            }
-            index = self.recorder.next_flow(now, index + 1);
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::flow::Flow;
 use crate::handshake::Handshake;
-use crate::medium::Medium;
+use crate::medium::{Medium, Seen};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::SessionsPlan;
 use link::Histogram;
@@ -82,6 +82,7 @@ impl User {
             Phase::Thinking { .. } => {
                 let size = plan.size.draw(self.flow.payload(), &mut self.stream);
                 self.began = now;
+                medium.show(Seen::Opened { at: now, flow: self.index });
                 if plan.handshake {
                     let handshake = Handshake::new(self.syn_timeout);
                     return self.send_syn(now, size, handshake, tally, medium);
@@ -177,6 +178,16 @@ impl User {
             (Phase::Connecting { .. }, _) => tally.syns_dropped += 1,
             _ => self.flow.on_drop(),
         }
+    }
+
+    /// Returns the connection of the session under way.
+    pub(crate) fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// Lets acknowledgements list their blocks as on the wire.
+    pub(crate) fn keep_blocks(&mut self) {
+        self.flow.keep_blocks();
     }
 
     pub(crate) fn begin_measuring(&mut self, now: Time) {

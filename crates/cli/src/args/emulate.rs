@@ -63,6 +63,9 @@ pub(crate) struct EmulateOptions {
     /// Write a page to this file: the queueing delay, rate and drops of each direction against time
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Write all packets to FILE as pcapng, with an interface for each end of the path. Wireshark reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,

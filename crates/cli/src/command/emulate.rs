@@ -8,7 +8,7 @@ use crate::{print, source};
 use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
-use lab::run::emulated::{Control, EVERY, Emulated, path};
+use lab::run::emulated::{Control, EVERY, Emulated, PacketFile, path, uncopied, unwritable_capture};
 use lab::run::resolve::resolve_document;
 use lab::study::experiment::ExperimentError;
 use scenario::Faults;
@@ -44,7 +44,9 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let program = options.program.iter().map(Into::into).collect();
     let asked = options.control.is_some();
     let (server, control) = (options.server, options.control);
-    let shell = Shell { path: path.clone(), command: program, server, control, user };
+    let sink = options.pcap.as_deref().map(PacketFile::create).transpose().map_err(Problem::environment)?;
+    let sink = sink.map(|file| Box::new(file) as Box<dyn emu::tap::PacketSink>);
+    let shell = Shell { path: path.clone(), command: program, server, control, user, sink };
     let outcome = run_shell(shell, &|note| print::talk(format_args!("note: {note}")))?;
     let control = Control { name: outcome.control, asked };
     let emulated = Emulated::of(&outcome.report, &path, control, outcome.code);
@@ -64,6 +66,13 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         let html = report::emulated::html(&emulated, &program, &text, &command);
         replace(file, html.as_bytes()).map_err(|error| unwritable(file, &error))?;
         print::talk(format_args!("report: {}", file.display()));
+    }
+    if let (Some(file), Some(copies)) = (&options.pcap, outcome.copies) {
+        let missed = copies.map_err(|error| Problem::environment(unwritable_capture(file, &error)))?;
+        print::talk(format_args!("capture: {}", file.display()));
+        if let Some(note) = uncopied(missed) {
+            print::talk(format_args!("note: {note}"));
+        }
     }
     if options.json {
         print::json(&emulated)?;

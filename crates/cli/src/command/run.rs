@@ -16,6 +16,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     experiment.engines = vec![Engine::from(options.engine)];
     experiment.repeat = Some(options.repeat);
     experiment.command = source::command_line();
+    if let Some(file) = &options.pcap {
+        experiment = experiment.capture(file).map_err(Problem::usage)?;
+    }
     let bars = if options.json { Bars::silent().printing() } else { Bars::default() };
     let answers = bars.watch(|watch| experiment.run(watch))?;
     if !options.json {
@@ -29,5 +32,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
         }
     }
     folder.print_place(&answers);
+    if let Some(file) = &options.pcap {
+        print::talk(format_args!("capture: {}", file.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -199,9 +199,15 @@ impl Driver {
 
     fn deliver(&mut self, now: Time) -> Result<(), EmuError> {
         let by = now + self.wakes.ease;
+        if let Some(tap) = &mut self.store.tap {
+            tap.delivers(now, true);
+        }
         self.forward
             .deliver(now, by, &mut self.store, &self.devices[RECEIVER])
             .map_err(|error| gone("receiver", &error))?;
+        if let Some(tap) = &mut self.store.tap {
+            tap.delivers(now, false);
+        }
         self.reverse
             .deliver(now, by, &mut self.store, &self.devices[SENDER])
             .map_err(|error| gone("sender", &error))
@@ -217,6 +223,7 @@ impl Driver {
             };
             let now = self.time();
             self.advance(now);
+            self.store.copy_read(now, device == RECEIVER, &frame);
             if device == SENDER {
                 self.forward.arrive(now, &frame, &mut self.store);
             } else {

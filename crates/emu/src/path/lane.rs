@@ -11,6 +11,7 @@ use crate::ecn;
 use crate::flow::{FlowKey, Flows};
 use crate::pool::Pool;
 use crate::segment::{HEADERS_MAX, Split};
+use crate::tap::Tap;
 use crate::tun::{Tun, WriteOutcome};
 use crate::vnet::{VNET_LEN, VnetHeader};
 use link::traffic::Source;
@@ -108,6 +109,8 @@ pub(super) struct Store {
     pub(super) refused: u64,
     pub(super) scratch: Box<[u8]>,
     headers: Box<[u8; HEADERS_MAX]>,
+    /// The tap for copies of the packets, if there is a capture.
+    pub(super) tap: Option<Box<Tap>>,
 }
 
 impl Store {
@@ -120,6 +123,7 @@ impl Store {
             lateness: Histogram::default(),
             refused: 0,
             headers: Box::new([0; HEADERS_MAX]),
+            tap: None,
         }
     }
 
@@ -133,9 +137,38 @@ impl Store {
         Ok(Some(Frame { length, split }))
     }
 
+    /// Copies packets for a capture, if there is a tap.
+    pub(super) fn tapped(self, tap: Option<Box<Tap>>) -> Self {
+        Self { tap, ..self }
+    }
+
+    /// Copies a packet that was just read for the capture, segment by segment.
+    pub(super) fn copy_read(&mut self, now: Time, far: bool, frame: &Frame) {
+        let (Some(tap), Some(split)) = (&mut self.tap, frame.split) else { return };
+        let bytes = &self.scratch[..frame.length];
+        for index in 0..split.count() {
+            let (headers, rest) = split.frame(bytes, index..index + 1, &mut self.headers);
+            tap.copy(now, far, &self.headers[..headers], &bytes[rest]);
+        }
+    }
+
+    /// Copies the segments `run` of the packet in `slot` for the capture, as they are delivered.
+    fn copy_delivered(&mut self, slot: u32, run: Range<u32>, marked: bool) {
+        for index in run {
+            let (headers, rest) = self.frame(slot, index..index + 1, marked);
+            let frame = self.pool.get(slot).frame();
+            if let Some(tap) = &mut self.tap {
+                tap.delivered(&self.headers[..headers], &frame[rest]);
+            }
+        }
+    }
+
     /// Writes the segments `run` of the packet in `slot`, marked or not, and releases them.
     pub(super) fn write(&mut self, tun: &Tun, slot: u32, run: Range<u32>, marked: bool) -> io::Result<()> {
         let segments = run.end - run.start;
+        if self.tap.is_some() {
+            self.copy_delivered(slot, run.clone(), marked);
+        }
         let (headers, rest) = self.frame(slot, run, marked);
         let frame = self.pool.get(slot).frame();
         let parts = [IoSlice::new(&self.headers[..headers]), IoSlice::new(&frame[rest])];

@@ -3,6 +3,10 @@
 //! Here are the emulator's configuration and the numbers of each direction. The scenario's flows are left out of the
 //! configuration, since the program takes their place. Programs are started elsewhere (`emu::shell`).
 
+mod packets;
+
+pub use packets::{PacketFile, uncopied, unwritable_capture};
+
 use super::engine::{Misfit, live, no_cell};
 use super::record::{DelayStatistics, Engine, Hosts, OfferedRate};
 use super::resolve::Resolved;

@@ -44,6 +44,9 @@ pub enum EngineError {
     /// The run took more memory than it may.
     #[error(transparent)]
     TooLarge(Complaint),
+    /// The capture of a run's packets could not be written.
+    #[error(transparent)]
+    Capture(Complaint),
     /// [`Progress`] ended the run.
     #[error("the run was stopped")]
     Stopped,
@@ -95,6 +98,7 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     let ended = || resolved.warmup + Span::from_secs_f64(record.summary.measured_s);
     let end = resolved.end.or_else(|| (engine != Engine::Model).then(ended));
     record.notes.extend(over_quic(engine, resolved).map(Note::from));
+    record.notes.extend(foreign_controls(resolved).map(Note::from));
     record.notes.extend(few_acknowledgements(resolved).map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
@@ -108,6 +112,18 @@ fn over_quic(engine: Engine, resolved: &Resolved) -> Option<String> {
         format!(
             "{engine}: flows over QUIC are answered as TCP{rules}, whose segments stand for QUIC's packets"
         )
+    })
+}
+
+/// Names the congestion controls that only the kernel has.
+fn foreign_controls(resolved: &Resolved) -> Option<String> {
+    let controls = resolved.flows.iter().map(|flow| flow.control.name.as_str());
+    let mut names: Vec<&str> = controls.filter(|name| !cc::registry::has_control(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let names = names.join(", ");
+    (!names.is_empty()).then(|| {
+        format!("live: {names} is this kernel's; the model and the simulator do not have it, so they give no answer")
     })
 }
 
@@ -196,6 +212,27 @@ pub(super) fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit>
             .accepted("[link]")
             .help("use the simulator: --engine sim"),
     })
+}
+
+/// Refuses a congestion control that only the kernel of this machine has.
+fn no_foreign_control(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    // The flows of a table have the same control, so most need no look into the registry.
+    let mut before = "";
+    let mut foreign = None;
+    for flow in resolved.connections() {
+        let name = flow.control.name.as_str();
+        if name != before && !cc::registry::has_control(name) {
+            foreign = Some(flow);
+            break;
+        }
+        before = name;
+    }
+    let Some(flow) = foreign else { return Ok(()) };
+    let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
+    let found = format!("control \"{}\", which only the kernel has", flow.control.name);
+    let complaint = Complaint::new(flow.key("control"), found).accepted(known.join(", "));
+    let help = "choose another control, or the kernel: --engine live";
+    Err(Misfit { engine, complaint: complaint.help(help) })
 }
 
 /// Refuses users that come and go.

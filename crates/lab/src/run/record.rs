@@ -1,6 +1,7 @@
 //! The result of a run: the [`Summary`] (one row of numbers) and the [`Series`], together a [`Record`]. Both have the
 //! same keys and columns from every engine.
 
+mod acks;
 mod host;
 mod note;
 mod percentiles;
@@ -10,6 +11,7 @@ mod traffic;
 mod wlan;
 
 pub use super::batches::Trend;
+pub use acks::{AckRow, AckSeries};
 pub use host::{HostSummary, Hosts};
 pub use note::Note;
 pub use percentiles::Percentiles;
@@ -81,6 +83,9 @@ pub struct Series {
     /// Fairness against time, where the scenario asks for it.
     #[serde(default)]
     pub fairness: FairnessSeries,
+    /// Acknowledgements one by one, where the scenario asks for them.
+    #[serde(default, skip_serializing_if = "AckSeries::is_empty")]
+    pub acks: AckSeries,
 }
 
 /// Mean and percentiles over all flows against time. Empty where every flow has a series of its own.

@@ -21,7 +21,7 @@ mod ways;
 pub use files::{Files, Folder, InMemory, Opened};
 pub use flow::ResolvedFlow;
 pub use links::ResolvedLink;
-pub use names::{KERNEL_CONTROLS, is_policy, quic_controls};
+pub use names::{KERNEL_CONTROLS, is_policy, kernel_controls, load_module, quic_controls};
 pub(crate) use queue::packet_bits;
 pub use room::{Room, RoomScale};
 pub use traffic::ResolvedSessions;
@@ -30,6 +30,7 @@ use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use scenario::{Column, Complaints, Document, Faults, Scenario, Stack, Theory};
 use sim::{CellPlan, TrafficPlan};
+use std::path::PathBuf;
 use traffic::Unresponsive;
 use units::{Bytes, Complaint, Rate, Span};
 use ways::Directions;
@@ -81,6 +82,10 @@ pub struct Resolved {
     pub columns: Vec<Column>,
     /// The flows that have series of their own, ascending; `None`: all of them.
     pub sample: Option<Vec<usize>>,
+    /// The flows whose acknowledgements are recorded one by one, ascending; `None`: those of none.
+    pub acks: Option<Vec<usize>>,
+    /// The file for a capture of the packets; only the simulator writes it. No scenario has it.
+    pub capture: Option<PathBuf>,
     /// Length of the intervals over which fairness and convergence are measured; `None`: they are not measured.
     pub fairness: Option<Span>,
     /// The theory by which the model answers.
@@ -198,7 +203,8 @@ fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, V
         None => None,
     };
     let tight = links::tight(&links, &connections, &traffic);
-    let sample = series::sample(scenario, &flows);
+    let sample = series::sample(scenario, &flows)?;
+    let acks = series::acks(scenario, sample.as_deref(), flows.len());
     let every = series::every(scenario, sample.as_ref().map_or(flows.len(), Vec::len))?;
     Ok(Resolved {
         hash: scenario.hash_with(&contents),
@@ -220,6 +226,8 @@ fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, V
         thinned: every > scenario.record.every,
         columns: scenario.record.columns.clone(),
         sample,
+        acks,
+        capture: None,
         fairness: scenario.record.fairness,
         theory: scenario.model.theory,
         stack: scenario.live.stack,

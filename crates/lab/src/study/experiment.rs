@@ -35,6 +35,7 @@ use headline::headline;
 use scenario::{Document, Faults, FigureNumbers, FigureSpec};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::{Complaint, Span, is_visible};
 
 /// The most threads. More threads than any machine has cores would only cost memory.
@@ -156,6 +157,30 @@ impl Experiment {
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
+    }
+
+    /// Writes the packets of the only run to `file`, as pcapng.
+    ///
+    /// # Errors
+    /// If there are several runs, or if the simulator does not make the run.
+    pub fn capture(mut self, file: &Path) -> Result<Self, Complaint> {
+        let refused = |found: String, accepted: &str, help: &str| {
+            Err(Complaint::new("--pcap", found).accepted(accepted).help(help))
+        };
+        if self.engines != [Engine::Sim] {
+            let help = "leave out --engine; of real packets, tightlink emulate --pcap writes a capture";
+            return refused("a capture of a run that is not simulated".into(), "--engine sim", help);
+        }
+        let runs = self.tasks.len() as u64 * self.repeat.unwrap_or(1);
+        let [task] = self.tasks.as_mut_slice() else {
+            let help = "choose a point with --set";
+            return refused(format!("a capture of {runs} runs"), "one run", help);
+        };
+        if runs > 1 {
+            return refused(format!("a capture of {runs} runs"), "one run", "leave out --repeat");
+        }
+        Arc::make_mut(&mut task.resolved).capture = Some(file.to_owned());
+        Ok(self)
     }
 
     /// Returns the points.

@@ -4,7 +4,8 @@
 //! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
 //!               manifest.json            title, source, seed, version, engines, the command of each
 //!               model|sim|live/summary.json
-//!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet
+//!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet,
+//!                              acks.parquet
 //! ```
 //! Without the feature `parquet` of this crate there are no series.
 //!

@@ -195,6 +195,7 @@ const SAMPLES: &[Sample] = &[
     ("record.every", &[("flow.a.count", "10"), ("warmup", "1s"), ("model.theory", "fluid")], "10ms"),
     ("record.flows", &[("flow.a.count", "40")], "all"),
     ("record.fairness", &[], "100ms"),
+    ("record.acks", &[], "true"),
 ];
 
 /// Keys that ask nothing of an engine: they name things, hold other keys, select the part of a file that is read, or

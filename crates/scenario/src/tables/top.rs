@@ -10,7 +10,7 @@ use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, OWN, is_default};
 use crate::table::table;
 use crate::tree::Value;
-use crate::values::{Column, RecordedFlows, Stack, Theory};
+use crate::values::{Column, FlowChoice, RecordedFlows, Stack, Theory};
 use serde::Serialize;
 use units::Span;
 
@@ -188,13 +188,20 @@ table! {
         default: Written(r#"["rate", "rtt", "window", "backlog", "drops"]"#),
         why: "the columns that the report draws", from: OWN,
     }
-    /// flows that have series of their own, if a scenario has more than 32. `"sample"`: 32 flows, with the
-    /// first of each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet`
-    /// and in the report
-    pub flows: RecordedFlows [serde(skip_serializing_if = "is_default")] = at.word() => {
-        kind: r#"`"sample"`, `"all"`"#, default: Written(r#""sample""#),
+    /// flows that have series of their own. `"sample"`: all flows, or of more than 32 as many, with the first of
+    /// each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet` and in the
+    /// report. A list has names of flows and of `[[flow]]` tables, and indices of flows from 0
+    pub flows: RecordedFlows [serde(skip_serializing_if = "is_default")] = recorded_flows(at) => {
+        kind: r#"`"sample"`, `"all"`, or a list of names and indices"#, default: Written(r#""sample""#),
         engines: "model sim",
         why: "more than 32 curves cannot be told apart", from: OWN,
+    }
+    /// a row for each acknowledgement that reaches a sender, in
+    /// [`acks.parquet`](../guide/packets.md#acknowledgements): of all flows, or of those that a list in `flows` names
+    pub acks: bool [serde(skip_serializing_if = "is_default")] = at.boolean() => {
+        kind: "`true`, `false`", default: Written("false"),
+        engines: "sim", refused_by: "live",
+        why: "a row for each of a million packets takes 100 MB of memory", from: OWN,
     }
     /// length of the intervals over which [fairness and convergence](../guide/scenario.md#fairness) are
     /// measured
@@ -214,6 +221,25 @@ fn fairness(at: &ValueAt<'_>, every: Span) -> Option<Span> {
         return None;
     }
     Some(interval)
+}
+
+/// Reads the flows with series: a word, or a list of names and indices.
+fn recorded_flows(at: &ValueAt<'_>) -> Option<RecordedFlows> {
+    if !matches!(at.node.value, Value::List(_)) {
+        let all = at.word_among(&[("sample", false), ("all", true)])?;
+        return Some(if all { RecordedFlows::All } else { RecordedFlows::Sample });
+    }
+    let items = at.items();
+    if items.is_empty() {
+        at.fault("an empty list", "at least one name or index of a flow", None);
+        return None;
+    }
+    let choice = |item: &ValueAt<'_>| match item.node.value {
+        Value::Integer(_) => Some(FlowChoice::Index(item.integer(0..=u64::MAX)?)),
+        _ => Some(FlowChoice::Name(item.text()?)),
+    };
+    let choices: Vec<_> = items.iter().map(choice).collect();
+    choices.into_iter().collect::<Option<_>>().map(RecordedFlows::These)
 }
 
 fn columns(at: &ValueAt<'_>) -> Option<Vec<Column>> {

@@ -116,6 +116,9 @@ impl Flow {
     ) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if let Some(packet) = self.acknowledge(now, *ack) {
+                if M::WATCHED {
+                    self.show_departure(now, medium);
+                }
                 medium.offer(now, packet);
             }
         } else {

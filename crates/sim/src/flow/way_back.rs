@@ -26,6 +26,11 @@ impl WayBack {
         self.first + self.under_way.len() as u64 - 1
     }
 
+    /// Returns the acknowledgement that was sent last, if it has not reached the sender.
+    pub(super) fn newest(&self) -> Option<&AckContent> {
+        self.under_way.back()
+    }
+
     /// Takes the acknowledgement with this number, which reaches the sender.
     pub(super) fn take(&mut self, number: u64) -> Option<AckContent> {
         let contents = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();

@@ -22,6 +22,16 @@ impl SackBlocks {
     /// No blocks.
     pub(crate) const NONE: Self = Self { blocks: [(0, 0); Self::ROOM], count: 0 };
 
+    /// Makes an option of the first of `blocks`, as many as there is room for.
+    pub(crate) fn of(blocks: &[Block]) -> Self {
+        let mut option = Self::NONE;
+        for (slot, block) in option.blocks.iter_mut().zip(blocks) {
+            *slot = *block;
+            option.count += 1;
+        }
+        option
+    }
+
     /// Returns true if one acknowledgement has room for the blocks.
     pub(super) fn fit(&self) -> bool {
         usize::from(self.count) <= Self::MOST
@@ -65,6 +75,11 @@ impl Reported {
         Self { recent: Vec::with_capacity(room + 1), room }
     }
 
+    /// Forgets all blocks, for a fresh connection.
+    pub(super) fn renewed(&self) -> Self {
+        Self { recent: Vec::with_capacity(self.room + 1), room: self.room }
+    }
+
     /// Adds the block around `segment`, which has just been set in `early`. The bits of `early` lie between `low` and
     /// `high`.
     pub(super) fn add(&mut self, segment: u64, early: &BitRing, low: u64, high: u64) {
@@ -81,11 +96,6 @@ impl Reported {
     }
 
     pub(super) fn blocks(&self) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        for (slot, block) in blocks.blocks.iter_mut().zip(&self.recent) {
-            *slot = *block;
-            blocks.count += 1;
-        }
-        blocks
+        SackBlocks::of(&self.recent)
     }
 }

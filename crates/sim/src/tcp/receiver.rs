@@ -109,8 +109,17 @@ impl Receiver {
         self
     }
 
+    /// Keeps a list of the blocks that acknowledgements carry on the wire, even if none of them can be lost. The list then
+    /// changes nothing but [`blocks`](Self::blocks).
+    pub(crate) fn keep_blocks(&mut self, timestamps: bool) {
+        self.reported.get_or_insert_with(|| Box::new(Reported::new(timestamps)));
+    }
+
     /// Keeps this connection on the host of `other`, whose pauses go on.
     pub(crate) fn stay_on_host(&mut self, other: &mut Self) {
+        if let (None, Some(reported)) = (&self.reported, &other.reported) {
+            self.reported = Some(Box::new(reported.renewed()));
+        }
         if let (Some(own), Some(other)) = (&mut self.coalescing, &mut other.coalescing) {
             own.pauses = other.pauses.take();
         }

@@ -22,4 +22,5 @@ mod short_files;
 mod slow_starts;
 mod sobas;
 mod two_paths;
+mod watched;
 mod way_back;

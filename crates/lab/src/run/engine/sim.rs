@@ -1,10 +1,17 @@
-//! The simulator as an engine: builds its plan, runs it, and summarizes it. `recorder.rs` records the series.
+//! The simulator as an engine: builds its plan, runs it, and summarizes it. `recorder.rs` records the series, `acks.rs`
+//! acknowledgements, and `capture.rs` packets.
 
+mod acks;
+mod capture;
 mod recorder;
 mod spread;
 
+use self::capture::{RunCapture, unwritable};
 use self::recorder::SeriesRecorder;
-use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup, sizer_notes, synchronized};
+use super::{
+    EngineError, Misfit, Progress, ended_early, marked, no_foreign_control, outlasts_warmup, sizer_notes,
+    synchronized,
+};
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
@@ -26,9 +33,17 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let plan = plan(resolved);
     let watch = Stopwatch::start();
     memory::reserve(recorder::size(resolved));
-    let simulation = Simulation::new(plan, Box::new(SeriesRecorder::new(resolved, progress)));
+    let file = resolved.capture.as_deref();
+    let capture = file.map(|file| {
+        RunCapture::create(file, resolved).map_err(|error| EngineError::Capture(unwritable(file, &error)))
+    });
+    let recorder = SeriesRecorder::new(resolved, progress, capture.transpose()?);
+    let simulation = Simulation::new(plan, Box::new(recorder));
     let ran = simulation.try_run();
-    let outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
+    let mut outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
+    if let (Some(file), Some(capture)) = (file, outcome.recorder.take_capture()) {
+        capture.finish().map_err(|error| EngineError::Capture(unwritable(file, &error)))?;
+    }
     if outcome.recorder.was_stopped() {
         return Err(EngineError::Stopped);
     }
@@ -154,6 +169,7 @@ fn flow_plan(flow: &ResolvedFlow) -> FlowPlan {
 /// # Errors
 /// Returns the first part that it does not have.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    no_foreign_control(Engine::Sim, resolved)?;
     let mut checked = None;
     for flow in resolved.connections() {
         // The flows of a table differ in nothing that matters here.
@@ -167,18 +183,6 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
 }
 
 fn check_flow(flow: &ResolvedFlow) -> Result<(), Misfit> {
-    if !cc::registry::has_control(&flow.control.name) {
-        let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
-        return Err(Misfit {
-            engine: Engine::Sim,
-            complaint: Complaint::new(
-                flow.key("control"),
-                format!("the simulator does not have control \"{}\"", flow.control.name),
-            )
-            .accepted(known.join(", "))
-            .help("choose another control, or the kernel: --engine live"),
-        });
-    }
     let acknowledgements_wait = !flow.return_route.is_empty() || flow.place.is_some();
     if flow.asked_sizer().is_some() && acknowledgements_wait {
         return Err(Misfit {

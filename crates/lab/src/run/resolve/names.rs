@@ -6,8 +6,40 @@ use scenario::spec::Carrier;
 use scenario::{Scenario, SocketBuffer, did_you_mean};
 use units::Complaint;
 
-/// Congestion controls of the kernels that the live engine runs on.
+/// Congestion controls that the kernels of all Linux distributions have.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+
+/// Returns the congestion controls that a kernel offers to the live engine: those of [`KERNEL_CONTROLS`], then those
+/// that the kernel of this machine has loaded beyond them.
+#[must_use]
+pub fn kernel_controls() -> Vec<String> {
+    with_loaded(&loaded())
+}
+
+/// Returns [`KERNEL_CONTROLS`] and the further names of `loaded`, the kernel's list.
+fn with_loaded(loaded: &str) -> Vec<String> {
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let more = loaded.split_whitespace().filter(is_name).filter(|name| !KERNEL_CONTROLS.contains(name));
+    KERNEL_CONTROLS.iter().copied().chain(more).map(str::to_owned).collect()
+}
+
+/// Returns the kernel's list of the congestion controls that it has loaded.
+#[cfg(feature = "kernel")]
+fn loaded() -> String {
+    let listed = host::options::available_controls();
+    // A remark in brackets says that the kernel's list cannot be read.
+    if listed.starts_with('(') { String::new() } else { listed }
+}
+
+#[cfg(not(feature = "kernel"))]
+fn loaded() -> String {
+    String::new()
+}
+
+/// Returns the help for a control that neither a registry nor the kernel has.
+pub fn load_module(control: &str) -> String {
+    format!("if it is a module of the kernel, load it for --engine live: sudo modprobe tcp_{control}")
+}
 
 /// Returns the names of the congestion controls that flows over QUIC may have: those that need no router.
 pub fn quic_controls() -> Vec<&'static str> {
@@ -36,6 +68,7 @@ pub fn is_policy(name: &str) -> Result<(), Complaint> {
 /// Returns the names that no registry has.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
     let mut faults = Vec::new();
+    let kernel = kernel_controls();
     let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
     let users =
         scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
@@ -47,12 +80,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
             let accepted = quic_controls().join(", ");
             faults.push(complaint(format!("{table}.control"), found, accepted, Some(help)));
         }
-        if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
-            let accepted =
-                format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
+        if !known.contains(&flow.control.as_str()) && !kernel.contains(&flow.control) {
+            let accepted = format!("{} (simulator); {} (kernel)", known.join(", "), kernel.join(", "));
             let found = format!("unknown congestion control \"{}\"", flow.control);
-            let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
-            faults.push(complaint(format!("{table}.control"), found, accepted, help));
+            let names = known.iter().copied().chain(kernel.iter().map(String::as_str));
+            let help = did_you_mean(&flow.control, names).unwrap_or_else(|| load_module(&flow.control));
+            faults.push(complaint(format!("{table}.control"), found, accepted, Some(help)));
         }
         if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
             let help = "write socket_buffer = \"400kB\"".to_owned();
@@ -101,4 +134,15 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_modules_that_the_kernel_has_loaded_come_after_the_usual_controls() {
+        assert_eq!(with_loaded("reno cubic vegas bbr dctcp\n"), ["reno", "cubic", "bbr", "vegas", "dctcp"]);
+        assert_eq!(with_loaded(""), KERNEL_CONTROLS);
+    }
 }

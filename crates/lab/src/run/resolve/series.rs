@@ -1,7 +1,7 @@
 //! The choice of flows that have series, and of the sampling interval: series are held in memory until a run ends.
 
 use super::flow::ResolvedFlow;
-use scenario::{Record, RecordedFlows, Scenario};
+use scenario::{FlowChoice, Record, RecordedFlows, Scenario, did_you_mean};
 use units::{Complaint, Span};
 
 /// The number of values that the series of one run may hold, some 8 bytes each.
@@ -9,10 +9,82 @@ const MOST: u64 = 30_000_000;
 /// The number of flows that have series of their own if a scenario has more and does not ask for all.
 pub(crate) const SAMPLE: usize = 32;
 
-/// Chooses the flows with series, ascending: the first of each table as far as there is room, then others at equal
-/// distances. `None` means all flows.
-pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<usize>> {
-    if flows.len() <= SAMPLE || scenario.record.flows == RecordedFlows::All {
+/// The most names of flows that a complaint lists.
+const MOST_NAMED: usize = 12;
+
+/// Chooses the flows with series, ascending: those that the scenario lists. Without a list they are the first of each
+/// table as far as there is room, then others at equal distances. `None` means all flows.
+///
+/// # Errors
+/// If the list has a name or an index that no flow has.
+pub(super) fn sample(
+    scenario: &Scenario,
+    flows: &[ResolvedFlow],
+) -> Result<Option<Vec<usize>>, Vec<Complaint>> {
+    match &scenario.record.flows {
+        RecordedFlows::These(choices) => listed(scenario, choices, flows).map(Some),
+        RecordedFlows::All => Ok(None),
+        RecordedFlows::Sample => Ok(spread(flows)),
+    }
+}
+
+/// Returns the flows whose acknowledgements are recorded, ascending; `None`: those of none.
+pub(super) fn acks(scenario: &Scenario, sample: Option<&[usize]>, flows: usize) -> Option<Vec<usize>> {
+    let listed = sample.filter(|_| matches!(scenario.record.flows, RecordedFlows::These(_)));
+    scenario.record.acks.then(|| listed.map_or_else(|| (0..flows).collect(), <[usize]>::to_vec))
+}
+
+/// Returns the flows that `choices` list, ascending.
+fn listed(
+    scenario: &Scenario,
+    choices: &[FlowChoice],
+    flows: &[ResolvedFlow],
+) -> Result<Vec<usize>, Vec<Complaint>> {
+    let (mut chosen, mut faults) = (Vec::new(), Vec::new());
+    for (place, choice) in choices.iter().enumerate() {
+        let before = chosen.len();
+        match choice {
+            FlowChoice::Index(index) => {
+                chosen.extend(usize::try_from(*index).ok().filter(|index| *index < flows.len()))
+            }
+            FlowChoice::Name(name) => {
+                let is_it = |flow: &ResolvedFlow| {
+                    flow.name == *name
+                        || scenario.flows.get(flow.entry).is_some_and(|table| table.name == *name)
+                };
+                chosen.extend((0..flows.len()).filter(|index| is_it(&flows[*index])));
+            }
+        }
+        if chosen.len() == before {
+            let found = match choice {
+                FlowChoice::Index(index) => {
+                    format!("flow {index}, and the scenario has {}", flows.len())
+                }
+                FlowChoice::Name(name) => format!("unknown flow \"{name}\""),
+            };
+            let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).take(MOST_NAMED).collect();
+            let more = if flows.len() > MOST_NAMED { " and so on" } else { "" };
+            let accepted = format!(
+                "{}{more}; or an index from 0 to {}",
+                names.join(", "),
+                flows.len().saturating_sub(1)
+            );
+            let help = match choice {
+                FlowChoice::Name(name) => did_you_mean(name, names),
+                FlowChoice::Index(_) => None,
+            };
+            let complaint = Complaint::new(format!("record.flows[{place}]"), found).accepted(accepted);
+            faults.push(Complaint { help, ..complaint });
+        }
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    if faults.is_empty() { Ok(chosen) } else { Err(faults) }
+}
+
+/// Returns a sample of many flows; `None` if there are few.
+fn spread(flows: &[ResolvedFlow]) -> Option<Vec<usize>> {
+    if flows.len() <= SAMPLE {
         return None;
     }
     let first = |index: &usize| *index == 0 || flows[*index].entry != flows[index - 1].entry;

@@ -12,7 +12,7 @@ use std::io;
 use std::path::Path;
 
 /// The kinds of series in the order of [`series`](super::series).
-const NAMES: [&str; 5] = ["flows", "spread", "link", "queue", "fairness"];
+const NAMES: [&str; 6] = ["flows", "spread", "link", "queue", "fairness", "acks"];
 
 /// Reads the series in the folder of a kept run, those that it has. They are equal to those of
 /// [`series`](super::series), except that columns have no words.

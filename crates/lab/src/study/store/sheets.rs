@@ -5,14 +5,14 @@
 
 use crate::run::metric::Unit;
 use crate::run::record::{
-    FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries, measure_names,
-    measure_values,
+    AckRow, AckSeries, FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries,
+    measure_names, measure_values,
 };
 use crate::study::table::{Column, Field, Table};
 use std::borrow::Cow;
 
-/// Returns the series of a run as tables, by their names: `flows`, `spread`, `link`, `queue` and `fairness`, those that
-/// the run has. They have the columns of the Parquet files.
+/// Returns the series of a run as tables, by their names: `flows`, `spread`, `link`, `queue`, `fairness` and `acks`,
+/// those that the run has. They have the columns of the Parquet files.
 #[must_use]
 pub fn series(series: &Series) -> Vec<(&'static str, Table)> {
     let table = |sheets: Vec<Sheet<'_>>| Table { fields: sheets.iter().map(Sheet::to_field).collect() };
@@ -29,6 +29,9 @@ pub(super) fn all(series: &Series) -> Vec<(&'static str, Vec<Sheet<'_>>)> {
     all.push(("queue", queue(&series.queue_length)));
     if !series.fairness.t_s.is_empty() {
         all.push(("fairness", fairness(&series.fairness)));
+    }
+    if !series.acks.is_empty() {
+        all.push(("acks", acks(&series.acks)));
     }
     all
 }
@@ -240,6 +243,42 @@ fn fairness(fairness: &FairnessSeries) -> Vec<Sheet<'_>> {
             Kind::Number,
             vec![RowRange::Numbers((&fairness.jain_index).into(), intervals)],
         ),
+    ]
+}
+
+/// Returns `t_s, flow, sent_bytes, …`: one row for each acknowledgement.
+fn acks(acks: &AckSeries) -> Vec<Sheet<'_>> {
+    fn numbers<'a>(
+        acks: &'a AckSeries,
+        name: &'static str,
+        of: impl Fn(&AckRow) -> Option<f64> + 'a,
+    ) -> Sheet<'a> {
+        let value = move |row: usize| of(&acks.rows[row]).filter(|value: &f64| value.is_finite());
+        Sheet::of_name(name, Kind::Number, vec![RowRange::Each(Box::new(value), acks.rows.len())])
+    }
+    fn words<'a>(
+        acks: &'a AckSeries,
+        name: &'static str,
+        words: &'a [String],
+        of: impl Fn(&AckRow) -> u32,
+    ) -> Sheet<'a> {
+        let runs = acks.rows.chunk_by(|one, next| of(one) == of(next));
+        let pieces = runs.map(|run| RowRange::Text(&words[of(&run[0]) as usize], run.len())).collect();
+        Sheet { name: name.into(), unit: "", kind: Kind::Text, pieces }
+    }
+    vec![
+        numbers(acks, "t_s", |row| Some(row.t_s)),
+        words(acks, "flow", &acks.names, |row| row.flow),
+        numbers(acks, "sent_bytes", |row| Some(row.sent_bytes as f64)),
+        numbers(acks, "acked_bytes", |row| Some(row.acked_bytes as f64)),
+        numbers(acks, "delivered_bytes", |row| Some(row.delivered_bytes as f64)),
+        numbers(acks, "cwnd_bytes", |row| Some(row.cwnd_bytes as f64)),
+        numbers(acks, "ssthresh_bytes", |row| row.ssthresh_bytes.map(|bytes| bytes as f64)),
+        numbers(acks, "pacing_bps", |row| Some(row.pacing_bps)),
+        numbers(acks, "rtt_s", |row| Some(row.rtt_s)),
+        numbers(acks, "srtt_s", |row| Some(row.srtt_s)),
+        numbers(acks, "in_flight_bytes", |row| Some(row.in_flight_bytes as f64)),
+        words(acks, "state", &acks.states, |row| row.state),
     ]
 }
 

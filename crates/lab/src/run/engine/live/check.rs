@@ -3,7 +3,7 @@
 use super::{path_config, sessions};
 use crate::run::engine::{Misfit, no_cell, no_users, one_queue};
 use crate::run::record::Engine;
-use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow, quic_controls};
+use crate::run::resolve::{Resolved, ResolvedFlow, kernel_controls, load_module, quic_controls};
 use emu::EmuError;
 use rustix::process::{Resource, getrlimit};
 use scenario::{Host, LossDetection, Stack};
@@ -17,6 +17,12 @@ pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     no_cell(Engine::Live, resolved)?;
     one_queue(Engine::Live, resolved)?;
     no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
+    if resolved.acks.is_some() {
+        let found = "acks = true, and the kernel does not show a program each acknowledgement";
+        let complaint = Complaint::new("record.acks", found).accepted("false");
+        let help = "leave it out, or use the simulator: --engine sim";
+        return Err(Misfit { engine: Engine::Live, complaint: complaint.help(help) });
+    }
     room_for_flows(resolved, getrlimit(Resource::Nofile).current)?;
     let first = &resolved.flows[0];
     for flow in &resolved.flows {
@@ -87,15 +93,17 @@ fn room_for_flows(resolved: &Resolved, files: Option<u64>) -> Result<(), Misfit>
 
 /// Refuses what the kernel's TCP cannot reproduce.
 fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> {
-    if !KERNEL_CONTROLS.contains(&flow.control.name.as_str()) {
-        let found = format!("no kernel has control \"{}\"", flow.control.name);
-        let help = if quic_controls().contains(&flow.control.name.as_str()) {
+    let kernel = kernel_controls();
+    if !kernel.contains(&flow.control.name) {
+        let found = format!("this kernel has no control \"{}\"", flow.control.name);
+        let other = if quic_controls().contains(&flow.control.name.as_str()) {
             "write transport = \"quic\", which runs it on UDP packets; choose another control; or use the \
              simulator: --engine sim"
         } else {
             "choose another control, or the simulator: --engine sim"
         };
-        return misfit(flow, "control", found, KERNEL_CONTROLS.join(", "), help);
+        let help = format!("{other}; {}", load_module(&flow.control.name));
+        return misfit(flow, "control", found, kernel.join(", "), &help);
     }
     let own = flow.transport;
     let common = super::kernel_flows(resolved).next().map_or(own, |first| first.transport);

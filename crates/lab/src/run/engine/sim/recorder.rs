@@ -1,5 +1,7 @@
 //! Recording of the series of a simulated run, and reports of its progress.
 
+use super::acks::AckRecorder;
+use super::capture::RunCapture;
 use super::spread::SpreadRecorder;
 use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
@@ -9,7 +11,7 @@ use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, OfferedRate, Ser
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
 use scenario::Column;
-use sim::{FlowView, Recorder};
+use sim::{AckView, FlowView, PacketView, Recorder, Watches};
 use std::ops::ControlFlow;
 use units::{Bytes, Span, Time};
 
@@ -64,6 +66,8 @@ pub(super) struct SeriesRecorder<'a> {
     /// The capacity of a link whose rate changes.
     offered: OfferedRate,
     series: Series,
+    acks: Option<AckRecorder>,
+    capture: Option<RunCapture>,
 }
 
 /// The columns that are kept.
@@ -107,7 +111,7 @@ impl RecordedColumns {
 }
 
 impl<'a> SeriesRecorder<'a> {
-    pub(super) fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
+    pub(super) fn new(resolved: &Resolved, progress: Progress<'a>, capture: Option<RunCapture>) -> Self {
         let keeps = RecordedColumns::new(&resolved.columns);
         let samples = samples(resolved);
         let room = |kept: bool| Vec::with_capacity(if kept { samples as usize } else { 0 });
@@ -151,12 +155,19 @@ impl<'a> SeriesRecorder<'a> {
             busy: resolved.cell.is_some().then_some(Span::ZERO),
             offered: OfferedRate::default(),
             series: Series { flows, link, ..Series::default() },
+            acks: AckRecorder::of(resolved),
+            capture,
         }
     }
 
     /// Returns true if [`Progress`] ended the run.
     pub(super) const fn was_stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// Takes the capture, to end it.
+    pub(super) fn take_capture(&mut self) -> Option<RunCapture> {
+        self.capture.take()
     }
 
     /// Returns the memory that ended the run; `None` if it ended otherwise.
@@ -174,7 +185,8 @@ impl<'a> SeriesRecorder<'a> {
             self.series.flows.iter_mut().for_each(|flow| flow.t_s = times.clone());
         }
         let spread = self.spread.map(SpreadRecorder::into_series).unwrap_or_default();
-        (Series { spread, ..self.series }, self.fairness)
+        let acks = self.acks.map(AckRecorder::into_series).unwrap_or_default();
+        (Series { spread, acks, ..self.series }, self.fairness)
     }
 
     /// Returns the index of a flow's series, if it has some. Flows are shown in ascending order.
@@ -248,6 +260,23 @@ impl Recorder for Box<SeriesRecorder<'_>> {
     fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
         (**self).measure(at, index, name, value);
     }
+
+    #[inline(never)]
+    fn watches(&self) -> Watches {
+        (**self).watches()
+    }
+
+    fn acknowledged(&mut self, ack: &AckView) {
+        (**self).acknowledged(ack);
+    }
+
+    fn packet(&mut self, now: Time, packet: PacketView) {
+        (**self).packet(now, packet);
+    }
+
+    fn connection(&mut self, at: Time, index: usize) {
+        (**self).connection(at, index);
+    }
 }
 
 impl Recorder for SeriesRecorder<'_> {
@@ -273,7 +302,8 @@ impl Recorder for SeriesRecorder<'_> {
             self.last_report = now;
             self.stopped = (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64)).is_break();
         }
-        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let failed = self.capture.as_ref().is_some_and(RunCapture::has_failed);
+        if self.stopped || failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn interval(&self) -> Option<Span> {
@@ -364,6 +394,28 @@ impl Recorder for SeriesRecorder<'_> {
 
     fn wants_measures(&self) -> bool {
         self.keeps.measures
+    }
+
+    fn watches(&self) -> Watches {
+        Watches { acknowledgements: self.acks.is_some(), packets: self.capture.is_some() }
+    }
+
+    fn acknowledged(&mut self, ack: &AckView) {
+        if let Some(acks) = &mut self.acks {
+            acks.take(ack);
+        }
+    }
+
+    fn packet(&mut self, now: Time, packet: PacketView) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(now, &packet);
+        }
+    }
+
+    fn connection(&mut self, at: Time, index: usize) {
+        if let Some(capture) = &mut self.capture {
+            capture.connection(at, index);
+        }
     }
 
     fn measure(&mut self, _at: Time, _index: usize, name: &'static str, value: f64) {

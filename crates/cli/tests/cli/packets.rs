@@ -1,0 +1,153 @@
+//! Acknowledgements one by one, and captures: what they have agrees with the summary, and with other programs.
+
+use crate::place::{Place, alone, root};
+use lab::study::store::read_series;
+use lab::study::table::Column;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+use testkit::could_not_judge;
+
+/// A flow with losses, which is measured from its start, so that the summary counts all packets of the capture.
+const LOSSY: &str = "title = 'Losses'\nduration = '20s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
+                     queue.limit = '20 packets'\n[[flow]]\nname = 'one'\ncontrol = 'reno'\nrtt = '40ms'\n\
+                     handshake = true\n";
+
+fn with(text: &str) -> Place {
+    let place = Place::new();
+    place.write("s.toml", text);
+    place
+}
+
+fn summary(place: &Place, arguments: &[&str]) -> Value {
+    let mut all = vec!["run", "s.toml", "--json"];
+    all.extend(arguments);
+    place.run(&all).well().summaries().swap_remove(0)
+}
+
+#[test]
+fn a_capture_agrees_with_the_summary_of_its_run() {
+    let place = with(LOSSY);
+    let summary = summary(&place, &["--pcap", "run.pcapng"]);
+    let again = summary["flows"][0]["retransmits"].as_u64().expect("a count");
+    assert!(again > 0, "{summary}");
+    let file = fs::File::open(place.path().join("run.pcapng")).expect("the capture");
+    let read = capture::connections::connections(file, |_| std::ops::ControlFlow::Continue(()));
+    let read = read.expect("a capture");
+    assert_eq!((read.connections.len(), read.notes.as_slice()), (2, &[][..]), "one flow at two interfaces");
+    let sender = read.connections.iter().find(|found| found.interface == 0).expect("the sender's end");
+    let forward = sender.directions.iter().max_by_key(|way| way.statistics.payload).expect("two directions");
+    assert_eq!(forward.statistics.retransmitted.segments, again);
+    let least = forward.statistics.round_trip.least.expect("round trips").as_secs_f64();
+    let expected = summary["flows"][0]["rtt_s"]["min"].as_f64().expect("a time");
+    assert!((least - expected).abs() < 1e-6, "{least} and {expected}");
+    let file = place.path().join("run.pcapng");
+    let count = |filter: &str| {
+        let out = Command::new("tshark").arg("-r").arg(&file).args(["-Y", filter, "-w", "-"]).output();
+        out.ok().filter(|out| out.status.success())
+    };
+    let Some(one) = count("frame.interface_name == \"sender\"") else {
+        return could_not_judge("a capture in tshark: it is not installed");
+    };
+    fs::write(place.path().join("one.pcapng"), one.stdout).expect("room");
+    let shown = Command::new("tshark").arg("-r").arg(place.path().join("one.pcapng")).args([
+        "-Y",
+        "tcp.analysis.retransmission || tcp.analysis.out_of_order",
+        "-T",
+        "fields",
+        "-e",
+        "frame.number",
+    ]);
+    let mut shown = shown.to_owned();
+    let lines = shown.output().expect("tshark").stdout;
+    assert_eq!(String::from_utf8_lossy(&lines).lines().count() as u64, again);
+}
+
+#[test]
+fn rows_of_acknowledgements_agree_with_the_summary() {
+    let place = with(LOSSY);
+    let summary = summary(&place, &["--set", "record.acks=true"]);
+    let folder = place.path().join("results").join(summary["scenario_hash"].as_str().expect("a hash"));
+    let series = read_series(&folder.join("sim")).expect("series");
+    let (_, acks) = series.iter().find(|(name, _)| *name == "acks").expect("acknowledgements");
+    let numbers = |name: &str| match &acks.field(name).expect("a column").column {
+        Column::Number(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (rtts, acked, cwnd) = (numbers("rtt_s"), numbers("acked_bytes"), numbers("cwnd_bytes"));
+    let rtts: Vec<f64> = rtts.into_iter().flatten().collect();
+    let mean = rtts.iter().sum::<f64>() / rtts.len() as f64;
+    let expected = summary["flows"][0]["rtt_s"]["mean"].as_f64().expect("a time");
+    assert!((mean / expected - 1.0).abs() < 0.01, "{mean} and {expected}");
+    let delivered = summary["flows"][0]["delivered_bytes"].as_f64().expect("bytes");
+    let last = acked.last().copied().flatten().expect("a row");
+    assert!((last / delivered - 1.0).abs() < 0.01, "{last} and {delivered}");
+    assert!(cwnd.iter().all(|window| window.is_some_and(|window| window >= 1448.0)));
+    assert_eq!(acks.field("cwnd_bytes").expect("a column").unit, "bytes");
+    let Column::Text(states) = &acks.field("state").expect("a column").column else { panic!("words") };
+    for state in ["slow start", "avoidance", "recovery"] {
+        assert!(states.iter().any(|known| known == state), "{state}");
+    }
+}
+
+#[test]
+fn flows_are_chosen_by_name_and_index() {
+    let text =
+        format!("{LOSSY}[[flow]]\nname = 'two'\ncount = 3\n[record]\nacks = true\nflows = ['two', 0]\n");
+    let place = with(&text);
+    place.run(&["run", "s.toml"]).well();
+    let unknown = |flows: &str, words: &[&str]| {
+        place.run(&["run", "s.toml", "--set", &format!("record.flows={flows}")]).failed(2, words);
+    };
+    unknown("[9]", &["record.flows[0]: flow 9, and the scenario has 4", "an index from 0 to 3"]);
+    unknown("['on']", &["record.flows[0]: unknown flow \"on\"", "did you mean \"one\"?"]);
+    unknown("[]", &["record.flows: an empty list"]);
+}
+
+#[test]
+fn a_capture_is_of_one_simulated_run() {
+    let place = with(LOSSY);
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let mut all = vec!["run", "s.toml", "--pcap", "x.pcapng"];
+        all.extend(arguments);
+        place.run(&all).failed(2, words);
+        assert!(!place.path().join("x.pcapng").exists());
+    };
+    refused(&["--engine", "live"], &["--pcap: a capture of a run that is not simulated", "emulate --pcap"]);
+    refused(&["--repeat", "2"], &["--pcap: a capture of 2 runs", "leave out --repeat"]);
+    place.run(&["run", "s.toml", "--engine", "live", "--set", "record.acks=true"]).failed(
+        2,
+        &["record.acks: acks = true, and the kernel does not show a program each acknowledgement"],
+    );
+    place.run(&["run", "s.toml", "--pcap", "nowhere/x.pcapng"]).failed(3, &["cannot write the capture"]);
+}
+
+#[test]
+fn a_capture_of_an_emulated_link_has_both_ends() {
+    let _alone = alone();
+    if !root() {
+        return could_not_judge("a capture of an emulated link: it needs root");
+    }
+    let place = Place::new();
+    place
+        .run(&[
+            "emulate",
+            "--rate",
+            "50Mbit/s",
+            "--delay",
+            "5ms",
+            "--pcap",
+            "path.pcapng",
+            "--as-root",
+            "--",
+            "sh",
+            "-c",
+            "ping -c 3 -i 0.2 $TIGHTLINK_FAR",
+        ])
+        .well();
+    let bytes = fs::read(place.path().join("path.pcapng")).expect("the capture");
+    let recording = capture::read(bytes.as_slice(), &capture::PacketFilter::default());
+    // Both directions are there, so that it is not a trace of one.
+    let refused = recording.expect_err("two directions").to_string();
+    assert!(refused.contains("direction"), "{refused}");
+}
