@@ -8,12 +8,13 @@ use testkit::{files, repository};
 /// A sentence has at most this many words.
 const MOST_WORDS: usize = 30;
 /// The numbers of longer sentences, by document. A number changes only for the better.
-const LONG: [(&str, usize); 11] = [
+const LONG: [(&str, usize); 12] = [
     ("README.md", 0),
     ("ARCHITECTURE.md", 0),
     ("CONTRIBUTING.md", 0),
     ("GLOSSARY.md", 0),
     ("docs/guide", 3),
+    ("docs/lab", 0),
     ("docs/concepts", 0),
     ("docs/reference", 0),
     ("docs/papers", 0),

@@ -16,6 +16,7 @@ mod environment;
 mod figures;
 mod keys;
 mod kill;
+mod lesson;
 mod names;
 mod new;
 mod other_users;
