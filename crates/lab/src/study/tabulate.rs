@@ -93,13 +93,12 @@ pub fn tabulate(results: &[PointResult]) -> Table {
     let mut fields = Vec::new();
     for (index, (key, _)) in results.first().into_iter().flat_map(|first| first.point.iter().enumerate()) {
         // The summary has the seed as a whole number.
-        if key == SEED {
-            fields.push(seeds(results));
-            continue;
-        }
-        fields.push(texts(key, &key_words(key), &|result| {
-            result.point.get(index).map_or_else(String::new, |(_, value)| value.clone())
-        }));
+        fields.push(match key.as_str() {
+            SEED => seeds(results),
+            _ => texts(key, &key_words(key), &|result| {
+                result.point.get(index).map_or_else(String::new, |(_, value)| value.clone())
+            }),
+        });
         let quantities = results.iter().map(|result| result.quantities.get(index).map_or(&[][..], |of| of));
         fields.extend(numbers(key, &quantities.collect::<Vec<_>>()));
     }

@@ -44,7 +44,10 @@ fn the_shortest_wait_of_those_that_keep_the_target_is_advised() {
     assert_eq!(advised(&rows, None).0.as_deref(), Some("codel"));
     let (queue, text) = advised(&[own.clone(), rows[2].clone()], None);
     assert_eq!(queue.as_deref(), Some("fq-codel"));
-    assert!(text.contains("but has only 90.0 %") && text.contains("has 100.0 %, and costs it 15 ms"), "{text}");
+    assert!(
+        text.contains("but has only 90.0 %") && text.contains("has 100.0 %, and costs it 15 ms"),
+        "{text}"
+    );
     let (queue, text) = advised(&[own, row(&question, "pie", 1.0, 0.0, 15.2)], None);
     assert_eq!((queue, text.as_str()), (None, "Drop-tail of 129 packets keeps a call under 16 ms"));
 }

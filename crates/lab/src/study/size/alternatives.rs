@@ -101,7 +101,8 @@ pub(super) fn alternatives<W: TestPath>(
     let others = others.iter().map(|(name, point)| (name.as_str(), *point));
     let mut pareto = pareto(own.chain(others).collect());
     let recommended = trials.found(chosen.recommended).expect("a limit that was simulated").point;
-    let about_call = call::assumption(add_calls(trials, &mut pareto, &others_paths, &recommended)?.as_deref());
+    let about_call =
+        call::assumption(add_calls(trials, &mut pareto, &others_paths, &recommended)?.as_deref());
     let best = call::best(question, &recommended, &pareto);
     let shaped = best.map(|best| shaped(trials, path, best)).transpose()?.flatten();
     let advice = call::advice(question, &recommended, &pareto, best, shaped);
@@ -121,7 +122,9 @@ fn add_calls<W: TestPath>(
     let (question, mut why, mut calls) = (trials.question, None, Vec::new());
     for (place, row) in pareto.iter().enumerate() {
         let fixed = place < own;
-        if row.point.unsettled || fixed && question.changing.is_some() && row.point.packets != recommended.packets {
+        if row.point.unsettled
+            || fixed && question.changing.is_some() && row.point.packets != recommended.packets
+        {
             continue;
         }
         let paths = if fixed { &trials.testbed.paths } else { &others[place - own] };
@@ -152,7 +155,8 @@ fn shaped<W: TestPath>(
     path: &W,
     best: &Policy,
 ) -> Result<Option<(Point, Call)>, ExperimentError> {
-    let Ok(paths) = path.shaped(trials.question).iter().map(W::with_call).collect::<Result<Vec<W>, String>>() else {
+    let Ok(paths) = path.shaped(trials.question).iter().map(W::with_call).collect::<Result<Vec<W>, String>>()
+    else {
         return Ok(None);
     };
     let run = |path| Run { path, room: Room::Packets(best.point.packets), queue: &best.queue };

@@ -246,6 +246,8 @@ pub struct Line {
     /// recommended limit apply.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub says: String,
+    /// The manual that has the form of the line.
+    pub source: &'static str,
 }
 
 /// The kernel's result for the recommended limit.

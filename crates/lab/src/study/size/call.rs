@@ -95,7 +95,8 @@ pub(super) fn advice(
     shaped: Option<(Point, Call)>,
 ) -> Option<String> {
     let packets = recommended.packets;
-    let fixed = format!("{} of {packets} packet{}", words(&question.queue), if packets == 1 { "" } else { "s" });
+    let fixed =
+        format!("{} of {packets} packet{}", words(&question.queue), if packets == 1 { "" } else { "s" });
     let wait = own(question, recommended, rows)?.queueing_delay_p95_s;
     let Some(best) = best else {
         return Some(format!("{} keeps a call under {}", capital(&fixed), above(wait)));
@@ -149,7 +150,11 @@ fn rounded(seconds: f64, round: fn(f64) -> f64) -> String {
     let nanos = (seconds * 1e9).round().max(0.0);
     let (unit, scale) = if nanos < 1e5 { ("us", 1e3) } else { ("ms", 1e6) };
     let value = nanos / scale;
-    if value < 10.0 { format!("{} {unit}", round(value * 10.0) / 10.0) } else { format!("{:.0} {unit}", round(value)) }
+    if value < 10.0 {
+        format!("{} {unit}", round(value * 10.0) / 10.0)
+    } else {
+        format!("{:.0} {unit}", round(value))
+    }
 }
 
 #[cfg(test)]

@@ -196,7 +196,8 @@ impl TestPath for ScenarioPath {
             Task::at(&Arc::new(document.clone()), self.set.clone())?;
             Ok(document)
         };
-        let document = with().map_err(|_| "the scenario writes its traffic in another way than [[traffic]]")?;
+        let document =
+            with().map_err(|_| "the scenario writes its traffic in another way than [[traffic]]")?;
         Ok(Self { document: Arc::new(document), ..self.clone() })
     }
 

@@ -328,7 +328,9 @@ impl TestPath for Twin {
         let path = Self { call: true, measured, ..self.clone() };
         match path.packets() <= ROWS.packets {
             true => Ok(path),
-            false => Err(format!("its runs would take more than {} million packets each", ROWS.packets / 1e6)),
+            false => {
+                Err(format!("its runs would take more than {} million packets each", ROWS.packets / 1e6))
+            }
         }
     }
 

@@ -160,8 +160,7 @@ impl<W: TestPath> TestPaths<'_, W> {
         let mut found: Vec<Option<Measured>> = vec![None; runs.len()];
         let mut first = true;
         while !due.is_empty() {
-            let now: Vec<Run<'_, W>> =
-                due.iter().map(|(place, path)| Run { path, ..runs[*place] }).collect();
+            let now: Vec<Run<'_, W>> = due.iter().map(|(place, path)| Run { path, ..runs[*place] }).collect();
             let measured = self.once(&now, runner)?;
             let longer = |((place, path), measured): (&(usize, W), &Measured)| {
                 let times = match (&measured.slow, first) {
