@@ -15,6 +15,13 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
     writeln!(io::stdout(), "{}", harmless(&line.to_string())).map_err(|error| Problem::output(&error))
 }
 
+/// Returns the number of letters in a line of the terminal that shows stdout; `None` if stdout is not a terminal.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(io::stdout())?;
+    // Some terminals say 0 for a width that they do not know.
+    Some(usize::from(width)).filter(|width| *width > 0)
+}
+
 /// Writes text of this program, which ends with a line break, to stdout.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
     io::stdout().write_all(text.as_bytes()).map_err(|error| Problem::output(&error))

@@ -9,7 +9,8 @@ use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, CurveChart, Curves, HeatMap};
 use lab::study::ratio::RatioGroup;
 use lab::study::task::{Answer, setting};
-use std::ops::RangeInclusive;
+use std::fmt::Write as _;
+use std::ops::{Range, RangeInclusive};
 use units::one_line;
 
 /// The numbers of flows at which each flow has its own row.
@@ -202,21 +203,46 @@ fn number(value: Option<f64>, scale: f64, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
 }
 
-/// Prints the first column to the left and the others to the right. A title has its own line before its row.
+/// Prints the first column to the left and the others to the right. A title has its own line before its row. On a
+/// terminal that is too narrow, the columns stand in several blocks, each with the first column.
 pub(crate) fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), Problem> {
+    aligned(rows, titles, print::terminal_width()).into_iter().try_for_each(print::data)
+}
+
+/// Returns the lines of a table with at most `most` letters each, if the columns allow it.
+fn aligned(rows: &[Vec<String>], titles: &[Option<String>], most: Option<usize>) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    for (row, title) in rows.iter().zip(titles) {
-        if let Some(title) = title {
-            print::data(title)?;
+    let mut lines = Vec::new();
+    for block in blocks(&widths, most.unwrap_or(usize::MAX)) {
+        if !lines.is_empty() {
+            lines.push(String::new());
         }
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let pad = " ".repeat(widths[column] - cell.chars().count());
-            if column == 0 { format!("  {cell}{pad}") } else { format!("{pad}{cell}") }
-        });
-        print::data(cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        for (row, title) in rows.iter().zip(titles) {
+            lines.extend(title.clone());
+            let mut line = format!("  {:<first$}", row[0], first = widths[0]);
+            for column in block.clone() {
+                let _ = write!(line, "  {:>width$}", row[column], width = widths[column]);
+            }
+            lines.push(line.trim_end().to_owned());
+        }
     }
-    Ok(())
+    lines
+}
+
+/// Divides the columns after the first one into blocks that have, with the first one, at most `most` letters.
+fn blocks(widths: &[usize], most: usize) -> Vec<Range<usize>> {
+    let first = 2 + widths[0];
+    let (mut blocks, mut begin, mut used) = (Vec::new(), 1, first);
+    for (column, width) in widths.iter().enumerate().skip(1) {
+        if column > begin && used + 2 + width > most {
+            blocks.push(begin..column);
+            (begin, used) = (column, first);
+        }
+        used += 2 + width;
+    }
+    blocks.push(begin..widths.len());
+    blocks
 }
 
 /// Prints the numbers of a figure: a row per x, a column per curve.
@@ -324,4 +350,36 @@ pub(crate) fn print_each(verdicts: &[Verdict]) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect()
+    }
+
+    #[test]
+    fn a_table_is_whole_where_it_fits_and_in_blocks_where_it_does_not() {
+        let rows = rows(&[&["engine", "loss %", "queue ms"], &["sim", "0.02 ± 0.01", "7.6"]]);
+        let titles = [None, Some("limit = 1 bdp".to_owned())];
+        let whole = ["  engine       loss %  queue ms", "limit = 1 bdp", "  sim     0.02 ± 0.01       7.6"];
+        assert_eq!(aligned(&rows, &titles, None), whole);
+        assert_eq!(aligned(&rows, &titles, Some(31)), whole);
+        let blocks = aligned(&rows, &titles, Some(30));
+        let lines = [
+            "  engine       loss %",
+            "limit = 1 bdp",
+            "  sim     0.02 ± 0.01",
+            "",
+            "  engine  queue ms",
+            "limit = 1 bdp",
+            "  sim          7.6",
+        ];
+        assert_eq!(blocks, lines);
+        // A column that does not fit at all stands alone.
+        assert_eq!(aligned(&rows, &titles, Some(3)), lines);
+        assert_eq!(aligned(&[vec!["alone".into()]], &[None], Some(3)), ["  alone"]);
+    }
 }

@@ -110,6 +110,44 @@ fn every_row_is_of_both_ends_of_the_range_of_flows() {
     );
 }
 
+#[test]
+fn a_call_waits_less_behind_fq_codel_and_the_limits_are_those_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of(question("20Mbit/s", "40ms", "3", "cubic"), folder.path().into());
+    let sizing = study.simulate(&mut Unwatched).unwrap();
+    let row = |name: &str, packets: Option<u64>| {
+        let mut rows = sizing.pareto.iter().filter(|row| row.queue == name);
+        rows.find(|row| packets.is_none_or(|packets| row.point.packets == packets)).unwrap()
+    };
+    let fixed = row("drop-tail", Some(sizing.recommended.packets));
+    let wait = fixed.call.unwrap().queueing_delay_p95_s;
+    // A packet of equal gaps meets the queue as it is at any time.
+    let p95 = fixed.point.queueing_delay_s.p95;
+    assert!(wait > 0.6 * p95 && wait < 1.4 * p95, "{wait} {p95}");
+    // It waits for three packets of other flows at most, of 0.6 ms each, and one under way.
+    let sparse = row("fq-codel", None).call.unwrap().queueing_delay_p95_s;
+    assert!(sparse > 0.0 && sparse < 0.003 && sparse < wait / 3.0, "{sparse} {wait}");
+    let advice = sizing.advice.as_ref().unwrap();
+    assert!(advice.starts_with("FQ-CoDel behind a shaper at 95 % keeps a call under "), "{advice}");
+    assert!(advice.contains(&format!("drop-tail of {} packets", sizing.recommended.packets)), "{advice}");
+    assert_eq!(fixed.point, sizing.recommended, "the row has the numbers without a call");
+}
+
+#[test]
+fn a_slow_link_has_no_call_and_a_scenario_has_one_beside_its_own_traffic() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of(question("1Mbit/s", "40ms", "1", "reno"), folder.path().into());
+    let slow = study.simulate(&mut Unwatched).unwrap();
+    assert!(slow.advice.is_none() && slow.pareto.iter().all(|row| row.call.is_none()), "{slow:?}");
+    assert!(
+        slow.assumptions.iter().any(|said| said.starts_with("no call is simulated: its 80kbit/s")),
+        "{slow:?}"
+    );
+    let own = of_scenario(&format!("{THREE}[[traffic]]\nkind = 'cbr'\nrate = '1Mbit/s'\n"));
+    assert!(own.pareto.iter().all(|row| row.point.unsettled || row.call.is_some()), "{:?}", own.pareto);
+    assert!(own.advice.is_some() && !own.advice.as_ref().unwrap().contains("shaper"), "{:?}", own.advice);
+}
+
 fn of_scenario(text: &str) -> Sizing {
     let folder = tempfile::tempdir().unwrap();
     let study = Study::of_scenario(&Document::parse("t.toml", text).unwrap(), folder.path().into()).unwrap();

@@ -281,3 +281,19 @@ fn a_comparison_is_a_table_with_a_row_per_engine() {
     assert_eq!(table.fields[0].column, Column::Text(vec!["model".into(), "sim".into()]));
     assert!(table.field("goodput_bps").is_some());
 }
+
+#[test]
+fn a_swept_seed_is_an_integer_and_a_swept_limit_is_as_written() {
+    let text = "title = 't'\nduration = '1s'\n[link]\nrate = '20Mbit/s'\ndelay = '10ms'\nqueue.limit = '1 bdp'\n\
+                [[flow]]\ncontrol = 'reno'\nrtt = '40ms'\n[sweep]\nlink.queue.limit = ['0.1 bdp', '7 ms', '9 packets']\nseed = [3, 4]\n";
+    let tables = tables(text);
+    let seed = tables.column("seed");
+    for (row, expected) in [3u64, 4, 3, 4, 3, 4].into_iter().enumerate() {
+        assert_eq!(tables.rows[row][seed], Field::ULong(expected));
+        assert_eq!(tables.csv[row + 1][seed], expected.to_string());
+    }
+    // 0.1 bdp are 10 000 bytes, which is exact; 7 ms are 17 500.
+    assert_eq!(tables.number(0, "link.queue.limit_bdp"), 0.1);
+    assert_eq!(tables.number(2, "link.queue.limit_ms"), 7.0);
+    assert_eq!(tables.number(4, "link.queue.limit_packets"), 9.0);
+}

@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose};
 use lab::run::record::Engine;
 use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
-use lab::study::size::{Point, Sizing};
+use lab::study::size::{Call, Point, Sizing};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -83,7 +83,10 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
     };
     frame.fill(BODY, |name| {
         Some(match name {
-            "headline" => format!("<p>{}</p>", prose(&headline(sizing))),
+            "headline" => {
+                let advice = sizing.advice.as_ref().map(|advice| format!("<p>{}.</p>", prose(advice)));
+                format!("{}<p>{}</p>", advice.unwrap_or_default(), prose(&headline(sizing)))
+            }
             "answer" => table(&[
                 ("Least".into(), sizing.least),
                 ("Recommended".into(), sizing.recommended),
@@ -218,16 +221,23 @@ fn charts(sizing: &Sizing) -> Vec<Chart> {
 }
 
 fn table(rows: &[(String, Point)]) -> String {
+    table_with_calls(rows, &[])
+}
+
+/// Writes a table of points, with a column for the wait of a call if there was one.
+fn table_with_calls(rows: &[(String, Point)], calls: &[Option<Call>]) -> String {
     let mut out =
         String::from("<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\"></th>");
     let inflicted = rows.iter().any(|(_, point)| point.self_inflicted_delay_s.is_some());
     let heads = ["packets", "bytes", "ms", "BDP", "utilization, %", "mean delay, ms", "p95 delay, ms"];
     let more = if inflicted { &["self-inflicted, ms", "loss, %"][..] } else { &["loss, %"] };
-    for head in heads.iter().chain(more) {
+    let call = calls.iter().any(Option::is_some);
+    let more_of_call = if call { &["a call waits (p95), ms"][..] } else { &[] };
+    for head in heads.iter().chain(more).chain(more_of_call) {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
     }
     out += "</tr></thead><tbody>";
-    for (name, point) in rows {
+    for (at, (name, point)) in rows.iter().enumerate() {
         let doubt = match point.doubt() {
             "" => String::new(),
             doubt => format!(" <small>{doubt}</small>"),
@@ -255,6 +265,11 @@ fn table(rows: &[(String, Point)]) -> String {
                 let _ = write!(out, "<small>± {}</small>", number(Some(100.0 * half), decimals));
             }
             out += "</td>";
+        }
+        if call {
+            let wait = calls.get(at).copied().flatten().map(|call| 1e3 * call.queueing_delay_p95_s);
+            let raw = wait.map_or_else(String::new, |wait| wait.to_string());
+            let _ = write!(out, "<td data-value=\"{raw}\"><span>{}</span></td>", number(wait, 3));
         }
         out += "</tr>";
     }
@@ -301,16 +316,27 @@ fn tables(sizing: &Sizing) -> String {
         true => String::new(),
         false => format!("<h3>{title}</h3>{}", table(rows)),
     };
+    let calls: Vec<Option<Call>> = sizing.pareto.iter().map(|policy| policy.call).collect();
+    let against = "Utilization against delay; best: no other has more utilization and less delay";
     titled("The curve", &curve)
         + &titled("The recommended limit with", &variants)
-        + &titled("Utilization against delay; best: no other has more utilization and less delay", &policies)
+        + &if policies.is_empty() {
+            String::new()
+        } else {
+            format!("<h3>{against}</h3>{}", table_with_calls(&policies, &calls))
+        }
 }
 
 fn lines(sizing: &Sizing) -> String {
     let line = |line: &lab::study::size::Line| {
         let says =
             if line.says.is_empty() { String::new() } else { format!(": {}", escape_html(&line.says)) };
-        format!("<p><b>{}</b>{says}</p><pre>{}</pre>", escape_html(line.system), escape_html(&line.line))
+        format!(
+            "<p><b>{}</b>{says} <small>({})</small></p><pre>{}</pre>",
+            escape_html(line.system),
+            escape_html(line.source),
+            escape_html(&line.line)
+        )
     };
     sizing.lines.iter().map(line).collect()
 }

@@ -10,7 +10,7 @@ use crate::table::print_aligned;
 use lab::files::{make_folder, replace, try_replace};
 use lab::run::record::Engine;
 use lab::study::experiment::ExperimentError;
-use lab::study::size::{PLACES, Point, Question, Sizing, Study, from_theory};
+use lab::study::size::{Call, PLACES, Point, Question, Sizing, Study, from_theory};
 use std::path::Path;
 use std::process::ExitCode;
 use units::Complaint;
@@ -149,6 +149,16 @@ fn row(name: &str, point: &Point, table: Table) -> Vec<String> {
 }
 
 fn points(title: &str, points: &[(&str, &Point)], table: Table) -> Result<(), Problem> {
+    points_with_calls(title, points, &[], table)
+}
+
+/// Prints a table of points, with a column for the wait of a call if there was one.
+fn points_with_calls(
+    title: &str,
+    points: &[(&str, &Point)],
+    calls: &[Option<Call>],
+    table: Table,
+) -> Result<(), Problem> {
     if points.is_empty() {
         return Ok(());
     }
@@ -161,6 +171,17 @@ fn points(title: &str, points: &[(&str, &Point)], table: Table) -> Result<(), Pr
     };
     let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
     rows.extend(points.iter().map(|(name, point)| row(name, point, table)));
+    if calls.iter().any(Option::is_some) {
+        let digits = if table == Table::Full { 3 } else { 0 };
+        let wait = |call: &Option<Call>| {
+            call.map_or_else(
+                || "–".to_owned(),
+                |call| format!("{:.digits$}", call.queueing_delay_p95_s * 1e3),
+            )
+        };
+        rows[0].push(if table == Table::Full { "call p95 ms" } else { "call ms" }.to_owned());
+        rows.iter_mut().skip(1).zip(calls).for_each(|(row, call)| row.push(wait(call)));
+    }
     let titles = vec![None; rows.len()];
     print_aligned(&rows, &titles)
 }
@@ -170,6 +191,9 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let changing = asked.changing.is_some();
     let (limits, effects) =
         if changing { (Table::Changing, Table::Effects) } else { (Table::Full, Table::Full) };
+    if let Some(advice) = &sizing.advice {
+        print::data(advice)?;
+    }
     let by = if sizing.engine == Engine::Model { "by theory" } else { "simulated" };
     let target = percent(asked.target_utilization);
     let of = match (asked.bdp_packets, sizing.best_bps) {
@@ -222,9 +246,11 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let names: Vec<String> = sizing.pareto.iter().map(starred).collect();
     let policies: Vec<(&str, &Point)> =
         names.iter().map(String::as_str).zip(sizing.pareto.iter().map(|policy| &policy.point)).collect();
-    points(
+    let calls: Vec<Option<Call>> = sizing.pareto.iter().map(|policy| policy.call).collect();
+    points_with_calls(
         "utilization against delay (*: no other row has more utilization and less delay)",
         &policies,
+        &calls,
         effects,
     )?;
     let none = if sizing.lines.is_empty() { ": none is known for this queue" } else { "" };

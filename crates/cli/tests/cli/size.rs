@@ -101,6 +101,26 @@ fn a_small_link_is_simulated_with_a_curve_and_a_report() {
 }
 
 #[test]
+fn an_answer_begins_with_advice_for_calls_and_the_rows_say_what_a_call_waits() {
+    let place = Place::new();
+    let told = place.run(&HOME).well().out;
+    let advice = told.lines().next().unwrap();
+    assert!(advice.contains(" keeps a call under ") && advice.contains("drop-tail of "), "{told}");
+    let table = told.split("utilization against delay").nth(1).unwrap();
+    assert!(table.lines().nth(1).unwrap().ends_with("  call p95 ms"), "{told}");
+    let answer = place.run(&with(&["--json"])).well().json().remove(0);
+    assert_eq!(answer["advice"], advice);
+    for row in answer["pareto"].as_array().unwrap() {
+        let wait = row["call"]["queueing_delay_p95_s"].as_f64().unwrap();
+        assert!(wait > 0.0 && wait < 0.1, "{row}");
+    }
+    let page = fs::read_to_string(place.path().join("results/size.html")).unwrap();
+    assert!(page.contains(&format!("<p>{advice}.</p>")) && page.contains("a call waits (p95), ms"), "{advice}");
+    // Theory simulates nothing.
+    assert!(place.run(&with(&["--quick", "--json"])).well().json()[0]["advice"].is_null());
+}
+
+#[test]
 fn a_delay_that_the_target_cannot_have_is_answered_with_numbers() {
     let told = Place::new().run(&with(&["--quick", "--max-delay", "1ms"])).well().out;
     for words in ["no limit meets every target", "99% needs", "a p95 delay of 1ms"] {

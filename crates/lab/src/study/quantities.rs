@@ -27,20 +27,22 @@ impl SweptQuantity {
 /// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds, whatever
 /// unit `typed` has. For a queue the packets have the mean length of those that arrive there. The round-trip time is
 /// the mean of the flows that cross the link. For a socket buffer the packets are full segments' payload. Its
-/// round-trip time is the flow's, and its rate is the tight link's.
+/// round-trip time is the flow's, and its rate is the tight link's. The number in the unit of `typed` is as written,
+/// although whole bytes may be a little less: 0.1 for "0.1 bdp".
 pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<SweptQuantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
         let scale = link.room_scale();
         // A wireless cell has no rate of its own, so its limit is given in bytes and packets only.
         let rate = if resolved.cell.is_some() { Rate::ZERO } else { scale.rate };
-        return size(scale.bytes(link.limit), scale.packets(link.limit), RoomScale { rate, ..scale });
+        let found = size(scale.bytes(link.limit), scale.packets(link.limit), RoomScale { rate, ..scale });
+        return as_written(found, typed);
     }
     if key.ends_with("socket_buffer") {
         let flow = flow_of(resolved, key);
         let flow = flow.and_then(|flow| flow.receive_window().map(|buffer| (flow, buffer)));
         return flow.map_or_else(Vec::new, |(flow, bytes)| {
             let scale = RoomScale { rate: resolved.link.rate, mean_rtt: flow.base_rtt, packet: flow.payload };
-            size(bytes, scale.packets(Limit::Bytes(bytes)), scale)
+            as_written(size(bytes, scale.packets(Limit::Bytes(bytes)), scale), typed)
         });
     }
     let Ok(quantity) = split_quantity(typed, "a number") else { return Vec::new() };
@@ -60,6 +62,20 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Swe
         }
     };
     vec![one]
+}
+
+/// Returns the numbers `found`, of which the one in the unit of `typed` has the value of `typed`.
+fn as_written(mut found: Vec<SweptQuantity>, typed: &str) -> Vec<SweptQuantity> {
+    let Ok(quantity) = split_quantity(typed, "a number") else { return found };
+    let written = match quantity.unit {
+        unit @ ("bdp" | "packets") => Some((unit, quantity.value())),
+        _ => typed.parse::<Span>().ok().map(|span| ("ms", span.as_nanos() as f64 / 1e6)),
+    };
+    let own = written.and_then(|(unit, value)| Some((found.iter_mut().find(|one| one.unit == unit)?, value)));
+    if let Some((one, value)) = own {
+        one.value = value;
+    }
+    found
 }
 
 fn size(bytes: Bytes, packets: f64, scale: RoomScale) -> Vec<SweptQuantity> {

@@ -8,10 +8,11 @@
 //! `path.rs` a scenario as it is. `wire.rs` has the common part of these three. `cell.rs` is the testbed of an
 //! access point's queue. `alternatives.rs` has the answer under other circumstances (`variants.rs`) and policies,
 //! `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has
-//! lines to paste. Files depend on each other in one direction only, and none depends on this one.
+//! lines to paste for the systems of `systems.rs`, and `call.rs` a call with the advice that follows. Files depend on each other in one direction only, and none depends on this one.
 
 mod alternatives;
 mod answer;
+mod call;
 mod cell;
 mod changing;
 mod choice;
@@ -21,6 +22,7 @@ mod path;
 mod question;
 mod second_queue;
 mod settling;
+mod systems;
 mod theory;
 mod trials;
 mod twin;
@@ -28,7 +30,7 @@ mod variants;
 mod wire;
 
 pub use answer::{
-    Delay, Line, Point, Policy, Preferred, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant,
+    Call, Delay, Line, Point, Policy, Preferred, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant,
 };
 pub use choice::MARGIN;
 pub use hosts::Hosts;
@@ -108,6 +110,7 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
     let recommended = at(chosen.recommended);
     Sizing {
         asked: QuestionNumbers::of(question),
+        advice: None,
         engine: Engine::default(),
         best_bps: None,
         least: at(chosen.least),
@@ -312,6 +315,7 @@ impl Study {
             assumptions.extend(changing::assumptions(question));
         }
         assumptions.extend(trials.testbed.paths.iter().filter_map(W::assumption));
+        assumptions.push(alternatives.about_call);
         assumptions.dedup();
         assumptions.extend(choice::clumps(question, chosen.recommended));
         let also_simulated = lines::AlsoSimulated {
@@ -327,6 +331,7 @@ impl Study {
                 .flatten(),
             knee: knee(&curve),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
+            advice: alternatives.advice,
             sensitivity: alternatives.sensitivity,
             pareto: alternatives.pareto,
             remarks,

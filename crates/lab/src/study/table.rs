@@ -65,12 +65,13 @@ impl Column {
         self.len() == 0
     }
 
-    /// Inserts a row at `at`, or at the end if there are fewer: `text` in a column of texts, otherwise `number`.
+    /// Inserts a row at `at`, or at the end if there are fewer: `text` in a column of texts or of whole numbers,
+    /// otherwise `number`.
     pub(crate) fn insert(&mut self, at: usize, text: &str, number: Option<f64>) {
         let at = at.min(self.len());
         match self {
             Self::Text(values) => values.insert(at, text.to_owned()),
-            Self::Whole(values) => values.insert(at, None),
+            Self::Whole(values) => values.insert(at, text.parse().ok()),
             Self::Number(values) => values.insert(at, number),
             Self::Required(values) => {
                 let mut values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// The most flows and populations that have columns of their own: the first that any point has.
 const MOST: usize = 32;
+/// The key and the column of the seed.
+const SEED: &str = "seed";
 
 /// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns. Returns
 /// their paths.
@@ -90,18 +92,17 @@ pub fn tabulate(results: &[PointResult]) -> Table {
     let summaries = || results.iter().map(|result| &result.summary);
     let mut fields = Vec::new();
     for (index, (key, _)) in results.first().into_iter().flat_map(|first| first.point.iter().enumerate()) {
-        fields.push(texts(key, &key_words(key), &|result| {
-            result.point.get(index).map_or_else(String::new, |(_, value)| value.clone())
-        }));
+        // The summary has the seed as a whole number.
+        fields.push(match key.as_str() {
+            SEED => seeds(results),
+            _ => texts(key, &key_words(key), &|result| {
+                result.point.get(index).map_or_else(String::new, |(_, value)| value.clone())
+            }),
+        });
         let quantities = results.iter().map(|result| result.quantities.get(index).map_or(&[][..], |of| of));
         fields.extend(numbers(key, &quantities.collect::<Vec<_>>()));
     }
-    fields.push(Field::new(
-        "seed",
-        "1",
-        "seed",
-        Column::Whole(summaries().map(|summary| Some(summary.seed)).collect()),
-    ));
+    fields.push(seeds(results));
     fields.extend(metrics("", RUN, &summaries().map(Some).collect::<Vec<_>>()));
     fields.extend(named(("flows", MOST), FLOW, results, |summary| &summary.flows, |flow| flow.name.clone()));
     fields.extend(named(
@@ -139,6 +140,11 @@ pub fn tabulate(results: &[PointResult]) -> Table {
     let mut names = HashSet::new();
     fields.retain(|field| names.insert(field.name.clone()));
     Table { fields }
+}
+
+fn seeds(results: &[PointResult]) -> Field {
+    let all = results.iter().map(|result| Some(result.summary.seed)).collect();
+    Field::new(SEED, "1", SEED, Column::Whole(all))
 }
 
 /// Returns a column `ratio.KEY` for each number that any point has a ratio of.

@@ -1,6 +1,7 @@
 //! Tests of the lines of configuration for a limit.
 
 use super::*;
+use crate::study::size::systems::SOURCES;
 use units::{Bytes, Rate};
 
 fn of(lines: &[Line], system: &str) -> String {
@@ -25,6 +26,49 @@ fn every_line_has_the_limit_in_its_own_unit() {
     // Each of the 20 packets takes 1.2 ms.
     assert_eq!(of(&lines, "Junos"), "set class-of-service schedulers SCHEDULER buffer-size temporal 24000");
     assert!(of(&lines, "IOS").ends_with("queue-limit 20 packets"));
+}
+
+#[test]
+fn every_line_has_a_source_and_the_guide_has_the_same() {
+    let path = testkit::repository().join("docs/guide/size.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    for (system, source) in SOURCES {
+        assert!(guide.contains(&format!("| {system} | {source} |\n")), "{system}");
+    }
+    let question = Question::of(Rate::from_bps(10_000_000));
+    let point = Point::at(&question, 20);
+    let row = |queue: &str| Policy { queue: queue.into(), point, best: false, call: None };
+    let policies = ["codel", "fq-codel", "pie"].map(row).to_vec();
+    let lines = lines(&question, &point, &AlsoSimulated { policies, ..AlsoSimulated::default() });
+    assert!(lines.iter().all(|line| !line.source.is_empty()), "{lines:?}");
+    assert_eq!(of(&lines, "Nokia SR OS"), "/configure qos sap-egress \"POLICY\" queue 1 mbs 30280");
+    assert!(of(&lines, "IOS XR").ends_with("queue-limit 30280 bytes"));
+    assert!(of(&lines, "MikroTik").starts_with("/queue type add name=tightlink kind=pfifo pfifo-limit=20\n"));
+    // 95 % of 10 Mbit/s, in kbit/s.
+    assert!(of(&lines, "OpenWrt, CAKE").contains("upload='9500'\n"));
+    assert!(
+        of(&lines, "MikroTik, FQ-CoDel")
+            .contains(" fq-codel-limit=10240 fq-codel-target=5ms fq-codel-interval=100ms")
+    );
+}
+
+#[test]
+fn a_value_that_a_system_does_not_take_is_named() {
+    let question = Question::of(Rate::from_bps(100_000_000_000));
+    let says = |packets: u64, system: &str| {
+        let lines = lines(&question, &Point::at(&question, packets), &AlsoSimulated::default());
+        lines.into_iter().find(|line| line.system == system).unwrap().says
+    };
+    // 200 ms of 100 Gbit/s are 1 666 667 packets, which have 2.5 GB.
+    for (system, held, beyond) in [
+        ("Junos", 1_666_666, 1_666_667),
+        ("Nokia SR OS", 709_208, 709_209),
+        ("IOS XR", 2_836_834, 2_836_835),
+        ("Linux", 2_836_834, 2_836_835),
+    ] {
+        assert!(!says(held, system).contains("beyond"), "{system}");
+        assert!(says(beyond, system).contains("is beyond what"), "{system}");
+    }
 }
 
 #[test]

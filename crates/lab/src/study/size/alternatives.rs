@@ -1,7 +1,8 @@
 //! The recommended limit under other circumstances, and other policies in comparison. Each row answers the question
 //! that was asked: at both ends of its range of flows, with its ECN, hosts, traffic and way back.
 
-use super::answer::{Point, Policy, Variant};
+use super::answer::{Call, Point, Policy, Variant};
+use super::call;
 use super::choice::{Choice, pareto};
 use super::lines;
 use super::question::Question;
@@ -26,6 +27,9 @@ pub(super) struct Alternatives {
     /// The effects of the same limit in bytes, where packets are not all full.
     pub(super) in_bytes: Option<Point>,
     pub(super) remarks: Vec<String>,
+    pub(super) advice: Option<String>,
+    /// The assumption about the call.
+    pub(super) about_call: String,
 }
 
 /// A row of a table, with the paths on which it is simulated; the worst of them counts.
@@ -79,8 +83,10 @@ pub(super) fn alternatives<W: TestPath>(
         let paths = path.alike(question);
         rows.push(row("bytes".into(), paths, Room::Bytes(chosen.recommended), &question.queue));
     }
-    let mut points = simulate(trials, &rows, &mut remarks)?;
+    let mut points = simulate(trials, &mut rows, &mut remarks)?;
     let in_bytes = if points.len() > sensitive + policies { points.pop() } else { None };
+    let others_paths: Vec<Vec<W>> =
+        rows.iter().skip(sensitive).take(policies).map(|row| row.paths.clone()).collect();
     let mut named = rows.into_iter().map(|row| row.name).zip(points);
     let sensitivity = named.by_ref().take(sensitive).map(|(what, point)| Variant { what, point }).collect();
     let others: Vec<(String, Point)> = named.collect();
@@ -93,7 +99,69 @@ pub(super) fn alternatives<W: TestPath>(
     let known = |limit: u64| Some((question.queue.as_str(), trials.found(limit)?.point));
     let own = limits.into_iter().filter_map(known);
     let others = others.iter().map(|(name, point)| (name.as_str(), *point));
-    Ok(Alternatives { sensitivity, pareto: pareto(own.chain(others).collect()), in_bytes, remarks })
+    let mut pareto = pareto(own.chain(others).collect());
+    let recommended = trials.found(chosen.recommended).expect("a limit that was simulated").point;
+    let about_call =
+        call::assumption(add_calls(trials, &mut pareto, &others_paths, &recommended)?.as_deref());
+    let best = call::best(question, &recommended, &pareto);
+    let shaped = best.map(|best| shaped(trials, path, best)).transpose()?.flatten();
+    let advice = call::advice(question, &recommended, &pareto, best, shaped);
+    Ok(Alternatives { sensitivity, pareto, in_bytes, remarks, advice, about_call })
+}
+
+/// Simulates a call behind the queue of each row of `pareto`. `others` are the paths of the other policies' rows, which
+/// come last. On a link that changes, the recommended limit alone stands for the fixed ones. Returns the reason if a row
+/// has no call.
+fn add_calls<W: TestPath>(
+    trials: &Trials<'_, '_, TestPaths<'_, W>>,
+    pareto: &mut [Policy],
+    others: &[Vec<W>],
+    recommended: &Point,
+) -> Result<Option<String>, ExperimentError> {
+    let own = pareto.len() - others.len();
+    let (question, mut why, mut calls) = (trials.question, None, Vec::new());
+    for (place, row) in pareto.iter().enumerate() {
+        let fixed = place < own;
+        if row.point.unsettled
+            || fixed && question.changing.is_some() && row.point.packets != recommended.packets
+        {
+            continue;
+        }
+        let paths = if fixed { &trials.testbed.paths } else { &others[place - own] };
+        match paths.iter().map(W::with_call).collect::<Result<Vec<W>, String>>() {
+            Ok(paths) => calls.extend(paths.into_iter().map(|path| (place, path))),
+            Err(reason) => why = Some(reason),
+        }
+    }
+    let run = |(place, path)| -> Run<'_, W> {
+        let row: &Policy = &pareto[place];
+        Run { path, room: Room::Packets(row.point.packets), queue: &row.queue }
+    };
+    let runs: Vec<Run<'_, W>> = calls.iter().map(|(place, path)| run((*place, path))).collect();
+    let found = trials.testbed.once(&runs, &trials.runner)?;
+    for ((place, _), found) in calls.iter().zip(found) {
+        let call = &mut pareto[*place].call;
+        *call = match (*call, found.call) {
+            (Some(one), Some(other)) => Some(one.worse(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    Ok(why)
+}
+
+/// Simulates a call behind the policy of the row `best` at the end of a shaper; `None` if the path has no other rate.
+fn shaped<W: TestPath>(
+    trials: &Trials<'_, '_, TestPaths<'_, W>>,
+    path: &W,
+    best: &Policy,
+) -> Result<Option<(Point, Call)>, ExperimentError> {
+    let Ok(paths) = path.shaped(trials.question).iter().map(W::with_call).collect::<Result<Vec<W>, String>>()
+    else {
+        return Ok(None);
+    };
+    let run = |path| Run { path, room: Room::Packets(best.point.packets), queue: &best.queue };
+    let found = trials.testbed.once(&paths.iter().map(run).collect::<Vec<_>>(), &trials.runner)?;
+    Ok(found.into_iter().reduce(Measured::worse).and_then(|found| Some((found.point, found.call?))))
 }
 
 /// Returns the limit behind which a policy's own rule decides.
@@ -102,10 +170,10 @@ pub(super) fn safe_room(question: &Question, chosen: &Choice) -> u64 {
 }
 
 /// Returns the result of each row, which is the worst of its paths. A row that has not settled is measured again if
-/// that is cheap.
+/// that is cheap, and has the later path from then on.
 fn simulate<W: TestPath>(
     trials: &Trials<'_, '_, TestPaths<'_, W>>,
-    rows: &[Row<W>],
+    rows: &mut [Row<W>],
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Point>, ExperimentError> {
     let runs: Vec<Run<'_, W>> = rows.iter().flat_map(Row::runs).collect();
@@ -126,6 +194,10 @@ fn simulate<W: TestPath>(
         {
             found[*place] = late;
         }
+    }
+    for (at, later) in later {
+        let path = rows.iter_mut().flat_map(|row| &mut row.paths).nth(at);
+        *path.expect("a run is of a path") = later;
     }
     let mut found = found.into_iter();
     let mut points = Vec::new();

@@ -184,6 +184,28 @@ pub struct Policy {
     pub point: Point,
     /// True if no other point of the picture has more utilization and less delay at the 95th percentile.
     pub best: bool,
+    /// The effects on a call; `None` if none was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+}
+
+/// The effects of a queue on a call of 80 kbit/s, which does not respond to losses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Call {
+    /// The 95th percentile of the time that the call's packets wait in the queue, seconds.
+    pub queueing_delay_p95_s: f64,
+    /// The share of the call's packets that are dropped.
+    pub loss_rate: f64,
+}
+
+impl Call {
+    /// Combines the results of two numbers of flows into the worse.
+    pub(super) fn worse(self, other: Self) -> Self {
+        Self {
+            queueing_delay_p95_s: self.queueing_delay_p95_s.max(other.queueing_delay_p95_s),
+            loss_rate: self.loss_rate.max(other.loss_rate),
+        }
+    }
 }
 
 /// The policy to prefer to a fixed limit on a link that changes.
@@ -224,6 +246,8 @@ pub struct Line {
     /// recommended limit apply.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub says: String,
+    /// The manual that has the form of the line.
+    pub source: &'static str,
 }
 
 /// The kernel's result for the recommended limit.
@@ -301,6 +325,8 @@ fn seconds(span: Span) -> f64 {
 pub struct Sizing {
     /// The question.
     pub asked: QuestionNumbers,
+    /// The advice for a link with calls, in a sentence; `None` if no call was simulated.
+    pub advice: Option<String>,
     /// The source of the limits' numbers: theory or simulation.
     pub engine: Engine,
     /// The total goodput of a wireless cell's downloads that counts as 100 % of utilization, bits per second.

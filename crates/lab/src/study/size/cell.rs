@@ -250,6 +250,7 @@ pub(super) fn simulated(
     let recommended = at(chosen.recommended);
     Ok(Sizing {
         asked: QuestionNumbers::of(question),
+        advice: None,
         engine: Engine::Sim,
         best_bps: Some(best.goodput),
         least: at(chosen.least),

@@ -4,6 +4,7 @@
 //! flows begin at places that are spread evenly over the trace.
 
 use super::answer::{Point, Policy, Preferred};
+use super::call;
 use super::question::{ChangingFacts, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
@@ -80,6 +81,8 @@ pub(super) struct TracePath {
     flows: u64,
     /// The seconds that a run measures.
     measured: f64,
+    /// True if a call shares the link.
+    call: bool,
 }
 
 /// Returns the paths for the least and the greatest number of flows of a question about a trace.
@@ -93,7 +96,14 @@ pub(super) fn cases(question: &Question) -> Vec<TracePath> {
     let seconds = each * question.mean_packet().bits_f64() / question.rate.as_bps_f64();
     let whole = period * (LEAST_MEASURED / period).ceil();
     let measured = (seconds - SETTLE).max(SHORTEST).min(whole);
-    let path = |flows| TracePath { question: question.clone(), trace: trace.into(), period, flows, measured };
+    let path = |flows| TracePath {
+        question: question.clone(),
+        trace: trace.into(),
+        period,
+        flows,
+        measured,
+        call: false,
+    };
     flows.into_iter().map(path).collect()
 }
 
@@ -138,6 +148,9 @@ impl TracePath {
                 flow = flow.set("socket_buffer", "max").set("send_buffer", "unlimited");
             }
             draft = draft.flow(flow);
+        }
+        if self.call {
+            draft = call::added(draft);
         }
         Task::at(&Arc::new(draft.document().expect(DRAFT)), Vec::new())
     }
@@ -195,6 +208,11 @@ impl TestPath for TracePath {
 
     fn alike(&self, question: &Question) -> Vec<Self> {
         cases(question)
+    }
+
+    fn with_call(&self) -> Result<Self, String> {
+        call::fits(self.question.rate)?;
+        Ok(Self { call: true, ..self.clone() })
     }
 
     fn variants(&self, question: &Question, _full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)> {

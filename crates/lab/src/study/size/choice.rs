@@ -234,6 +234,7 @@ pub(super) fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
     let policy = |(queue, point): (&str, Point)| Policy {
         queue: queue.into(),
         point,
+        call: None,
         best: !point.unsettled && !all.iter().any(|other| !other.unsettled && better(other, &point)),
     };
     points.into_iter().map(policy).collect()

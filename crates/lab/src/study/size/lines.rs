@@ -4,7 +4,9 @@
 //! packets in `pfifo` and in the policies that keep the queue short by themselves. Their limit only bounds memory.
 
 use super::answer::{Line, Point, Policy};
+use super::call::SHAPED;
 use super::question::Question;
+use super::systems::{beyond_tc, line, mikrotik, openwrt, routers, with_range};
 use link::queue::{CodelParameters, PieParameters};
 use units::Span;
 
@@ -32,11 +34,11 @@ pub(super) struct AlsoSimulated {
 pub(super) fn lines(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let mut lines = match question.queue.as_str() {
         "drop-tail" => drop_tail(question, point, also_simulated),
-        "drop-head" => vec![Line {
-            system: "Linux",
-            line: format!("tc qdisc replace dev DEV root pfifo_head_drop limit {}", point.packets),
-            says: String::new(),
-        }],
+        "drop-head" => vec![line(
+            "Linux",
+            format!("tc qdisc replace dev DEV root pfifo_head_drop limit {}", point.packets),
+            String::new(),
+        )],
         _ => Vec::new(),
     };
     let safe = also_simulated.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
@@ -58,9 +60,6 @@ pub(super) fn bytes_on_ethernet(question: &Question, packets: u64) -> u64 {
 fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated) -> Vec<Line> {
     let packets = point.packets;
     let bytes = bytes_on_ethernet(question, packets);
-    // Junos takes whole microseconds.
-    let micros = (point.ms * 1e3).ceil().max(1.0);
-    let line = |system, line, says| Line { system, line, says };
     let mut lines = Vec::new();
     let mean = question.mean_packet().get();
     let header = format!(
@@ -90,6 +89,7 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
         }
         (None, false) => header,
     };
+    let counts = with_range(counts, beyond_tc(bytes));
     lines.push(line("Linux", format!("tc qdisc replace dev DEV root bfifo limit {bytes}"), counts));
     // A shaper, or a limit in time, needs one rate.
     if question.changing.is_none() {
@@ -102,19 +102,10 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
             ),
             on_ethernet(question),
         ));
-        lines.push(line(
-            "Junos",
-            format!("set class-of-service schedulers SCHEDULER buffer-size temporal {micros:.0}"),
-            String::new(),
-        ));
     }
-    lines.push(line(
-        "IOS",
-        // The line is for class-default, because any other class needs a bandwidth or a shape before it accepts a
-        // queue-limit.
-        format!("policy-map POLICY\n class class-default\n  queue-limit {packets} packets"),
-        String::new(),
-    ));
+    // Junos takes whole microseconds.
+    let micros = question.changing.is_none().then(|| (point.ms * 1e3).ceil().max(1.0) as u64);
+    lines.extend(routers(packets, bytes, micros));
     lines
 }
 
@@ -179,44 +170,71 @@ fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) 
         "codel" => ("Linux, CoDel", "Linux, CoDel behind a shaper"),
         _ => ("Linux, PIE", "Linux, PIE behind a shaper"),
     };
-    let shaper = Line {
-        system: shaped,
-        line: format!(
+    let shaper = line(
+        shaped,
+        format!(
             "tc qdisc replace dev DEV root handle 1: htb default 1\n\
              tc class replace dev DEV parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} quantum 1514\n\
              tc qdisc replace dev DEV parent 1:1 {policy}"
         ),
-        says: match point {
+        match point {
             Some(point) if point.unsettled => {
                 format!("instead of the limit; its row had not settled. {bound}")
             }
             Some(point) => format!("instead of the limit: {}; {bound}", does(point)),
             None => format!("{bound}; {}", on_ethernet(question)),
         },
-    };
+    );
     let mut lines = Vec::new();
     let changes = question.changing.is_some();
+    let here = "where the interface itself is the tight link";
     if point.is_none() || changes {
-        let line = format!("tc qdisc replace dev DEV root {policy}");
         let does = point.map_or_else(String::new, |point| format!("instead of the limit: {}; ", does(point)));
-        lines.push(Line {
-            system: plain,
-            line,
-            says: format!("{does}where the interface itself is the tight link; {bound}"),
-        });
+        lines.push(line(
+            plain,
+            format!("tc qdisc replace dev DEV root {policy}"),
+            format!("{does}{here}; {bound}"),
+        ));
     }
-    if changes {
-        return lines;
+    if !changes {
+        lines.push(shaper);
     }
-    lines.push(shaper);
     if queue == "fq-codel" {
-        lines.push(Line {
-            system: "Linux, CAKE",
-            line: format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit"),
-            says: "shaper, queues per flow and CoDel in one; not simulated here".into(),
-        });
+        lines.extend(with_queues_per_flow(question, safe, here));
     }
     lines
+}
+
+/// Returns the lines of other systems that have FQ-CoDel, and of CAKE.
+fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line> {
+    let own = if question.queue == "fq-codel" { question.settings } else { link::queue::Settings::default() };
+    let codel = CodelParameters::default();
+    let limit = default_limit("fq-codel").unwrap_or_default().max(safe);
+    let (target, interval) = (own.target.unwrap_or(codel.target), own.interval.unwrap_or(codel.interval));
+    let settings = format!(" fq-codel-limit={limit} fq-codel-target={target} fq-codel-interval={interval}");
+    let fq_codel = mikrotik("MikroTik, FQ-CoDel", "fq-codel", &settings, here);
+    if question.changing.is_some() {
+        return vec![fq_codel];
+    }
+    let rate = question.rate.as_bps();
+    // sqm-scripts takes whole kilobits a second.
+    let kbps = ((rate as f64 * SHAPED / 1e3).floor() as u64).max(1);
+    let shaper = format!("for packets that leave by DEV, at {:.0} % of the rate", SHAPED * 100.0);
+    let cake = "shaper, queues per flow and CoDel in one; not simulated here";
+    let fq_codel_on_openwrt = openwrt(
+        "OpenWrt, FQ-CoDel",
+        "fq_codel",
+        "simplest.qos",
+        kbps,
+        &format!("{shaper}; target as in sqm-scripts"),
+    );
+    vec![
+        line("Linux, CAKE", format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit"), cake.into()),
+        fq_codel_on_openwrt,
+        openwrt("OpenWrt, CAKE", "cake", "piece_of_cake.qos", kbps, &format!("{shaper}; {cake}")),
+        fq_codel,
+        mikrotik("MikroTik, CAKE", "cake", &format!(" cake-bandwidth={rate}"), cake),
+    ]
 }
 
 #[cfg(test)]

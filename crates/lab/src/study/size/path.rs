@@ -2,6 +2,7 @@
 //! are set anew.
 
 use super::answer::Point;
+use super::call;
 use super::question::{Ends, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
@@ -180,6 +181,24 @@ impl TestPath for ScenarioPath {
 
     fn alike(&self, _question: &Question) -> Vec<Self> {
         vec![self.clone()]
+    }
+
+    fn with_call(&self) -> Result<Self, String> {
+        call::fits(self.question.rate)?;
+        let resolved = &self.base.resolved;
+        if resolved.links[resolved.tight].direction == Direction::Reverse {
+            return Err("the tight link is on the way back, which traffic of this kind does not take".into());
+        }
+        let text = format!("{}{}", self.document.text(), call::table());
+        let with = || -> Result<Document, Faults> {
+            let mut document = Document::parse(self.document.name(), &text)?;
+            self.document.overrides().iter().try_for_each(|(key, value)| document.set(key, value))?;
+            Task::at(&Arc::new(document.clone()), self.set.clone())?;
+            Ok(document)
+        };
+        let document =
+            with().map_err(|_| "the scenario writes its traffic in another way than [[traffic]]")?;
+        Ok(Self { document: Arc::new(document), ..self.clone() })
     }
 
     /// Returns variants of the scenario, each with one change.

@@ -7,6 +7,7 @@
 //! twins.
 
 use super::answer::{Delay, Point};
+use super::call;
 use super::question::{Ends, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::theory::{Behaviour, behaviour, period};
@@ -18,7 +19,7 @@ use crate::study::task::Task;
 use model::rules::single_flow::{Growth, WindowCycle};
 use scenario::{Document, Faults, Flow, Scenario, Spread};
 use std::sync::Arc;
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 /// The bounds of a path's simulations. Their packets are the most that all take together. Flows forget their start in
 /// `forget` cycles, and a policy holds them after `settled` seconds. A measurement of fewer than `least` cycles decides
@@ -85,6 +86,8 @@ pub(super) struct Twin {
     measured: f64,
     /// The seconds that are added to the warm-up for a policy that settles late.
     later: f64,
+    /// True if a call shares the link.
+    call: bool,
 }
 
 /// Returns twins for the least and the greatest number of flows of a question, which take `effort` together.
@@ -112,6 +115,7 @@ impl Twin {
             warmup: 0.0,
             measured: 0.0,
             later: 0.0,
+            call: false,
         };
         let cycles = |of: f64, twin: &mut Self| {
             twin.take_time(of);
@@ -259,6 +263,9 @@ impl Twin {
             }
             draft = draft.flow(flow);
         }
+        if self.call {
+            draft = call::added(draft);
+        }
         let document: Document = draft.document().expect("keys of the schema, none within another");
         Task::at(&Arc::new(document), Vec::new())
     }
@@ -277,8 +284,7 @@ impl TestPath for Twin {
     /// Converts the numbers measured behind the twin's limit into those behind a limit of `packets` in the question.
     fn point(&self, packets: u64, summary: &Summary) -> Point {
         let point = Point::at(&self.question, packets);
-        let drain = self.limit(packets) as f64 / self.rate();
-        let scale = if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain };
+        let scale = self.delay_scale(packets);
         // Between two losses a flow sends a number of packets that grows with the square of the window: see theory.rs.
         // BBR's losses are those of its probes.
         let full = self.question.window(self.stands_for);
@@ -314,6 +320,28 @@ impl TestPath for Twin {
 
     fn alike(&self, question: &Question) -> Vec<Self> {
         cases(question, ROWS)
+    }
+
+    fn with_call(&self) -> Result<Self, String> {
+        call::fits(Rate::from_bps_f64(self.rate() * self.question.packet.bits_f64()))?;
+        let measured = self.shortest().measured.max(call::MEASURED);
+        let path = Self { call: true, measured, ..self.clone() };
+        match path.packets() <= ROWS.packets {
+            true => Ok(path),
+            false => {
+                Err(format!("its runs would take more than {} million packets each", ROWS.packets / 1e6))
+            }
+        }
+    }
+
+    fn delay_scale(&self, packets: u64) -> f64 {
+        let drain = self.limit(packets) as f64 / self.rate();
+        if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain }
+    }
+
+    fn shaped(&self, question: &Question) -> Vec<Self> {
+        let rate = Rate::from_bps_f64(question.rate.as_bps_f64() * call::SHAPED);
+        cases(&Question { rate, ..question.clone() }, ROWS)
     }
 
     fn variants(&self, question: &Question, _full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)> {

@@ -1,6 +1,7 @@
 //! A path of links behind one limit after another, at one number of flows or at both ends of a range.
 
-use super::answer::Point;
+use super::answer::{Call, Point};
+use super::call;
 use super::question::Question;
 use super::second_queue::{self, SecondQueue};
 use super::settling;
@@ -56,6 +57,23 @@ pub(super) trait TestPath: Clone {
     /// Returns the path or paths on which another policy is simulated.
     fn alike(&self, question: &Question) -> Vec<Self>;
 
+    /// Returns the same path with a call, measured for as long as the call needs.
+    ///
+    /// # Errors
+    /// The reason why it has no call.
+    fn with_call(&self) -> Result<Self, String>;
+
+    /// Returns the factor by which delays behind a limit of `packets` differ from those that are measured here.
+    fn delay_scale(&self, _packets: u64) -> f64 {
+        1.0
+    }
+
+    /// Returns the path or paths on which a policy behind a shaper is simulated; empty if the path has a rate of its
+    /// own.
+    fn shaped(&self, _question: &Question) -> Vec<Self> {
+        Vec::new()
+    }
+
     /// Returns paths with one change to the question, each with its name. `full` is a queue elsewhere that is full
     /// behind the recommended limit.
     fn variants(&self, question: &Question, full: Option<&SecondQueue>) -> Vec<(String, Vec<Self>)>;
@@ -76,6 +94,8 @@ pub(super) struct Measured {
     pub(super) second_queue: Option<SecondQueue>,
     /// The climb of the policy's rate of drops, if it takes longer than the run gave it.
     pub(super) slow: Option<settling::Climb>,
+    /// The effects on a call, if the path has one.
+    pub(super) call: Option<Call>,
 }
 
 impl Measured {
@@ -90,15 +110,17 @@ impl Measured {
             point: Point { unsettled: trend || slow.is_some(), ..Point::mean(&points).judged(target) },
             second_queue: second_queue::full(resolved, first),
             slow,
+            call: call::heard(summaries, path.delay_scale(packets)),
         }
     }
 
     /// Combines the results of the same limit on two paths into the worse.
-    fn worse(self, other: Self) -> Self {
+    pub(super) fn worse(self, other: Self) -> Self {
         Self {
             point: self.point.worse(other.point),
             second_queue: self.second_queue.or(other.second_queue),
             slow: self.slow,
+            call: self.call.zip(other.call).map(|(call, other)| call.worse(other)),
         }
     }
 
@@ -138,14 +160,8 @@ impl<W: TestPath> TestPaths<'_, W> {
         let mut found: Vec<Option<Measured>> = vec![None; runs.len()];
         let mut first = true;
         while !due.is_empty() {
-            let job =
-                |(place, path): &(usize, W)| path.tasks(runs[*place].room, runs[*place].queue, self.seed);
-            let jobs = due.iter().map(job).collect::<Result<Vec<Vec<Task>>, Faults>>()?;
-            let measured = simulate(runner, &jobs, |at, summaries| {
-                let (place, path) = &due[at];
-                let packets = runs[*place].room.packets();
-                Measured::of(path, packets, &jobs[at], summaries, self.question.target.get())
-            })?;
+            let now: Vec<Run<'_, W>> = due.iter().map(|(place, path)| Run { path, ..runs[*place] }).collect();
+            let measured = self.once(&now, runner)?;
             let longer = |((place, path), measured): (&(usize, W), &Measured)| {
                 let times = match (&measured.slow, first) {
                     (None, _) => measured.lacks(self.question, tolerance)?,
@@ -161,6 +177,20 @@ impl<W: TestPath> TestPaths<'_, W> {
             (due, first) = (longer, false);
         }
         Ok(found.into_iter().map(|found| found.expect("each run is made")).collect())
+    }
+
+    /// Returns the results of `runs`, in their order, each simulated once for as long as its path measures.
+    pub(super) fn once(
+        &self,
+        runs: &[Run<'_, W>],
+        runner: &Runner<'_, '_>,
+    ) -> Result<Vec<Measured>, ExperimentError> {
+        let job = |run: &Run<'_, W>| run.path.tasks(run.room, run.queue, self.seed);
+        let jobs = runs.iter().map(job).collect::<Result<Vec<Vec<Task>>, Faults>>()?;
+        simulate(runner, &jobs, |at, summaries| {
+            let Run { path, room, .. } = runs[at];
+            Measured::of(path, room.packets(), &jobs[at], summaries, self.question.target.get())
+        })
     }
 
     /// Checks that these paths can be simulated with a queue of the policy `queue` and the size `room`.
@@ -250,7 +280,7 @@ mod tests {
             let point =
                 Point { utilization, utilization_ci95: Some(half), unsettled, ..Point::at(&question, 20) };
             let point = Point { loss_rate: 0.01, loss_rate_ci95: Some(0.002), ..point };
-            Measured { point, second_queue: None, slow: None }
+            Measured { point, second_queue: None, slow: None, call: None }
         };
         let lacks = |utilization, half, unsettled| found(utilization, half, unsettled).lacks(&question, 0.0);
         assert_eq!(lacks(0.95, 0.02, false), None, "it misses 99 %");

@@ -4,6 +4,7 @@ use crate::run::engine::served_every;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::study::size::answer::{Line, Point};
 use crate::study::size::question::{CellFacts, Ends, Mix, Question};
+use crate::study::size::systems::{AIRTIME, DRIVER, MAC80211, line};
 use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
@@ -100,26 +101,17 @@ pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> 
 pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
     let packets = point.packets;
     let mut lines = vec![
-        Line {
-            says: String::new(),
-            system: "Linux, mac80211's queues (FQ-CoDel; all stations and categories together)",
-            line: format!("iw phy PHY set txq limit {packets}"),
-        },
-        Line {
-            says: String::new(),
-            system: "Linux, a driver without mac80211's queues",
-            line: format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
-        },
+        line(MAC80211, format!("iw phy PHY set txq limit {packets}"), String::new()),
+        line(DRIVER, format!("tc qdisc replace dev DEV root pfifo limit {packets}"), String::new()),
     ];
     // The line has the category's number, which mac80211 counts from the most urgent one.
     let number = question
         .cell
         .as_ref()
         .and_then(|cell| ["vo", "vi", "be", "bk"].iter().position(|name| *name == cell.category));
-    lines.extend(number.map(|number| Line {
-        says: String::new(),
-        system: "Linux, the airtime limits that \"fq-codel, airtime limits\" has (its default)",
-        line: format!("echo {number} 5000 12000 > /sys/kernel/debug/ieee80211/PHY/aql_txq_limit"),
+    lines.extend(number.map(|number| {
+        let set = format!("echo {number} 5000 12000 > /sys/kernel/debug/ieee80211/PHY/aql_txq_limit");
+        line(AIRTIME, set, String::new())
     }));
     lines
 }
