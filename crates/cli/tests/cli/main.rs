@@ -39,3 +39,4 @@ mod transfer_ticket;
 mod transfer_unauthenticated;
 mod tune;
 mod two_tuners;
+mod version;
