@@ -31,7 +31,10 @@ fn main() -> io::Result<()> {
     for path in sources.iter().cloned().chain(moved) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    println!("cargo::rustc-env=TIGHTLINK_COMMIT={}", commit(&root, &sources).unwrap_or_else(|| "unknown".into()));
+    println!(
+        "cargo::rustc-env=TIGHTLINK_COMMIT={}",
+        commit(&root, &sources).unwrap_or_else(|| "unknown".into())
+    );
     Ok(())
 }
 

@@ -19,7 +19,11 @@ fn said(place: &Place) -> (String, String) {
 /// Runs git in `folder`, whatever the machine's own settings are.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(arguments);
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+        .args(arguments);
     let ran = command.output().expect("git runs");
     assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8(ran.stdout).expect("text").trim().to_owned()
@@ -56,10 +60,12 @@ fn manifest_and_page_name_version_and_commit_and_the_hash_does_not() {
 
 /// Returns the commit that the build script finds for a crate in `root`, and the paths that cargo shall watch.
 fn found(script: &Path, root: &Path) -> (String, Vec<String>) {
-    let ran = Command::new(script).env("CARGO_MANIFEST_DIR", root.join("crates/cli")).output().expect("it runs");
+    let ran =
+        Command::new(script).env("CARGO_MANIFEST_DIR", root.join("crates/cli")).output().expect("it runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let lines = String::from_utf8(ran.stdout).expect("text");
-    let all = |mark: &str| lines.lines().filter_map(|line| line.strip_prefix(mark).map(str::to_owned)).collect();
+    let all =
+        |mark: &str| lines.lines().filter_map(|line| line.strip_prefix(mark).map(str::to_owned)).collect();
     let mut commits: Vec<String> = all("cargo::rustc-env=TIGHTLINK_COMMIT=");
     assert_eq!(commits.len(), 1, "{lines}");
     (commits.remove(0), all("cargo::rerun-if-changed="))
