@@ -97,7 +97,8 @@ install-files:
 	../bin/tightlink completions zsh > zsh/site-functions/_tightlink
 	../bin/tightlink completions fish > fish/vendor_completions.d/tightlink.fish
 
-dist: setup-rust ## make a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
+dist: ## make static programs for x86_64 and aarch64 as archives and Debian packages, with a list of libraries and checksums, in target/dist/
+	@scripts/setup build
 	scripts/dist
 
 wheel: setup-test ## the Python package as a wheel, in target/wheel/ (tried by scripts/try-wheel)

@@ -37,6 +37,7 @@ __all__ = [
     "Sizing",
     "SweepFailed",
     "__build__",
+    "__commit__",
     "__version__",
     "figures",
     "metrics",
@@ -46,6 +47,7 @@ __all__ = [
 
 __version__ = _native.VERSION
 __build__ = _native.BUILD
+__commit__ = _native.COMMIT
 
 if _native.DEBUG:
     warnings.warn("this is a debug build of tightlink, which is slow: use the wheel of `make wheel`", stacklevel=2)

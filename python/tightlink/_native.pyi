@@ -18,6 +18,7 @@ Progress = Callable[[int, int], object]
 
 VERSION: str          # "0.3.0"
 BUILD: str            # "0.3.0 5f0c…": what kept points, workers and the program must share
+COMMIT: str           # "4ae34b52f0c1", "4ae34b52f0c1-dirty" or "unknown"
 DEBUG: bool           # True: a debug build (the package warns)
 
 # ---- errors. `__module__` of each is "tightlink": the package re-exports them all (pickles need that).

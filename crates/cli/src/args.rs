@@ -19,12 +19,15 @@ use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 use units::Bytes;
 
+/// The version, and the commit of the sources.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TIGHTLINK_COMMIT"), ")");
+
 /// Makes the buffers on a TCP path the right size.
 ///
 /// Describe a path once, in a scenario file. Theory, packet simulation and the real kernel answer the same question
 /// about it.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = VERSION, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

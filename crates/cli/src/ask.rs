@@ -94,6 +94,7 @@ impl Run for Scenario {
     }
 
     fn experiment(&self, sweep: &[(&str, &dyn Written)]) -> Result<Experiment, Error> {
+        lab::run::set_commit(crate::COMMIT);
         let mut document = Document::of(self);
         for (key, values) in sweep {
             document.set(&format!("sweep.\"{key}\""), &values.written()).map_err(in_code)?;

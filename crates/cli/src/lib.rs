@@ -33,6 +33,10 @@
 mod ask;
 mod read;
 
+/// The commit that this crate was compiled from, with `-dirty` behind it if the sources differ from the commit, or
+/// "unknown" if the sources came without git's folder.
+pub const COMMIT: &str = env!("TIGHTLINK_COMMIT");
+
 pub use ask::Run;
 /// Controllers: their trait, their parts, and the registry of their names.
 pub use cc;

@@ -30,6 +30,7 @@ use std::process::ExitCode;
 static ALLOCATOR: host::LargePages = host::LargePages;
 
 fn main() -> ExitCode {
+    lab::run::set_commit(tightlink::COMMIT);
     let arguments = args::parse();
     if matches!(arguments.command, Command::Run(_) | Command::Sweep(_)) {
         host::keep_memory();

@@ -47,6 +47,9 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
         module.add("BUILD", cli::BUILD)?;
+        module.add("COMMIT", cli::COMMIT)?;
+        // Pages and manifests that Python asks for name it.
+        lab::run::set_commit(cli::COMMIT);
         module.add("DEBUG", cfg!(debug_assertions))
     }
 }

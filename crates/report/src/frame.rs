@@ -43,7 +43,7 @@ impl Frame<'_> {
             "scenario-text" => escape_html(self.scenario_text),
             "words" => words(&body, &self.data),
             "command" => escape_html(self.command),
-            "version" => env!("CARGO_PKG_VERSION").into(),
+            "version" => format!("{} ({})", env!("CARGO_PKG_VERSION"), lab::run::commit()),
             "nonce" => hash.to_hex()[..16].to_owned(),
             "style" => STYLE.into(),
             "data" => self.data.clone(),

@@ -41,3 +41,4 @@ mod transfer_ticket;
 mod transfer_unauthenticated;
 mod tune;
 mod two_tuners;
+mod version;

@@ -193,6 +193,7 @@ fn manifest(
         "command": ran.1,
         "commands": commands,
         "version": env!("CARGO_PKG_VERSION"),
+        "commit": crate::run::commit(),
     }))?)
 }
 
