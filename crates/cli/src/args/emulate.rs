@@ -1,6 +1,6 @@
 //! The options of `tightlink emulate`.
 
-use super::Changes;
+use super::{Changes, PictureOptions};
 use clap::Args;
 use clap::error::ErrorKind;
 use lab::run::resolve::is_policy;
@@ -63,6 +63,8 @@ pub(crate) struct EmulateOptions {
     /// Write a page to this file: the queueing delay, rate and drops of each direction against time
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureOptions,
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,

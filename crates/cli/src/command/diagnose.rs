@@ -9,6 +9,7 @@ mod running;
 mod words;
 
 use crate::args::DiagnoseOptions;
+use crate::pictures;
 use crate::print;
 use crate::problem::Problem;
 use ::capture::connections::Statistics;
@@ -63,6 +64,7 @@ impl Case {
 
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     page::can_write(options.report.as_deref())?;
+    pictures::check(&options.pictures)?;
     let mut report = match &options.file {
         Some(file) => capture::report(file, options)?,
         None => running::report(options)?,
@@ -73,7 +75,7 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         for case in &report.cases {
             print::json(&data::of(case))?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return drawn(options, &report);
     }
     for case in &report.cases {
         for line in words::of(case) {
@@ -82,6 +84,14 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     }
     if let Some(line) = words::rest(&report) {
         print::data(line)?;
+    }
+    drawn(options, &report)
+}
+
+/// Writes the pictures that are asked for.
+fn drawn(options: &DiagnoseOptions, report: &Report) -> Result<ExitCode, Problem> {
+    if options.pictures.are_wanted() {
+        pictures::write(&options.pictures, &page::pictures(report))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ mod names;
 mod new;
 mod other_users;
 mod path_test;
+mod pictures;
 mod pipe;
 mod place;
 mod queues;
