@@ -53,7 +53,7 @@ enum Drawing {
     Overview(Overview, Rc<[CaseData]>),
 }
 
-/// A picture's file, as text or bytes.
+/// A picture that is drawn, but not yet written.
 pub struct Drawn {
     scene: Scene,
     font: Font,

@@ -10,7 +10,7 @@ use crate::swept::SweptChart;
 use crate::text::{capitalized, short, titled};
 use lab::study::curves::{Curve, CurvePoint};
 
-/// The room beside the outermost points, as a share of the axis.
+/// The room around the outermost points, as a share of the axis.
 const ROOM: f64 = 0.04;
 /// The room above the foot of a logarithmic axis and above its greatest value, in powers of ten.
 const LOG_ROOM: [f64; 2] = [0.1, 0.25];

@@ -1,5 +1,5 @@
-//! A scene as SVG 1.1. Each letter is an outline that is defined once, because Inkscape and most converters ignore a
-//! font inside the file. A text's words are the label of its group, for programs that read a picture aloud.
+//! A scene as SVG 1.1. Each letter is an outline that is defined once, because Inkscape and librsvg ignore a font
+//! inside the file. A text's words are the label of its group, for programs that read a picture aloud.
 
 use super::font::Font;
 use super::look::Rgb;
