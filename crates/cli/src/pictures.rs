@@ -38,12 +38,16 @@ pub(crate) fn check(options: &PictureOptions) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Draws the chosen ones of the `pictures`, and writes their files.
-pub(crate) fn write(options: &PictureOptions, pictures: &[Picture]) -> Result<(), Problem> {
+/// Draws the chosen ones of the `pictures`, and writes their files. Without a file the pictures are not made.
+pub(crate) fn write(
+    options: &PictureOptions,
+    pictures: impl FnOnce() -> Vec<Picture>,
+) -> Result<(), Problem> {
     if !options.are_wanted() {
         return Ok(());
     }
-    let chosen = chosen(&options.chart, pictures)?;
+    let pictures = pictures();
+    let chosen = chosen(&options.chart, &pictures)?;
     let size = options.size.unwrap_or_default();
     for picture in &chosen {
         let name = (chosen.len() > 1).then(|| picture.name());

@@ -143,7 +143,7 @@ pub(super) fn show(
             print::data(line)?;
         }
     }
-    pictures::write(&options.pictures, &pictures_of(experiment, compared))?;
+    pictures::write(&options.pictures, || pictures_of(experiment, compared))?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 

@@ -75,7 +75,8 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         for case in &report.cases {
             print::json(&data::of(case))?;
         }
-        return drawn(options, &report);
+        pictures::write(&options.pictures, || page::pictures(&report))?;
+        return Ok(ExitCode::SUCCESS);
     }
     for case in &report.cases {
         for line in words::of(case) {
@@ -85,13 +86,6 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     if let Some(line) = words::rest(&report) {
         print::data(line)?;
     }
-    drawn(options, &report)
-}
-
-/// Writes the pictures that are asked for.
-fn drawn(options: &DiagnoseOptions, report: &Report) -> Result<ExitCode, Problem> {
-    if options.pictures.are_wanted() {
-        pictures::write(&options.pictures, &page::pictures(report))?;
-    }
+    pictures::write(&options.pictures, || page::pictures(&report))?;
     Ok(ExitCode::SUCCESS)
 }

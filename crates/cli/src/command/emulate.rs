@@ -70,9 +70,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     if options.json {
         print::json(&emulated)?;
     }
-    if options.pictures.are_wanted() {
-        pictures::write(&options.pictures, &report::emulated::pictures(&emulated))?;
-    }
+    pictures::write(&options.pictures, || report::emulated::pictures(&emulated))?;
     Ok(ExitCode::from(outcome.code))
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {
     if let Some(page) = page {
         print::talk(format_args!("report: {}", page.display()));
     }
-    pictures::write(&options.pictures, &report::size::pictures(&sizing))?;
+    pictures::write(&options.pictures, || report::size::pictures(&sizing))?;
     Ok(ExitCode::SUCCESS)
 }
 

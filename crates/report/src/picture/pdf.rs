@@ -1,144 +1,209 @@
-//! A scene as PDF: one page, whose texts are texts in an embedded font.
+//! A scene as PDF 1.7: one page, whose texts are texts in an embedded font. The file has no date, so that the same scene
+//! gives the same bytes.
 
 use super::font::{FILE, Font, NAME};
 use super::look::Rgb;
 use super::scene::{Anchor, Item, Path, Scene, Step, Text};
+use super::svg::number;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use pdf_writer::types::{CidFontType, FontFlags, LineJoinStyle, SystemInfo, UnicodeCmap};
-use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use subsetter::{GlyphRemapper, subset};
 
-const FONT: Name<'static> = Name(b"F1");
-const IDENTITY: SystemInfo<'static> =
-    SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
+/// The numbers of the objects; those of opacities follow.
+const CATALOG: usize = 1;
+const PAGES: usize = 2;
+const PAGE: usize = 3;
+const CONTENT: usize = 4;
+const INFO: usize = 5;
+const FONT: usize = 6;
+const LETTERS: usize = 7;
+const METRICS: usize = 8;
+const UNICODE: usize = 9;
+const FONT_FILE: usize = 10;
+const FIRST_OPACITY: usize = 11;
+/// The most entries of one block of a map to Unicode.
+const BLOCK: usize = 100;
 
 /// The letters that the page has.
 #[derive(Default)]
 struct Used {
     remapper: GlyphRemapper,
-    /// The letter of each glyph of the embedded font.
-    letters: BTreeMap<u16, char>,
-    /// The widths of these glyphs, in thousandths of the font's height.
-    widths: BTreeMap<u16, f32>,
+    /// The letter of each glyph of the embedded font, and the glyph's width in thousandths of the font's height.
+    letters: BTreeMap<u16, (char, f64)>,
 }
 
-/// Writes the scene. The same scene gives the same bytes.
+/// Writes the scene.
 pub(super) fn write(scene: &Scene, font: &Font) -> Vec<u8> {
     let mut used = Used::default();
     let mut opacities: Vec<f64> = Vec::new();
     let content = content(scene, font, &mut used, &mut opacities);
-    let mut pdf = Pdf::new();
-    let mut next = 0;
-    let mut id = || {
-        next += 1;
-        Ref::new(next)
-    };
-    let (catalog, tree, page, contents, info) = (id(), id(), id(), id(), id());
-    let (type0, cid, descriptor, cmap, file) = (id(), id(), id(), id(), id());
-    pdf.catalog(catalog).pages(tree);
-    pdf.pages(tree).kids([page]).count(1);
-    let mut leaf = pdf.page(page);
-    leaf.parent(tree)
-        .media_box(Rect::new(0.0, 0.0, scene.width as f32, scene.height as f32))
-        .contents(contents);
-    let mut resources = leaf.resources();
-    resources.fonts().pair(FONT, type0);
-    let states: Vec<(String, Ref)> = (0..opacities.len()).map(|place| (format!("O{place}"), id())).collect();
-    let mut named = resources.ext_g_states();
-    for (name, state) in &states {
-        named.pair(Name(name.as_bytes()), *state);
-    }
-    named.finish();
-    resources.finish();
-    leaf.finish();
-    for ((_, state), opacity) in states.iter().zip(&opacities) {
-        pdf.ext_graphics(*state).stroking_alpha(*opacity as f32).non_stroking_alpha(*opacity as f32);
-    }
-    pdf.stream(contents, &compressed(&content)).filter(Filter::FlateDecode);
-    pdf.document_info(info)
-        .title(TextStr(&scene.title))
-        .producer(TextStr(concat!("tightlink ", env!("CARGO_PKG_VERSION"))));
-    embed(&mut pdf, font, &used, [type0, cid, descriptor, cmap, file]);
-    pdf.finish()
-}
-
-/// Embeds the glyphs that are used.
-fn embed(pdf: &mut Pdf, font: &Font, used: &Used, [type0, cid, descriptor, cmap, file]: [Ref; 5]) {
     let part = subset(FILE, 0, &used.remapper).unwrap_or_else(|_| FILE.to_owned());
     // The name of a part begins with six letters that distinguish it from other parts.
     let hash = blake3::hash(&part);
     let tag = hash.as_bytes()[..6].iter().map(|byte| char::from(b'A' + byte % 26));
     let name: String = tag.chain("+".chars()).chain(NAME.chars()).collect();
-    let name = Name(name.as_bytes());
-    pdf.type0_font(type0)
-        .base_font(name)
-        .encoding_predefined(Name(b"Identity-H"))
-        .descendant_font(cid)
-        .to_unicode(cmap);
-    let mut descendant = pdf.cid_font(cid);
-    descendant
-        .subtype(CidFontType::Type2)
-        .base_font(name)
-        .system_info(IDENTITY)
-        .font_descriptor(descriptor)
-        .cid_to_gid_map_predefined(Name(b"Identity"));
-    let mut widths = descendant.widths();
-    for (glyph, width) in &used.widths {
-        widths.consecutive(*glyph, [*width]);
+    let (width, height) = (number(scene.width), number(scene.height));
+    let states = (0..opacities.len()).map(|place| format!("/O{place} {} 0 R", FIRST_OPACITY + place));
+    let states = states.collect::<Vec<_>>().join(" ");
+    let producer = concat!("tightlink ", env!("CARGO_PKG_VERSION"));
+    let mut file = File::default();
+    file.object(CATALOG, &format!("<< /Type /Catalog /Pages {PAGES} 0 R >>"));
+    file.object(PAGES, &format!("<< /Type /Pages /Kids [{PAGE} 0 R] /Count 1 >>"));
+    file.object(
+        PAGE,
+        &format!(
+            "<< /Type /Page /Parent {PAGES} 0 R /MediaBox [0 0 {width} {height}] /Contents {CONTENT} 0 R \
+             /Resources << /Font << /F {FONT} 0 R >> /ExtGState << {states} >> >> >>"
+        ),
+    );
+    file.stream(CONTENT, "", content.as_bytes());
+    file.object(INFO, &format!("<< /Title {} /Producer ({producer}) >>", utf16(&scene.title)));
+    file.object(
+        FONT,
+        &format!(
+            "<< /Type /Font /Subtype /Type0 /BaseFont /{name} /Encoding /Identity-H \
+             /DescendantFonts [{LETTERS} 0 R] /ToUnicode {UNICODE} 0 R >>"
+        ),
+    );
+    let widths: Vec<String> =
+        used.letters.iter().map(|(glyph, (_, width))| format!("{glyph} [{}]", number(*width))).collect();
+    file.object(
+        LETTERS,
+        &format!(
+            "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{name} /CIDToGIDMap /Identity \
+             /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> \
+             /FontDescriptor {METRICS} 0 R /W [{}] >>",
+            widths.join(" ")
+        ),
+    );
+    file.object(METRICS, &metrics(font, &name));
+    file.stream(UNICODE, "", unicode(&used).as_bytes());
+    file.stream(FONT_FILE, &format!(" /Length1 {}", part.len()), &part);
+    for (place, opacity) in opacities.iter().enumerate() {
+        let opacity = number(*opacity);
+        file.object(FIRST_OPACITY + place, &format!("<< /Type /ExtGState /CA {opacity} /ca {opacity} >>"));
     }
-    widths.finish();
-    descendant.finish();
-    let face = &font.face;
-    let thousandths = |units: i16| (f64::from(units) * 1000.0 / font.units) as f32;
-    let box_ = face.global_bounding_box();
-    pdf.font_descriptor(descriptor)
-        .name(name)
-        .flags(FontFlags::NON_SYMBOLIC)
-        .bbox(Rect::new(
-            thousandths(box_.x_min),
-            thousandths(box_.y_min),
-            thousandths(box_.x_max),
-            thousandths(box_.y_max),
-        ))
-        .italic_angle(0.0)
-        .ascent(thousandths(face.ascender()))
-        .descent(thousandths(face.descender()))
-        .cap_height(thousandths(face.capital_height().unwrap_or_else(|| face.ascender())))
-        .stem_v(80.0)
-        .font_file2(file);
-    let mut unicode = UnicodeCmap::new(Name(b"Custom"), IDENTITY);
-    for (glyph, letter) in &used.letters {
-        unicode.pair(*glyph, *letter);
-    }
-    pdf.cmap(cmap, &unicode.finish());
-    pdf.stream(file, &compressed(&part))
-        .filter(Filter::FlateDecode)
-        .pair(Name(b"Length1"), part.len() as i32);
+    file.finish()
 }
 
-fn compressed(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    // A vector takes all bytes.
-    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    written.unwrap_or_default()
+/// A file under way: its bytes, and the place of each object.
+#[derive(Default)]
+struct File {
+    bytes: Vec<u8>,
+    places: Vec<usize>,
+}
+
+impl File {
+    /// Writes the object with the next number.
+    fn object(&mut self, id: usize, content: &str) {
+        self.begin(id);
+        self.bytes.extend_from_slice(content.as_bytes());
+        self.bytes.extend_from_slice(b"\nendobj\n");
+    }
+
+    /// Writes a compressed stream as the object with the next number; `more` are further entries of its dictionary.
+    fn stream(&mut self, id: usize, more: &str, content: &[u8]) {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        // A vector takes all bytes.
+        let written = encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_default();
+        self.begin(id);
+        let head = format!("<< /Length {} /Filter /FlateDecode{more} >>\nstream\n", written.len());
+        self.bytes.extend_from_slice(head.as_bytes());
+        self.bytes.extend_from_slice(&written);
+        self.bytes.extend_from_slice(b"\nendstream\nendobj\n");
+    }
+
+    fn begin(&mut self, id: usize) {
+        if self.bytes.is_empty() {
+            // The four bytes above 127 tell programs that the file is not text.
+            self.bytes.extend_from_slice(b"%PDF-1.7\n%\x80\x80\x80\x80\n");
+        }
+        self.places.push(self.bytes.len());
+        debug_assert_eq!(self.places.len(), id, "objects are written in the order of their numbers");
+        self.bytes.extend_from_slice(format!("{id} 0 obj\n").as_bytes());
+    }
+
+    /// Adds the table of objects.
+    fn finish(mut self) -> Vec<u8> {
+        let (start, size) = (self.bytes.len(), self.places.len() + 1);
+        let mut table = format!("xref\n0 {size}\n0000000000 65535 f \n");
+        for place in &self.places {
+            let _ = write!(table, "{place:010} 00000 n \n");
+        }
+        let _ = write!(
+            table,
+            "trailer\n<< /Size {size} /Root {CATALOG} 0 R /Info {INFO} 0 R >>\nstartxref\n{start}\n%%EOF\n"
+        );
+        self.bytes.extend_from_slice(table.as_bytes());
+        self.bytes
+    }
+}
+
+/// Returns the font's descriptor.
+fn metrics(font: &Font, name: &str) -> String {
+    let face = &font.face;
+    let thousandths = |units: i16| number((f64::from(units) * 1000.0 / font.units).round());
+    let frame = face.global_bounding_box();
+    let corners = [frame.x_min, frame.y_min, frame.x_max, frame.y_max].map(thousandths).join(" ");
+    let capitals = face.capital_height().unwrap_or_else(|| face.ascender());
+    // 32 says that the letters are those of Latin; the width of stems is about that of Arial.
+    format!(
+        "<< /Type /FontDescriptor /FontName /{name} /Flags 32 /FontBBox [{corners}] /ItalicAngle 0 \
+         /Ascent {} /Descent {} /CapHeight {} /StemV 80 /FontFile2 {FONT_FILE} 0 R >>",
+        thousandths(face.ascender()),
+        thousandths(face.descender()),
+        thousandths(capitals)
+    )
+}
+
+/// Returns the map from glyphs to letters, by which a reader searches and copies text.
+fn unicode(used: &Used) -> String {
+    let mut out = String::from(
+        "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n\
+         /CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n\
+         /CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n\
+         1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n",
+    );
+    let letters: Vec<(u16, char)> =
+        used.letters.iter().map(|(glyph, (letter, _))| (*glyph, *letter)).collect();
+    for block in letters.chunks(BLOCK) {
+        let _ = writeln!(out, "{} beginbfchar", block.len());
+        for (glyph, letter) in block {
+            let _ = writeln!(out, "<{glyph:04X}> <{}>", hex16(&letter.to_string()));
+        }
+        out += "endbfchar\n";
+    }
+    out + "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n"
+}
+
+/// Returns the digits of a text in UTF-16.
+fn hex16(text: &str) -> String {
+    text.encode_utf16().fold(String::new(), |mut out, unit| {
+        let _ = write!(out, "{unit:04X}");
+        out
+    })
+}
+
+/// Returns a text as a string of a PDF.
+fn utf16(text: &str) -> String {
+    format!("<FEFF{}>", hex16(text))
 }
 
 /// Writes the page's operators. `opacities` gets the opacities below 1 that it uses.
-fn content(scene: &Scene, font: &Font, used: &mut Used, opacities: &mut Vec<f64>) -> Vec<u8> {
-    let mut out = Content::new();
+fn content(scene: &Scene, font: &Font, used: &mut Used, opacities: &mut Vec<f64>) -> String {
     // A scene has its origin at the upper left, a page at the lower left.
-    out.transform([1.0, 0.0, 0.0, -1.0, 0.0, scene.height as f32]);
+    let mut out = format!("1 0 0 -1 0 {} cm\n", number(scene.height));
+    let plot = scene.plot;
+    let [left, top, width, height] = [plot.left, plot.top, plot.width(), plot.height()].map(number);
     for item in &scene.items {
         match item {
             Item::Path(path) => {
-                out.save_state();
+                out += "q ";
                 if path.inside {
-                    let plot = scene.plot;
-                    out.rect(plot.left as f32, plot.top as f32, plot.width() as f32, plot.height() as f32);
-                    out.clip_nonzero().end_path();
+                    let _ = write!(out, "{left} {top} {width} {height} re W n ");
                 }
                 if path.opacity < 1.0 {
                     let known = opacities.iter().position(|known| *known == path.opacity);
@@ -146,86 +211,75 @@ fn content(scene: &Scene, font: &Font, used: &mut Used, opacities: &mut Vec<f64>
                         opacities.push(path.opacity);
                         opacities.len() - 1
                     });
-                    out.set_parameters(Name(format!("O{place}").as_bytes()));
+                    let _ = write!(out, "/O{place} gs ");
                 }
                 self::path(&mut out, path);
-                out.restore_state();
+                out += " Q\n";
             }
             Item::Text(text) => self::text(&mut out, text, font, used),
             Item::Begin(..) | Item::End => {}
         }
     }
-    out.finish().to_vec()
+    out
 }
 
-fn path(out: &mut Content, path: &Path) {
-    if let Some(Rgb(parts)) = path.fill {
-        let [red, green, blue] = parts.map(share);
-        out.set_fill_rgb(red, green, blue);
+fn path(out: &mut String, path: &Path) {
+    if let Some(fill) = path.fill {
+        *out += &format!("{} rg ", color(fill));
     }
     if let Some(stroke) = &path.stroke {
-        let [red, green, blue] = stroke.color.0.map(share);
-        out.set_stroke_rgb(red, green, blue);
-        out.set_line_width(stroke.width as f32).set_line_join(LineJoinStyle::RoundJoin);
+        let _ = write!(out, "{} RG {} w 1 j ", color(stroke.color), number(stroke.width));
         if !stroke.dash.is_empty() {
-            out.set_dash_pattern(stroke.dash.iter().map(|length| *length as f32), 0.0);
+            let _ = write!(out, "[{}] 0 d ", numbers(&stroke.dash));
         }
     }
     for step in &path.steps {
-        match step {
-            Step::Move(x, y) => out.move_to(*x as f32, *y as f32),
-            Step::Line(x, y) => out.line_to(*x as f32, *y as f32),
-            Step::Curve(all) => {
-                let [a, b, c, d, e, f] = all.map(|value| value as f32);
-                out.cubic_to(a, b, c, d, e, f)
-            }
-            Step::Close => out.close_path(),
+        let _ = match step {
+            Step::Move(x, y) => write!(out, "{} m ", numbers(&[*x, *y])),
+            Step::Line(x, y) => write!(out, "{} l ", numbers(&[*x, *y])),
+            Step::Curve(all) => write!(out, "{} c ", numbers(all)),
+            Step::Close => write!(out, "h "),
         };
     }
-    match (path.fill.is_some(), path.stroke.is_some()) {
-        (true, true) => out.fill_nonzero_and_stroke(),
-        (true, false) => out.fill_nonzero(),
-        (false, true) => out.stroke(),
-        (false, false) => out.end_path(),
+    *out += match (path.fill.is_some(), path.stroke.is_some()) {
+        (true, true) => "B",
+        (true, false) => "f",
+        (false, true) => "S",
+        (false, false) => "n",
     };
 }
 
-fn text(out: &mut Content, text: &Text, font: &Font, used: &mut Used) {
-    let letters = font.letters(&text.text);
-    let width = font.width(&text.text, text.size);
+fn text(out: &mut String, text: &Text, font: &Font, used: &mut Used) {
     let before = match text.anchor {
         Anchor::Start => 0.0,
-        Anchor::Middle => width / 2.0,
-        Anchor::End => width,
+        Anchor::Middle => font.width(&text.text, text.size) / 2.0,
+        Anchor::End => font.width(&text.text, text.size),
     };
-    let [red, green, blue] = text.color.0.map(share);
-    out.begin_text();
-    out.set_fill_rgb(red, green, blue);
-    out.set_font(FONT, text.size as f32);
-    let (x, y) = (text.x as f32, text.y as f32);
     // The page is mirrored, so letters are mirrored once more.
-    out.set_text_matrix(if text.upwards {
-        [0.0, -1.0, -1.0, 0.0, x, y + before as f32]
+    let matrix = if text.upwards {
+        [0.0, -1.0, -1.0, 0.0, text.x, text.y + before]
     } else {
-        [1.0, 0.0, 0.0, -1.0, x - before as f32, y]
-    });
-    let mut shown = out.show_positioned();
-    let mut items = shown.items();
-    for letter in &letters {
+        [1.0, 0.0, 0.0, -1.0, text.x - before, text.y]
+    };
+    let (color, size) = (color(text.color), number(text.size));
+    let _ = write!(out, "BT {color} rg /F {size} Tf {} Tm [", numbers(&matrix));
+    for letter in font.letters(&text.text) {
         let glyph = used.remapper.remap(letter.glyph.0);
         let own = f64::from(font.face.glyph_hor_advance(letter.glyph).unwrap_or_default());
-        used.letters.entry(glyph).or_insert(letter.letter);
-        used.widths.insert(glyph, (own * 1000.0 / font.units) as f32);
-        items.show(Str(&glyph.to_be_bytes()));
+        used.letters.entry(glyph).or_insert((letter.letter, own * 1000.0 / font.units));
+        let _ = write!(out, "<{glyph:04X}>");
+        // A narrow space is narrower than the font's.
         if own > letter.advance {
-            items.adjust(((own - letter.advance) * 1000.0 / font.units) as f32);
+            *out += &number((own - letter.advance) * 1000.0 / font.units);
         }
     }
-    items.finish();
-    shown.finish();
-    out.end_text();
+    *out += "] TJ ET\n";
 }
 
-fn share(part: u8) -> f32 {
-    f32::from(part) / 255.0
+fn color(Rgb(parts): Rgb) -> String {
+    numbers(&parts.map(|part| f64::from(part) / 255.0))
+}
+
+fn numbers(values: &[f64]) -> String {
+    values.iter().map(|value| number(*value)).collect::<Vec<_>>().join(" ")
 }
