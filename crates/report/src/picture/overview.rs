@@ -63,7 +63,9 @@ pub(super) fn draw(of: &Overview, cases: &[CaseData], size: [f64; 2], look: &Loo
     legend.push(Entry { name: bound_name.into(), sample: Some(Sample::Tall(stroke.clone())) });
     let name_lines = ((ROOM * size[1] / cases.len() as f64 / height) as usize).clamp(1, MOST_LINES);
     let names = cases.iter().enumerate().map(|(index, case)| {
-        let name = format!("{}  {}", index + 1, case.own.join(", "));
+        // A line breaks between the parts of a label, and not within one.
+        let parts: Vec<String> = case.own.iter().map(|part| part.replace(' ', "\u{a0}")).collect();
+        let name = format!("{}\u{a0}\u{a0}{}", index + 1, parts.join(", "));
         let mut lines = font.wrapped(name.trim_end(), height, NAMES * size[0]);
         lines.truncate(name_lines);
         Tick { value: row(index), label: lines.join("\n") }

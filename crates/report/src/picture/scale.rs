@@ -7,6 +7,10 @@ const NICE: [f64; 3] = [1.0, 2.0, 5.0];
 /// Numbers outside this range are written as powers of ten.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e6;
 
+/// The ends of a logarithmic axis at most; a linear one has no greater end.
+const SMALLEST: f64 = 1e-200;
+const LARGEST: f64 = 1e200;
+
 /// A scale from values to the unit interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
@@ -25,12 +29,14 @@ pub(super) struct Tick {
 impl Scale {
     /// Creates a linear scale. One without a width gets a width of 1.
     pub(super) fn linear([least, most]: [f64; 2]) -> Self {
-        let most = if most > least { most } else { least + 1.0 };
+        let [least, most] = [least, most].map(|end| end.clamp(-LARGEST, LARGEST));
+        let most = if most - least > 1e-12 * least.abs() { most } else { least + least.abs().max(1.0) };
         Self { least, most, log: false }
     }
 
     /// Creates a logarithmic scale over positive values.
     pub(super) fn log([least, most]: [f64; 2]) -> Self {
+        let [least, most] = [least, most].map(|end| end.clamp(SMALLEST, LARGEST));
         let most = if most > least { most } else { least * 10.0 };
         Self { least, most, log: true }
     }

@@ -293,3 +293,26 @@ fn a_pdf_embeds_a_part_of_the_font_and_has_the_size_in_points() {
     assert!(text.contains("/MediaBox [0 0 240.94"), "{}", text.split("MediaBox").nth(1).unwrap_or_default());
     assert!(!text.contains("/CreationDate"));
 }
+
+#[test]
+fn values_of_any_size_give_a_picture() {
+    let far = f64::MAX / 4.0;
+    for points in [
+        vec![],
+        vec![(0.0, 0.0)],
+        vec![(f64::NAN, f64::INFINITY), (1.0, f64::NAN)],
+        vec![(far, -far), (-far, far)],
+        vec![(1e-300, 5.0), (1e300, 5.0)],
+        vec![(1.0, 1e-320), (2.0, 2e-320)],
+        vec![(5.0, 5.0), (5.0 + 1e-15, 5.0)],
+        vec![(-3.0, -7.0), (-1.0, -2.0)],
+    ] {
+        let points: Vec<(f64, f64, Option<f64>)> =
+            points.into_iter().map(|(x, y)| (x, y, Some(f64::INFINITY))).collect();
+        for picture in figure(vec![swept(vec![curve(HOSTILE, &points)], false)], Vec::new()) {
+            let svg = picture.draw(PictureSize::default()).svg();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?}");
+            Document::parse(&svg).unwrap_or_else(|error| panic!("{points:?}: {error}"));
+        }
+    }
+}
