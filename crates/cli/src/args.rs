@@ -1,10 +1,11 @@
 //! The commands and their options: the words of `--help`. `args/size.rs`, `args/diagnose.rs` and `args/emulate.rs` have
-//! the options of the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` has help for
+//! the options of the commands of their names, `args/pictures.rs` those for pictures of their charts, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` has help for
 //! unknown options.
 
 mod diagnose;
 mod emulate;
 mod files;
+mod pictures;
 mod size;
 mod tips;
 
@@ -14,6 +15,7 @@ pub(crate) use diagnose::DiagnoseOptions;
 pub(crate) use emulate::{EmulateOptions, QueueChoice, RateChoice};
 pub(crate) use files::{ReceiveOptions, SendOptions, TestDirection, VerifyOptions};
 use lab::run::record::Engine;
+pub(crate) use pictures::PictureOptions;
 pub(crate) use size::SizeOptions;
 use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
@@ -168,6 +170,8 @@ pub(crate) struct ReportOptions {
     /// The report's file (default: a file in the results folder)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureOptions,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod args;
 mod command;
 mod folder;
 mod interrupt;
+mod pictures;
 mod print;
 mod problem;
 mod progress;

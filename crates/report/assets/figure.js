@@ -2,7 +2,7 @@
 // Draws the curves of a figure: a number against a swept key. All numbers come from #report-data, in the reader's
 // units; here it is only decided how they look.
 (() => {
-  const page = JSON.parse(document.getElementById("report-data").textContent);
+  const [page, looks] = ["data", "looks"].map((of) => JSON.parse(document.getElementById(`report-${of}`).textContent));
   // Colours are those of report.css, on a dark screen as well; paper is always light.
   let INK, MUTED, HAIR, LEVEL, PAPER, FONT, LOOKS;
   const dark = matchMedia("screen and (prefers-color-scheme: dark)");
@@ -12,10 +12,7 @@
     [INK, MUTED, HAIR, LEVEL, PAPER] = ["ink", "muted", "grid", "level", "paper"].map(of);
     FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
     // The marker tells curves apart without colour.
-    LOOKS = [
-      [of("flow-1"), "circle"], [of("flow-2"), "square"], [of("flow-3"), "diamond"], [of("flow-4"), "triangle-up"],
-      [INK, "circle-open"], [of("flow-5"), "square-open"], [of("flow-6"), "diamond-open"], [LEVEL, "triangle-down"],
-    ];
+    LOOKS = looks.curves.map(([color, symbol]) => [of(color), symbol]);
   }
   const PRINT_WIDTH = 690; // A4 less its margins, in CSS pixels
   const containers = [...document.querySelectorAll("[data-chart]")];
@@ -40,21 +37,16 @@
     };
   }
 
-  // Shares near 100 % would all lie at the ceiling of an axis that begins at 0.
   function scaled(chart, marks) {
     if (chart.foot) return footed(chart, marks);
-    const ys = chart.curves.flatMap((c) => c.points.flatMap((p) => p.extent || [p.y - (p.half_width || 0), p.y])).filter(Number.isFinite);
-    const [least, most] = [Math.min(...ys), Math.max(...ys)];
-    if (chart.y.unit !== "%" || !(least > 50)) return { rangemode: "tozero" };
-    const pad = 0.08 * Math.max(most - least, 0.5);
-    return { range: [Math.max(0, least - pad), most > 100 ? most + pad : Math.min(most + pad, 100 + pad / 4)] };
+    return chart.y_range ? { range: [...chart.y_range] } : { rangemode: "tozero" };
   }
 
   function figure(chart, width) {
     const narrow = width < 640;
     const xs = chart.curves.flatMap((c) => c.points.map((p) => p.x));
     const [least, most] = [Math.min(...xs), Math.max(...xs)];
-    const log = least > 0 && most / least > 25;
+    const log = chart.x_log;
     // One result against another: the swept values stand at the points of the first curve.
     const labels = (curve, i) => (chart.along && !i && !narrow ? curve.points.map((p) => plain(p.at || "")) : undefined);
     const data = chart.curves.map((curve, i) => {
@@ -77,11 +69,11 @@
     const marks = decades.flatMap((d) => [1, 2, 5].map((m) => Number((m * d).toPrecision(1))));
     const decimal = log ? marks.filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
     // A swept key has a tick at each of its values, if they are few and stand apart.
-    const values = [...new Set(xs)].sort((a, b) => a - b), scale = (v) => (log ? Math.log(v) : v);
+    const values = chart.values, scale = (v) => (log ? Math.log(v) : v);
     const gap = Math.min(...values.slice(1).map((v, i) => scale(v) - scale(values[i]))) / (scale(most) - scale(least));
-    const ticks = !chart.along && !chart.measured && values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
+    const ticks = values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
     // Limits of which a page speaks: vertical lines with their names.
-    const lines = (chart.marks || []).filter((m) => m.x > 0);
+    const lines = chart.marks.filter((m) => m.x > 0);
     const near = lines.length > 1 && Math.abs(scale(lines[1].x) - scale(lines[0].x)) / (scale(most) - scale(least)) * (width - 100) < 150;
     const shapes = lines.map((m) => ({ type: "line", xref: "x", yref: "paper", x0: m.x, x1: m.x, y0: 0, y1: 1, line: { color: LEVEL, width: 1, dash: "dot" } }));
     const annotations = lines.map((m, i) => ({
@@ -112,10 +104,16 @@
   function recolor() { readColors(); containers.forEach(draw); }
   const print = (on) => { if (printing !== on) { printing = on; recolor(); } };
 
-  for (const button of document.querySelectorAll(".save")) {
+  // A saved chart has the colours of paper.
+  for (const button of document.querySelectorAll("button.save")) {
     button.addEventListener("click", () => {
-      const el = button.closest("figure").querySelector(".chart");
-      Plotly.downloadImage(el, { format: "svg", filename: `tightlink-figure-${Number(el.dataset.chart) + 1}`, width: el.layout.width, height: el.layout.height });
+      const el = button.closest("figure").querySelector(".chart"), index = Number(el.dataset.chart);
+      document.documentElement.classList.add("paper");
+      readColors();
+      const { data, layout } = figure(page.charts[index], widthOf(el));
+      document.documentElement.classList.remove("paper");
+      readColors();
+      Plotly.downloadImage({ data, layout }, { format: "svg", filename: `tightlink-figure-${index + 1}`, width: layout.width, height: layout.height });
     });
   }
   addEventListener("resize", () => { if (!printing) containers.forEach(draw); });

@@ -2,7 +2,7 @@
 // Draws the charts of a tightlink report. All numbers come from #report-data, thinned and in the reader's units;
 // here it is only decided how they look and what the pointer does.
 (() => {
-  const page = JSON.parse(document.getElementById("report-data").textContent);
+  const [page, looks] = ["data", "looks"].map((of) => JSON.parse(document.getElementById(`report-${of}`).textContent));
   // Colours are those of report.css, on a dark screen as well; paper is always light.
   let INK, MUTED, HAIR, LEVEL, PAPER, SHADE, FONT, ENGINES, FLOWS;
   const dark = matchMedia("screen and (prefers-color-scheme: dark)");
@@ -12,14 +12,11 @@
     [INK, MUTED, HAIR, LEVEL, PAPER, SHADE] = ["ink", "muted", "grid", "level", "paper", "shade"].map(of);
     FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
     // Dash or marker tell engines apart without colour.
-    ENGINES = {
-      model: { color: of("model"), dash: "6px,4px", width: 1.6, symbol: "diamond-open" },
-      sim: { color: of("sim"), dash: "solid", width: 1.5, symbol: "circle" },
-      live: { color: of("live"), dash: "solid", width: 1.2, symbol: "circle-open" },
-    };
+    const dash = (lengths) => lengths.map((length) => `${length}px`).join(",") || "solid";
+    ENGINES = Object.fromEntries(Object.entries(looks.engines).map(([name, look]) => [name, { ...look, color: of(name), dash: dash(look.dash) }]));
     FLOWS = [1, 2, 3, 4, 5, 6].map((n) => of(`flow-${n}`));
   }
-  const FLOW_SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "star"];
+  const FLOW_SYMBOLS = looks.flow_symbols;
   const CONFIG = { displayModeBar: false, displaylogo: false, doubleClick: "reset", responsive: false, showTips: false };
   const LETTER = 7; // width of a letter, pixels, on the wide side
   const PRINT_WIDTH = 690; // A4 less its margins, in CSS pixels
@@ -158,15 +155,8 @@
     };
   }
 
-  // What tells one case from the next: parts of a label that all cases share are left out.
-  function caseLabels(letters) {
-    const parts = page.cases.map((c) => c.label.split(", "));
-    const shared = (part) => parts.every((p) => p.includes(part));
-    return parts.map((p) => {
-      const own = p.filter((part) => !shared(part));
-      return (own.length ? own : p).slice(0, 4).map((l) => (l.length > letters ? `${l.slice(0, letters - 1)}…` : l));
-    });
-  }
+  const caseLabels = (letters) =>
+    page.cases.map((c) => c.own.map((l) => (l.length > letters ? `${l.slice(0, letters - 1)}…` : l)));
 
   // A row per case, a sign per engine, the theory's bound as a tall mark.
   function overviewFigure(kind, width) {
@@ -324,11 +314,19 @@
       Plotly.relayout(el, { "xaxis.range": [0, caseOf(el).end_s] });
     });
   }
-  for (const button of document.querySelectorAll(".save")) {
+  // A saved chart has the colours of paper, and shows what the screen shows: its curves, and its part of the time.
+  for (const button of document.querySelectorAll("button.save")) {
     button.addEventListener("click", () => {
       const el = button.closest("figure").querySelector(".chart");
       const filename = ["tightlink", el.dataset.case && `case-${Number(el.dataset.case) + 1}`, el.dataset.chart].filter(Boolean).join("-");
-      Plotly.downloadImage(el, { format: "svg", filename, width: el.layout.width, height: el.layout.height });
+      document.documentElement.classList.add("paper");
+      readColors();
+      const { data, layout } = figureOf(el);
+      document.documentElement.classList.remove("paper");
+      readColors();
+      data.forEach((trace, i) => { trace.visible = el.data[i].visible; });
+      for (const axis of ["xaxis", "yaxis"]) layout[axis].range = [...el.layout[axis].range];
+      Plotly.downloadImage({ data, layout }, { format: "svg", filename, width: layout.width, height: layout.height });
     });
   }
   function follow() { // "#case-3" opens that block, "#all" or "?all" opens every one

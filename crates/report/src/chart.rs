@@ -29,6 +29,8 @@ pub struct PageData {
 pub struct CaseData {
     /// The case's label, not yet escaped.
     pub label: String,
+    /// The parts of the label that other cases do not have, the first few of them: its name in the overview.
+    pub own: Vec<String>,
     /// Available bandwidth, Mbit/s: a mark in the overview.
     pub available_mbps: f64,
     /// Base RTT, ms: the other mark in the overview.

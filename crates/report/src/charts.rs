@@ -16,6 +16,8 @@ use lab::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Times};
 /// The most points per goodput curve of one of several flows. Repairs release data in bursts, which in finer curves
 /// would hide the shares of the flows.
 const MAX_FLOW_RATE_POINTS: usize = 120;
+/// The most parts of a label in the overview.
+const MAX_PARTS: usize = 4;
 /// The most bars per engine in the drops chart.
 const MAX_BARS: usize = 120;
 /// The most points per chart: with many flows each curve gets a smaller share of them.
@@ -76,7 +78,23 @@ const FLOW_CHARTS: [FlowChart; 3] = [
 /// Returns the data of everything that the page draws.
 #[must_use]
 pub fn page_data(report: &Report) -> PageData {
-    PageData { cases: report.cases.iter().map(case_data).collect() }
+    let mut cases: Vec<CaseData> = report.cases.iter().map(case_data).collect();
+    for (case, own) in cases.iter_mut().zip(own_labels(&report.cases)) {
+        case.own = own;
+    }
+    PageData { cases }
+}
+
+/// Returns the parts of each case's label that other cases do not have; all of them if there is no such part.
+fn own_labels(cases: &[Case]) -> Vec<Vec<String>> {
+    let parts: Vec<Vec<&str>> = cases.iter().map(|case| case.label.split(", ").collect()).collect();
+    let is_shared = |part: &str| parts.iter().all(|other| other.contains(&part));
+    let own = parts.iter().map(|all| {
+        let own: Vec<&str> = all.iter().copied().filter(|part| !is_shared(part)).collect();
+        let shown = if own.is_empty() { all } else { &own };
+        shown.iter().take(MAX_PARTS).map(|part| (*part).to_owned()).collect()
+    });
+    own.collect()
 }
 
 fn case_data(case: &Case) -> CaseData {
@@ -100,6 +118,7 @@ fn case_data(case: &Case) -> CaseData {
     });
     CaseData {
         label: case.label.clone(),
+        own: Vec::new(),
         available_mbps: case.available_bps / 1e6,
         base_rtt_ms: case.base_rtt_s * 1e3,
         warmup_s: case.warmup_s,

@@ -6,6 +6,7 @@ mod charts;
 use super::chart::{CaseData, PageData};
 use super::frame::Frame;
 use super::page::{charts_of, legend, paragraphs};
+use super::picture::{Picture, against_time};
 use super::table::{cell, decimals_of};
 use super::text::{bit_rate, delay, escape_html, json_for_script, prose, short, volume};
 use estimate::diagnosis::{Diagnosis, Evidence, Vantage, WindowSizing};
@@ -41,6 +42,12 @@ pub struct DiagnosedConnection<'a> {
     pub proposal: &'a Proposal,
     /// The process that has the socket, and its name, if they are known.
     pub program: Option<(u32, &'a str)>,
+}
+
+/// Returns the charts of all directions as pictures.
+#[must_use]
+pub fn pictures(connections: &[DiagnosedConnection<'_>]) -> Vec<Picture> {
+    against_time(&connections.iter().map(charts::case_data).collect::<Vec<_>>())
 }
 
 impl DiagnosisPage<'_> {

@@ -5,6 +5,7 @@ use super::decimate::{envelope, interval_means, interval_sums};
 use super::flows::Role;
 use super::frame::Frame;
 use super::page::{charts_of, legend};
+use super::picture::{Picture, against_time};
 use super::table::{cell, decimals_of};
 use super::text::{escape_html, json_for_script, short};
 use lab::run::emulated::{DirectionReport, Emulated};
@@ -21,12 +22,7 @@ const TITLE: usize = 60;
 /// Writes the page about `program`, run by `command` behind the link of the scenario `text`.
 #[must_use]
 pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> String {
-    let data = CaseData {
-        end_s: emulated.measured_s,
-        colored_flows: 2,
-        charts: charts(emulated),
-        ..CaseData::default()
-    };
+    let data = case_data(emulated);
     let mut shown: String = program.chars().take(TITLE).collect();
     if shown.len() < program.len() {
         shown.push('…');
@@ -52,6 +48,17 @@ pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> St
             _ => return None,
         })
     })
+}
+
+/// Returns the charts as pictures.
+#[must_use]
+pub fn pictures(emulated: &Emulated) -> Vec<Picture> {
+    against_time(&[case_data(emulated)])
+}
+
+fn case_data(emulated: &Emulated) -> CaseData {
+    let charts = charts(emulated);
+    CaseData { end_s: emulated.measured_s, colored_flows: 2, charts, ..CaseData::default() }
 }
 
 /// Returns each direction with its number in the charts and its name.

@@ -6,8 +6,10 @@ use super::Verdict;
 use super::frame::{Frame, scenario};
 use super::heat::heat_map;
 use super::page::verdicts;
-use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose};
-use lab::study::curves::{Axis, CurveChart, CurvePoint, Curves};
+use super::picture::{Picture, swept};
+use super::swept::{SweptChart, SweptCharts};
+use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose, titled};
+use lab::study::curves::{CurveChart, CurvePoint, Curves};
 use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/figure.html");
@@ -35,6 +37,16 @@ pub struct FigurePage {
 }
 
 impl FigurePage {
+    fn charts(&self) -> impl Iterator<Item = SweptChart> {
+        self.curves.charts.iter().map(|chart| SweptChart::new(chart.clone(), Vec::new(), None, false))
+    }
+
+    /// Returns the charts and maps as pictures.
+    #[must_use]
+    pub fn pictures(&self) -> Vec<Picture> {
+        swept(self.charts(), &self.curves.maps)
+    }
+
     /// Writes the page: one HTML document that opens from a file and does not use the network. The same figure gives
     /// the same bytes.
     #[must_use]
@@ -45,7 +57,7 @@ impl FigurePage {
             scenario_text: &self.scenario_text,
             scenario_heading: scenario(&self.scenario_name),
             command: &self.command,
-            data: json_for_script(&self.curves),
+            data: json_for_script(&SweptCharts { charts: self.charts().collect() }),
             script: SCRIPT,
         };
         frame.fill(BODY, |name| {
@@ -115,8 +127,8 @@ fn table(chart: &CurveChart) -> String {
     let decimals = decimals_for(most, 4);
     let mut out = format!(
         "<h3>{}</h3><div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">{}</th>",
-        escape_html(&capitalized(&titled(&chart.y))),
-        escape_html(&titled(&chart.x))
+        escape_html(&capitalized(&titled(&chart.y.label, &chart.y.unit))),
+        escape_html(&titled(&chart.x.label, &chart.x.unit))
     );
     for curve in &chart.curves {
         let name = if curve.name.is_empty() { &chart.y.label } else { &curve.name };
@@ -156,8 +168,8 @@ fn table_along(chart: &CurveChart, along: &str) -> String {
         escape_html(&capitalized(&chart.y.label)),
         escape_html(&chart.x.label),
         escape_html(along),
-        escape_html(&titled(&chart.x)),
-        escape_html(&titled(&chart.y))
+        escape_html(&titled(&chart.x.label, &chart.x.unit)),
+        escape_html(&titled(&chart.y.label, &chart.y.unit))
     );
     for curve in &chart.curves {
         out += "<tbody>";
@@ -178,8 +190,4 @@ fn table_along(chart: &CurveChart, along: &str) -> String {
         out += "</tbody>";
     }
     out + "</table></div>"
-}
-
-fn titled(axis: &Axis) -> String {
-    if axis.unit.is_empty() { axis.label.clone() } else { format!("{}, {}", axis.label, axis.unit) }
 }

@@ -5,7 +5,10 @@ use super::text::escape_html;
 
 /// The template around the body of every page.
 const TEMPLATE: &str = include_str!("../assets/frame.html");
-const STYLE: &str = include_str!("../assets/report.css");
+/// The look of pages, and the colours of charts.
+pub(super) const STYLE: &str = include_str!("../assets/report.css");
+/// The dashes and markers of charts.
+pub(super) const LOOKS: &str = include_str!("../assets/looks.json");
 const WORDS: &str = include_str!("../assets/words.html");
 const PLOTLY: &str = include_str!("../assets/plotly-basic-4.1.1.min.js");
 
@@ -47,6 +50,7 @@ impl Frame<'_> {
             "nonce" => hash.to_hex()[..16].to_owned(),
             "style" => STYLE.into(),
             "data" => self.data.clone(),
+            "looks" => LOOKS.into(),
             "plotly" => PLOTLY.into(),
             "script" => self.script.into(),
             other => own(other),

@@ -6,7 +6,8 @@
 //! [`flows`] chooses them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`.
 //! [`text`] escapes text and rounds numbers. `cell` has the parts for a wireless cell, `completion` the times of
 //! transfers, `traffic` the delays and losses of cross traffic. `sentences` describes a case's results in words. The
-//! look of a chart is decided in `assets/report.js` (`assets/figure.js`) and `assets/report.css`.
+//! look of a chart is decided in `assets/report.js` (`assets/figure.js`), `assets/report.css` and `assets/looks.json`.
+//! `swept` decides about the axes of charts against a swept key. [`picture`] draws charts as SVG and PDF.
 //!
 //! ```
 //! use lab::{run::record::Engine, study::{experiment::Experiment, watch::Unwatched}};
@@ -47,9 +48,11 @@ mod frame;
 mod heat;
 mod measures;
 mod page;
+pub mod picture;
 mod sentences;
 pub mod size;
 mod study;
+mod swept;
 mod table;
 pub mod text;
 mod traffic;
@@ -57,8 +60,9 @@ pub mod transfer;
 
 pub use case::Case;
 use lab::study::claims::Verdict;
+use picture::Picture;
 use serde::Serialize;
-pub use study::page_of;
+pub use study::{page_of, pictures_of};
 
 /// The content of a page.
 #[derive(Clone, Debug, Serialize)]
@@ -85,5 +89,14 @@ impl Report {
     #[must_use]
     pub fn html(&self) -> String {
         page::page(self)
+    }
+
+    /// Returns the charts as pictures: those of all cases, then each case's charts against time.
+    #[must_use]
+    pub fn pictures(&self) -> Vec<Picture> {
+        let cases = charts::page_data(self).cases;
+        let mut pictures = picture::overviews(&cases);
+        pictures.extend(picture::against_time(&cases));
+        pictures
     }
 }

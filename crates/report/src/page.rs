@@ -158,27 +158,39 @@ pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
     out + "</ul></section>"
 }
 
+/// A chart that compares all cases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overview {
+    pub(super) kind: &'static str,
+    pub(super) title: &'static str,
+    pub(super) unit: &'static str,
+    note: &'static str,
+}
+
+/// The charts that compare all cases.
+pub(super) const OVERVIEWS: [Overview; 2] = [
+    Overview {
+        kind: "overview-goodput",
+        title: "Goodput",
+        unit: "Mbit/s",
+        note: "all flows of a case; the tall mark is the available bandwidth",
+    },
+    Overview {
+        kind: "overview-rtt",
+        title: "Mean round-trip time",
+        unit: "ms",
+        note: "mean over the flows; the tall mark is the base RTT",
+    },
+];
+
 fn overview(report: &Report) -> String {
     if report.cases.len() < 2 {
         return String::new();
     }
     format!(
-        "<section><h2>All cases at a glance <span class=\"marks\">{}</span></h2><div class=\"pair\">{}{}</div></section>",
+        "<section><h2>All cases at a glance <span class=\"marks\">{}</span></h2><div class=\"pair\">{}</div></section>",
         engines(report).into_iter().map(mark).collect::<String>(),
-        figure(
-            "Goodput",
-            "Mbit/s",
-            "all flows of a case; the tall mark is the available bandwidth",
-            "overview-goodput",
-            ""
-        ),
-        figure(
-            "Mean round-trip time",
-            "ms",
-            "mean over the flows; the tall mark is the base RTT",
-            "overview-rtt",
-            ""
-        )
+        OVERVIEWS.map(|of| figure(of.title, of.unit, of.note, of.kind, "")).concat()
     )
 }
 

@@ -3,11 +3,12 @@
 
 use super::figure::chart;
 use super::frame::Frame;
+use super::picture::{Picture, swept};
+use super::swept::{Mark, SweptChart, SweptCharts};
 use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose};
 use lab::run::record::Engine;
 use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 use lab::study::size::{Call, Point, Sizing};
-use serde::Serialize;
 use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/size.html");
@@ -19,37 +20,17 @@ const FOOT: f64 = 0.001;
 /// The place of the self-inflicted delay among the columns; only a link that changes has it.
 const SELF_INFLICTED: usize = 7;
 
-/// The data that the script draws.
-#[derive(Serialize)]
-struct Data {
-    charts: Vec<Chart>,
-}
-
-/// A chart with limits marked in it.
-#[derive(Serialize)]
-struct Chart {
-    #[serde(flatten)]
-    chart: CurveChart,
-    /// The limits, if the chart is over the limit.
-    marks: Vec<Mark>,
-    /// The least value of a logarithmic axis, at which smaller values are drawn, too. `None`: the axis is linear.
-    foot: Option<f64>,
-    /// True if the values of x were measured, so that none of them is a round number with a tick.
-    measured: bool,
-}
-
-/// A vertical line.
-#[derive(Serialize)]
-struct Mark {
-    x: f64,
-    label: &'static str,
+/// Returns the charts as pictures.
+#[must_use]
+pub fn pictures(sizing: &Sizing) -> Vec<Picture> {
+    swept(charts(sizing), &[])
 }
 
 /// Writes the page about `sizing`, which `command` made: one HTML document that opens from a file and does not use the
 /// network. The same answer gives the same bytes.
 #[must_use]
 pub fn html(sizing: &Sizing, command: &str) -> String {
-    let data = Data { charts: charts(sizing) };
+    let data = SweptCharts { charts: charts(sizing) };
     let asked = &sizing.asked;
     let title = match &asked.cell {
         Some(cell) => format!(
@@ -156,7 +137,7 @@ fn axis(label: &str, unit: &str) -> Axis {
 
 /// Makes the charts of idle time, delay and loss against the limit, and of idle time against delay. They show idle time
 /// because utilization is near one everywhere.
-fn charts(sizing: &Sizing) -> Vec<Chart> {
+fn charts(sizing: &Sizing) -> Vec<SweptChart> {
     type Take = fn(&Point) -> (f64, Option<f64>);
     let idle: Take =
         |point| (100.0 * (1.0 - point.utilization), point.utilization_ci95.map(|half| 100.0 * half));
@@ -200,8 +181,11 @@ fn charts(sizing: &Sizing) -> Vec<Chart> {
         }
         marks
     };
-    let over_limit = |chart| Chart { foot: foot(&chart), chart, marks: marks(), measured: false };
-    let mut charts: Vec<Chart> = charts.into_iter().map(over_limit).collect();
+    let over_limit = |chart| {
+        let foot = foot(&chart);
+        SweptChart::new(chart, marks(), foot, false)
+    };
+    let mut charts: Vec<SweptChart> = charts.into_iter().map(over_limit).collect();
     let mut policies: Vec<Curve> = Vec::new();
     for policy in &sizing.pareto {
         let (y, half_width) = use_of(&policy.point);
@@ -215,7 +199,8 @@ fn charts(sizing: &Sizing) -> Vec<Chart> {
     if !policies.is_empty() {
         let x = axis("95th percentile of the queueing delay", "ms");
         let chart = CurveChart { x, along: None, y: axis(used, "%"), curves: policies };
-        charts.push(Chart { foot: foot(&chart), chart, marks: Vec::new(), measured: true });
+        let foot = foot(&chart);
+        charts.push(SweptChart::new(chart, Vec::new(), foot, true));
     }
     charts
 }

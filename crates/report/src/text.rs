@@ -138,6 +138,12 @@ pub fn capitalized(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Returns the label of an axis: the quantity, and its unit if it has one.
+#[must_use]
+pub fn titled(quantity: &str, unit: &str) -> String {
+    if unit.is_empty() { quantity.to_owned() } else { format!("{quantity}, {unit}") }
+}
+
 /// Writes the distance of `value` from `reference`: "−1.2 %", or "×12" beyond a tenfold; `None` if the reference is 0.
 #[must_use]
 pub fn difference(value: f64, reference: f64) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The options of `tightlink diagnose`.
 
+use super::PictureOptions;
 use clap::Args;
 use std::path::PathBuf;
 use units::{Rate, Span};
@@ -35,4 +36,6 @@ pub(crate) struct DiagnoseOptions {
     /// Write a page with charts to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureOptions,
 }

@@ -1,6 +1,6 @@
 //! The options of `tightlink emulate`.
 
-use super::Changes;
+use super::{Changes, PictureOptions};
 use clap::Args;
 use clap::error::ErrorKind;
 use lab::run::resolve::is_policy;
@@ -66,6 +66,8 @@ pub(crate) struct EmulateOptions {
     /// Write all packets to FILE as pcapng, with an interface for each end of the path. Wireshark reads it
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureOptions,
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,

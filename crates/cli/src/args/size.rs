@@ -1,5 +1,6 @@
 //! The options of `tightlink size`.
 
+use super::PictureOptions;
 use super::{Changes, EngineName};
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -70,6 +71,8 @@ pub(crate) struct SizeOptions {
     /// The report's file (default: size.html in the results folder; by theory alone no report)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureOptions,
 }
 
 fn target() -> Fraction {

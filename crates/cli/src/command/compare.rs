@@ -4,14 +4,14 @@ use crate::args::{CompareOptions, EngineName, ReportOptions};
 use crate::folder::Folder;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Bars;
-use crate::{print, source, table};
+use crate::{pictures, print, source, table};
 use emu::EmuError;
 use lab::run::engine::EngineError;
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
 use lab::study::experiment::{Comparison, Experiment, ExperimentError, UNASKED, shortened};
 use lab::study::lines::{OtherLine, drawn, results};
-use report::page_of;
+use report::{page_of, pictures_of};
 use scenario::Document;
 use std::path::Path;
 use std::process::ExitCode;
@@ -70,6 +70,7 @@ pub(super) fn experiment(
     options: &ReportOptions,
     folder: &Folder,
 ) -> Result<Experiment, Problem> {
+    pictures::check(&options.pictures)?;
     let mut experiment = Experiment::new(document, folder.path())?;
     experiment.engines = chosen(&options.engines);
     experiment.estimates = !options.engines.is_empty();
@@ -142,6 +143,7 @@ pub(super) fn show(
             print::data(line)?;
         }
     }
+    pictures::write(&options.pictures, || pictures_of(experiment, compared))?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 

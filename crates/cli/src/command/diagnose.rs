@@ -9,6 +9,7 @@ mod running;
 mod words;
 
 use crate::args::DiagnoseOptions;
+use crate::pictures;
 use crate::print;
 use crate::problem::Problem;
 use ::capture::connections::Statistics;
@@ -63,6 +64,7 @@ impl Case {
 
 pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     page::can_write(options.report.as_deref())?;
+    pictures::check(&options.pictures)?;
     let mut report = match &options.file {
         Some(file) => capture::report(file, options)?,
         None => running::report(options)?,
@@ -73,6 +75,7 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         for case in &report.cases {
             print::json(&data::of(case))?;
         }
+        pictures::write(&options.pictures, || page::pictures(&report))?;
         return Ok(ExitCode::SUCCESS);
     }
     for case in &report.cases {
@@ -83,5 +86,6 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
     if let Some(line) = words::rest(&report) {
         print::data(line)?;
     }
+    pictures::write(&options.pictures, || page::pictures(&report))?;
     Ok(ExitCode::SUCCESS)
 }

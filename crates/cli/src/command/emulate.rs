@@ -4,7 +4,7 @@ mod link;
 
 use crate::args::EmulateOptions;
 use crate::problem::Problem;
-use crate::{print, source};
+use crate::{pictures, print, source};
 use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
@@ -28,11 +28,13 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let resolved = resolve_document(&document)?;
     let path = path(&resolved, options.one_way)
         .map_err(|misfit| Faults::from(document.complain(misfit.complaint)))?;
-    let path = emu::PathConfig { sample_every: options.report.as_ref().map(|_| EVERY), ..path };
+    let drawn = options.report.is_some() || options.pictures.are_wanted();
+    let path = emu::PathConfig { sample_every: drawn.then_some(EVERY), ..path };
     path.check()?;
     if let Some(file) = &options.report {
         try_replace(file).map_err(|error| unwritable(file, &error))?;
     }
+    pictures::check(&options.pictures)?;
     let user = if options.as_root { None } else { User::behind_sudo()? };
     emu::prepare()?;
     if let Some(user) = &user {
@@ -77,6 +79,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     if options.json {
         print::json(&emulated)?;
     }
+    pictures::write(&options.pictures, || report::emulated::pictures(&emulated))?;
     Ok(ExitCode::from(outcome.code))
 }
 

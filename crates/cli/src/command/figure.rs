@@ -36,11 +36,13 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
             .accepted(format!("list, all, {}", of_paper.join(", ")));
         return Err(Problem::usage(Complaint { help, ..complaint }));
     }
-    if chosen.len() > 1 && options.output.report.is_some() {
-        return Err(Problem::usage(
-            Complaint::new("", "--report names one file, but there are several figures")
-                .help("use --out DIR"),
-        ));
+    if chosen.len() > 1 {
+        let (report, pictures) = (options.output.report.is_some(), options.output.pictures.are_wanted());
+        let named = [("--report", "use --out DIR", report), ("a picture", "draw one figure", pictures)];
+        if let Some((what, help, _)) = named.into_iter().find(|(_, _, given)| *given) {
+            let found = format!("{what} names one file, but there are several figures");
+            return Err(Problem::usage(Complaint::new("", found).help(help)));
+        }
     }
     let folder = Folder::of(&options.output.out)?;
     let mut code = ExitCode::SUCCESS;

@@ -2,6 +2,7 @@
 
 use crate::args::{EngineName, SizeOptions};
 use crate::folder::Folder;
+use crate::pictures;
 use crate::print;
 use crate::problem::Problem;
 use crate::progress::Bars;
@@ -26,6 +27,7 @@ pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {
     let default = (engine != Engine::Model && folder.keeps()).then(|| folder.path().join(PAGE));
     let page = options.report.clone().or(default);
     with(page.as_deref(), try_replace)?;
+    pictures::check(&options.pictures)?;
     let mut sizing = match engine {
         Engine::Model => from_theory(&study.question),
         Engine::Sim | Engine::Live => bars(options).watch(|watch| study.simulate(watch))?,
@@ -43,6 +45,7 @@ pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {
     if let Some(page) = page {
         print::talk(format_args!("report: {}", page.display()));
     }
+    pictures::write(&options.pictures, || report::size::pictures(&sizing))?;
     Ok(ExitCode::SUCCESS)
 }
 

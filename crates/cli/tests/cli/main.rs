@@ -22,6 +22,7 @@ mod new;
 mod other_users;
 mod path_test;
 mod packets;
+mod pictures;
 mod pipe;
 mod place;
 mod queues;

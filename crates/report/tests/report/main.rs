@@ -7,6 +7,7 @@ mod heat;
 mod many_flows;
 mod numbers;
 mod page;
+mod picture;
 mod sample;
 mod sentences;
 mod size;

@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::source::command_line;
 use lab::files::{replace, try_replace};
 use report::diagnosis::{DiagnosedConnection, DiagnosisPage};
+use report::picture::Picture;
 use std::io;
 use std::path::Path;
 use units::Complaint;
@@ -24,6 +25,23 @@ pub(super) fn write(file: Option<&Path>, report: &Report) -> Result<(), Problem>
 }
 
 fn page(report: &Report) -> String {
+    let lines: Vec<String> = report.cases.iter().flat_map(words::of).collect();
+    DiagnosisPage {
+        title: &title(&report.cases),
+        connections: connections(report),
+        remarks: words::rest(report).into_iter().collect(),
+        numbers: lines.join("\n"),
+        command: command_line(),
+    }
+    .html()
+}
+
+/// Returns the charts of the page as pictures.
+pub(super) fn pictures(report: &Report) -> Vec<Picture> {
+    report::diagnosis::pictures(&connections(report))
+}
+
+fn connections(report: &Report) -> Vec<DiagnosedConnection<'_>> {
     let shown = report.cases.iter().filter_map(|case| {
         Some(DiagnosedConnection {
             evidence: &case.evidence,
@@ -32,15 +50,7 @@ fn page(report: &Report) -> String {
             program: case.program.as_ref().map(|(pid, name)| (*pid, name.as_str())),
         })
     });
-    let lines: Vec<String> = report.cases.iter().flat_map(words::of).collect();
-    DiagnosisPage {
-        title: &title(&report.cases),
-        connections: shown.collect(),
-        remarks: words::rest(report).into_iter().collect(),
-        numbers: lines.join("\n"),
-        command: command_line(),
-    }
-    .html()
+    shown.collect()
 }
 
 /// Returns "Limited by …" if there is one direction, else the number of directions.
