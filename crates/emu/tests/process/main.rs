@@ -119,7 +119,10 @@ fn play(arguments: &[String]) {
         ["emulate", server, ref command @ ..] => {
             let command: Vec<OsString> = command.iter().map(OsString::from).collect();
             let server = (server != "-").then(|| server.to_owned());
-            match shell::run(Shell { path: config(), command, server, control: None, user: None }, &|_| ()) {
+            match shell::run(
+                Shell { path: config(), command, environment: Vec::new(), server, control: None, user: None },
+                &mut |_| (),
+            ) {
                 Ok(outcome) => std::process::exit(i32::from(outcome.code)),
                 Err(error) => {
                     println!("{error}");
