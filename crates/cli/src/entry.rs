@@ -49,7 +49,7 @@ impl Description {
 
 /// Returns "20 Mbit/s, 40 ms": the rate and the base RTT of a path.
 pub(crate) fn label(path: &emu::PathConfig) -> String {
-    let mean = if path.link.changes.is_some() { "mean " } else { "" };
+    let mean = if path.link.changes.capacity.is_some() { "mean " } else { "" };
     let back = path.back.as_ref().map(|back| back.rate).filter(|rate| *rate != path.link.rate);
     let back = back.map_or_else(String::new, |rate| format!(" and {} back", spaced(&rate.rounded())));
     format!("{mean}{}{back}, {}", spaced(&path.link.rate.rounded()), spaced(&base_rtt(path).rounded()))
