@@ -12,7 +12,7 @@ mod tips;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 pub(crate) use diagnose::DiagnoseOptions;
-pub(crate) use emulate::{EmulateOptions, QueueChoice, RateChoice};
+pub(crate) use emulate::{EmulateOptions, EnterOptions, QueueChoice, RateChoice};
 pub(crate) use files::{ReceiveOptions, SendOptions, TestDirection, VerifyOptions};
 use lab::run::record::Engine;
 pub(crate) use pictures::PictureOptions;
@@ -78,8 +78,11 @@ pub(crate) enum Command {
     Diagnose(DiagnoseOptions),
     /// Size the receive windows of a running program, or of a command, while data arrives
     Tune(TuneOptions),
-    /// Run any program behind an emulated tight link
+    /// Run any program, or a shell, behind an emulated tight link
     Emulate(EmulateOptions),
+    /// Open a shell, or run a program, behind the link of a running `emulate`; or show its queue
+    #[command(override_usage = "tightlink enter [OPTIONS] [PID|NAME] [-- <CMD>...]")]
+    Enter(EnterOptions),
     /// Receive files into a folder: prints the ticket for one sender
     #[command(
         override_usage = "tightlink receive [OPTIONS] <DIR>\n       tightlink receive --test [OPTIONS]"
@@ -342,6 +345,13 @@ pub(crate) struct TuneOptions {
     /// Print the report as JSON, one object per connection
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show rate, window and RTT of the connections in the terminal; without a terminal, a line each second. The key q
+    /// has the effect of Ctrl-C
+    #[arg(long, conflicts_with = "restore")]
+    pub(crate) live: bool,
+    /// With --live and CMD, write CMD's output to this file
+    #[arg(long, value_name = "FILE", requires_all = ["live", "program"])]
+    pub(crate) output: Option<PathBuf>,
     /// A command to start and to tune, instead of --pid
     #[arg(last = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,

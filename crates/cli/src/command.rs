@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod diagnose;
 pub(crate) mod docs;
 pub(crate) mod emulate;
+pub(crate) mod enter;
 pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod list;

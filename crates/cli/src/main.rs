@@ -5,12 +5,15 @@
 //! Reading order:
 //! - `args.rs`: the options; `command/`: one file per command; `problem.rs`: errors and exit codes;
 //! - `source.rs`: scenario files; `folder.rs`: the folder for results; `interrupt.rs`: Ctrl-C;
-//! - `table.rs`, `progress.rs`, `transfer_display.rs` and `print.rs`: the output.
+//! - `entry.rs`, `user_shell.rs`: the way into a path for other terminals, and a shell that says where it is;
+//! - `table.rs`, `progress.rs`, `chart.rs`, `transfer_display.rs` and `print.rs`: the output.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod chart;
 mod command;
+mod entry;
 mod folder;
 mod interrupt;
 mod pictures;
@@ -21,6 +24,7 @@ mod source;
 mod table;
 mod transfer_display;
 mod transfer_page;
+mod user_shell;
 
 use args::Command;
 use problem::Problem;
@@ -49,6 +53,7 @@ fn main() -> ExitCode {
         Command::Diagnose(options) => command::diagnose::run(&options),
         Command::Tune(options) => command::tune::run(&options),
         Command::Emulate(options) => command::emulate::run(options),
+        Command::Enter(options) => command::enter::run(&options),
         Command::Receive(options) => command::receive::run(&options),
         Command::Send(options) => command::send::run(&options),
         Command::Verify(options) => command::verify::run(&options),

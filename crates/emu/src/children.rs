@@ -3,11 +3,12 @@
 //! A child keeps its number until its exit status has been collected; then the kernel may give the number to any other
 //! program. So code that sends signals to a number collects the exit status last.
 
+use crate::namespace::before_exec;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, setsid};
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Command};
 
 /// Makes the kernel keep the exit status of children until it is collected. The kernel would discard it if this process
 /// was started with SIGCHLD ignored, as some shells and services do.
@@ -16,6 +17,15 @@ pub fn keep_ends() {
     // SAFETY: no handler is installed, so no code can run at a time that it does not expect. Nothing in this program
     // installs one for SIGCHLD that would be lost.
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
+}
+
+/// Makes the program of `command` lead a session of its own, which has no terminal, and the group of its processes.
+pub fn lead_session(command: &mut Command) {
+    #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
+    // SAFETY: the step makes one system call, and its error is a code.
+    unsafe {
+        before_exec(command, || Ok(setsid().map(drop)?));
+    }
 }
 
 /// Returns true if a child has ended. The exit status is not collected, so that the kernel keeps the child's number.

@@ -14,7 +14,8 @@
 //! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: the segments, flows, marks and buffers of packets.
 //! - `path.rs` and `path/`: the path itself; `tap.rs`: copies of its packets.
-//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: the user who runs CMD; `children.rs`: how processes end.
+//! - `shell.rs`: `tightlink emulate -- CMD`; `attendant.rs`: its display; `user.rs`: the user who runs CMD;
+//!   `children.rs`: how processes end; `entrance.rs`: the way in for a second terminal.
 //!
 //! ```no_run
 //! use link::{Limit, LinkConfig};
@@ -43,8 +44,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attendant;
 pub mod children;
 mod ecn;
+mod entrance;
 mod error;
 mod flow;
 #[cfg(fuzzing)]
@@ -63,12 +66,14 @@ mod tun;
 mod user;
 mod vnet;
 
+pub use attendant::Attendant;
+pub use entrance::{Entrance, Entry, running};
 pub use error::EmuError;
 pub use flow::{FlowCount, FlowKey};
 pub use namespace::Namespace;
 pub use path::{
-    BackLink, Doubt, HostReport, Lateness, LinkSample, Path, PathConfig, PathLag, PathReport, RateVerdict,
-    Stalls,
+    BackLink, Doubt, HostReport, Lateness, LinkSample, Path, PathConfig, PathLag, PathReport, PathSample,
+    RateVerdict, Stalls,
 };
 pub use privilege::{Privilege, prepare};
 pub use tun::DEVICE;

@@ -51,6 +51,14 @@ impl Namespace {
             .map(|file| Self { descriptor: Arc::new(file.into()) })
     }
 
+    /// Opens the namespace of `file`, such as `/proc/<pid>/fd/<n>`.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub(crate) fn at(file: &str) -> io::Result<Self> {
+        Ok(Self { descriptor: Arc::new(File::open(file)?.into()) })
+    }
+
     /// Moves the calling thread into the namespace. Sockets that it opens from now on belong to the namespace; other
     /// threads stay where they are.
     ///

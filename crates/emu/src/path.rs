@@ -29,7 +29,7 @@ pub use config::{BackLink, PathConfig};
 pub use doubt::Doubt;
 pub use hosts::HostReport;
 pub use lag::PathLag;
-pub use report::{Lateness, LinkSample, PathReport, RateVerdict};
+pub use report::{Lateness, LinkSample, PathReport, PathSample, RateVerdict};
 pub use time::Stalls;
 
 use crate::tap::{PacketSink, Tap, TapThread};
@@ -44,7 +44,7 @@ use link::{Limit, Link, LinkConfig};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -58,6 +58,9 @@ const SENDER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 1);
 /// The receiver's address.
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 2);
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
+
+/// The samples that wait for a late reader of [`Path::watch`]; later ones are lost.
+const WATCHED: usize = 256;
 
 /// A running path. Dropping it stops it; devices and namespaces end with the last program inside.
 #[derive(Debug)]
@@ -221,6 +224,17 @@ impl Path {
         let at = answer.recv().map_err(|_| self.ended())?;
         self.origin = OnceLock::from(at);
         Ok(at)
+    }
+
+    /// Lets the path send a sample of both directions every `every` until the receiver is dropped. The emulator's thread
+    /// never waits for the reader. A second call ends the samples of the first.
+    ///
+    /// # Errors
+    /// [`EmuError::Ended`] if the path has ended.
+    pub fn watch(&self, every: Span) -> Result<Receiver<PathSample>, EmuError> {
+        let (watcher, samples) = sync_channel(WATCHED);
+        self.send(Command::Watch { every, watcher })?;
+        Ok(samples)
     }
 
     /// Returns time zero on the real clock: the last [`begin`](Path::begin), or the start of the path before that.

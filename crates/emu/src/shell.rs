@@ -18,7 +18,7 @@
 use crate::children::{collect, has_ended, has_failed, keep_ends};
 use crate::namespace::before_exec;
 use crate::tap::{PacketSink, TapThread};
-use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
+use crate::{Attendant, EmuError, Namespace, Path, PathConfig, PathReport, User};
 use host::waiting::ProcessTree;
 use host::{PollFd, PollFlags};
 use nix::errno::Errno;
@@ -27,7 +27,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
@@ -37,7 +37,7 @@ use units::{Complaint, Span};
 const SERVER_PATIENCE: Duration = Duration::from_secs(2);
 /// The time for which the server may take to end after SIGTERM.
 const SERVER_GRACE: Duration = Duration::from_secs(1);
-/// The time between two checks of the path and the programs.
+/// The longest time between two checks of the path and the programs.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The programs to run, and the path between them.
@@ -46,6 +46,8 @@ pub struct Shell {
     pub path: PathConfig,
     /// The program at the near end and its arguments.
     pub command: Vec<OsString>,
+    /// Variables for that program, beyond those of this process and of the path.
+    pub environment: Vec<(OsString, OsString)>,
     /// A line for `sh` at the far end, which is started first and ended last.
     pub server: Option<String>,
     /// The congestion control of both ends; `None`: the machine's.
@@ -69,8 +71,8 @@ pub struct Outcome {
     pub copies: Option<io::Result<u64>>,
 }
 
-/// Runs the command and waits for it; `note` receives messages for a person meanwhile. SIGINT, SIGTERM and SIGHUP sent
-/// to this process are passed to the command.
+/// Runs the command and waits for it; `attendant` receives messages for a person meanwhile, and may show the path.
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP sent to this process are passed to the command.
 ///
 /// Call it from the main thread, before other threads start: the signals must reach this thread, and the programs live
 /// only as long as the thread that started them.
@@ -78,7 +80,7 @@ pub struct Outcome {
 /// # Errors
 /// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path ends
 /// during the run.
-pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
+pub fn run(shell: Shell, attendant: &mut dyn Attendant) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
         return Err(EmuError::Missing(
             Complaint::new("a command", "none")
@@ -93,15 +95,17 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         None => (false, path.default_control()?),
     };
     let mut server = match &shell.server {
-        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, note)?),
+        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, attendant)?),
         None => None,
     };
     let begun = path.begin(Span::ZERO)?;
     let mut far = server.as_ref().map(|server| ProcessTree::of(server.child.id()));
     let mut command = path.sender().command_as(program, shell.user.as_ref());
-    command.args(arguments);
+    command.args(arguments).envs(shell.environment);
     at_ends(&path, &mut command);
+    attendant.streams(&mut command).map_err(|error| EmuError::os("making the command's streams", error))?;
     signals.restored_in(&mut command);
+    attendant.begin(&path)?;
     let mut child = command.spawn().map_err(|error| {
         // A command of one word with a space in it is probably a whole line in quotes, so the help names `sh -c`.
         let line = program.as_encoded_bytes().contains(&b' ') && arguments.is_empty();
@@ -115,7 +119,9 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     })?;
     let mut near = ProcessTree::of(child.id());
     let own: Vec<u32> = server.iter().map(|server| server.child.id()).chain([child.id()]).collect();
-    let status = signals.attend(&mut child, &path, &mut || {
+    // The command keeps its end of the streams only, so that their other end notices the command's end.
+    drop(command);
+    let status = signals.attend(&mut child, Some(&path), attendant, &mut || {
         near.look();
         far.iter_mut().for_each(ProcessTree::look);
         collect(&own);
@@ -145,6 +151,24 @@ pub fn run(shell: Shell, note: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     Ok(Outcome { code: code(status), report, control, copies })
 }
 
+/// Runs `command` and waits for it as [`run`] does, at an end of a path of another process. Returns the status to exit
+/// with.
+///
+/// # Errors
+/// [`EmuError::Missing`] if the command does not start.
+pub fn inside(mut command: std::process::Command, attendant: &mut dyn Attendant) -> Result<u8, EmuError> {
+    keep_ends();
+    let signals = Signals::take()?;
+    signals.restored_in(&mut command);
+    let mut child = command.spawn().map_err(|error| {
+        let program = command.get_program().display();
+        let found = Complaint::new(format!("the command {program}"), error.to_string());
+        EmuError::Missing(found.help("check its name and that it may be run"))
+    })?;
+    drop(command);
+    signals.attend(&mut child, None, attendant, &mut || ()).map(code)
+}
+
 /// Gives a command the addresses of the ends, and the far namespace, as variables.
 fn at_ends(path: &Path, command: &mut std::process::Command) {
     command
@@ -167,7 +191,8 @@ struct Signals {
 impl Signals {
     fn take() -> Result<Self, EmuError> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD] {
+        let passed = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP];
+        for signal in passed.into_iter().chain([Signal::SIGCHLD]) {
             set.add(signal);
         }
         let wrong = |errno: Errno| EmuError::os("taking charge of signals", errno);
@@ -188,27 +213,44 @@ impl Signals {
     }
 
     /// Waits for `child` to end, passes signals on, and calls `look` regularly.
-    fn attend(&self, child: &mut Child, path: &Path, look: &mut dyn FnMut()) -> Result<ExitStatus, EmuError> {
+    fn attend(
+        &self,
+        child: &mut Child,
+        path: Option<&Path>,
+        attendant: &mut dyn Attendant,
+        look: &mut dyn FnMut(),
+    ) -> Result<ExitStatus, EmuError> {
+        let leader = Pid::from_raw(child.id() as i32);
+        let mut next_look = host::clock::now();
         loop {
-            look();
+            let now = host::clock::now();
+            if now >= next_look {
+                look();
+                next_look = now + LOOK_EVERY;
+            }
             if let Some(status) =
                 child.try_wait().map_err(|error| EmuError::os("waiting for the command", error))?
             {
                 return Ok(status);
             }
-            if let Some(reason) = path.failure() {
+            if let Some(reason) = path.and_then(Path::failure) {
                 return Err(EmuError::Ended(reason));
+            }
+            if let Some(signal) = attendant.look(path)? {
+                // A terminal sends the signal of a key to a whole group. Sending fails if the group has just ended.
+                let _ = killpg(leader, signal);
             }
             // The wait is limited, so that `look` is called regularly and a failure of the path, which sends no signal,
             // is noticed.
-            pause(&self.descriptor, LOOK_EVERY)?;
+            pause(&self.descriptor, &attendant.descriptors(), LOOK_EVERY.min(attendant.pause()))?;
+            let apart = attendant.has_terminal();
             while let Ok(Some(info)) = self.descriptor.read_signal() {
                 // Ctrl-C on a terminal reaches the child as well; passing it on would send it twice.
-                let from_terminal = info.ssi_code == libc::SI_KERNEL;
+                let reached = info.ssi_code == libc::SI_KERNEL && !apart;
                 let signal = Signal::try_from(info.ssi_signo as i32).ok();
-                if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !from_terminal) {
+                if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !reached) {
                     // Sending fails if the child has just ended.
-                    let _ = kill(Pid::from_raw(child.id() as i32), signal);
+                    let _ = kill(leader, signal);
                 }
             }
         }
@@ -224,10 +266,13 @@ impl Drop for Signals {
     }
 }
 
-/// Waits until `descriptor` can be read, at most `limit`.
-fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
+/// Waits until `descriptor` or one of `others` can be read, at most `limit`.
+fn pause(descriptor: &impl AsFd, others: &[BorrowedFd<'_>], limit: Duration) -> Result<(), EmuError> {
     let limit = Span::from_nanos(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-    host::wait(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(limit))
+    let own = PollFd::new(descriptor, PollFlags::IN);
+    let mut all: Vec<PollFd<'_>> =
+        [own].into_iter().chain(others.iter().map(|other| PollFd::new(other, PollFlags::IN))).collect();
+    host::wait(&mut all, Some(limit))
         .map(drop)
         .map_err(|error| EmuError::os("waiting for the command", error))
 }
@@ -246,13 +291,16 @@ impl Server {
         line: &str,
         user: Option<&User>,
         signals: &Signals,
-        note: &dyn Fn(&str),
+        attendant: &mut dyn Attendant,
     ) -> Result<Self, EmuError> {
         let mut command = path.receiver().command_as("sh", user);
         // The server has its own process group: Ctrl-C is for the command, and all programs that the line starts end
         // together.
         command.arg("-c").arg(line).process_group(0);
         at_ends(path, &mut command);
+        attendant
+            .streams(&mut command)
+            .map_err(|error| EmuError::os("making the server's streams", error))?;
         signals.restored_in(&mut command);
         let child = command
             .spawn()
@@ -264,7 +312,7 @@ impl Server {
                 break;
             }
             if host::clock::now() >= deadline {
-                note(&format!(
+                attendant.note(&format!(
                     "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
                     SERVER_PATIENCE.as_secs()
                 ));

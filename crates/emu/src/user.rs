@@ -6,7 +6,7 @@ use nix::unistd::{Gid, Uid, getgrouplist, setgroups, setresgid, setresuid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::ffi::{CString, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use units::Complaint;
 
@@ -19,6 +19,7 @@ const NO_GROUP: Gid = Gid::from_raw(65_534);
 pub struct User {
     name: String,
     home: PathBuf,
+    shell: Option<PathBuf>,
     id: Uid,
     group: Gid,
     groups: Vec<Gid>,
@@ -50,6 +51,7 @@ impl User {
         Self::look_up(id, None).unwrap_or_else(|_| Self {
             name: id.to_string(),
             home: "/".into(),
+            shell: None,
             id,
             group: NO_GROUP,
             groups: vec![NO_GROUP],
@@ -86,13 +88,19 @@ impl User {
             .map_err(|_| Errno::EINVAL)
             .and_then(|name| getgrouplist(&name, group))
             .map_err(|errno| missing(format!("its groups are not known: {}", errno.desc())))?;
-        Ok(Self { name: found.name, home: found.dir, id, group, groups })
+        Ok(Self { name: found.name, home: found.dir, shell: Some(found.shell), id, group, groups })
     }
 
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the shell in which the user works, if the machine knows it.
+    #[must_use]
+    pub fn shell(&self) -> Option<&Path> {
+        self.shell.as_deref()
     }
 
     /// Returns the number.

@@ -11,9 +11,29 @@ use units::{Bytes, Fraction, Rate, Span};
 /// The options that only a link without a scenario has.
 const OWN: [&str; 7] = ["rate", "rate_back", "delay", "queue", "loss", "cross", "mtu"];
 
+/// The options of `tightlink enter`.
 #[derive(Debug, Args)]
-#[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] -- <CMD>...\n       \
-                            tightlink emulate <SCENARIO.toml> [OPTIONS] -- <CMD>...")]
+pub(crate) struct EnterOptions {
+    /// The process of `tightlink emulate`, or the name that it got by --name (default: the only one that runs)
+    #[arg(value_name = "PID|NAME")]
+    pub(crate) path: Option<String>,
+    /// Enter the far end, where --server runs, and not the near end
+    #[arg(long, conflicts_with = "live")]
+    pub(crate) far: bool,
+    /// Show rate, queue and RTT of the path; the key q ends
+    #[arg(long, conflicts_with = "program")]
+    pub(crate) live: bool,
+    /// Under sudo, run the program as root and not as the user who called sudo
+    #[arg(long, conflicts_with = "live")]
+    pub(crate) as_root: bool,
+    /// The program to run there, and its arguments (default: your shell)
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] [-- <CMD>...]\n       \
+                            tightlink emulate <SCENARIO.toml> [OPTIONS] [-- <CMD>...]")]
 pub(crate) struct EmulateOptions {
     /// A scenario whose link is emulated, in place of --rate and its companions; "-" reads standard input. CMD
     /// replaces the scenario's flows
@@ -60,6 +80,16 @@ pub(crate) struct EmulateOptions {
     /// Under sudo, run both programs as root and not as the user who called sudo
     #[arg(long)]
     pub(crate) as_root: bool,
+    /// A name by which `tightlink enter` finds this path
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub(crate) name: Option<String>,
+    /// Show rate, queue and RTT in the terminal while CMD runs, and CMD's output below; without a terminal, a line each
+    /// second. The key q sends CMD the signal of Ctrl-C
+    #[arg(long, requires = "program")]
+    pub(crate) live: bool,
+    /// With --live, write CMD's output to this file
+    #[arg(long, value_name = "FILE", requires = "live")]
+    pub(crate) output: Option<PathBuf>,
     /// Write a page to this file: the queueing delay, rate and drops of each direction against time
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -71,10 +101,24 @@ pub(crate) struct EmulateOptions {
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The program to run behind the link, and its arguments. The far end's address is in $TIGHTLINK_FAR, which a shell
-    /// behind the link expands: sh -c 'curl http://$TIGHTLINK_FAR:8000/'
-    #[arg(last = true, required = true, value_name = "CMD")]
+    /// The program to run behind the link, and its arguments (default: your shell). The far end's address is in
+    /// $TIGHTLINK_FAR, which a shell behind the link expands: sh -c 'curl http://$TIGHTLINK_FAR:8000/'
+    #[arg(last = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
+}
+
+/// Reads the name of a path. It cannot be taken for the number of a process.
+fn name(text: &str) -> Result<String, String> {
+    let letters = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+    if letters
+        && (1..=40).contains(&text.len())
+        && text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    {
+        Ok(text.to_owned())
+    } else {
+        Err("not a name; accepted: up to 40 letters, digits, -, _ and ., of which the first is a letter"
+            .into())
+    }
 }
 
 /// Reads the path of a scenario file. A word that is not a file is mostly the command, or a rate.

@@ -1,24 +1,27 @@
 //! `tightlink tune`: a sizer for the connections of a program that does not know about it. `tune/restore.rs` has
-//! `--restore`.
+//! `--restore`, `tune/live.rs` the chart of `--live`.
 
+mod live;
 mod restore;
 
+use self::live::TuneChart;
 use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::Problem;
 use crate::transfer_display;
+use ::live::tune::{
+    ConnectionLimit, EarlierMeasurements, LARGEST_WINDOW, PhaseChange, Restored, TuneConfig, TuneEvent,
+    TuneWindow, TunedConnection, Tuner,
+};
 use emu::children;
 use host::{Clock, PollFd, PollFlags};
-use live::tune::{
-    ConnectionLimit, EarlierMeasurements, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow,
-    TunedConnection, Tuner,
-};
 use nix::errno::Errno;
 use nix::sys::prctl::set_child_subreaper;
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use units::{Bytes, Complaint, Span, Time};
@@ -42,6 +45,7 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
     }
     let config = config(options)?;
     let clock = Clock::start();
+    let mut chart = TuneChart::open(options, clock.now())?;
     let (mut tuner, mut child) = match options.pid {
         Some(pid) => {
             let tuner = Tuner::attach(pid, config)?;
@@ -54,13 +58,18 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
             let _ = set_child_subreaper(true);
             children::keep_ends();
             let tuner = Tuner::attach(std::process::id(), config)?;
-            (tuner, Some(start(&options.program)?))
+            (tuner, Some(start(&options.program, chart.as_ref())?))
         }
     };
     // Signals are taken over only after the command has started, so that it does not inherit the change.
     let signals = Signals::take()?;
-    let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options);
+    let begun = chart.as_mut().map_or(Ok(()), TuneChart::begin);
+    let ended =
+        begun.and_then(|()| attend(&mut tuner, child.as_mut(), &signals, &clock, (options, chart.as_mut())));
     tuner.restore(&clock);
+    if let Some(chart) = chart {
+        chart.view.end();
+    }
     report(&tuner, options)?;
     Ok(ended?.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code(status))))
 }
@@ -88,9 +97,12 @@ fn config(options: &TuneOptions) -> Result<TuneConfig, Problem> {
     Ok(TuneConfig { port: options.port, window, maximum: options.max.min(LARGEST_WINDOW) })
 }
 
-fn start(program: &[String]) -> Result<Child, Problem> {
+fn start(program: &[String], chart: Option<&TuneChart>) -> Result<Child, Problem> {
     let (name, arguments) = program.split_first().ok_or_else(|| Problem::usage("no command behind --"))?;
-    Command::new(name).args(arguments).spawn().map_err(|error| {
+    let mut command = Command::new(name);
+    command.args(arguments);
+    let streams = chart.map_or(Ok(()), |chart| chart.view.streams(&mut command, None));
+    streams.and_then(|()| command.spawn()).map_err(|error| {
         let found = format!("the command {name} does not start: {error}");
         Problem::environment(Complaint::new("", found).help("check its name and that it may be run"))
     })
@@ -102,11 +114,12 @@ fn attend(
     mut child: Option<&mut Child>,
     signals: &Signals,
     clock: &Clock,
-    options: &TuneOptions,
+    (options, mut chart): (&TuneOptions, Option<&mut TuneChart>),
 ) -> Result<Option<ExitStatus>, Problem> {
     loop {
+        let screen = chart.as_ref().is_some_and(|chart| chart.view.has_terminal());
         for event in tuner.poll(clock)? {
-            if !options.json {
+            if !options.json && !screen {
                 print_event(tuner, &event, options.verbose);
             }
         }
@@ -123,11 +136,21 @@ fn attend(
             None => {}
         }
         children::collect(child.as_ref().map(|child| child.id()).as_slice());
+        if let Some(chart) = &mut chart {
+            chart.add(tuner, clock.now());
+            match (chart.view.look(), &child) {
+                // A terminal sends the signal of a key to a whole group. The command may have ended just now.
+                (Some(signal), Some(child)) => drop(killpg(Pid::from_raw(child.id() as i32), signal)),
+                (Some(_), None) => return Ok(None),
+                (None, _) => {}
+            }
+        }
         let wait = tuner.wakeup().since(clock.now()).min(END_CHECK);
-        for signal in signals.within(wait)? {
+        let others = chart.as_ref().map_or_else(Vec::new, |chart| chart.view.descriptors());
+        for signal in signals.within(wait, &others)? {
             match &child {
                 // The command decides whether the signal ends it.
-                Some(child) => signal.pass_on(child),
+                Some(child) => signal.pass_on(child, screen),
                 None => return Ok(None),
             }
         }
@@ -313,7 +336,7 @@ fn as_json(connection: &TunedConnection) -> Value {
     let ((span, bytes), (clamp, before, buffer)) = (connection.received(), connection.limits());
     let (state, (_, given_back, left)) = (connection.state(), restored(connection));
     let seconds = |at: Time| at.since(connection.taken()).as_secs_f64();
-    let change = |change: &live::tune::PhaseChange| {
+    let change = |change: &PhaseChange| {
         json!({
             "t_s": seconds(change.at),
             "phase": change.state.phase,
@@ -366,8 +389,10 @@ struct ReceivedSignal {
 }
 
 impl ReceivedSignal {
-    fn pass_on(&self, child: &Child) {
-        if !self.from_terminal {
+    /// Passes the signal to the command, unless the terminal did. With a chart on the `screen` the command does not get
+    /// the terminal's signals.
+    fn pass_on(&self, child: &Child, screen: bool) {
+        if !self.from_terminal || screen {
             // The command may have ended by itself just now.
             let _ = kill(Pid::from_raw(child.id() as i32), self.signal);
         }
@@ -379,15 +404,18 @@ struct Signals(SignalFd);
 
 impl Signals {
     fn take() -> Result<Self, Problem> {
-        let set: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+        let set: SigSet =
+            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP].into_iter().collect();
         let wrong = |errno: Errno| Problem::environment(format!("taking charge of signals: {errno}"));
         set.thread_block().map_err(wrong)?;
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(wrong)
     }
 
-    /// Returns the signals that have come or come within `wait`.
-    fn within(&self, wait: Span) -> Result<Vec<ReceivedSignal>, Problem> {
-        host::wait(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(wait))
+    /// Returns the signals that have come or come within `wait`. Input from `others` ends the wait.
+    fn within(&self, wait: Span, others: &[BorrowedFd<'_>]) -> Result<Vec<ReceivedSignal>, Problem> {
+        let others = others.iter().map(|other| PollFd::new(other, PollFlags::IN));
+        let mut waited: Vec<_> = [PollFd::new(&self.0, PollFlags::IN)].into_iter().chain(others).collect();
+        host::wait(&mut waited, Some(wait))
             .map_err(|error| Problem::environment(format!("waiting: {error}")))?;
         let mut came = Vec::new();
         while let Ok(Some(info)) = self.0.read_signal() {

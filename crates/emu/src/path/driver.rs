@@ -8,7 +8,7 @@
 use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
 use super::line::Direction;
-use super::report::{Lateness, LinkSample, PathReport};
+use super::report::{Lateness, LinkSample, PathReport, PathSample};
 use super::time::PathTime;
 use crate::EmuError;
 use crate::tun::Tun;
@@ -16,7 +16,7 @@ use host::{Clock, PollFd, PollFlags, WaitResult, clock};
 use link::traffic::{Source, TrafficConfig};
 use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
 use std::time::Instant;
 use units::{Span, Time};
 
@@ -26,11 +26,16 @@ const READS_AT_ONCE: u32 = 8;
 /// The longest time between two updates of virtual time while cross traffic runs.
 const CATCH_UP: Span = Span::from_millis(10);
 
+/// The least time between two samples for a watcher, so that samples never take the thread's time.
+const LEAST_WATCH: Span = Span::from_millis(1);
+
 /// A command to the thread.
 pub(super) enum Command {
     /// Makes now time zero, and measures from `warmup` to `end`, or until the path is stopped. The thread sends the
     /// instant of time zero to `origin`.
     Begin { warmup: Span, end: Option<Span>, origin: SyncSender<Instant> },
+    /// Sends a sample to `watcher` every `every` from now on.
+    Watch { every: Span, watcher: SyncSender<PathSample> },
     /// Ends the path and returns the report.
     Stop,
 }
@@ -82,10 +87,19 @@ pub(super) struct Schedule {
     measured_from: Time,
     sample_every: Option<Span>,
     next_sample: Option<Time>,
+    watch: Option<Watch>,
     /// The samples of the direction from sender to receiver, and of the direction back if it has a link.
     samples: [Vec<LinkSample>; 2],
     /// The drops and arrivals of both directions before time zero, in the order of `samples`.
     before: [(u64, u64); 2],
+}
+
+/// A reader of samples while the path runs.
+#[derive(Debug)]
+struct Watch {
+    every: Span,
+    next: Time,
+    watcher: SyncSender<PathSample>,
 }
 
 impl Driver {
@@ -106,6 +120,11 @@ impl Driver {
                     let at = self.begin(warmup, end);
                     // Sending fails if the requester has given up. The path continues nevertheless.
                     let _ = origin.send(at);
+                }
+                Ok(Command::Watch { every, watcher }) => {
+                    let every = every.max(LEAST_WATCH);
+                    let next = self.time() + every;
+                    self.schedule.watch = Some(Watch { every, next, watcher });
                 }
                 // A path that is dropped without being stopped closes the channel.
                 Ok(Command::Stop) | Err(TryRecvError::Disconnected) => break,
@@ -152,6 +171,9 @@ impl Driver {
         schedule.end_at = end.map(|end| now + end);
         schedule.ended = None;
         schedule.next_sample = schedule.sample_every.map(|every| now + every);
+        if let Some(watch) = &mut schedule.watch {
+            watch.next = now + watch.every;
+        }
         schedule.samples = Default::default();
         let back = self.reverse.lane().map(|lane| lane.state(now));
         schedule.before = [Some(self.forward.state(now)), back]
@@ -175,26 +197,49 @@ impl Driver {
                 self.path_time.begin_measuring();
             }
             if schedule.next_sample == Some(at) {
-                let states = [Some(self.forward.state(at)), self.reverse.lane().map(|lane| lane.state(at))];
-                for (direction, state) in states.into_iter().enumerate() {
-                    let (drops, arrivals) = schedule.before[direction];
-                    schedule.samples[direction].extend(state.map(|state| LinkSample {
-                        at: Time::ZERO + at.since(schedule.origin),
-                        backlog: state.backlog,
-                        drops_total: state.drops - drops,
-                        arrivals_total: state.arrivals - arrivals,
-                        busy: state.busy,
-                        changing: state.changing,
-                    }));
-                }
+                let sample = self.sample(at);
+                let schedule = &mut self.schedule;
+                schedule.samples[0].push(sample.to_far);
+                schedule.samples[1].extend(sample.from_far);
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);
             }
+            if self.schedule.watch.as_ref().is_some_and(|watch| watch.next == at) {
+                self.show(at);
+            }
+            let schedule = &mut self.schedule;
             if schedule.end_at == Some(at) {
                 (schedule.end_at, schedule.next_sample) = (None, None);
                 self.schedule.ended = Some(Box::new(self.measured(at)));
             }
         }
         self.forward.advance(now, &mut self.store.pool);
+    }
+
+    fn sample(&mut self, at: Time) -> PathSample {
+        let Self { forward, reverse, schedule, .. } = self;
+        let of = |lane: &mut Lane, direction: usize| {
+            let (state, (drops, arrivals)) = (lane.state(at), schedule.before[direction]);
+            LinkSample {
+                at: Time::ZERO + at.since(schedule.origin),
+                backlog: state.backlog,
+                drops_total: state.drops - drops,
+                arrivals_total: state.arrivals - arrivals,
+                busy: state.busy,
+                changing: state.changing,
+            }
+        };
+        PathSample { to_far: of(forward, 0), from_far: reverse.lane().map(|lane| of(lane, 1)) }
+    }
+
+    /// Sends a sample to the watcher, which never waits in this thread: the channel has no lock, and a reader that is
+    /// late misses the sample.
+    fn show(&mut self, at: Time) {
+        let sample = self.sample(at);
+        let watch = self.schedule.watch.take();
+        self.schedule.watch = watch.and_then(|watch| match watch.watcher.try_send(sample) {
+            Ok(()) | Err(TrySendError::Full(_)) => Some(Watch { next: at + watch.every, ..watch }),
+            Err(TrySendError::Disconnected(_)) => None,
+        });
     }
 
     fn deliver(&mut self, now: Time) -> Result<(), EmuError> {
@@ -322,7 +367,8 @@ impl Schedule {
     }
 
     fn next(&self) -> Option<Time> {
-        [self.measure_at, self.end_at, self.next_sample].into_iter().flatten().min()
+        let watched = self.watch.as_ref().map(|watch| watch.next);
+        [self.measure_at, self.end_at, self.next_sample, watched].into_iter().flatten().min()
     }
 }
 

@@ -24,6 +24,15 @@ pub struct LinkSample {
     pub changing: Option<link::Changing>,
 }
 
+/// Both directions of a path at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSample {
+    /// The direction from sender to receiver.
+    pub to_far: LinkSample,
+    /// The direction back, if it has a link.
+    pub from_far: Option<LinkSample>,
+}
+
 /// The time between a packet's due time and its delivery, in the measured interval. Zero counts as on time; packets may
 /// be up to 50 us early, with the group that they belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

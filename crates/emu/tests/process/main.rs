@@ -120,8 +120,16 @@ fn play(arguments: &[String]) {
             let command: Vec<OsString> = command.iter().map(OsString::from).collect();
             let server = (server != "-").then(|| server.to_owned());
             match shell::run(
-                Shell { path: config(), command, server, control: None, user: None, sink: None },
-                &|_| (),
+                Shell {
+                    path: config(),
+                    command,
+                    environment: Vec::new(),
+                    server,
+                    control: None,
+                    user: None,
+                    sink: None,
+                },
+                &mut |_| (),
             ) {
                 Ok(outcome) => std::process::exit(i32::from(outcome.code)),
                 Err(error) => {

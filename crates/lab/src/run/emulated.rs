@@ -4,15 +4,18 @@
 //! configuration, since the program takes their place. Programs are started elsewhere (`emu::shell`).
 
 mod packets;
+mod readings;
 
 pub use packets::{PacketFile, uncopied, unwritable_capture};
+pub use readings::{PathReading, PathReadings, WayReading};
 
 use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine, Hosts, OfferedRate};
+use super::record::{DelayStatistics, Engine, Hosts};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig, LinkReport};
+use readings::WayReadings;
 use scenario::Direction;
 use serde::Serialize;
 use std::fmt;
@@ -113,10 +116,32 @@ pub struct Emulated {
     pub from_far: Option<DirectionReport>,
     /// Packets that came back, as counted when the kernel handed them over.
     pub packets_back: u64,
+    /// The time between a packet's due time and its delivery by the emulator.
+    pub lateness: LatenessReport,
     /// The losses of the hosts at both ends, and the time for which they waited for a processor.
     pub hosts: Hosts,
     /// Remarks.
     pub notes: Vec<String>,
+}
+
+/// The lateness of the emulator's deliveries.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatenessReport {
+    /// Packets delivered, both directions.
+    pub packets: u64,
+    /// Mean over all of them, seconds.
+    pub mean_s: f64,
+    /// The lateness that 99 % do not exceed, seconds.
+    pub p99_s: f64,
+    /// The greatest lateness, seconds.
+    pub max_s: f64,
+}
+
+impl LatenessReport {
+    fn of(lateness: emu::Lateness) -> Self {
+        let [mean_s, p99_s, max_s] = [lateness.mean, lateness.p99, lateness.max].map(Span::as_secs_f64);
+        Self { packets: lateness.packets, mean_s, p99_s, max_s }
+    }
 }
 
 /// The work of one direction's link. The programs' packets are counted apart from those of cross traffic.
@@ -190,25 +215,13 @@ impl QueueSeries {
         };
         let mut series =
             Self { capacity_bps: rate.as_bps_f64(), full_s: time_of(rate, room), ..Self::default() };
-        let mut before = (0.0, Span::ZERO, 0);
-        let mut offered = OfferedRate::default();
-        for sample in samples {
-            let at = sample.at.as_secs_f64();
-            let busy = sample.busy.saturating_sub(before.1).as_secs_f64();
-            let share = if at > before.0 { busy / (at - before.0) } else { 0.0 };
-            // A link whose rate changes can be above its mean for a while.
-            let share = if sample.changing.is_some() { share } else { share.min(1.0) };
-            series.t_s.push(at);
-            series.delay_s.push(match sample.changing {
-                Some(changing) => changing.drains.as_secs_f64(),
-                None => time_of(rate, sample.backlog.bytes),
-            });
-            series
-                .offered_bps
-                .extend(sample.changing.map(|changing| offered.next(sample.at, changing.offered)));
-            series.rate_bps.push(share * rate.as_bps_f64());
-            series.drops.push(sample.drops_total.saturating_sub(before.2) as f64);
-            before = (at, sample.busy, sample.drops_total);
+        let mut readings = WayReadings::from_start(rate);
+        for reading in samples.iter().filter_map(|sample| readings.next(sample)) {
+            series.t_s.push(reading.t_s);
+            series.delay_s.push(reading.delay_s);
+            series.offered_bps.extend(reading.offered_bps);
+            series.rate_bps.push(reading.rate_bps);
+            series.drops.push(reading.drops);
         }
         series
     }
@@ -260,6 +273,7 @@ impl Emulated {
                 )
             }),
             packets_back: report.reverse_packets,
+            lateness: LatenessReport::of(report.lateness),
             hosts: Hosts::of(report),
             notes: notes.chain(doubts).chain(hosts).collect(),
         }

@@ -120,6 +120,7 @@ pub struct TunedConnection {
     largest: Bytes,
     earlier: Option<EarlierMeasurements>,
     seen: ReadingSummary,
+    round_trip: Option<Span>,
     received_before: Bytes,
     received: Bytes,
     sent_before: Bytes,
@@ -165,6 +166,7 @@ impl TunedConnection {
             largest: advertisable(&info),
             earlier,
             seen: ReadingSummary::default(),
+            round_trip: info.rcv_rtt,
             received_before: received,
             received,
             sent_before: info.bytes_acked,
@@ -266,6 +268,12 @@ impl TunedConnection {
         self.group.sizer().base_rtt()
     }
 
+    /// Returns the receiver's last estimate of the round trip (`tcpi_rcv_rtt`), which includes the sender's pauses.
+    #[must_use]
+    pub const fn round_trip(&self) -> Option<Span> {
+        self.round_trip
+    }
+
     /// Returns the sizer's state and the reason for it.
     #[must_use]
     pub fn state(&self) -> SizerState {
@@ -319,6 +327,7 @@ impl TunedConnection {
         self.sent = info.bytes_acked;
         let received = info.stream_received();
         self.seen.observe(&info);
+        self.round_trip = info.rcv_rtt.or(self.round_trip);
         if received > self.received {
             (self.received, self.last) = (received, now);
         }
