@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     // Cargo runs this script each time if one of the paths does not exist.
     sources.retain(|source| source.exists());
     sources.sort();
-    // The file of the branch changes with each commit, and so does the log, which a branch in git's packed file has, too.
+    // The file of the branch changes with each commit, and so does the log, which a packed branch has, too.
     let branch = git(&root, &["symbolic-ref", "HEAD"]).unwrap_or_default();
     let moved = ["HEAD", "logs/HEAD", &branch].map(|name| git(&root, &["rev-parse", "--git-path", name]));
     let moved = moved.into_iter().flatten().map(|path| root.join(path)).filter(|path| path.is_file());
