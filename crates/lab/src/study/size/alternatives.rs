@@ -110,8 +110,8 @@ pub(super) fn alternatives<W: TestPath>(
 }
 
 /// Simulates a call behind the queue of each row of `pareto`. `others` are the paths of the other policies' rows, which
-/// come last. On a link that changes, the recommended limit alone stands for the fixed ones. Returns the reason if a row
-/// has no call.
+/// come last. On a link that changes, the recommended limit alone stands for the fixed ones. Returns the reason if a
+/// row has no call.
 fn add_calls<W: TestPath>(
     trials: &Trials<'_, '_, TestPaths<'_, W>>,
     pareto: &mut [Policy],

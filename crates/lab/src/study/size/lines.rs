@@ -103,8 +103,8 @@ fn drop_tail(question: &Question, point: &Point, also_simulated: &AlsoSimulated)
             on_ethernet(question),
         ));
     }
-    // Junos takes whole microseconds.
-    let micros = question.changing.is_none().then(|| (point.ms * 1e3).ceil().max(1.0) as u64);
+    // Junos takes whole microseconds. A rounding error adds none.
+    let micros = question.changing.is_none().then(|| (point.ms * 1e3 - 1e-6).ceil().max(1.0) as u64);
     lines.extend(routers(packets, bytes, micros));
     lines
 }
