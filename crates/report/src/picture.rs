@@ -2,8 +2,8 @@
 //!
 //! A picture has the data, words and colours of the page's chart, but neither its title nor its notes, because a paper
 //! has a caption. The parts, in reading order: `scene` is a picture as plain data, which `svg` and `pdf` write. `axes`,
-//! `scale` and `legend` draw what surrounds the curves; `against_time`, `curves` and `map` draw the charts of each kind.
-//! `look` reads colours and markers, `font` measures texts. `size` has the picture's size as typed.
+//! `scale` and `legend` draw what surrounds the curves; `against_time`, `curves`, `overview` and `map` draw the charts
+//! of each kind. `look` reads colours and markers, `font` measures texts. `size` has the size as typed.
 
 mod against_time;
 mod axes;

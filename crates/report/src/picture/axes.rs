@@ -241,8 +241,8 @@ impl Canvas<'_> {
         });
     }
 
-    /// Writes the labels of the axes: below, and upwards at the left edge. Each is moved along its axis if it would leave
-    /// the page.
+    /// Writes the labels of the axes: below, and upwards at the left edge. Each is moved along its axis if it would
+    /// leave the page.
     fn labels(&mut self, x_label: &[String], y_label: &[String]) {
         let (plot, size, color) = (self.scene.plot, self.size, self.look.color("ink"));
         for (row, line) in x_label.iter().enumerate() {

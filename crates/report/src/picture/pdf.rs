@@ -1,5 +1,5 @@
-//! A scene as PDF 1.7: one page, whose texts are texts in an embedded font. The file has no date, so that the same scene
-//! gives the same bytes.
+//! A scene as PDF 1.7: one page, whose texts are texts in an embedded font. The file has no date, so that the same
+//! scene gives the same bytes.
 
 use super::font::{FILE, Font, NAME};
 use super::look::Rgb;
