@@ -76,7 +76,7 @@ fn the_connection_of_a_capture_has_the_options_of_its_handshake() {
     assert_eq!((capture.connections.len(), capture.notes.as_slice()), (1, &[][..]));
     let [forward, _] = &capture.connections[0].directions;
     assert_eq!(forward.statistics.payload.get(), 1448);
-    assert_eq!(forward.statistics.round_trip.handshake.map(|rtt| rtt.as_nanos()), Some(40_000_001));
+    assert_eq!(forward.statistics.round_trip.handshake.map(units::Span::as_nanos), Some(40_000_001));
     let mut headers = Vec::new();
     assert_eq!((ack.headers(&mut headers), headers.len()), (80, 80));
     let sliced = LaxSlicedPacket::from_ip(&headers).unwrap();
@@ -122,7 +122,7 @@ fn a_longer_packet_is_cut_to_the_snapshot_and_keeps_its_length() {
     writer.packet(0, 5, &headers, 1500).unwrap();
     let bytes = writer.finish(&[]).unwrap();
     assert!(bytes.len() < 600, "{}", bytes.len());
-    assert!(SNAPSHOT >= 120, "the longest headers fit");
+    const { assert!(SNAPSHOT >= 120, "the longest headers fit") };
     let recording = read(bytes.as_slice(), &PacketFilter::default()).unwrap();
     assert_eq!(recording.trace.bytes().get(), 1500);
 }

@@ -129,7 +129,7 @@ fn play(arguments: &[String]) {
                     user: None,
                     sink: None,
                 },
-                &mut |_| (),
+                &mut |_: &str| (),
             ) {
                 Ok(outcome) => std::process::exit(i32::from(outcome.code)),
                 Err(error) => {

@@ -45,7 +45,7 @@ fn listed(
         let before = chosen.len();
         match choice {
             FlowChoice::Index(index) => {
-                chosen.extend(usize::try_from(*index).ok().filter(|index| *index < flows.len()))
+                chosen.extend(usize::try_from(*index).ok().filter(|index| *index < flows.len()));
             }
             FlowChoice::Name(name) => {
                 let is_it = |flow: &ResolvedFlow| {

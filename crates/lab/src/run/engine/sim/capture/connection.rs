@@ -87,7 +87,8 @@ impl Connection {
             let port = self.sender.port();
             let next = if port == PORTS[1] { PORTS[0] } else { port + 1 };
             self.sender.set_port(next);
-            (self.data.clear(), self.acks.clear());
+            self.data.clear();
+            self.acks.clear();
         }
         !self.shows_handshake
     }
