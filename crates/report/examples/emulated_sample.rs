@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p tightlink-report --example emulated_sample -- PAGE.html`
 
-use lab::run::emulated::{DirectionReport, Emulated, QueueSeries};
+use lab::run::emulated::{DirectionReport, Emulated, LatenessReport, QueueSeries};
 use lab::run::record::{DelayStatistics, Percentiles};
 use tightlink_report::emulated::html;
 
@@ -20,6 +20,7 @@ fn main() -> std::io::Result<()> {
         to_far: way(0.03, |_| 0.0004),
         from_far: Some(way(0.92, |at| 0.12 * (at / 4.0).fract())),
         packets_back: 8000,
+        lateness: LatenessReport::default(),
         notes: vec!["the emulator runs at ordinary priority (SCHED_FIFO not permitted)".into()],
     };
     let text = "[link]\nrate = \"5Mbit/s\"\ndelay = \"40ms\"\nqueue = { kind = \"codel\", limit = \"1s\" }\n";

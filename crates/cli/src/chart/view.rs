@@ -48,7 +48,7 @@ enum Display {
     /// Plain lines at standard error.
     Lines,
     /// A screen, which begins when the command does. Programs get `slave`, the other end of the pane.
-    Screen { screen: Option<Screen>, pane: Option<Pane>, slave: Option<OwnedFd> },
+    Screen { screen: Option<Box<Screen>>, pane: Option<Box<Pane>>, slave: Option<OwnedFd> },
 }
 
 impl LiveView {
@@ -63,7 +63,7 @@ impl LiveView {
             CommandOutput::Pane => {
                 let (columns, rows) = Screen::size();
                 let (pane, slave) = Pane::open(columns, rows)?;
-                Display::Screen { screen: None, pane: Some(pane), slave: Some(slave) }
+                Display::Screen { screen: None, pane: Some(Box::new(pane)), slave: Some(slave) }
             }
             _ => Display::Screen { screen: None, pane: None, slave: None },
         };
@@ -105,7 +105,7 @@ impl LiveView {
         if let Display::Screen { screen, slave, .. } = &mut self.display {
             // The programs have their own copies. The pane ends with the last of them.
             *slave = None;
-            *screen = Some(Screen::begin()?);
+            *screen = Some(Box::new(Screen::begin()?));
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl LiveView {
             self.print_line();
             return None;
         };
-        self.changed |= pane.as_mut().is_some_and(Pane::read);
+        self.changed |= pane.as_deref_mut().is_some_and(Pane::read);
         let mut signal = None;
         for key in screen.typed() {
             match key {
@@ -138,7 +138,7 @@ impl LiveView {
             if let Some(pane) = pane {
                 pane.resize(columns, rows);
             }
-            screen.draw(&self.chart, pane.as_ref().map(Pane::lines), self.hint);
+            screen.draw(&self.chart, pane.as_deref().map(Pane::lines), self.hint);
             (self.drawn, self.changed) = (Some(now), false);
         }
         signal
@@ -156,7 +156,7 @@ impl LiveView {
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         match &self.display {
             Display::Screen { screen: Some(screen), pane, .. } => {
-                screen.descriptor().into_iter().chain(pane.as_ref().and_then(Pane::descriptor)).collect()
+                screen.descriptor().into_iter().chain(pane.as_deref().and_then(Pane::descriptor)).collect()
             }
             _ => Vec::new(),
         }

@@ -51,7 +51,7 @@ impl Terminal {
             .spawn()
             .expect("script of util-linux is on every Debian");
         let mut output = child.stdout.take().expect("piped");
-        let shown = Arc::new(Mutex::default());
+        let shown: Arc<Mutex<Vec<u8>>> = Arc::default();
         let sink = Arc::clone(&shown);
         let reading = std::thread::spawn(move || {
             let mut bytes = [0; 4096];

@@ -50,7 +50,8 @@ fn a_capture_agrees_with_the_summary_of_its_run() {
         return could_not_judge("a capture in tshark: it is not installed");
     };
     fs::write(place.path().join("one.pcapng"), one.stdout).expect("room");
-    let shown = Command::new("tshark").arg("-r").arg(place.path().join("one.pcapng")).args([
+    let mut shown = Command::new("tshark");
+    shown.arg("-r").arg(place.path().join("one.pcapng")).args([
         "-Y",
         "tcp.analysis.retransmission || tcp.analysis.out_of_order",
         "-T",
@@ -58,7 +59,6 @@ fn a_capture_agrees_with_the_summary_of_its_run() {
         "-e",
         "frame.number",
     ]);
-    let mut shown = shown.to_owned();
     let lines = shown.output().expect("tshark").stdout;
     assert_eq!(String::from_utf8_lossy(&lines).lines().count() as u64, again);
 }

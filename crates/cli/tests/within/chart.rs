@@ -33,7 +33,7 @@ fn rows(chart: &Chart, output: Option<&[String]>, (width, height): (u16, u16), l
     buffer
         .content()
         .chunks(usize::from(width))
-        .map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned())
+        .map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned())
         .collect()
 }
 

@@ -125,7 +125,7 @@ pub struct Emulated {
 }
 
 /// The lateness of the emulator's deliveries.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LatenessReport {
     /// Packets delivered, both directions.
     pub packets: u64,

@@ -166,7 +166,7 @@ fn line(look: &Look, chart: &Chart, trace: &Trace, flows: usize, colored: bool, 
     let dash = if trace.role == Some(Role::Others) { vec![2.0, 2.0] } else { of.dash.clone() };
     let dash = dash.into_iter().map(|length| length * pixel).collect();
     let pale = mean || (crowd && flow.is_some() && !colored);
-    let sign = marked.then(|| Sign { symbol, color, size: 6.0 * pixel, edge: 1.3 * pixel });
+    let sign = marked.then_some(Sign { symbol, color, size: 6.0 * pixel, edge: 1.3 * pixel });
     Line {
         stroke: Stroke { color, width: width * pixel, dash },
         opacity: if pale { PALE } else { 1.0 },

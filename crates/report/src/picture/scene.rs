@@ -149,10 +149,10 @@ impl Scene {
     }
 
     /// Adds a text without the letters that cannot be seen.
-    pub(super) fn text(&mut self, text: Text) {
-        let visible: String = text.text.chars().filter(|letter| is_visible(*letter)).collect();
-        if !visible.trim().is_empty() {
-            self.items.push(Item::Text(Text { text: visible, ..text }));
+    pub(super) fn text(&mut self, mut text: Text) {
+        text.text.retain(is_visible);
+        if !text.text.trim().is_empty() {
+            self.items.push(Item::Text(text));
         }
     }
 

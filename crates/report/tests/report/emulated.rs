@@ -1,6 +1,6 @@
 //! The page of a program behind an emulated link.
 
-use lab::run::emulated::{CrossTraffic, DirectionReport, Emulated, QueueSeries};
+use lab::run::emulated::{CrossTraffic, DirectionReport, Emulated, LatenessReport, QueueSeries};
 use lab::run::record::{HostSummary, Hosts};
 use tightlink_report::emulated::html;
 
@@ -37,6 +37,7 @@ fn emulated(t_s: Vec<f64>, from_far: Option<DirectionReport>) -> Emulated {
         to_far: way(t_s),
         from_far,
         packets_back: 99,
+        lateness: LatenessReport::default(),
         hosts: Hosts {
             near: HostSummary::default(),
             far: HostSummary { udp_rcvbuf_errors: 1108, waited_share: Some(0.5), ..HostSummary::default() },
