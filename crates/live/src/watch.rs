@@ -8,7 +8,8 @@
 //!
 //! Reading order: this file, `watch/connection.rs` (one connection), `watch/side.rs` (one direction: intervals from
 //! readings), `watch/settings.rs` (the namespace's),
-//! `watch/both_ends.rs` (connections within one namespace), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
+//! `watch/both_ends.rs` (connections whose ends are both seen), `watch/sockets.rs` (this program's own connections),
+//! `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
 
 mod absence;
 mod both_ends;
@@ -16,10 +17,13 @@ mod connection;
 mod error;
 mod settings;
 mod side;
+mod sockets;
 
+pub use both_ends::learn;
 pub use connection::WatchedConnection;
 pub use error::{Instead, WatchError};
 pub use settings::ReceiveSettings;
+pub use sockets::SocketWatch;
 
 use crate::process::Process;
 use connection::Track;

@@ -130,6 +130,9 @@ pub struct Evidence {
     pub control: Option<String>,
     /// True if the receiving kernel sizes the window itself; `None` if unknown.
     pub autotuned: Option<bool>,
+    /// True if the sending program is known to have more data at all times, of which it gives the kernel a little at a
+    /// time (`TCP_NOTSENT_LOWAT`).
+    pub bulk: bool,
     /// The bottleneck's rate of payload with its headers, at the IP layer.
     pub capacity: Option<Rate>,
     /// The buffer in front of the bottleneck.
@@ -158,6 +161,7 @@ impl Evidence {
             base_round_trip: None,
             control: None,
             autotuned: None,
+            bulk: false,
             capacity: None,
             buffer: None,
             episodes: Vec::new(),
