@@ -11,6 +11,7 @@ pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod new;
+mod path_test;
 pub(crate) mod receive;
 pub(crate) mod run;
 pub(crate) mod send;

@@ -43,7 +43,7 @@ fn diagnosis(cause: Cause, path: Option<PathState>, in_use: Option<u64>) -> Diag
     }
 }
 
-const SUBJECT: Subject<'_> = Subject { pid: Some(4711), program: Some("nc"), rate: None };
+const SUBJECT: Subject<'_> = Subject { pid: Some(4711), program: Some("nc"), rate: None, here: None };
 
 fn with_window(mut evidence: Evidence, window: u64) -> Evidence {
     for interval in &mut evidence.intervals {

@@ -8,8 +8,8 @@
 //!
 //! Reading order: this file, `watch/owners.rs` (the connections of one program), `watch/connection.rs` (one connection),
 //! `watch/side.rs` (one direction: intervals from readings), `watch/settings.rs` (the namespace's), `watch/memory.rs` (the
-//! bound of all intervals), `watch/both_ends.rs` (connections within one namespace), `watch/absence.rs` (sockets other than
-//! TCP's), `watch/error.rs`.
+//! bound of all intervals), `watch/both_ends.rs` (connections whose ends are both seen), `watch/sockets.rs` (this program's
+//! own connections), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
 
 mod absence;
 mod both_ends;
@@ -19,8 +19,10 @@ mod memory;
 mod owners;
 mod settings;
 mod side;
+mod sockets;
 
 use crate::process::Process;
+pub use both_ends::learn;
 use connection::Track;
 pub use connection::WatchedConnection;
 pub use error::{Instead, WatchError};
@@ -28,6 +30,7 @@ use estimate::diagnosis::HostSettings;
 use host::clock::thread_cpu;
 use host::{Clock, ConnectionId, SockDiag, TcpConnection};
 use owners::{Owner, Owners};
+pub use sockets::SocketWatch;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

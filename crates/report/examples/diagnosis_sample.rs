@@ -14,7 +14,11 @@ fn main() -> std::io::Result<()> {
     let (window, queue) = (behind_a_window(), behind_a_queue());
     let (of_window, of_queue) = (diagnose(&window), diagnose(&queue));
     let (first, second) = (
-        propose(&window, &of_window, &Subject { pid: Some(4711), program: Some("curl"), rate: None }),
+        propose(
+            &window,
+            &of_window,
+            &Subject { pid: Some(4711), program: Some("curl"), ..Subject::default() },
+        ),
         propose(&queue, &of_queue, &Subject::default()),
     );
     let page = DiagnosisPage {
@@ -25,8 +29,17 @@ fn main() -> std::io::Result<()> {
                 diagnosis: &of_window,
                 proposal: &first,
                 program: Some((4711, "curl")),
+                name: None,
+                facts: &[],
             },
-            DiagnosedConnection { evidence: &queue, diagnosis: &of_queue, proposal: &second, program: None },
+            DiagnosedConnection {
+                evidence: &queue,
+                diagnosis: &of_queue,
+                proposal: &second,
+                program: None,
+                name: None,
+                facts: &[],
+            },
         ],
         remarks: vec!["3 more connections with 12 kB (--all shows them)".into()],
         numbers: first.sentences.join("\n"),

@@ -42,6 +42,10 @@ pub struct DiagnosedConnection<'a> {
     pub proposal: &'a Proposal,
     /// The process that has the socket, and its name, if they are known.
     pub program: Option<(u32, &'a str)>,
+    /// The name of its part of the page: "up, from the sender to the receiver".
+    pub name: Option<&'a str>,
+    /// Further measurements, each with its name.
+    pub facts: &'a [(&'static str, String)],
 }
 
 /// Returns the charts of all directions as pictures.
@@ -102,7 +106,8 @@ fn ends(connection: &DiagnosedConnection<'_>) -> String {
         Vantage::ReceiverCapture => "captured at the receiver",
     };
     let by = connection.program.map_or_else(String::new, |(pid, name)| format!(" by {name} (process {pid})"));
-    escape_html(&format!("{} → {}, {place}{by}", direction.source, direction.destination))
+    let name = connection.name.map_or_else(String::new, |name| format!("{name}: "));
+    escape_html(&format!("{name}{} → {}, {place}{by}", direction.source, direction.destination))
 }
 
 fn body(connection: &DiagnosedConnection<'_>, data: &CaseData, place: usize) -> String {
@@ -126,7 +131,7 @@ fn body(connection: &DiagnosedConnection<'_>, data: &CaseData, place: usize) -> 
         out += &legend(data);
     }
     out += &charts_of(&data.charts, &place.to_string());
-    out + "<h3>Evidence</h3>" + &facts(evidence)
+    out + "<h3>Evidence</h3>" + &facts(evidence, connection.facts)
 }
 
 /// Writes the first cause with its confidence, and the goodput.
@@ -228,7 +233,7 @@ fn effects(evidence: &Evidence, proposal: &Proposal) -> String {
 }
 
 /// Writes what is known about the path and the connection.
-fn facts(evidence: &Evidence) -> String {
+fn facts(evidence: &Evidence, further: &[(&'static str, String)]) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     let unknown = || "unknown".to_owned();
     let rtt = evidence.base_round_trip.map_or_else(unknown, |span| delay(span.as_secs_f64()));
@@ -267,8 +272,9 @@ fn facts(evidence: &Evidence) -> String {
     if evidence.inferred_scale {
         rows.push(("scale of the window", "inferred: the handshake was not seen".to_owned()));
     }
-    let rows = rows
+    let rows = further
         .iter()
+        .chain(&rows)
         .map(|(name, value)| format!("<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", prose(value)));
     format!("<table class=\"facts\"><tbody>{}</tbody></table>", rows.collect::<String>())
 }

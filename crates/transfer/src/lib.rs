@@ -54,7 +54,7 @@ pub use estimate::limits::LimitedBy;
 pub use history::{History, PhaseEntry, Sample};
 pub use host::Clock;
 pub use limits::{KernelTimes, Limits, ReceiverTimes, SenderTimes};
-pub use path_report::{PathReport, ResponsivenessReport, WayReport};
+pub use path_report::{PathReport, ResponsivenessReport, TogetherReport, WayReport};
 pub use progress::{EntryOutcome, Observer, Question, SilentObserver, Snapshot};
 pub use receive::{Accept, Existing, PathTestOptions, PathTestReceiver, ReceiveOptions, Receiver};
 pub use send::{EntryKind, ListedEntry, PathTest, SendOptions, Totals, list, send, test_path};

@@ -1,8 +1,8 @@
 //! [`PathReport`]: the properties of a path that a test has found, of the same form at both ends.
 
-use crate::limits::{KernelTimes, Limits, ReceiverTimes, Times};
+use crate::wire::observation::Observation;
 use crate::wire::test::{LatencyResults, Results, WayResults};
-use estimate::limits::Measured;
+use estimate::diagnosis::{BufferEstimate, Evidence};
 use estimate::{Latencies, Steadiness};
 use serde::Serialize;
 use std::fmt;
@@ -10,6 +10,8 @@ use units::{Bytes, Rate, Span};
 
 /// The headers of a segment: IPv4, TCP and its time stamps.
 const HEADERS: u64 = 20 + 20 + 12;
+/// The distance of two estimates of the bottleneck's rate, as a share, up to which they mean the same.
+const SAME: f64 = 0.15;
 
 /// The report on a tested path.
 #[derive(Clone, Debug, Serialize)]
@@ -18,6 +20,21 @@ pub struct PathReport {
     pub up: Option<WayReport>,
     /// From the receiver to the sender.
     pub down: Option<WayReport>,
+    /// Both directions at once.
+    pub together: Option<TogetherReport>,
+}
+
+/// The report on both directions of a path with a load at once.
+#[derive(Clone, Debug, Serialize)]
+pub struct TogetherReport {
+    /// From the sender to the receiver.
+    pub up: WayReport,
+    /// From the receiver to the sender.
+    pub down: WayReport,
+    /// The share of its goodput alone that the direction up loses; negative if it gains.
+    pub up_loses: Option<f64>,
+    /// The same of the direction down.
+    pub down_loses: Option<f64>,
 }
 
 /// The report on one direction of a path.
@@ -77,8 +94,11 @@ pub struct WayReport {
     pub tcp_efficiency: f64,
     /// The buffer delay of RFC 6349: the growth of the mean round trip under load, as a share of the base RTT.
     pub buffer_delay: Option<f64>,
-    /// The verdict on what limited the load.
-    pub limits: Limits,
+    /// The evidence of what limited the connection that moved the most data; `None` if neither kernel showed it.
+    #[serde(skip)]
+    pub evidence: Option<Evidence>,
+    /// The number of connections with the same first limit as that one.
+    pub alike: u16,
 }
 
 /// Responsiveness under load, by draft-ietf-ippm-responsiveness-09.
@@ -103,13 +123,27 @@ pub struct ResponsivenessReport {
 impl PathReport {
     /// Makes the report on these measurements.
     pub(crate) fn new(results: &Results) -> Self {
-        Self { up: results.up.as_ref().map(WayReport::new), down: results.down.as_ref().map(WayReport::new) }
+        let [up, down] = [&results.up, &results.down].map(|way| way.as_ref().map(WayReport::new));
+        let loses = |alone: &Option<WayReport>, both: &WayReport| {
+            let before = alone.as_ref().map(|way| way.late_goodput_bps as f64).filter(|&bps| bps > 0.0)?;
+            Some(1.0 - both.late_goodput_bps as f64 / before)
+        };
+        let together = results.together.as_ref().map(|ways| {
+            let (both_up, both_down) = (WayReport::new(&ways.0), WayReport::new(&ways.1));
+            TogetherReport {
+                up_loses: loses(&up, &both_up),
+                down_loses: loses(&down, &both_down),
+                up: both_up,
+                down: both_down,
+            }
+        });
+        Self { up, down, together }
     }
 }
 
 impl WayReport {
     fn new(results: &WayResults) -> Self {
-        let WayResults { trains, idle, loaded, sender, .. } = *results;
+        let &WayResults { trains, idle, loaded, sender, .. } = results;
         let goodput = |bytes, nanos| Rate::of(Bytes::new(bytes), Span::from_nanos(nanos));
         let late = goodput(results.received_late, results.late);
         let available = with_headers(late, sender.segment);
@@ -148,9 +182,28 @@ impl WayReport {
             send_buffer_bytes: sender.send_buffer,
             tcp_efficiency: 1.0 - sender.retransmits as f64 / sender.segments.max(1) as f64,
             buffer_delay: base.filter(|_| loaded.mean > 0).map(delay),
-            limits: limits(results, base),
+            evidence: results.evidence.as_ref().map(|observation| evidence(observation, results)),
+            alike: results.evidence.as_ref().map_or(0, |found| found.alike.min(found.connections)),
         }
     }
+}
+
+/// Returns the evidence about a load, with what probes and packet trains know better than sockets.
+fn evidence(observation: &Observation, results: &WayResults) -> Evidence {
+    let mut evidence = observation.evidence();
+    let own = evidence.capacity.map(Rate::as_bps_f64);
+    let trains = results.trains.bps.map(Rate::from_bps);
+    // Several connections share the path, so each has only a part of its rate.
+    let fits = |trains: Rate| {
+        results.streams > 1 || own.is_some_and(|own| (trains.as_bps_f64() / own - 1.0).abs() <= SAME)
+    };
+    if let Some(trains) = trains.filter(|&trains| fits(trains)) {
+        evidence.capacity = Some(trains);
+        let probed =
+            results.buffer.map(|(size, at_least)| BufferEstimate { size: Bytes::new(size), at_least });
+        evidence.buffer = probed.or(evidence.buffer);
+    }
+    evidence
 }
 
 /// Returns the rate by trains, or that of the load where no train arrived.
@@ -161,34 +214,6 @@ pub(crate) fn capacity(trains: Option<u64>, available: Rate) -> Option<Rate> {
 /// Returns a rate of payload as the rate of its packets.
 pub(crate) fn with_headers(rate: Rate, segment: u64) -> Rate {
     if segment == 0 { rate } else { rate.scale((segment.saturating_add(HEADERS)) as f64 / segment as f64) }
-}
-
-fn limits(results: &WayResults, base: Option<u64>) -> Limits {
-    let WayResults { sender, receiver, .. } = *results;
-    let elapsed = Span::from_nanos(results.elapsed);
-    let measured = Measured {
-        bytes: Bytes::new(results.received),
-        goodput: Rate::of(Bytes::new(results.received), elapsed),
-        streams: results.streams.into(),
-        least_rtt: Span::from_nanos(base.unwrap_or(0)),
-        mean_rtt: Span::from_nanos(results.loaded.mean),
-        segment: Bytes::new(sender.segment),
-        retransmits: sender.retransmits,
-        rate_based: sender.rate_based,
-    };
-    let times = Times {
-        sender: sender.times,
-        receiver: ReceiverTimes { network: receiver.waited, disk: 0 },
-        kernel: KernelTimes {
-            busy: sender.busy,
-            window: sender.window_limited,
-            buffer: sender.buffer_limited,
-        },
-        limits: Some(sender.limits),
-        window_below_congestion: 0.0,
-        sized: false,
-    };
-    Limits::new(elapsed, &times, measured)
 }
 
 impl ResponsivenessReport {
@@ -222,31 +247,6 @@ pub(crate) const fn steadiness(steadiness: Steadiness) -> u8 {
         Steadiness::Short => 0,
         Steadiness::Varying => 1,
         Steadiness::Steady => 2,
-    }
-}
-
-/// The report for a person.
-impl fmt::Display for PathReport {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ways = [
-            ("up, from the sender to the receiver", &self.up),
-            ("down, from the receiver to the sender", &self.down),
-        ];
-        let mut first = true;
-        for (name, way) in ways.into_iter().filter_map(|(name, way)| Some((name, way.as_ref()?))) {
-            let gap = if std::mem::take(&mut first) { "" } else { "\n\n" };
-            let plural = if way.streams == 1 { "" } else { "s" };
-            write!(
-                formatter,
-                "{gap}{name}, {:.1} s over {} TCP connection{plural}",
-                way.load_s, way.streams
-            )?;
-            for (name, value) in way.lines() {
-                write!(formatter, "\n  {name:<15} {value}")?;
-            }
-            write!(formatter, "\n  {}", way.limits)?;
-        }
-        Ok(())
     }
 }
 

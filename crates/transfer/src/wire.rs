@@ -3,7 +3,8 @@
 //! A session is one control connection and one or more data connections, each TLS 1.3 with both keys proved
 //! (`keys.rs`). They carry frames ([`frame`]): a length and a message in `postcard`'s form. [`control`] has the
 //! messages of the control connection in both directions. [`data`] has those of the data connections, which go from
-//! sender to receiver only and are followed by the file's bytes. [`test`] has those of a test. ADR 10 shows a session.
+//! sender to receiver only and are followed by the file's bytes. [`test`] has those of a test, and [`observation`] the evidence in them. ADR 10 shows a
+//! session.
 //!
 //! Every message is untrusted, and reading one never panics. A frame ([`frame::Framed`]), and the lists and texts in
 //! it, have a greatest length for each kind of message.
@@ -12,6 +13,7 @@ pub(crate) mod bounded;
 pub mod control;
 pub mod data;
 pub mod frame;
+pub mod observation;
 pub mod test;
 
 use serde::{Deserialize, Serialize};
@@ -31,8 +33,11 @@ pub(crate) const TAKEN_OVER: &str = "another sender took over";
 pub const VERSION: u16 = 3;
 /// The oldest version that a receiver of this program accepts.
 pub const OLDEST: u16 = 1;
-/// The version that the greeting of a test has. Version 4 added [`test`], and left transfers as they were.
-pub const TEST: u16 = 4;
+/// The version that the greeting of a test has. Version 4 added [`test`], and left transfers as they were. Version 5
+/// added loads in both directions at once, and the evidence of what limits a load.
+pub const TEST: u16 = 5;
+/// The oldest version that is a test's.
+pub(crate) const OLDEST_TEST: u16 = 4;
 
 /// The first message of every connection, from the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -113,11 +113,11 @@ pub(crate) struct SendOptions {
     /// $TIGHTLINK_TICKET, the program asks for it
     #[arg(value_name = "PATH", required_unless_present = "test")]
     pub(crate) words: Vec<PathBuf>,
-    /// Send nothing, and test the path to `tightlink receive --test` with a load of this time in each direction, e.g.
-    /// 10s. Prints capacity, goodput, round trips, the buffer at the bottleneck, loss, and responsiveness under load
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["dry_run", "limit", "recursive", "retry", "report"])]
+    /// Send nothing, and test the path to `tightlink receive --test` with loads of this time, e.g. 10s. Prints capacity,
+    /// goodput, round trips, the buffer at the bottleneck, loss, responsiveness under load, and what limits each load
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["dry_run", "limit", "recursive", "retry"])]
     pub(crate) test: Option<Span>,
-    /// The directions that are tested, one after the other: up is to the receiver, down from it
+    /// The directions that are tested: up is to the receiver, down from it; with both, each alone and then both at once
     #[arg(long, value_enum, default_value = "both", requires = "test")]
     pub(crate) direction: TestDirection,
     /// Accepted for habit: folders are always sent whole
@@ -144,7 +144,7 @@ pub(crate) struct SendOptions {
     /// Time for which a broken connection is tried again, e.g. 1h; with 0s it is not tried again
     #[arg(long, value_name = "TIME", default_value = "10min")]
     pub(crate) retry: Span,
-    /// Write a page about the transfer to this file
+    /// Write a page about the transfer, or the test, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Print the summary as JSON; with --dry-run, one object per entry and one of the totals
@@ -159,7 +159,7 @@ pub(crate) enum TestDirection {
     Up,
     /// From the receiver
     Down,
-    /// To the receiver, then from it
+    /// To the receiver, then from it, then both at once
     Both,
 }
 

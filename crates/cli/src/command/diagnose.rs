@@ -3,10 +3,10 @@
 //! `diagnose/page.rs` the page.
 
 mod capture;
-mod data;
-mod page;
+pub(super) mod data;
+pub(super) mod page;
 mod running;
-mod words;
+pub(super) mod words;
 
 use crate::args::DiagnoseOptions;
 use crate::pictures;
@@ -24,15 +24,15 @@ const SHOWN: usize = 5;
 const PROPOSED: usize = 2 * SHOWN;
 
 /// One direction of a connection: its evidence, and what limited it.
-struct Case {
-    evidence: Evidence,
-    diagnosis: Diagnosis,
+pub(super) struct Case {
+    pub(super) evidence: Evidence,
+    pub(super) diagnosis: Diagnosis,
     /// The process that has the socket, and its name; unknown of a capture.
     program: Option<(u32, String)>,
     /// True if the connection ended meanwhile.
     closed: bool,
     /// The change that would help; `None` if none was sought.
-    proposal: Option<Proposal>,
+    pub(super) proposal: Option<Proposal>,
     /// The sums of a capture.
     sums: Option<Statistics>,
 }
@@ -51,14 +51,15 @@ struct Report {
 }
 
 impl Case {
-    fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
+    pub(super) fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
         Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None, sums: None }
     }
 
     /// Seeks the change that would help, on a path whose bottleneck has this rate if it was never full.
     fn propose(&mut self, rate: Option<Rate>) {
         let (pid, program) = self.program.as_ref().map(|(pid, name)| (*pid, name.as_str())).unzip();
-        self.proposal = Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program, rate }));
+        self.proposal =
+            Some(propose(&self.evidence, &self.diagnosis, &Subject { pid, program, rate, here: None }));
     }
 }
 

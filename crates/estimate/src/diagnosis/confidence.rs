@@ -102,6 +102,9 @@ pub(super) fn confidence(
         Cause::Network if shares.of(Cause::ReceivingProgram) >= PAUSES => {
             fair("The receiving program also paused, and its kernel acknowledges late meanwhile.")
         }
+        Cause::Network if at_sender && evidence.bulk => {
+            high("The sending program had more data at all times, and the receive window had room.")
+        }
         Cause::Network if at_sender && has_room(applied) => {
             fair("The send buffer had room, as that of a program that writes in bursts.")
         }

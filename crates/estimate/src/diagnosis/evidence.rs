@@ -195,6 +195,9 @@ pub struct Evidence {
     pub sizing: Option<WindowSizing>,
     /// The settings of the host whose socket was watched; `None` of a capture.
     pub host: Option<HostSettings>,
+    /// True if the sending program is known to have more data at all times, of which it gives the kernel a little at a
+    /// time (`TCP_NOTSENT_LOWAT`).
+    pub bulk: bool,
     /// The bottleneck's rate of payload with its headers, at the IP layer.
     pub capacity: Option<Rate>,
     /// The buffer in front of the bottleneck.
@@ -226,6 +229,7 @@ impl Evidence {
             control: None,
             sizing: None,
             host: None,
+            bulk: false,
             capacity: None,
             buffer: None,
             episodes: Vec::new(),

@@ -60,7 +60,10 @@ impl Stretch {
         if self.busy() == Span::ZERO { Rate::ZERO } else { Rate::of(self.arrived, self.busy()) }
     }
 
-    fn add(&mut self, interval: &Interval, segment: Bytes, vantage: Vantage) {
+    fn add(&mut self, interval: &Interval, evidence: &Evidence) {
+        let (segment, vantage) = (evidence.segment, evidence.vantage);
+        // A program that has more data at all times waits with little of it in the kernel.
+        let waiting = if evidence.bulk { 0.0 } else { WAITING };
         let share = |time: Span, of: Span| {
             if time > Span::ZERO { of.as_secs_f64() / time.as_secs_f64() } else { 0.0 }
         };
@@ -74,7 +77,7 @@ impl Stretch {
         let clock = interval.kernel.map_or(Span::ZERO, |kernel| kernel.window_limited);
         let full = if interval.receive_window.is_some_and(fills) { busy } else { clock.min(busy) };
         let is_dry = interval.unsent.zip(flight).is_some_and(|(unsent, flight)| {
-            unsent <= gathered.max(flight.scale(WAITING)) && !interval.congestion_window.is_some_and(fills)
+            unsent <= gathered.max(flight.scale(waiting)) && !interval.congestion_window.is_some_and(fills)
         });
         self.length += interval.length;
         self.idle += interval.idle.min(interval.length);
@@ -150,7 +153,7 @@ pub(super) fn stretches(evidence: &Evidence) -> Vec<Stretch> {
         if current.length == Span::ZERO {
             current.from = interval.from;
         }
-        current.add(interval, evidence.segment, evidence.vantage);
+        current.add(interval, evidence);
         if current.length >= length {
             all.push(std::mem::take(&mut current));
         }

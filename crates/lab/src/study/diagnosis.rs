@@ -18,7 +18,7 @@ mod windows;
 mod words;
 
 pub use programs::{PROGRAMS, Program, programs_with};
-pub use proposal::{Outcome, Proposal, Remedy, Subject};
+pub use proposal::{End, Outcome, Proposal, Remedy, Subject};
 
 use estimate::diagnosis::{Cause, Confidence, Diagnosis, Evidence};
 use path::ObservedPath;

@@ -1,5 +1,5 @@
 //! [`merge`]: a connection with both ends in one namespace is seen twice. The sender's view stays, with the facts that
-//! only the receiver knows.
+//! only the receiver knows ([`learn`]).
 
 use super::connection::WatchedConnection;
 use estimate::diagnosis::{Direction, Evidence, Vantage};
@@ -33,8 +33,8 @@ fn is_sender(evidence: &Evidence) -> bool {
     evidence.vantage == Vantage::SenderSocket
 }
 
-/// Adds what the receiver knows to the sender's view.
-fn learn(sender: &mut Evidence, receiver: &Evidence) {
+/// Adds what the receiver knows to the sender's view of the same direction. Both views have the same clock.
+pub fn learn(sender: &mut Evidence, receiver: &Evidence) {
     sender.sizing = receiver.sizing;
     let mut theirs = receiver.intervals.iter().peekable();
     for interval in &mut sender.intervals {

@@ -16,7 +16,7 @@ use crate::path_report::PathReport;
 use crate::progress::Observer;
 use crate::ticket::{Host, Secret, Ticket};
 use crate::wire::test::SEPARATE;
-use crate::wire::{ANOTHER_SENDER, Greeting, TEST};
+use crate::wire::{ANOTHER_SENDER, Greeting, OLDEST_TEST, TEST};
 use host::Clock;
 use session::Tester;
 use std::net::{SocketAddr, TcpListener};
@@ -177,12 +177,12 @@ impl Desk<'_> {
     /// Serves the control connection of a sender.
     fn control(&self, channel: &Arc<Channel>, version: u16, streams: u16, echo: u16) {
         let clock = self.receiver.clock;
-        let refusal = if version < TEST {
+        let refusal = if version < OLDEST_TEST {
             Some(
                 "this receiver only tests the path and stores nothing; to send files run `tightlink receive DIR` there"
                     .to_owned(),
             )
-        } else if version > TEST {
+        } else if version != TEST {
             Some(format!(
                 "the sender tests by version {version}, this receiver by {TEST}; use the same tightlink"
             ))

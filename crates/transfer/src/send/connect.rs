@@ -10,7 +10,7 @@ use crate::keys::{sender_tls, server_name};
 use crate::progress::Observer;
 use crate::ticket::Ticket;
 use crate::wire::control::ToSender;
-use crate::wire::{Greeting, PROBE_KEY, frame};
+use crate::wire::{Greeting, PROBE_KEY, TEST, frame};
 use host::Clock;
 use probe::{Echoer, ProbeKey, TrainLimits};
 use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
@@ -25,7 +25,7 @@ use units::{Rate, Span};
 
 /// The number of data connections that are opened together.
 const AT_ONCE: usize = 8;
-/// The greatest number of data connections that a receiver accepts.
+/// The greatest number of data connections that a receiver accepts; of a test, in each direction.
 const MOST_STREAMS: u16 = 64;
 /// The time for which a connection is tried again if the receiver closes it during the handshake.
 const INSIST: Span = Span::from_secs(15);
@@ -62,7 +62,8 @@ pub(super) fn connect(
     insist: bool,
 ) -> Result<Connections, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
-    let streams = streams.clamp(1, MOST_STREAMS);
+    let most = if version == TEST { 2 * MOST_STREAMS } else { MOST_STREAMS };
+    let streams = streams.clamp(1, most);
     let persistence = HandshakeRetry::new(clock, observer);
     let span = if insist { INSIST } else { Span::ZERO };
     let (control, address, echoer, first) = persistence.insist(span, || {

@@ -33,19 +33,21 @@ const IDLE: [Span; 2] = [Span::from_secs(1), Span::from_secs(2)];
 /// A test of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathTest {
-    /// The time of the load in each direction.
+    /// The time of each load.
     pub load: Span,
     /// True if there is a load to the receiver.
     pub up: bool,
     /// True if there is a load from the receiver.
     pub down: bool,
-    /// The number of connections with a load; one for 0.
+    /// True if there are also loads in both directions at once. It needs `up` and `down`.
+    pub together: bool,
+    /// The number of connections with a load in each direction; one for 0.
     pub streams: u16,
     /// The congestion control of both ends; `None` for each kernel's choice.
     pub control: Option<String>,
 }
 
-/// Tests the path to the receiver that gave out `ticket`. The directions follow each other.
+/// Tests the path to the receiver that gave out `ticket`. The directions follow each other, and then run at once.
 ///
 /// # Errors
 /// If the receiver is not there, does not test, or leaves before the end.
@@ -68,9 +70,11 @@ fn tested(
     clock: &Clock,
     observer: &dyn Observer,
 ) -> Result<PathReport, TransferError> {
-    let options =
-        SendOptions { streams: test.streams, control: test.control.clone(), ..SendOptions::default() };
-    let connections = connect::connect(ticket, &options, (TEST, test.streams), clock, observer, true)?;
+    let each = test.streams.max(1);
+    let ways = u16::from(test.up) + u16::from(test.down);
+    let options = SendOptions { control: test.control.clone(), ..SendOptions::default() };
+    let streams = each.saturating_mul(ways);
+    let connections = connect::connect(ticket, &options, (TEST, streams), clock, observer, true)?;
     let Connections { control, data, opener, mut echoer } = connections;
     let loads: Vec<Arc<LoadConnection>> =
         data.into_iter().map(|channel| Arc::new(LoadConnection::new(Arc::new(channel), *clock))).collect();
@@ -85,7 +89,9 @@ fn tested(
             threads.spawn(|| echo(echoer, &over, clock));
         }
         let opener = opener.as_ref().expect("a receiver that was reached");
-        let ended = Tester::new(&control, &loads, opener, clock, observer).run(test, &key, &over);
+        let split = loads.len() * usize::from(test.up) / usize::from(ways.max(1));
+        let (up, down) = loads.split_at(split);
+        let ended = Tester::new(&control, [up, down], opener, clock, observer).run(test, &key, &over);
         over.now();
         loads.iter().for_each(|load| load.end());
         ended
@@ -125,7 +131,8 @@ fn echo(echoer: &mut Echoer, over: &Over, clock: &Clock) {
 struct Tester<'a> {
     control: &'a Channel,
     reader: MessageReader<'a>,
-    loads: &'a [Arc<LoadConnection>],
+    /// The connections with a load: up, down.
+    loads: [&'a [Arc<LoadConnection>]; 2],
     opener: &'a Opener,
     clock: &'a Clock,
     observer: &'a dyn Observer,
@@ -135,7 +142,7 @@ struct Tester<'a> {
 impl<'a> Tester<'a> {
     fn new(
         control: &'a Channel,
-        loads: &'a [Arc<LoadConnection>],
+        loads: [&'a [Arc<LoadConnection>]; 2],
         opener: &'a Opener,
         clock: &'a Clock,
         observer: &'a dyn Observer,
@@ -145,9 +152,10 @@ impl<'a> Tester<'a> {
     }
 
     fn run(mut self, test: &PathTest, key: &ProbeKey, over: &Over) -> Result<PathReport, TransferError> {
-        let PathTest { load, up, down, .. } = *test;
         let control = test.control.clone().unwrap_or_default();
-        self.send(&ToTested::Plan(Plan { load: load.as_nanos(), up, down, control }))?;
+        let [up, down] = self.loads.map(|loads| loads.len() as u16);
+        let load = test.load.as_nanos();
+        self.send(&ToTested::Plan(Plan { load, up, down, together: test.together, control }))?;
         let ToTester::Agreed { echo } = self.next()? else {
             return Err(self.reader.protocol("no answer to the plan"));
         };
@@ -164,15 +172,16 @@ impl<'a> Tester<'a> {
             let results = self.measure(test, here, there, key);
             over.now();
             let results = results?;
+            let report = PathReport::new(&results);
             self.send(&ToTested::Results(Box::new(results)))?;
             match self.next()? {
-                ToTester::Bye => Ok(PathReport::new(&results)),
+                ToTester::Bye => Ok(report),
                 _ => Err(self.reader.protocol("no answer to the results")),
             }
         })
     }
 
-    /// Measures without load, then with a load in each direction.
+    /// Measures without load, then with a load in each direction, then with both.
     fn measure(
         &mut self,
         test: &PathTest,
@@ -196,11 +205,16 @@ impl<'a> Tester<'a> {
         if test.down {
             down = there.map(|there| rate_by_trains(here, there, key, self.clock)).unwrap_or_default();
         }
+        let (trains, idle) = ([up, down], (idle_from, idle_to));
         if test.up {
-            results.up = Some(self.load(Way::Up, test.load, up, (idle_from, idle_to))?);
+            [results.up, _] = self.load(Way::Up, test.load, trains, idle)?;
         }
         if test.down {
-            results.down = Some(self.load(Way::Down, test.load, down, (idle_from, idle_to))?);
+            [_, results.down] = self.load(Way::Down, test.load, trains, idle)?;
+        }
+        if test.together {
+            let [up, down] = self.load(Way::Both, test.load, trains, idle)?;
+            results.together = up.zip(down);
         }
         Ok(results)
     }
@@ -225,7 +239,7 @@ impl<'a> Tester<'a> {
 
     /// Waits for a message until `until`.
     fn message(&mut self, until: Time) -> Result<Option<ToTester>, TransferError> {
-        if let Some(error) = self.loads.iter().find_map(|load| load.take_error()) {
+        if let Some(error) = self.loads.iter().copied().flatten().find_map(|load| load.take_error()) {
             return Err(error);
         }
         match self.reader.message(until)? {

@@ -6,6 +6,8 @@ pub(crate) const LONGEST_TEXT: usize = 1000;
 pub(crate) const MOST_STREAMS: usize = 64;
 /// The greatest number of phases that a receiver reports at once.
 pub(crate) const MOST_ENTERED: usize = 16;
+/// The greatest number of intervals, and of episodes of loss, in the evidence about a load.
+pub(crate) const MOST_OBSERVED: usize = 1000;
 
 /// A text of at most [`LONGEST_TEXT`] bytes.
 pub(crate) mod text {
@@ -64,6 +66,15 @@ where
     T: serde::Deserialize<'de>,
 {
     list::<D, T, MOST_ENTERED>(deserializer)
+}
+
+/// Reads at most [`MOST_OBSERVED`] intervals or episodes.
+pub(crate) fn observed<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    list::<D, T, MOST_OBSERVED>(deserializer)
 }
 
 fn list<'de, D, T, const MOST: usize>(deserializer: D) -> Result<Vec<T>, D::Error>

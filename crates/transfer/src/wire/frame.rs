@@ -38,14 +38,14 @@ impl Framed for Data {
     const LONGEST: usize = 1 << 10;
 }
 
-/// Room for the results of both directions.
+/// Room for the results of both directions, alone and at once, with the evidence about each.
 impl Framed for ToTested {
-    const LONGEST: usize = 4 << 10;
+    const LONGEST: usize = 2 << 20;
 }
 
-/// Room for a text.
+/// Room for the evidence about both directions.
 impl Framed for ToTester {
-    const LONGEST: usize = 2 << 10;
+    const LONGEST: usize = 1 << 20;
 }
 
 /// Room for a number and the additions of later versions.

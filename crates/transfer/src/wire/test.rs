@@ -8,7 +8,7 @@
 //! All times are in nanoseconds, all rates in bits per second.
 
 use super::bounded;
-use crate::limits::{LimitTimes, SenderTimes};
+use super::observation::Observation;
 use serde::{Deserialize, Serialize};
 
 /// The number of a data connection for one request, apart from the load.
@@ -23,17 +23,33 @@ pub enum Way {
     Up,
     /// From the receiver to the sender.
     Down,
+    /// Both at once.
+    Both,
+}
+
+impl Way {
+    /// Returns true if a load goes to the receiver.
+    pub(crate) fn is_up(self) -> bool {
+        self != Self::Down
+    }
+
+    /// Returns true if a load goes to the sender.
+    pub(crate) fn is_down(self) -> bool {
+        self != Self::Up
+    }
 }
 
 /// The test that a sender asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The time of the load in each direction.
+    /// The time of each load.
     pub load: u64,
-    /// True if there is a load to the receiver.
-    pub up: bool,
-    /// True if there is a load from the receiver.
-    pub down: bool,
+    /// The number of connections with a load to the receiver: the first ones. Without such a load it is 0.
+    pub up: u16,
+    /// The number of connections with a load from the receiver: those after them.
+    pub down: u16,
+    /// True if both loads also run at once.
+    pub together: bool,
     /// The receiver's congestion control; empty for its kernel's choice.
     #[serde(with = "bounded::text")]
     pub control: String,
@@ -50,7 +66,7 @@ pub enum ToTested {
     Begin {
         /// Its direction.
         way: Way,
-        /// The rate of the path, by which the receiver sizes the parts of its load; `None` if it is not known.
+        /// The rate of the path down, by which the receiver sizes the parts of its load; `None` if it is not known.
         bps: Option<u64>,
     },
     /// The end of that load; the answer is [`ToTester::Ended`].
@@ -74,7 +90,7 @@ pub enum ToTester {
     /// The course of the load, several times a second.
     Sample(LoadSample),
     /// The load has ended, and no byte of it is on its way any more.
-    Ended(Ended),
+    Ended(Box<Ended>),
     /// The results have arrived.
     Bye,
     /// The end of the test by the receiver.
@@ -107,28 +123,20 @@ pub struct LoadSample {
     pub retransmits: u64,
 }
 
-/// The account of an end after a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ended {
-    /// The account of the end that sent.
-    Sender(SenderAccount),
-    /// The account of the end that received.
-    Receiver(ReceiverAccount),
+/// The account of the receiver after a load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The account of the load that it sent.
+    pub sent: Option<SenderAccount>,
+    /// The evidence about the load that it sent.
+    pub sending: Option<Observation>,
+    /// The evidence about the load that it received.
+    pub receiving: Option<Observation>,
 }
 
 /// The account of the end that sent a load, summed over its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderAccount {
-    /// The threads' times.
-    pub times: SenderTimes,
-    /// The connections' times by their limits.
-    pub limits: LimitTimes,
-    /// Time with data in flight or waiting.
-    pub busy: u64,
-    /// The part of `busy` that the kernel counts as limited by the receive window.
-    pub window_limited: u64,
-    /// The part of `busy` that the kernel counts as limited by the send buffer.
-    pub buffer_limited: u64,
     /// Segments sent, those sent again included.
     pub segments: u64,
     /// Segments sent again.
@@ -141,15 +149,6 @@ pub struct SenderAccount {
     pub in_flight: u64,
     /// The send buffer at the end.
     pub send_buffer: u64,
-    /// True if the congestion control sends at a rate that it measures.
-    pub rate_based: bool,
-}
-
-/// The account of the end that received a load, summed over its connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReceiverAccount {
-    /// Time that the threads waited for bytes.
-    pub waited: u64,
 }
 
 /// Probes over UDP in one phase of a test.
@@ -183,7 +182,7 @@ pub struct LatencyResults {
 }
 
 /// The measurements of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WayResults {
     /// The number of connections with a load.
     pub streams: u16,
@@ -207,17 +206,19 @@ pub struct WayResults {
     pub latencies: Option<LatencyResults>,
     /// The account of the end that sent.
     pub sender: SenderAccount,
-    /// The account of the end that received.
-    pub receiver: ReceiverAccount,
+    /// The evidence of both ends; `None` if neither kernel lists its connections.
+    pub evidence: Option<Observation>,
 }
 
 /// The measurements of a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
     /// From the sender to the receiver.
     pub up: Option<WayResults>,
     /// From the receiver to the sender.
     pub down: Option<WayResults>,
+    /// Both at once: up, and down.
+    pub together: Option<(WayResults, WayResults)>,
 }
 
 /// A message on a data connection, from either end.

@@ -4,11 +4,11 @@ use super::*;
 use crate::chunks::Chunks;
 use crate::history::PhaseEntry;
 use crate::name::Name;
-use crate::wire::bounded::{MOST_ENTERED, MOST_STREAMS};
+use crate::wire::bounded::{LONGEST_TEXT, MOST_ENTERED, MOST_OBSERVED, MOST_STREAMS};
 use crate::wire::control::{Entry, Kind, Progress, Report, Stamp, Verdict};
+use crate::wire::observation::Observation;
 use crate::wire::test::{
-    Ended, LatencyResults, LoadSample, Plan, ProbeResults, ReceiverAccount, Results, SenderAccount,
-    TrainRate, WayResults,
+    Ended, LatencyResults, LoadSample, Plan, ProbeResults, Results, SenderAccount, TrainRate, WayResults,
 };
 use proptest::prelude::*;
 
@@ -74,13 +74,15 @@ fn the_longest_messages_to_a_receiver_fit() {
 fn the_longest_messages_of_a_test_fit() {
     let most = u64::MAX;
     let LargestTest { results, sample } = LargestTest::new();
+    let up = results.up.clone().unwrap();
+    let ended = Ended { sent: Some(up.sender), sending: up.evidence.clone(), receiving: up.evidence };
     round_trip_once(&ToTested::Results(Box::new(results)));
     round_trip_once(&ToTester::Sample(sample));
-    round_trip_once(&ToTester::Ended(Ended::Sender(results.up.unwrap().sender)));
+    round_trip_once(&ToTester::Ended(Box::new(ended)));
     let mut bytes = Vec::new();
     append(&mut bytes, &ToTester::Abort { reason: "ä".repeat(5000) });
     assert!(first::<ToTester>(&bytes).unwrap().is_some());
-    let plan = Plan { load: most, up: true, down: true, control: "c".repeat(5000) };
+    let plan = Plan { load: most, up: u16::MAX, down: u16::MAX, together: true, control: "c".repeat(5000) };
     append(&mut Vec::new(), &ToTested::Plan(plan));
 }
 
@@ -93,27 +95,13 @@ struct LargestTest {
 impl LargestTest {
     fn new() -> Self {
         let most = u64::MAX;
-        let times = crate::limits::SenderTimes { network: most, disk: most, limit: most, idle: most };
-        let limits = crate::limits::LimitTimes {
-            lived: most,
-            slow_start: most,
-            window: most,
-            buffer: most,
-            congestion: most,
-        };
         let sender = SenderAccount {
-            times,
-            limits,
-            busy: most,
-            window_limited: most,
-            buffer_limited: most,
             segments: most,
             retransmits: most,
             segment: most,
             receive_window: most,
             in_flight: most,
             send_buffer: most,
-            rate_based: true,
         };
         let probes = ProbeResults { sent: most, lost: most, least: most, mean: most, most };
         let latencies = LatencyResults { tcp: most, tls: most, request: most, loaded: most, steadiness: 255 };
@@ -129,11 +117,17 @@ impl LargestTest {
             buffer: Some((most, true)),
             latencies: Some(latencies),
             sender,
-            receiver: ReceiverAccount { waited: most },
+            evidence: Some(Observation::largest("c".repeat(LONGEST_TEXT), MOST_OBSERVED)),
         };
-        let results = Results { up: Some(way), down: Some(way) };
-        // Whatever a sender claims, the report on it can be made and shown.
-        let _ = crate::path_report::PathReport::new(&results).to_string();
+        let (up, down) = (Some(way.clone()), Some(way.clone()));
+        let results = Results { up, down, together: Some((way.clone(), way)) };
+        // Whatever a sender claims, the report on it can be made and shown, and the verdict found.
+        let report = crate::path_report::PathReport::new(&results);
+        let way = report.together.unwrap().down;
+        assert!(!way.lines().is_empty());
+        let evidence = way.evidence.unwrap();
+        let _ = estimate::diagnosis::diagnose(&evidence);
+        assert_eq!(evidence.intervals.len(), MOST_OBSERVED);
         Self { results, sample: LoadSample { elapsed: most, received: most, retransmits: most } }
     }
 }
@@ -147,6 +141,11 @@ fn round_trip_once<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
 #[test]
 fn lists_and_texts_longer_than_an_honest_peers_are_no_message() {
     let mut bytes = Vec::new();
+    let ended =
+        |count| Ended { sending: Some(Observation::largest(String::new(), count)), ..Ended::default() };
+    append(&mut bytes, &ToTester::Ended(Box::new(ended(MOST_OBSERVED + 1))));
+    assert!(matches!(first::<ToTester>(&bytes), Err(FrameError::Malformed(_))));
+    bytes.clear();
     append(&mut bytes, &ToReceiver::Report(Report::largest(MOST_STREAMS + 1)));
     assert!(matches!(first::<ToReceiver>(&bytes), Err(FrameError::Malformed(_))));
     let entry = PhaseEntry { at_ms: 1, phase: "hold".into(), reason: "why".into() };

@@ -111,8 +111,8 @@ impl Peer {
     }
 }
 
-fn plan(up: bool, down: bool, seconds: u64) -> Plan {
-    Plan { load: Span::from_secs(seconds).as_nanos(), up, down, control: String::new() }
+fn plan(up: u16, down: u16, seconds: u64) -> Plan {
+    Plan { load: Span::from_secs(seconds).as_nanos(), up, down, together: false, control: String::new() }
 }
 
 const MOST: Bytes = Bytes::new(1 << 40);
@@ -120,21 +120,28 @@ const MOST: Bytes = Bytes::new(1 << 40);
 #[test]
 fn both_ends_have_the_same_report_and_the_ticket_is_good_for_another_test() {
     let bench = Bench::new(MOST);
-    let both = PathTest { load: Span::from_secs(1), up: true, down: true, streams: 2, control: None };
-    let down = PathTest { up: false, ..both.clone() };
-    for (test, ways) in [(both, 2), (down, 1)] {
+    let (load, streams) = (Span::from_secs(1), 2);
+    let both = PathTest { load, up: true, down: true, together: true, streams, control: None };
+    let down = PathTest { up: false, together: false, ..both.clone() };
+    for (test, ways) in [(both, 4), (down, 1)] {
         let report = test_path(&bench.ticket, &test, &bench.clock, &SilentObserver).unwrap();
-        let found: Vec<&crate::WayReport> = report.up.iter().chain(&report.down).collect();
+        let together = report.together.iter().flat_map(|both| [&both.up, &both.down]);
+        let found: Vec<&crate::WayReport> = report.up.iter().chain(&report.down).chain(together).collect();
         assert_eq!(found.len(), ways);
         for way in found {
-            assert!(way.goodput_bps > 1_000_000, "{report}");
-            assert!(way.base_rtt_s.is_some_and(|rtt| rtt < 0.5), "{report}");
-            assert!(way.window_offered_bytes > 0 && way.segments > 0, "{report}");
+            assert!(way.goodput_bps > 1_000_000, "{report:?}");
+            assert!(way.base_rtt_s.is_some_and(|rtt| rtt < 0.5), "{report:?}");
+            assert!(way.window_offered_bytes > 0 && way.segments > 0, "{report:?}");
             assert_eq!(way.streams, 2);
+            let evidence = way.evidence.as_ref().expect("the kernel lists its connections");
+            assert_eq!(evidence.vantage, estimate::diagnosis::Vantage::SenderSocket);
+            assert!(evidence.delivered().get() > 100_000 && way.alike > 0, "{report:?}");
+            assert!(evidence.intervals.iter().any(|interval| interval.unread.is_some()), "of both ends");
         }
         // The receiver prints a moment later.
-        let kept = || locked(&bench.reports).last().map(ToString::to_string);
-        while kept().as_ref() != Some(&report.to_string()) {
+        let shown = |report: &PathReport| format!("{report:?}");
+        let kept = || locked(&bench.reports).last().map(shown);
+        while kept().as_ref() != Some(&shown(&report)) {
             std::thread::park_timeout(std::time::Duration::from_millis(10));
         }
         locked(&bench.reports).clear();
@@ -157,7 +164,8 @@ fn whoever_comes_for_something_else_hears_where_to_go() {
     let ticket = files.ticket().clone();
     // The receiver of files goes on waiting after the test; the test ends without it.
     std::thread::spawn(move || files.run(&SilentObserver));
-    let test = PathTest { load: Span::from_secs(1), up: true, down: false, streams: 1, control: None };
+    let (load, streams) = (Span::from_secs(1), 1);
+    let test = PathTest { load, up: true, down: false, together: false, streams, control: None };
     let error = test_path(&ticket, &test, &bench.clock, &SilentObserver).unwrap_err().to_string();
     assert!(error.contains("takes files") && error.contains("tightlink receive --test"), "{error}");
 }
@@ -166,7 +174,7 @@ fn whoever_comes_for_something_else_hears_where_to_go() {
 fn load_that_was_not_agreed_on_ends_the_test() {
     let bench = Bench::new(Bytes::new(100_000));
     for (begins, bytes) in [(false, 1000), (true, 150_000)] {
-        let (control, data) = bench.begin(plan(true, false, 1));
+        let (control, data) = bench.begin(plan(1, 0, 1));
         assert!(matches!(control.hear(), Message::Is(ToTester::Agreed { .. })));
         if begins {
             control.say(&ToTested::Begin { way: Way::Up, bps: None });
@@ -188,7 +196,7 @@ fn load_that_was_not_agreed_on_ends_the_test() {
 fn a_sender_that_never_ends_a_load_gets_no_more_of_it_than_it_asked_for() {
     for (most, least) in [(MOST, 1_000_000), (Bytes::new(1_000_000), 900_000)] {
         let bench = Bench::new(most);
-        let (control, data) = bench.begin(plan(false, true, 1));
+        let (control, data) = bench.begin(plan(0, 1, 1));
         assert!(matches!(control.hear(), Message::Is(ToTester::Agreed { .. })));
         control.say(&ToTested::Begin { way: Way::Down, bps: Some(10_000_000) });
         assert!(matches!(control.hear(), Message::Is(ToTester::Began)));
@@ -211,16 +219,17 @@ fn a_sender_that_never_ends_a_load_gets_no_more_of_it_than_it_asked_for() {
 #[test]
 fn plans_and_messages_out_of_turn_are_refused() {
     let bench = Bench::new(MOST);
-    for bad in [plan(true, true, 301), plan(true, true, 0), plan(false, false, 1)] {
+    let together = Plan { together: true, ..plan(1, 0, 1) };
+    for bad in [plan(1, 0, 301), plan(1, 0, 0), plan(0, 0, 1), plan(1, 1, 1), together] {
         let (control, _data) = bench.begin(bad);
         assert!(control.reason().contains("are accepted"));
     }
-    let (control, _data) = bench.begin(Plan { control: "no-such-control".into(), ..plan(true, false, 1) });
+    let (control, _data) = bench.begin(Plan { control: "no-such-control".into(), ..plan(1, 0, 1) });
     assert!(control.reason().contains("no-such-control"));
-    let (control, _data) = bench.begin(plan(true, false, 1));
+    let (control, _data) = bench.begin(plan(1, 0, 1));
     control.say(&ToTested::Begin { way: Way::Down, bps: None });
     assert!(control.reason().contains("out of turn"));
-    let (control, data) = bench.begin(plan(true, false, 1));
+    let (control, data) = bench.begin(plan(1, 0, 1));
     data.say(&Load::Answer(1));
     assert!(control.reason().contains("an answer without a request"));
 }

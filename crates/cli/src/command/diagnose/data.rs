@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use units::{Bytes, Span};
 
 /// Returns the object of one direction of a connection.
-pub(super) fn of(case: &Case) -> Value {
+pub(in crate::command) fn of(case: &Case) -> Value {
     let Case { evidence, diagnosis, program, closed, proposal, sums } = case;
     let last = evidence.intervals.last().copied().unwrap_or_default();
     let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);

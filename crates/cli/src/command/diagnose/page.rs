@@ -12,14 +12,18 @@ use std::path::Path;
 use units::Complaint;
 
 /// Checks, before anything is watched, that the page can be written.
-pub(super) fn can_write(file: Option<&Path>) -> Result<(), Problem> {
+pub(in crate::command) fn can_write(file: Option<&Path>) -> Result<(), Problem> {
     file.map_or(Ok(()), |file| try_replace(file).map_err(|error| unwritable(file, &error)))
 }
 
-/// Writes the page about `report` to `file`, completely or not at all.
+/// Writes the page about `report` to `file`.
 pub(super) fn write(file: Option<&Path>, report: &Report) -> Result<(), Problem> {
-    let Some(file) = file else { return Ok(()) };
-    replace(file, page(report).as_bytes()).map_err(|error| unwritable(file, &error))?;
+    file.map_or(Ok(()), |file| keep(file, &page(report)))
+}
+
+/// Writes a page to `file`, completely or not at all.
+pub(in crate::command) fn keep(file: &Path, page: &str) -> Result<(), Problem> {
+    replace(file, page.as_bytes()).map_err(|error| unwritable(file, &error))?;
     print::talk(format_args!("report: {}", file.display()));
     Ok(())
 }
@@ -48,6 +52,8 @@ fn connections(report: &Report) -> Vec<DiagnosedConnection<'_>> {
             diagnosis: &case.diagnosis,
             proposal: case.proposal.as_ref()?,
             program: case.program.as_ref().map(|(pid, name)| (*pid, name.as_str())),
+            name: None,
+            facts: &[],
         })
     });
     shown.collect()

@@ -14,9 +14,16 @@ const WIDTH: usize = 80;
 
 /// Returns the lines about one direction of a connection.
 pub(super) fn of(case: &Case) -> Vec<String> {
-    let Case { evidence, diagnosis, .. } = case;
-    let mut lines = vec![ends(case), format!("  {}", numbers(evidence))];
+    let mut lines = vec![ends(case), format!("  {}", numbers(&case.evidence))];
     lines.extend(case.sums.iter().map(|sums| format!("  {}", super::capture::words(sums))));
+    lines.extend(verdict(case));
+    lines
+}
+
+/// Returns the lines from the shares of time to the proposal.
+pub(in crate::command) fn verdict(case: &Case) -> Vec<String> {
+    let Case { evidence, diagnosis, .. } = case;
+    let mut lines = Vec::new();
     let parts = diagnosis.shares.percents();
     if !parts.is_empty() {
         lines.push(format!("  {}", bar(&parts)));

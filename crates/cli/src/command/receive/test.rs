@@ -2,6 +2,7 @@
 
 use super::give_out;
 use crate::args::ReceiveOptions;
+use crate::command::path_test::Tested;
 use crate::interrupt::print_when_interrupted;
 use crate::print;
 use crate::problem::Problem;
@@ -31,7 +32,8 @@ pub(super) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     talk.waiting("waiting for a test: tightlink send --test 10s TICKET");
     let problem = Mutex::new(Ok(()));
     let take = |report: &PathReport| {
-        let printed = if options.json { print::json(report) } else { talk.show(report) };
+        let tested = Tested::new(report, false);
+        let printed = if options.json { print::json(&tested.json()) } else { talk.show(tested.text()) };
         if let Err(error) = printed {
             *problem.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Err(error);
         }

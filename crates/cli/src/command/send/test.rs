@@ -2,6 +2,8 @@
 
 use super::ticket;
 use crate::args::{SendOptions, TestDirection};
+use crate::command::diagnose::page;
+use crate::command::path_test::Tested;
 use crate::interrupt::print_when_interrupted;
 use crate::print;
 use crate::problem::Problem;
@@ -20,6 +22,7 @@ pub(super) fn run(options: &SendOptions, load: Span) -> Result<ExitCode, Problem
                 .accepted("a time from 1s to 5min, such as 10s"),
         ));
     }
+    page::can_write(options.report.as_deref())?;
     // Core dumps are turned off, because a dump would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
     ticket::hide(options);
@@ -28,6 +31,7 @@ pub(super) fn run(options: &SendOptions, load: Span) -> Result<ExitCode, Problem
         load,
         up: options.direction != TestDirection::Down,
         down: options.direction != TestDirection::Up,
+        together: options.direction == TestDirection::Both,
         streams: options.streams.unwrap_or(1),
         control: options.control.clone(),
     };
@@ -36,7 +40,14 @@ pub(super) fn run(options: &SendOptions, load: Span) -> Result<ExitCode, Problem
     talk.waiting("connecting");
     let report = transfer::test_path(&ticket, &test, &Clock::start(), &talk)?;
     talk.end();
-    let printed = if options.json { print::json(&report) } else { print::data(&report) };
-    printed?;
+    let tested = Tested::new(&report, true);
+    if let Some(file) = &options.report {
+        tested.write(file)?;
+    }
+    if options.json {
+        print::json(&tested.json())?
+    } else {
+        print::data(tested.text())?
+    }
     Ok(ExitCode::SUCCESS)
 }

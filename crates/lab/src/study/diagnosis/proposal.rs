@@ -4,6 +4,15 @@ use super::Case;
 use serde::Serialize;
 use units::Rate;
 
+/// An end of one direction of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The host that sends the data.
+    Sender,
+    /// The host that receives them.
+    Receiver,
+}
+
 /// The owner of a connection, as far as the observer knows it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subject<'a> {
@@ -11,8 +20,10 @@ pub struct Subject<'a> {
     pub pid: Option<u32>,
     /// The name of that process.
     pub program: Option<&'a str>,
-    /// The bottleneck's rate by the user's word, for a path that was never full.
+    /// The bottleneck's rate by the user's word or by another measurement, for a path that was never full.
     pub rate: Option<Rate>,
+    /// The end at which the proposal is read; `None` for the end whose socket is the evidence.
+    pub here: Option<End>,
 }
 
 /// The effects of a state of the path, simulated.

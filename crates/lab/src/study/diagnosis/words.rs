@@ -1,6 +1,6 @@
 //! Amounts for people, places of hosts, and commands to paste.
 
-use super::Case;
+use super::{Case, End};
 use estimate::diagnosis::{HostSettings, Vantage};
 use units::{Bytes, Rate, Span};
 
@@ -27,27 +27,37 @@ pub(super) fn delay(seconds: f64) -> String {
 }
 
 impl Case<'_> {
+    /// Returns true if the proposal is read at this end.
+    fn is_at(&self, end: End) -> bool {
+        match (self.subject.here, self.evidence.vantage) {
+            (Some(here), _) => here == end,
+            (None, Vantage::SenderSocket) => end == End::Sender,
+            (None, Vantage::ReceiverSocket) => end == End::Receiver,
+            (None, _) => false,
+        }
+    }
+
     /// Returns the place of the receiver: "here", or its address.
     pub(super) fn receiver(&self) -> String {
-        match self.evidence.vantage {
-            Vantage::ReceiverSocket => "here".to_owned(),
-            _ => format!("at the receiver {}", self.evidence.direction.destination.ip()),
+        if self.is_at(End::Receiver) {
+            return "here".to_owned();
         }
+        format!("at the receiver {}", self.evidence.direction.destination.ip())
     }
 
     /// Returns the place of the sender: "here", or its address.
     pub(super) fn sender(&self) -> String {
-        match self.evidence.vantage {
-            Vantage::SenderSocket => "here".to_owned(),
-            _ => format!("at the sender {}", self.evidence.direction.source.ip()),
+        if self.is_at(End::Sender) {
+            return "here".to_owned();
         }
+        format!("at the sender {}", self.evidence.direction.source.ip())
     }
 
     /// Returns the settings of the receiver, if its socket was watched.
     pub(super) fn receiver_settings(&self) -> Option<HostSettings> {
         // At a sender's socket, only a receiver on the same host shows what sizes its window.
         let seen = match self.evidence.vantage {
-            Vantage::SenderSocket => self.evidence.sizing.is_some(),
+            Vantage::SenderSocket => self.subject.here.is_none() && self.evidence.sizing.is_some(),
             vantage => vantage == Vantage::ReceiverSocket,
         };
         self.evidence.host.filter(|_| seen)
@@ -60,8 +70,11 @@ impl Case<'_> {
 
     /// Returns the command that sizes the window of the receiving program.
     pub(super) fn tune(&self) -> String {
-        let here = self.evidence.vantage == Vantage::ReceiverSocket;
-        let pid = self.subject.pid.filter(|_| here).map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+        let pid = self
+            .subject
+            .pid
+            .filter(|_| self.is_at(End::Receiver))
+            .map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
         format!("tightlink tune --pid {pid}")
     }
 

@@ -43,7 +43,7 @@ impl Registry<'_> {
         (version, streams, echo): (u16, u16, u16),
         events: Sender<Event>,
     ) -> Result<Arc<SessionHandle>, Busy> {
-        if version == crate::wire::TEST {
+        if (crate::wire::OLDEST_TEST..=crate::wire::TEST).contains(&version) {
             return Err(Busy::new(
                 "this receiver takes files; for a test of the path run `tightlink receive --test` there",
             ));

@@ -7,9 +7,11 @@ use crate::load::{Gauge, LoadConnection, rate_by_trains};
 use crate::lock::locked;
 use crate::path_report::PathReport;
 use crate::wire::control::ToSender;
-use crate::wire::test::{Ended, Load, LoadSample, Plan, ReceiverAccount, Results, ToTested, ToTester, Way};
+use crate::wire::test::{Ended, Load, LoadSample, Plan, Results, ToTested, ToTester, Way};
 use crate::wire::{PROBE_KEY, frame};
+use estimate::diagnosis::Vantage;
 use host::{Clock, PollFd, PollFlags};
+use live::watch::USUAL_INTERVAL;
 use probe::{Echoer, ProbeKey, TrainLimits};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -18,8 +20,8 @@ use units::{Bytes, Rate, Span, Time};
 
 /// The greatest time of a load.
 const LONGEST: Span = Span::from_secs(300);
-/// The greatest number of connections with a load.
-const MOST_STREAMS: u16 = 64;
+/// The greatest number of connections with a load, in both directions together.
+const MOST_STREAMS: u16 = 128;
 /// The greatest number of connections for one request at a time.
 const MOST_SEPARATE: u32 = 32;
 /// The time for the next message of a sender, and for its connections to join.
@@ -27,7 +29,9 @@ const PATIENCE: Span = Span::from_secs(30);
 /// The time that a test may take besides its loads.
 const BESIDES: Span = Span::from_secs(60);
 /// The time between two readings of the kernel's state.
-const READING: Span = Span::from_millis(50);
+const READING: Span = USUAL_INTERVAL;
+/// The number of readings after which the sender gets a sample.
+const SAMPLED: u32 = 5;
 /// The time for the rest of a load to arrive.
 const DRAIN: Span = Span::from_secs(10);
 
@@ -71,8 +75,11 @@ impl Tester {
         locked(&self.loads).drain(..).for_each(|(_, load)| load.end());
     }
 
+    /// Returns the connections with a load, by their numbers.
     fn loads(&self) -> Vec<Arc<LoadConnection>> {
-        locked(&self.loads).iter().map(|(_, load)| Arc::clone(load)).collect()
+        let mut loads = locked(&self.loads).clone();
+        loads.sort_by_key(|(stream, _)| *stream);
+        loads.into_iter().map(|(_, load)| load).collect()
     }
 }
 
@@ -132,7 +139,8 @@ impl Session<'_> {
             return Err(self.reader.protocol("it did not say what to test"));
         };
         let load = self.agreed(&plan)?;
-        self.until = self.clock.now() + load * (u64::from(plan.up) + u64::from(plan.down)) + BESIDES;
+        let count = [plan.up > 0, plan.down > 0, plan.together].into_iter().filter(|&one| one).count();
+        self.until = self.clock.now() + load * count as u64 + BESIDES;
         self.wait_for_loads(&plan)?;
         let secret = self.control.exporter(PROBE_KEY)?;
         let key = ProbeKey::from_secret(&secret);
@@ -156,9 +164,17 @@ impl Session<'_> {
     /// Checks the plan. Returns the time of each load.
     fn agreed(&self, plan: &Plan) -> Result<Span, TransferError> {
         let load = Span::from_nanos(plan.load);
-        if load == Span::ZERO || load > LONGEST || !(plan.up || plan.down) {
+        if load == Span::ZERO || load > LONGEST {
             return Err(TransferError::NotAccepted(format!(
                 "a test of {load}; at most {LONGEST} are accepted"
+            )));
+        }
+        let (streams, Plan { up, down, together, .. }) = (self.tester.streams, plan);
+        if up.saturating_add(*down) != streams || (*together && (*up == 0 || *down == 0)) {
+            let both = if *together { ", and both at once" } else { "" };
+            return Err(TransferError::NotAccepted(format!(
+                "a test over {up} connections up and {down} down{both}; all {streams} of its connections are accepted, \
+                 and some in each direction that has a load"
             )));
         }
         Ok(load)
@@ -199,7 +215,10 @@ impl Session<'_> {
         echoer: Option<SocketAddr>,
         key: &ProbeKey,
     ) -> Result<Results, TransferError> {
-        let (mut up, mut down) = (plan.up, plan.down);
+        let mut left = Vec::new();
+        left.extend((plan.up > 0).then_some(Way::Up));
+        left.extend((plan.down > 0).then_some(Way::Down));
+        left.extend(plan.together.then_some(Way::Both));
         loop {
             match self.next(PATIENCE)? {
                 ToTested::Trains => {
@@ -208,9 +227,9 @@ impl Session<'_> {
                         echoer.map(|at| rate_by_trains(here, at, key, self.clock)).unwrap_or_default();
                     self.send(&ToTester::Trains(trains))?;
                 }
-                ToTested::Begin { way: Way::Up, .. } if std::mem::take(&mut up) => self.receive(load)?,
-                ToTested::Begin { way: Way::Down, bps } if std::mem::take(&mut down) => {
-                    self.fill(load, bps.map(Rate::from_bps))?;
+                ToTested::Begin { way, bps } if left.contains(&way) => {
+                    left.retain(|other| *other != way);
+                    self.load(plan, way, load, bps.map(Rate::from_bps))?;
                 }
                 ToTested::Results(results) => return Ok(*results),
                 _ => return Err(self.reader.protocol("a message out of turn")),
@@ -218,47 +237,47 @@ impl Session<'_> {
         }
     }
 
-    /// Receives a load until the sender says that it has ended.
-    fn receive(&mut self, span: Span) -> Result<(), TransferError> {
-        let loads = self.tester.loads();
-        let each = self.most.get() / loads.len().max(1) as u64;
-        loads.iter().for_each(|load| load.accept(span, each));
-        let waited = |loads: &[Arc<LoadConnection>]| -> Span {
-            loads.iter().map(|load| load.channel.waited_to_receive()).sum()
-        };
-        let (began, before) = (self.clock.now(), waited(&loads));
-        self.send(&ToTester::Began)?;
-        let received = |loads: &[Arc<LoadConnection>]| loads.iter().map(|load| load.received()).sum();
-        self.until_end(span, |elapsed| LoadSample { elapsed, received: received(&loads), retransmits: 0 })?;
-        let waited =
-            waited(&loads).saturating_sub(before).min(self.clock.now().since(began) * loads.len() as u64);
-        self.send(&ToTester::Ended(Ended::Receiver(ReceiverAccount { waited: waited.as_nanos() })))
-    }
-
-    /// Sends a load for `span`, and waits until the sender says that it has ended.
-    fn fill(&mut self, span: Span, rate: Option<Rate>) -> Result<(), TransferError> {
-        let loads = self.tester.loads();
-        self.send(&ToTester::Began)?;
-        let mut gauge = Gauge::new(&loads, *self.clock);
-        let until = self.clock.now() + span;
-        for load in &loads {
-            load.fill(until, rate, self.most.get() / loads.len().max(1) as u64)?;
-        }
-        let mut account = None;
+    /// Receives a load, or sends one for `span`, or both, until the sender says that it has ended.
+    fn load(&mut self, plan: &Plan, way: Way, span: Span, rate: Option<Rate>) -> Result<(), TransferError> {
+        let all = self.tester.loads();
+        let (up, down) = all.split_at(usize::from(plan.up).min(all.len()));
+        let up = if way.is_up() { up } else { &[] };
+        let down = if way.is_down() { down } else { &[] };
+        // A direction that has two loads has a half of the bytes for each.
+        let most = self.most.get() / (1 + u64::from(plan.together));
+        let each = |loads: &[Arc<LoadConnection>]| most / loads.len().max(1) as u64;
         let clock = *self.clock;
-        self.until_end(span, |elapsed| {
-            let retransmits = gauge.read();
-            if clock.now() < until || account.is_none() {
-                account = Some(gauge.account());
-            }
-            LoadSample { elapsed, received: 0, retransmits }
-        })?;
-        let account = account.unwrap_or_else(|| gauge.account());
-        let drained = self.clock.now() + DRAIN;
-        while !gauge.is_drained() && self.clock.now() < drained {
-            self.control.pause(self.clock.now() + READING)?;
+        let gauge = |loads: &[Arc<LoadConnection>], vantage, until| {
+            (!loads.is_empty()).then(|| Gauge::new(loads, vantage, until, clock))
+        };
+        let mut receiving = gauge(up, Vantage::ReceiverSocket, Time::NEVER);
+        let mut sending = gauge(down, Vantage::SenderSocket, clock.now() + span);
+        let received = || up.iter().map(|load| load.received()).sum::<u64>();
+        let before = received();
+        up.iter().for_each(|load| load.accept(span, each(up)));
+        self.send(&ToTester::Began)?;
+        let until = clock.now() + span;
+        for load in down {
+            load.fill(until, rate, each(down))?;
         }
-        self.send(&ToTester::Ended(Ended::Sender(account)))
+        self.until_end(span, |elapsed| {
+            if let Some(gauge) = &mut receiving {
+                gauge.read();
+            }
+            let retransmits = sending.as_mut().map_or(0, Gauge::read);
+            LoadSample { elapsed, received: received() - before, retransmits }
+        })?;
+        let sent = sending.as_ref().map(Gauge::account);
+        let drained = clock.now() + DRAIN;
+        while sending.as_ref().is_some_and(|gauge| !gauge.is_drained()) && clock.now() < drained {
+            self.control.pause(clock.now() + READING)?;
+        }
+        let ended = Ended {
+            sent,
+            sending: sending.and_then(Gauge::observation),
+            receiving: receiving.and_then(Gauge::observation),
+        };
+        self.send(&ToTester::Ended(Box::new(ended)))
     }
 
     /// Sends samples until the sender says that the load has ended.
@@ -269,13 +288,13 @@ impl Session<'_> {
     ) -> Result<(), TransferError> {
         let began = self.clock.now();
         let latest = began + span + PATIENCE;
-        let mut even = false;
+        let mut readings = 0;
         loop {
             let elapsed = self.clock.now().since(began);
             let sample = sample(elapsed.as_nanos());
-            even = !even;
-            // The kernel is read twice as often as the sender hears of it.
-            if even {
+            readings += 1;
+            // The kernel is read more often than the sender hears of it.
+            if readings % SAMPLED == 1 {
                 self.send(&ToTester::Sample(sample))?;
             }
             match self.message(self.clock.now() + READING)? {

@@ -1,7 +1,7 @@
 //! The probes of a test: round trips and losses, from here to the receiver's echoer, from the beginning to the end.
 
 use crate::lock::locked;
-use crate::wire::test::{ProbeResults, Way};
+use crate::wire::test::ProbeResults;
 use host::{Clock, PollFd, PollFlags};
 use probe::{ProbeCounts, ProbeEvent, Prober};
 use std::sync::{Arc, Mutex};
@@ -59,13 +59,14 @@ impl ProbeLog {
         locked(&self.0).echoes[from.echoes..to.echoes].to_vec()
     }
 
-    /// Returns the results between two moments, with the losses in the direction `way`.
-    pub(super) fn results(&self, marks: (Mark, Mark), way: Way) -> ProbeResults {
+    /// Returns the results between two moments, with the losses to the receiver (`up`) or those from it.
+    pub(super) fn results(&self, marks: (Mark, Mark), up: bool) -> ProbeResults {
         let nanos: Vec<u64> = self.echoes(marks).iter().map(|(_, rtt)| rtt.as_nanos()).collect();
         let (before, after) = (marks.0.counts, marks.1.counts);
-        let lost = match way {
-            Way::Up => after.lost_with_acks - before.lost_with_acks,
-            Way::Down => after.lost_with_data - before.lost_with_data,
+        let lost = if up {
+            after.lost_with_acks - before.lost_with_acks
+        } else {
+            after.lost_with_data - before.lost_with_data
         };
         ProbeResults {
             sent: after.sent - before.sent,

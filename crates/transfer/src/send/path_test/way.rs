@@ -1,24 +1,26 @@
-//! The load in one direction, and its measurements.
+//! The load in one direction, or in both at once, and its measurements.
 
 use super::probes::Mark;
 use super::{PATIENCE, Tester};
 use crate::error::TransferError;
-use crate::load::Gauge;
+use crate::load::{Gauge, LoadConnection};
 use crate::lock::locked;
 use crate::path_report::{capacity, steadiness, with_headers};
 use crate::progress::Snapshot;
+use crate::wire::observation::Observation;
 use crate::wire::test::{
-    Ended, LatencyResults, LoadSample, ReceiverAccount, SenderAccount, ToTested, ToTester, TrainRate, Way,
-    WayResults,
+    Ended, LatencyResults, LoadSample, SenderAccount, ToTested, ToTester, TrainRate, Way, WayResults,
 };
+use estimate::diagnosis::Vantage;
 use estimate::{LatencySamples, buffer_in_front, responsiveness};
-use std::sync::Mutex;
+use live::watch::USUAL_INTERVAL;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
 /// The time between two readings of the kernel's state.
-const READING: Span = Span::from_millis(50);
+const READING: Span = USUAL_INTERVAL;
 /// The time for the rest of a load to arrive.
 const DRAIN: Span = Span::from_secs(10);
 /// The bytes of a request on a connection of its own and of one among the load, by the draft.
@@ -44,7 +46,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// The course of a load.
+/// The course of a load in one direction.
 #[derive(Debug, Default)]
 struct Course {
     /// Bytes of load that had arrived, by the time since the load began.
@@ -54,7 +56,7 @@ struct Course {
     retransmits: u64,
     latencies: LatencySamples,
     sender: SenderAccount,
-    receiver: ReceiverAccount,
+    evidence: Option<Observation>,
 }
 
 impl Course {
@@ -66,42 +68,88 @@ impl Course {
     }
 }
 
+/// The connections of a load.
+#[derive(Clone, Copy)]
+struct Loads<'a> {
+    up: &'a [Arc<LoadConnection>],
+    down: &'a [Arc<LoadConnection>],
+}
+
+impl Loads<'_> {
+    /// Sends a request among the load of each direction, over one of its connections.
+    fn request(&self, turn: usize) {
+        for loads in [self.up, self.down] {
+            if let Some(load) = loads.get(turn % loads.len().max(1)) {
+                load.request();
+            }
+        }
+    }
+}
+
 impl Tester<'_> {
-    /// Runs a load in the direction `way` for `span`. `idle` are the moments between which probes ran without load.
+    /// Runs a load in the direction `way` for `span`. `trains` are the rates up and down, and `idle` the moments between
+    /// which probes ran without load. Returns the results up and down.
     pub(super) fn load(
         &mut self,
         way: Way,
         span: Span,
-        trains: TrainRate,
+        trains: [TrainRate; 2],
         idle: (Mark, Mark),
-    ) -> Result<WayResults, TransferError> {
+    ) -> Result<[Option<WayResults>; 2], TransferError> {
         // A far end may claim any rate.
-        let rate = trains.bps.map(Rate::from_bps).filter(|&rate| rate >= SLOWEST);
+        let known = |trains: TrainRate| trains.bps.map(Rate::from_bps).filter(|&rate| rate >= SLOWEST);
+        let (up, down) = (known(trains[0]), known(trains[1]));
+        let (name, rate) = match way {
+            Way::Up => ("up", up),
+            Way::Down => ("down", down),
+            Way::Both => ("both at once", up.zip(down).map(|(up, down)| up.min(down))),
+        };
         if let Some(rate) = rate {
             self.log.fit(rate);
         }
-        let name = if way == Way::Up { "up" } else { "down" };
         let shown = rate.map_or_else(|| "unknown".to_owned(), Rate::rounded);
         self.observer.say(&format!("{name}: rate by packet trains {shown}; load for {span}"));
-        if way == Way::Down {
-            // The load may overtake the answer, which goes over another connection.
-            self.loads.iter().for_each(|load| load.accept(span + PATIENCE, u64::MAX));
-        }
-        self.send(&ToTested::Begin { way, bps: trains.bps })?;
+        let [all_up, all_down] = self.loads;
+        let loads = Loads {
+            up: if way.is_up() { all_up } else { &[] },
+            down: if way.is_down() { all_down } else { &[] },
+        };
+        // The load may overtake the answer, which goes over another connection.
+        loads.down.iter().for_each(|load| load.accept(span + PATIENCE, u64::MAX));
+        // The gauges list the kernel's connections, which takes a moment.
+        let gauge = |loads: &[Arc<LoadConnection>], vantage| {
+            (!loads.is_empty()).then(|| Gauge::new(loads, vantage, Time::NEVER, *self.clock))
+        };
+        let gauges = [gauge(loads.up, Vantage::SenderSocket), gauge(loads.down, Vantage::ReceiverSocket)];
+        self.send(&ToTested::Begin { way, bps: trains[1].bps })?;
         let ToTester::Began = self.next()? else {
             return Err(self.reader.protocol("no answer to the beginning of a load"));
         };
         let from = self.log.mark();
-        let began = self.clock.now();
-        let (course, to) = self.follow(way, span, began, rate)?;
-        let marks = (from, to);
-        let (idle, loaded) = (self.log.results(idle, way), self.log.results(marks, way));
+        let (courses, to) = self.follow(loads, gauges, span, (up, rate))?;
+        let [course_up, course_down] = courses;
+        let marks = [idle, (from, to)];
+        let up = (!loads.up.is_empty()).then(|| self.results(true, course_up, (span, trains[0]), marks));
+        let down =
+            (!loads.down.is_empty()).then(|| self.results(false, course_down, (span, trains[1]), marks));
+        Ok([up, down])
+    }
+
+    /// Returns the results of one direction. `marks` are the moments without load, and those with it.
+    fn results(
+        &self,
+        up: bool,
+        course: Course,
+        (span, trains): (Span, TrainRate),
+        marks: [(Mark, Mark); 2],
+    ) -> WayResults {
+        let [idle, loaded] = marks.map(|marks| self.log.results(marks, up));
         let [(elapsed, received), (late, received_late)] = progress(&course.received, span);
         let arrived = with_headers(Rate::of(Bytes::new(received_late), late), course.sender.segment);
         let base = [idle.least, loaded.least].into_iter().filter(|&rtt| rtt > 0).min();
         let buffer = base.zip(capacity(trains.bps, arrived)).and_then(|(base, rate)| {
             let base = Span::from_nanos(base);
-            buffer_in_front(&self.log.echoes(marks), &course.losses, base, rate)
+            buffer_in_front(&self.log.echoes(marks[1]), &course.losses, base, rate)
         });
         let latencies = responsiveness(&course.latencies, span).map(|found| LatencyResults {
             tcp: found.latencies.tcp.as_nanos(),
@@ -110,8 +158,8 @@ impl Tester<'_> {
             loaded: found.latencies.loaded.as_nanos(),
             steadiness: steadiness(found.steadiness),
         });
-        Ok(WayResults {
-            streams: self.loads.len() as u16,
+        WayResults {
+            streams: self.loads[usize::from(!up)].len() as u16,
             elapsed: elapsed.as_nanos(),
             received,
             late: late.as_nanos(),
@@ -122,25 +170,26 @@ impl Tester<'_> {
             buffer: buffer.map(|buffer| (buffer.size.get(), buffer.at_least)),
             latencies,
             sender: course.sender,
-            receiver: course.receiver,
-        })
+            evidence: course.evidence,
+        }
     }
 
-    /// Follows a load from its beginning until nothing of it is on its way. Also returns the moment of its end.
+    /// Follows a load from its beginning until nothing of it is on its way, in each direction. Also returns the moment
+    /// of its end. `up` is the rate of the path up, and `rate` that of the slower direction with a load.
     fn follow(
         &mut self,
-        way: Way,
+        loads: Loads<'_>,
+        gauges: [Option<Gauge>; 2],
         span: Span,
-        began: Time,
-        rate: Option<Rate>,
-    ) -> Result<(Course, Mark), TransferError> {
-        let (clock, opener, until) = (*self.clock, self.opener, began + span);
+        (up, rate): (Option<Rate>, Option<Rate>),
+    ) -> Result<([Course; 2], Mark), TransferError> {
+        let (clock, opener, began) = (*self.clock, self.opener, self.clock.now());
+        let until = began + span;
         let every =
             rate.map_or(EVERY[1], |rate| rate.scale(SHARE).serialization(REQUESTS).clamp(EVERY[0], SELDOM));
         let over = AtomicBool::new(false);
         let separate: Mutex<Vec<(Span, [Span; 3])>> = Mutex::default();
-        let mut course = Course::default();
-        let mark = std::thread::scope(|threads| {
+        let (mut courses, mark) = std::thread::scope(|threads| {
             threads.spawn(|| {
                 let running = AtomicUsize::new(0);
                 std::thread::scope(|requests| {
@@ -160,86 +209,82 @@ impl Tester<'_> {
                 });
             });
             let _ends = Ending(&over);
-            match way {
-                Way::Up => self.fill(&mut course, until, rate, every),
-                Way::Down => self.drain(&mut course, began, span, every),
-            }
+            self.carry(loads, gauges, (began, until), (up, every))
         })?;
         let separate = std::mem::take(&mut *locked(&separate));
-        let latencies = &mut course.latencies;
-        for (at, [tcp, tls, request]) in separate {
-            latencies.tcp.push((at, tcp));
-            latencies.tls.push((at, tls));
-            latencies.request.push((at, request));
+        for (course, loads) in courses.iter_mut().zip([loads.up, loads.down]) {
+            let latencies = &mut course.latencies;
+            for &(at, [tcp, tls, request]) in &separate {
+                latencies.tcp.push((at, tcp));
+                latencies.tls.push((at, tls));
+                latencies.request.push((at, request));
+            }
+            for load in loads {
+                let times = load.take_latencies();
+                latencies.loaded.extend(times.into_iter().map(|(at, latency)| (at.since(began), latency)));
+            }
         }
-        for load in self.loads {
-            let times = load.take_latencies();
-            latencies.loaded.extend(times.into_iter().map(|(at, latency)| (at.since(began), latency)));
-        }
-        Ok((course, mark))
+        Ok((courses, mark))
     }
 
-    /// Sends the load.
-    fn fill(
+    /// Sends the load up, and receives the one down. Returns the course of each.
+    fn carry(
         &mut self,
-        course: &mut Course,
-        until: Time,
-        rate: Option<Rate>,
-        every: Span,
-    ) -> Result<Mark, TransferError> {
-        let mut gauge = Gauge::new(self.loads, *self.clock);
-        for load in self.loads {
+        loads: Loads<'_>,
+        [mut sending, mut receiving]: [Option<Gauge>; 2],
+        (began, until): (Time, Time),
+        (rate, every): (Option<Rate>, Span),
+    ) -> Result<([Course; 2], Mark), TransferError> {
+        for load in loads.up {
             load.fill(until, rate, u64::MAX)?;
         }
-        self.until(until, every, |now, sample| {
-            match sample {
-                Some(sample) => course.received.push((Span::from_nanos(sample.elapsed), sample.received)),
-                None => course.lost(now, gauge.read()),
+        let arrived = |now: Time| {
+            let received: u64 = loads.down.iter().map(|load| load.received()).sum();
+            (now.since(began), received)
+        };
+        let before = arrived(began).1;
+        let (mut up, mut down) = (Course::default(), Course::default());
+        self.until(until, every, loads, |now, sample: Option<LoadSample>| {
+            match (&sample, &mut sending) {
+                (Some(sample), Some(_)) => {
+                    up.received.push((Span::from_nanos(sample.elapsed), sample.received));
+                }
+                (None, Some(gauge)) => up.lost(now, gauge.read()),
+                _ => {}
             }
-            course.received.last().copied()
+            match (sample, &mut receiving) {
+                (Some(sample), Some(_)) => {
+                    down.lost(began + Span::from_nanos(sample.elapsed), sample.retransmits);
+                }
+                (None, Some(gauge)) => {
+                    gauge.read();
+                    let (at, received) = arrived(now);
+                    down.received.push((at, received - before));
+                }
+                _ => {}
+            }
+            let lasts = [&up, &down].into_iter().filter_map(|course| course.received.last().copied());
+            lasts.reduce(|one, other| (one.0.max(other.0), one.1.saturating_add(other.1)))
         })?;
-        course.sender = gauge.account();
+        up.sender = sending.as_ref().map(Gauge::account).unwrap_or_default();
         let mark = self.log.mark();
         self.send(&ToTested::End)?;
-        let ToTester::Ended(Ended::Receiver(account)) = self.next()? else {
-            return Err(self.reader.protocol("no account of a received load"));
+        let ToTester::Ended(ended) = self.next()? else {
+            return Err(self.reader.protocol("no account of a load"));
         };
-        course.receiver = account;
-        let drained = self.clock.now() + DRAIN;
-        while !gauge.is_drained() && self.clock.now() < drained {
-            self.control.pause(self.clock.now() + READING)?;
+        let Ended { sent, sending: theirs, receiving: at_receiver } = *ended;
+        if let Some(gauge) = sending {
+            let drained = self.clock.now() + DRAIN;
+            while !gauge.is_drained() && self.clock.now() < drained {
+                self.control.pause(self.clock.now() + READING)?;
+            }
+            up.evidence = Observation::joined(gauge.observation(), at_receiver);
         }
-        Ok(mark)
-    }
-
-    /// Receives the load.
-    fn drain(
-        &mut self,
-        course: &mut Course,
-        began: Time,
-        span: Span,
-        every: Span,
-    ) -> Result<Mark, TransferError> {
-        let loads = self.loads;
-        let received = || loads.iter().map(|load| load.received()).sum::<u64>();
-        let waited = || loads.iter().map(|load| load.channel.waited_to_receive()).sum::<Span>();
-        let before = waited();
-        self.until(began + span, every, |now, sample: Option<LoadSample>| {
-            match sample {
-                Some(sample) => course.lost(began + Span::from_nanos(sample.elapsed), sample.retransmits),
-                None => course.received.push((now.since(began), received())),
-            }
-            course.received.last().copied()
-        })?;
-        let waited = waited().saturating_sub(before).min(span * loads.len() as u64);
-        course.receiver = ReceiverAccount { waited: waited.as_nanos() };
-        let mark = self.log.mark();
-        self.send(&ToTested::End)?;
-        let ToTester::Ended(Ended::Sender(account)) = self.next()? else {
-            return Err(self.reader.protocol("no account of a sent load"));
-        };
-        course.sender = account;
-        Ok(mark)
+        if let Some(gauge) = receiving {
+            down.sender = sent.ok_or_else(|| self.reader.protocol("no account of the load that it sent"))?;
+            down.evidence = Observation::joined(theirs, gauge.observation());
+        }
+        Ok(([up, down], mark))
     }
 
     /// Hands each sample of the receiver, and each moment for a reading, to `take` until `until`. Sends requests among
@@ -248,6 +293,7 @@ impl Tester<'_> {
         &mut self,
         until: Time,
         every: Span,
+        loads: Loads<'_>,
         mut take: impl FnMut(Time, Option<LoadSample>) -> Option<(Span, u64)>,
     ) -> Result<(), TransferError> {
         let (mut asked, mut shown) = (self.clock.now(), self.clock.now());
@@ -263,7 +309,7 @@ impl Tester<'_> {
             if now >= asked {
                 asked += every;
                 turn += 1;
-                self.loads[turn % self.loads.len()].request();
+                loads.request(turn);
             }
             if now >= read {
                 read = now + READING;
