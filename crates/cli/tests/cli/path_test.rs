@@ -137,7 +137,10 @@ fn a_window_that_is_too_small_is_named_and_the_buffer_is_at_least_so_large() {
         let after = number(&proposal["after"], "goodput_bps");
         in_time(after > 2.0 * number(way, "goodput_bps"), proposal)?;
         let remedy = &proposal["remedies"][0];
-        assert!(remedy["place"].as_str().is_some_and(|place| place.starts_with("at the receiver ")), "{remedy}");
+        assert!(
+            remedy["place"].as_str().is_some_and(|place| place.starts_with("at the receiver ")),
+            "{remedy}"
+        );
         assert!(remedy["command"].as_str().is_some_and(|line| line.contains("tcp_rmem")), "{remedy}");
         in_time(way["buffer_at_least"] == true, way)?;
         assert!(number(way, "window_offered_bytes") < number(way, "window_needed_bytes"), "{way}");
@@ -163,7 +166,9 @@ fn the_report_for_people_has_each_number_once_and_the_page_the_same_verdict() {
         assert_eq!(ended.out.matches(words).count(), 2, "once for each direction alone:\n{}", ended.out);
     }
     let folded = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in ["both at once", "in each direction", "RPM down", "while both run", "of 2 connections have this"] {
+    for words in
+        ["both at once", "in each direction", "RPM down", "while both run", "of 2 connections have this"]
+    {
         assert!(folded.contains(words), "{words} is not in:\n{}", ended.out);
     }
     let there = fs::read_to_string(place.path().join("there.out")).unwrap();
@@ -176,7 +181,9 @@ fn the_report_for_people_has_each_number_once_and_the_page_the_same_verdict() {
     for words in ["First limit:", "while both run: ", "What to do", "responsiveness", "Both at once, up: "] {
         assert!(page.contains(words), "{words} is not in the page");
     }
-    assert!(!page.contains("http://") && page.matches("<section").count() + page.matches("<details").count() >= 4);
+    assert!(
+        !page.contains("http://") && page.matches("<section").count() + page.matches("<details").count() >= 4
+    );
 }
 
 #[test]
