@@ -19,7 +19,7 @@ pub(crate) struct PictureOptions {
     /// axis. An unknown name lists all
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) chart: Vec<String>,
-    /// Size of each picture, such as 170x80mm (default: 85x60mm, one column)
+    /// Size of each picture, such as 170x80mm (default: 85x60mm)
     #[arg(long, value_name = "WIDTHxHEIGHT", allow_hyphen_values = true)]
     pub(crate) size: Option<PictureSize>,
 }

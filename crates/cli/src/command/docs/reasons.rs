@@ -5,6 +5,8 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("", "seed", "the scenario's seed gives the numbers that the scenario documents"),
     ("", "out", "results stay next to the scenario, in a folder that can be deleted"),
     ("", "report", "a report is found next to the results"),
+    ("", "chart", "a file for each chart shows what there is"),
+    ("", "size", "one column of most journals"),
     ("", "jobs", "simulations have no IO to wait for"),
     ("", "engine", "the simulator knows every scenario and takes milliseconds"),
     ("", "control", "what hosts on the internet have"),
