@@ -53,6 +53,8 @@ fn page(of: &[(&Evidence, &Diagnosis, &Proposal)]) -> String {
         diagnosis,
         proposal,
         program: Some((4711, "<script>")),
+        name: None,
+        facts: &[],
     };
     let page = DiagnosisPage {
         title: "What limits this connection",

@@ -22,7 +22,7 @@ pub(super) fn of(case: &Case) -> Vec<String> {
 
 /// Returns the lines from the shares of time to the proposal.
 pub(in crate::command) fn verdict(case: &Case) -> Vec<String> {
-    let Case { evidence, diagnosis, .. } = case;
+    let Case { diagnosis, .. } = case;
     let mut lines = Vec::new();
     let parts = diagnosis.shares.percents();
     if !parts.is_empty() {

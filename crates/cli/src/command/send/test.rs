@@ -45,9 +45,9 @@ pub(super) fn run(options: &SendOptions, load: Span) -> Result<ExitCode, Problem
         tested.write(file)?;
     }
     if options.json {
-        print::json(&tested.json())?
+        print::json(&tested.json())?;
     } else {
-        print::data(tested.text())?
+        print::data(tested.text())?;
     }
     Ok(ExitCode::SUCCESS)
 }
