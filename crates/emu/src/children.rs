@@ -4,6 +4,7 @@
 //! program. So code that sends signals to a number collects the exit status last.
 
 use crate::namespace::before_exec;
+use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, setsid};
@@ -19,12 +20,16 @@ pub fn keep_ends() {
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
 }
 
-/// Makes the program of `command` lead a session of its own, which has no terminal, and the group of its processes.
+/// Makes the program of `command` lead a session of its own, which has no terminal, and the group of its processes. A
+/// program that leads a group already stays in this session.
 pub fn lead_session(command: &mut Command) {
     #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
     // SAFETY: the step makes one system call, and its error is a code.
     unsafe {
-        before_exec(command, || Ok(setsid().map(drop)?));
+        before_exec(command, || match setsid() {
+            Ok(_) | Err(Errno::EPERM) => Ok(()),
+            Err(error) => Err(error.into()),
+        });
     }
 }
 

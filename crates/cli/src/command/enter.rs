@@ -75,20 +75,20 @@ fn chosen(options: &EnterOptions) -> Result<(Entry, Description), Problem> {
         (None, count) => format!("you run {count} paths"),
     };
     let list: Vec<String> = paths.iter().map(listed).collect();
-    let complaint = Complaint::new("tightlink enter", found).accepted(format!("one of\n{}", list.join("\n")));
+    let complaint = Complaint::new("tightlink enter", found).accepted(list.join("; "));
     Err(Problem::usage(complaint.help(format!("name one: tightlink enter {}", paths[0].0.pid()))))
 }
 
-/// Returns the line of a path in a list: process, name, rate and age.
+/// Returns a path as an item of a list: process, name, rate and age.
 fn listed((entry, description): &(Entry, Description)) -> String {
-    let name = description.name.as_deref().unwrap_or("-");
+    let name = description.name.as_ref().map(|name| format!("{name}, ")).unwrap_or_default();
     let seconds = entry.age().as_secs();
     let age = match seconds {
         0..120 => format!("{seconds} s"),
         120..7200 => format!("{} min", seconds / 60),
         _ => format!("{} h", seconds / 3600),
     };
-    format!("  {:<8} {name:<12} {:<30} {age:>6} old", entry.pid(), description.label)
+    format!("{} ({name}{}, {age} old)", entry.pid(), description.label)
 }
 
 /// The attendant of a program at an end of another process's path.
