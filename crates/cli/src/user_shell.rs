@@ -1,8 +1,7 @@
 //! The user's shell behind a link, with a prompt that says where it is.
 //!
-//! The prompt begins with words such as `[tightlink 20 Mbit/s, 40 ms]`; the rest is the user's own. No file of the user
-//! is changed: bash gets a file of start-up commands that first reads the user's, zsh a folder of them, fish a command,
-//! and other shells the variable `PS1`.
+//! The prompt begins with words such as `[tightlink 20 Mbit/s, 40 ms]`; the rest is the user's own. No file of the user is changed. bash gets a file of start-up commands that first reads the user's, and zsh a folder
+//! of them. fish gets a command, and other shells the variable `PS1`.
 
 use crate::problem::Problem;
 use emu::User;

@@ -7,9 +7,9 @@
 //! they cost more.
 //!
 //! Reading order: this file, `watch/owners.rs` (the connections of one program), `watch/connection.rs` (one connection),
-//! `watch/side.rs` (one direction: intervals from readings), `watch/settings.rs` (the namespace's), `watch/memory.rs` (the
-//! bound of all intervals), `watch/both_ends.rs` (connections whose ends are both seen), `watch/sockets.rs` (this program's
-//! own connections), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
+//! `watch/side.rs` (one direction: intervals from readings), `watch/settings.rs` (the namespace's). Then `watch/memory.rs`
+//! (the bound of all intervals), `watch/both_ends.rs` (connections whose ends are both seen), `watch/sockets.rs` (this
+//! program's own connections), `watch/absence.rs` (sockets other than TCP's), `watch/error.rs`.
 
 mod absence;
 mod both_ends;

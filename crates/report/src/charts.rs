@@ -85,7 +85,7 @@ pub fn page_data(report: &Report) -> PageData {
     PageData { cases }
 }
 
-/// Returns the parts of each case's label that other cases do not have; all of them if there is no such part.
+/// Returns the parts of each case's label that other cases do not have; all of them if every part is common.
 fn own_labels(cases: &[Case]) -> Vec<Vec<String>> {
     let parts: Vec<Vec<&str>> = cases.iter().map(|case| case.label.split(", ").collect()).collect();
     let is_shared = |part: &str| parts.iter().all(|other| other.contains(&part));

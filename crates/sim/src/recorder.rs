@@ -45,7 +45,7 @@ pub trait Recorder {
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
     }
-    /// Returns the packets and acknowledgements to show. It is asked once, before the run.
+    /// Returns the packets and acknowledgements to show. The simulation reads it once, before the run.
     fn watches(&self) -> Watches {
         Watches::default()
     }

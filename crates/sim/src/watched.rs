@@ -63,8 +63,7 @@ pub struct AckView {
 pub enum PathEnd {
     /// The sender's, where data enter the first queue.
     Sender,
-    /// The receiver's, behind the last queue. Where all propagation is lumped behind the tight link, half of the base
-    /// RTT lies between the link and the receiver.
+    /// The receiver's, behind the last queue. Half of the base RTT lies between the link and the receiver if all propagation is lumped behind the tight link.
     Receiver,
 }
 

@@ -76,8 +76,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Draws the chart, and the last lines of `output`. A terminal that is gone is no error, because the command goes
-    /// on.
+    /// Draws the chart, and the last lines of `output`. If the terminal has gone, that is not an error, because the command goes on.
     pub(super) fn draw(&mut self, chart: &Chart, output: Option<&[String]>, hint: &str) {
         let look = self.look;
         let _ = self.terminal.draw(|frame| draw(frame, chart, output, hint, look));

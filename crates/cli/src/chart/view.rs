@@ -70,8 +70,7 @@ impl LiveView {
         Ok(Self { chart, hint, output, display, drawn: None, changed: true, line_s: 0.0 })
     }
 
-    /// Sets the streams of a program: its output goes to the pane or the file. Where standard output is not a terminal,
-    /// only its messages go to the pane. It gets no keys from the terminal, because the chart has them. `user` becomes
+    /// Sets the streams of a program: its output goes to the pane or the file. Only its messages go to the pane if standard output is not a terminal. It gets no keys from the terminal, because the chart has them. `user` becomes
     /// the owner of the pane.
     ///
     /// # Errors
@@ -110,7 +109,7 @@ impl LiveView {
         Ok(())
     }
 
-    /// Notes that the chart has changed.
+    /// Marks the chart as changed.
     pub(crate) fn changed(&mut self) {
         self.changed = true;
     }

@@ -73,7 +73,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     }
     let asked = options.control.is_some();
     let (server, control) = (options.server, options.control);
-    let sink = options.pcap.as_deref().map(PacketFile::create).transpose().map_err(Problem::environment)?;
+    let sink = options.pcap.as_deref().map(packets).transpose().map_err(Problem::environment)?;
     let sink = sink.map(|file| Box::new(file) as Box<dyn emu::tap::PacketSink>);
     let shell = Shell { path: path.clone(), command: program, environment, server, control, user, sink };
     let outcome = run_shell(shell, &mut attending);
@@ -151,6 +151,12 @@ fn greeting(label: &str, server: Option<&str>) -> Vec<String> {
     lines.push(try_line("curl -o /dev/null http://$TIGHTLINK_FAR:8000/", "a download from a server there"));
     lines.push(try_line("tightlink enter --live", "in a second terminal: the queue as it fills"));
     lines
+}
+
+/// Creates the file for the packets, unless another user's link is on its path.
+fn packets(file: &Path) -> Result<PacketFile, Complaint> {
+    try_replace(file).map_err(|error| unwritable_capture(file, &error))?;
+    PacketFile::create(file)
 }
 
 /// Makes the file for the command's output, with the rights of the user who runs the command.

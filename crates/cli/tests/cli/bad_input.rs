@@ -142,7 +142,7 @@ fn a_control_the_engine_does_not_have() {
     let place = Place::new();
     place.write("bad.toml", SMALL.replace("\"reno\"", "\"vegas\""));
     let words = [
-        "bad.toml:12:11: flow[0].control: no kernel has control \"vegas\"",
+        "bad.toml:12:11: flow[0].control: this kernel has no control \"vegas\"",
         "accepted: reno, cubic, bbr",
         "--engine sim",
     ];

@@ -115,7 +115,7 @@ fn over_quic(engine: Engine, resolved: &Resolved) -> Option<String> {
     })
 }
 
-/// Names the congestion controls that only the kernel has.
+/// Returns the names of the congestion controls that only the kernel has.
 fn foreign_controls(resolved: &Resolved) -> Option<String> {
     let controls = resolved.flows.iter().map(|flow| flow.control.name.as_str());
     let mut names: Vec<&str> = controls.filter(|name| !cc::registry::has_control(name)).collect();

@@ -284,7 +284,7 @@ fn placed(path: &str) -> String {
 /// Returns the task that the scenario gives `engine`; `None` if the engine refuses.
 fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
     check(engine, resolved).ok()?;
-    let watched = (&resolved.sample, resolved.fairness, resolved.every);
+    let watched = (&resolved.sample, &resolved.acks, resolved.fairness, resolved.every);
     Some(match engine {
         Engine::Model => {
             let mut record = run(engine, resolved, super::UNWATCHED).expect("it is made for it");

@@ -33,8 +33,8 @@ pub(crate) enum Seen {
     Opened { at: Time, flow: u32 },
 }
 
-/// Returns the time from the receiver of each flow or user of `plan` to its sender: half of the base RTT, or the part of
-/// it beyond the links' delay if that is less. `None`: its acknowledgements are packets of the medium.
+/// Returns the time from the receiver of each flow or user of `plan` to its sender. It is half of the base RTT, or the
+/// part of that beyond the links' delay if this is less. `None`: its acknowledgements are packets of the medium.
 pub(crate) fn ways_back(plan: &Plan) -> Vec<Option<Span>> {
     let links = plan.topology.links();
     let back = |flow: &FlowPlan| {

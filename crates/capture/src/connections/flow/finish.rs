@@ -13,8 +13,8 @@ pub(super) const LEAST_EVIDENCE: u64 = 30_000;
 const FULL: f64 = 0.9;
 /// The share of the largest growth of the round trip from which a loss is one of a full buffer.
 const OVERFLOWED: f64 = 0.6;
-/// The share of the data in flight that the path holds at most if the rest stands in a queue, and the part of the time
-/// there by which the round trip is longer at least.
+/// The largest share of the data in flight that the path holds while the rest stands in a queue, and the least part of
+/// the time there by which the round trip grows.
 const HELD: f64 = 0.9;
 const SEEN: f64 = 0.5;
 /// The intervals with a queue from which a rate is the path's, and the part of all intervals that they are.
@@ -133,8 +133,8 @@ impl Flow {
         }
     }
 
-    /// Returns true if a rate is the path's, and not that of the sender, which may pace its packets more slowly than the
-    /// path carries them, as BBR does behind a small window. The rate is the path's if more was in flight than the path
+    /// Returns true if a rate is the path's. A sender may pace its packets more slowly than the path carries them, as BBR
+    /// does behind a small window. The rate is the path's if more was in flight than the path
     /// holds without a queue, if packets were lost, or if trains left faster than they arrived.
     fn is_of_path(&self, evidence: &Evidence, rate: Rate) -> bool {
         !evidence.episodes.is_empty()
@@ -142,8 +142,8 @@ impl Flow {
             || evidence.base_round_trip.is_some_and(|base| self.has_queued(evidence.vantage, rate, base))
     }
 
-    /// Returns true if data in flight stood in a queue at times: more was in flight than the path holds at this rate, and
-    /// the round trip was longer, as the rest needs at this rate.
+    /// Returns true if data in flight stood in a queue at times. Then more was in flight than the path holds at this rate,
+    /// and the round trip grew by the time that the rest needs.
     fn has_queued(&self, vantage: Vantage, rate: Rate, base: Span) -> bool {
         let full = u64::from(self.full()).max(1);
         let holds = rate.volume(base).get();

@@ -1,6 +1,5 @@
 //! The capture of the packets on an emulated path, as pcapng.
 
-use crate::files::try_replace;
 use capture::written::{Interface, Writer};
 use emu::tap::{CopiedPacket, PacketSink};
 use std::fs::File;
@@ -25,7 +24,6 @@ impl PacketFile {
     /// If it cannot be written.
     pub fn create(path: &Path) -> Result<Self, Complaint> {
         let begin = || -> io::Result<Self> {
-            try_replace(path)?;
             let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
             let application = concat!("tightlink ", env!("CARGO_PKG_VERSION"));
             Writer::new(out, application, "packets at both ends of an emulated path", &INTERFACES).map(Self)

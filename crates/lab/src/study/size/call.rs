@@ -1,4 +1,4 @@
-//! A call beside the greedy flows, and the advice that follows from its wait.
+//! A call next to the greedy flows, and the advice that follows from its wait.
 //!
 //! The call is a source of equal gaps that does not respond to losses. It has runs of its own, so that the limits and
 //! the other numbers of an answer are those of the question.

@@ -57,7 +57,7 @@ pub(super) fn line(system: &'static str, line: String, says: String) -> Line {
 }
 
 /// Returns lines of routers and switches for a limit of `packets`, of `bytes` with Ethernet's headers, and of `micros`
-/// at the link's rate; `None` if the link has no one rate.
+/// at the link's rate. `micros` is `None` if the link has several rates.
 pub(super) fn routers(packets: u64, bytes: u64, micros: Option<u64>) -> Vec<Line> {
     let mut lines = Vec::new();
     lines.extend(micros.map(|micros| {

@@ -75,7 +75,7 @@ impl RunCapture {
         Ok(capture)
     }
 
-    /// Notes that a user's connection begins at `at`.
+    /// Records that a user's connection begins at `at`.
     pub(super) fn connection(&mut self, at: Time, index: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         if connection.renew() {

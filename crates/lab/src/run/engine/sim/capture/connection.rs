@@ -45,7 +45,7 @@ pub(super) struct Connection {
     acks: VecDeque<(Bytes, Time, Under)>,
 }
 
-/// What a packet has at both ends of the path.
+/// The fields of a packet that are the same at both ends of the path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Under {
     identification: u16,
