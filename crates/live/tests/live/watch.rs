@@ -191,10 +191,10 @@ fn a_connection_that_begins_meanwhile_has_its_program_and_others_are_left_out() 
     namespace::enter();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("bound").port();
-    // Half of the data for a first connection, and then a second one by a child.
+    // Some data at a time on a first connection, and then on a second one of a child.
     let script = format!(
-        "exec 3<>/dev/tcp/127.0.0.1/{port}; head -c 100000 /dev/zero >&3; read -t 0.5 <&3; \
-         (exec 4<>/dev/tcp/127.0.0.1/{port}; head -c 200000 /dev/zero >&4; read -t 0.9 <&4); true"
+        "write() {{ for n in $(seq $1); do head -c 20000 /dev/zero; read -t 0.1 <&3; done >&3; }}; \
+         exec 3<>/dev/tcp/127.0.0.1/{port}; write 5; (exec 3<>/dev/tcp/127.0.0.1/{port}; write 9); true"
     );
     let mut bash = Command::new("bash");
     let mut child: Child = bash.args(["-c", &script]).stdout(Stdio::null()).spawn().expect("bash");

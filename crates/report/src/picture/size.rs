@@ -64,8 +64,9 @@ impl FromStr for PictureSize {
         let found = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
         let (numbers, scale) = found.ok_or_else(refused)?;
         let (width, height) = numbers.split_once(['x', '×']).ok_or_else(refused)?;
-        let length =
-            |text: &str| text.trim().parse::<f64>().map(|number| number * scale).map_err(|_| refused());
+        // Whole micrometres, so that 3.5 inches are 88.9 mm and not a little less.
+        let micrometres = |number: f64| (number * scale * 1e3).round() / 1e3;
+        let length = |text: &str| text.trim().parse::<f64>().map(micrometres).map_err(|_| refused());
         let (width_mm, height_mm) = (length(width)?, length(height)?);
         let fits = LENGTHS.contains(&width_mm) && (LEAST_HEIGHT..=*LENGTHS.end()).contains(&height_mm);
         if fits { Ok(Self { width_mm, height_mm }) } else { Err(refused()) }
