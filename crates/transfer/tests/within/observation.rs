@@ -123,9 +123,13 @@ fn the_receiver_adds_what_only_it_knows() {
 fn the_connection_with_most_data_stands_for_all() {
     let [small, large] =
         [10_000, 30_000].map(|delivered| evidence(Vantage::SenderSocket, intervals(100, delivered)));
-    let few = evidence(Vantage::SenderSocket, intervals(2, 10));
-    let chosen = Observation::of(vec![small, large, few]).unwrap();
+    let mut other = intervals(100, 20_000);
+    for interval in &mut other {
+        interval.kernel = Some(KernelClocks { window_limited: interval.length, ..KernelClocks::default() });
+    }
+    let other = evidence(Vantage::SenderSocket, other);
+    let chosen = Observation::of(vec![small, large, other]).unwrap();
     assert_eq!(chosen.evidence().delivered(), Bytes::new(3_000_000));
-    assert_eq!((chosen.connections, chosen.alike), (3, 2), "the last one has too little data");
+    assert_eq!((chosen.connections, chosen.alike), (3, 2), "a window limits the last one");
     assert_eq!(Observation::of(Vec::new()), None);
 }
