@@ -13,8 +13,8 @@ pub(super) const LEAST_EVIDENCE: u64 = 30_000;
 const FULL: f64 = 0.9;
 /// The share of the largest growth of the round trip from which a loss is one of a full buffer.
 const OVERFLOWED: f64 = 0.6;
-/// The largest share of the data in flight that the path holds while the rest stands in a queue, and the least part of
-/// the time there by which the round trip grows.
+/// The largest share of the data in flight that the path holds while the rest stands in a queue. The round trip grows by
+/// at least this part of the time there.
 const HELD: f64 = 0.9;
 const SEEN: f64 = 0.5;
 /// The intervals with a queue from which a rate is the path's, and the part of all intervals that they are.
