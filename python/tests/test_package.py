@@ -66,7 +66,7 @@ def test_every_line_of_the_example_answers(tmp_path, monkeypatch):
     assert c.frame["engine"] == ["model", "sim"] and c.verdicts == [] and c.absent == []
     assert c.report().startswith("<!doctype html>") or c.report().startswith("<!DOCTYPE html>")
     f = s.sweep({"link.queue.limit": ["0.1 bdp", "1 bdp"], "seed": range(8)}, store="results")
-    assert len(f) == 16 and f["seed"] == [str(seed) for seed in range(8)] * 2
+    assert len(f) == 16 and f["seed"] == list(range(8)) * 2
     assert len(list(Path("results/points/sim").glob("*.json"))) == 16
     (table,) = Path("results").glob("*.csv")
     assert table.read_text() == f.to_csv()

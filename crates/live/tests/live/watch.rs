@@ -82,15 +82,16 @@ fn connections_of_both_families_come_and_go_while_the_others_stay() {
     let mapped = pair("[::]:0");
     let peer = long.0.peer_addr().expect("connected");
     let threads = [
-        move_data(long.0, long.1, Duration::from_millis(1200)),
+        move_data(long.0, long.1, Duration::from_millis(4800)),
         move_data(mapped.0, mapped.1, Duration::from_millis(200)),
     ];
     let later = std::thread::spawn(|| {
         testkit::wait_until(testkit::now() + Duration::from_millis(300));
         let (sender, receiver, _listener) = pair("127.0.0.2:0");
-        move_data(sender, receiver, Duration::from_millis(600)).join().expect("no panic");
+        move_data(sender, receiver, Duration::from_millis(3700)).join().expect("no panic");
     });
-    let watched = watch(WatchConfig::default(), Span::from_millis(1000)).expect("data moved");
+    // A scan that costs 5 ms comes only every 2 s.
+    let watched = watch(WatchConfig::default(), Span::from_millis(4500)).expect("data moved");
     assert_eq!(watched.idle, 2, "both ends of the idle one");
     let found = |text: &str| {
         let is_it = |connection: &&tightlink_live::watch::WatchedConnection| {
@@ -194,7 +195,7 @@ fn a_connection_that_begins_meanwhile_has_its_program_and_others_are_left_out() 
     // Some data at a time on a first connection, and then on a second one of a child.
     let script = format!(
         "write() {{ for n in $(seq $1); do head -c 20000 /dev/zero; read -t 0.1 <&3; done >&3; }}; \
-         exec 3<>/dev/tcp/127.0.0.1/{port}; write 5; (exec 3<>/dev/tcp/127.0.0.1/{port}; write 9); true"
+         exec 3<>/dev/tcp/127.0.0.1/{port}; write 5; (exec 3<>/dev/tcp/127.0.0.1/{port}; write 35); true"
     );
     let mut bash = Command::new("bash");
     let mut child: Child = bash.args(["-c", &script]).stdout(Stdio::null()).spawn().expect("bash");
@@ -206,9 +207,10 @@ fn a_connection_that_begins_meanwhile_has_its_program_and_others_are_left_out() 
         both.map(|thread| thread.join().expect("no panic"))
     });
     let (sender, other, _listener) = pair("127.0.0.1:0");
-    let moving = move_data(sender, other, Duration::from_millis(1500));
+    let moving = move_data(sender, other, Duration::from_millis(4500));
     let config = WatchConfig { pid: Some(child.id()), ..WatchConfig::default() };
-    let watched = watch(config, Span::from_millis(1500)).expect("data moved");
+    // A scan that costs 5 ms comes only every 2 s.
+    let watched = watch(config, Span::from_millis(4500)).expect("data moved");
     child.wait().expect("it ends");
     assert_eq!(reading.join().expect("no panic"), [true; 2]);
     moving.join().expect("no panic");
