@@ -65,6 +65,7 @@ soak: setup-rust ## run long properties: many more random cases than `make test`
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink-lab --test saturation_tables five_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink --test cli transfers_over_other_paths -- --ignored --nocapture
+	cargo test --release -p tightlink --test cli a_long_queue_on_a_slow_path -- --ignored
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
 	cargo test --release -p tightlink --test cli ten_questions -- --ignored
 	scripts/size-questions $(TIGHTLINK) --fastest 200

@@ -100,6 +100,7 @@ fn a_test_finds_a_queue_of_one_bdp() {
 }
 
 #[test]
+#[ignore = "half a minute, as the two others: part of `make soak`"]
 fn a_test_finds_a_long_queue_on_a_slow_path() {
     measures(10.0, 15.0, 120.0, "reno");
 }
