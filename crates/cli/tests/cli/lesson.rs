@@ -160,7 +160,7 @@ impl Home {
             let other =
                 user.replace("exec env", "exec setpriv --reuid=65534 --regid=65534 --clear-groups env");
             let mut command = Command::new("unshare");
-            // Where there is no such device, the commands that need none run all the same.
+            // Without such a device the commands that do not need it run all the same.
             let tun = "if [ -e /dev/net/tun ] && [ -e bin/tun ]; then mount --bind bin/tun /dev/net/tun; fi";
             command.args(["--mount", "sh", "-c", &format!("{tun}; {other}")]);
             command

@@ -17,8 +17,6 @@ const STALLED: usize = 50;
 /// The share of the largest growth from which the queue at most losses was a full buffer. Losses at random find any
 /// queue.
 const OVERFLOWED: f64 = 0.4;
-/// The headers of a segment with time stamps, IPv4 and IPv6.
-const HEADERS: (u64, u64) = (52, 72);
 
 /// Estimates the bottleneck of a connection. The rate is the one that the connection has while a queue stands, with
 /// headers. It is the bottleneck's own rate if no other flow shares the queue. The buffer is the usual growth
@@ -52,7 +50,7 @@ pub fn bottleneck(evidence: &Evidence) -> (Option<Rate>, Option<BufferEstimate>)
     }
     rates.sort_unstable();
     let segment = evidence.segment.get().max(1) as f64;
-    let headers = if evidence.direction.source.is_ipv4() { HEADERS.0 } else { HEADERS.1 };
+    let headers = evidence.direction.headers().get();
     let capacity = rates[rates.len() / 2].scale(1.0 + headers as f64 / segment);
     let mut growths: Vec<Span> = evidence.intervals.iter().filter_map(queueing).collect();
     growths.sort_unstable();
