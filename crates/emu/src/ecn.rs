@@ -22,6 +22,7 @@ pub(crate) fn of(packet: &[u8]) -> Ecn {
     };
     match field {
         0 => Ecn::NotCapable,
+        1 => Ecn::Scalable,
         CE => Ecn::Marked,
         _ => Ecn::Capable,
     }

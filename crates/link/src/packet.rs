@@ -8,8 +8,11 @@ pub enum Ecn {
     /// Not-ECT: the transport understands drops only.
     #[default]
     NotCapable,
-    /// ECT: the transport understands marks.
+    /// ECT(0): the transport understands marks as RFC 3168 defines them.
     Capable,
+    /// ECT(1): the transport is scalable, and answers frequent marks by their share (RFC 9331). Queues without a class of
+    /// their own for it treat the packet as `Capable`.
+    Scalable,
     /// CE: some queue on the path has marked it. It stays capable.
     Marked,
 }

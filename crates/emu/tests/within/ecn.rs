@@ -18,7 +18,7 @@ fn ipv4(service: u8) -> [u8; 20] {
 #[test]
 fn the_field_is_read_from_both_versions() {
     for (bits, ecn) in
-        [(0b00, Ecn::NotCapable), (0b01, Ecn::Capable), (0b10, Ecn::Capable), (0b11, Ecn::Marked)]
+        [(0b00, Ecn::NotCapable), (0b01, Ecn::Scalable), (0b10, Ecn::Capable), (0b11, Ecn::Marked)]
     {
         assert_eq!(of(&ipv4(0xb8 | bits)), ecn);
         let mut ipv6 = [0u8; 40];

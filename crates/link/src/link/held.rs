@@ -20,7 +20,7 @@ impl<P: Datagram> Datagram for HeldPacket<P> {
     }
 
     fn mark(&mut self) {
-        self.marked |= self.packet.ecn() == Ecn::Capable;
+        self.marked |= matches!(self.packet.ecn(), Ecn::Capable | Ecn::Scalable);
         self.packet.mark();
     }
 

@@ -136,6 +136,7 @@ impl Connection {
                     // RFC 3168, section 5: ECT(0) is 2, CE is 3.
                     ecn: match ecn {
                         Ecn::NotCapable => 0,
+                        Ecn::Scalable => 1,
                         Ecn::Capable => 2,
                         Ecn::Marked => 3,
                     },
