@@ -9,8 +9,8 @@
 //!   arrival), `serializer.rs`, `delay.rs`;
 //! - a link that changes: `changes.rs` (plain data), `capacity.rs` and `capacity/` (when packets leave),
 //!   `changing_fifo.rs`, `freshness.rs` (the age of what has left);
-//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and
-//!   `histogram.rs` over `buckets.rs`;
+//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `class_delays.rs`, `loss_episodes.rs`,
+//!   `source_meters.rs`, and `histogram.rs` over `buckets.rs`;
 //! - `moving_limit.rs`: limits that follow the medium;
 //! - `served_queue.rs`: a queue whose packets another object sends;
 //! - `assist.rs`: routers that assist senders;
@@ -37,6 +37,7 @@ mod buckets;
 mod capacity;
 pub mod changes;
 mod changing_fifo;
+mod class_delays;
 mod delay;
 mod fifo;
 #[cfg(fuzzing)]
@@ -61,6 +62,7 @@ mod served_queue;
 mod source_meters;
 pub mod traffic;
 
+pub use class_delays::ClassDelays;
 pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, HeldPacket, Link, LinkConfig};

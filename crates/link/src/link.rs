@@ -302,11 +302,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
             drops(held.packet, reason);
         };
         if self.loss.strikes(now) {
-            log(HeldPacket { arrived: now, marked: false, packet }, DropReason::RandomLoss);
+            log(HeldPacket::new(now, packet), DropReason::RandomLoss);
             return;
         }
         let Discipline::Queued(queued) = &mut self.discipline else { return };
-        let held = HeldPacket { arrived: now, marked: false, packet };
+        let held = HeldPacket::new(now, packet);
         if queued.is_free(now) {
             // The packet goes straight to the free wire, so the backlog does not change.
             if let Some(held) = queued.queue.pass(now, held, &mut log) {
@@ -397,7 +397,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let Self { meter, sources, .. } = self;
         while let Some(due) = queued.due().filter(|due| *due <= now) {
             if let Some((held, service)) = queued.in_service.take() {
-                queued.served(&service, meter);
+                queued.served(&service, held.scalable, meter);
                 if held.marked {
                     meter.marked();
                 }

@@ -2,7 +2,7 @@
 //! sampling.
 
 use crate::capacity::ChangingServer;
-use crate::{Backlog, DropReason, Occupancy, QueueingDelay, SourcesReport};
+use crate::{Backlog, ClassDelays, DropReason, Occupancy, QueueingDelay, SourcesReport};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.
@@ -83,6 +83,8 @@ pub struct LinkReport {
     /// The packets of each source of cross traffic, and all others; `None` if the link does not
     /// [count](crate::Link::meter_sources) by source.
     pub sources: Option<SourcesReport>,
+    /// The queueing delays of classic and of scalable packets; `None` if the queue has no classes.
+    pub classes: Option<ClassDelays>,
 }
 
 impl LinkReport {
@@ -321,6 +323,7 @@ impl Meter {
             },
             changing: None,
             sources: None,
+            classes: None,
         }
     }
 }

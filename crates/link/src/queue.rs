@@ -2,13 +2,16 @@
 //! name. One file per policy in `queue/`.
 //!
 //! Reading order: this file, `settings.rs` (the settings that a scenario may change), `store.rs` (the line of packets
-//! that all policies share), then the policies, `drop_tail.rs` first.
+//! that all policies share), `flows.rs` (queues per flow, served in turn), then the policies, `drop_tail.rs` first.
 
 mod adaptive_red;
 mod codel;
 mod drop_head;
 mod drop_tail;
+mod dualpi2;
+mod flows;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod red;
 mod settings;
@@ -18,7 +21,9 @@ pub use adaptive_red::{AdaptiveRed, AdaptiveRedParameters};
 pub use codel::{Codel, CodelParameters};
 pub use drop_head::DropHead;
 pub use drop_tail::DropTail;
+pub use dualpi2::{DualPi2, DualPi2Parameters, StepThreshold};
 pub use fq_codel::{FqCodel, FqCodelParameters};
+pub use fq_pie::{FqPie, FqPieParameters};
 pub use pie::{Pie, PieParameters};
 pub use red::{LengthUnit, Red, RedParameters};
 pub use settings::{BuildError, PolicyConfig, Settings};
@@ -52,6 +57,12 @@ pub trait Queue<P: Datagram>: Send {
 
     /// Returns the current backlog.
     fn backlog(&self) -> Backlog;
+
+    /// Returns true if packets of scalable flows have a queue of their own, so that the link meters the two classes
+    /// apart.
+    fn has_classes(&self) -> bool {
+        false
+    }
 }
 
 /// The room in a queue. Waiting packets count, the one being sent does not.
@@ -225,7 +236,16 @@ impl<P: Datagram + Send + 'static> Policy<P> {
             name: "pie",
             summary: "drops or marks arrivals with a probability steered by the queueing delay",
             source: "RFC 8033",
-            settings: &["target", "interval", "burst", "derandomize", "ecn"],
+            settings: &[
+                "target",
+                "interval",
+                "burst",
+                "alpha",
+                "beta",
+                "derandomize",
+                "ecn",
+                "ecn_probability",
+            ],
             build: |settings, context| Ok(Box::new(Pie::new(settings.pie(), context))),
         },
         Policy {
@@ -234,6 +254,41 @@ impl<P: Datagram + Send + 'static> Policy<P> {
             source: "RFC 8290",
             settings: &["target", "interval", "quantum", "flows", "ecn"],
             build: |settings, context| Ok(Box::new(FqCodel::new(settings.fq_codel(), context))),
+        },
+        Policy {
+            name: "fq-pie",
+            summary: "a queue and a PIE per flow, served in turn, new flows first",
+            source: "RFC 8033; scheduling of Linux 6.18, sch_fq_pie",
+            settings: &[
+                "target",
+                "interval",
+                "burst",
+                "alpha",
+                "beta",
+                "derandomize",
+                "quantum",
+                "flows",
+                "ecn",
+                "ecn_probability",
+            ],
+            build: |settings, context| Ok(Box::new(FqPie::new(settings.fq_pie(), context))),
+        },
+        Policy {
+            name: "dualpi2",
+            summary: "L4S: a queue for scalable flows, marked early, beside one for all others, under one PI",
+            source: "RFC 9332; defaults and scheduling of Linux 6.17, sch_dualpi2",
+            settings: &[
+                "target",
+                "interval",
+                "alpha",
+                "beta",
+                "coupling",
+                "step_threshold",
+                "classic_protection",
+                "drop_on_overload",
+                "ecn",
+            ],
+            build: |settings, context| Ok(Box::new(DualPi2::new(settings.dualpi2()?, context))),
         },
     ];
 }

@@ -122,7 +122,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     ) -> Option<P> {
         self.meter.arrived();
         self.dry[queue] = false;
-        let held = HeldPacket { arrived: now, marked: false, packet };
+        let held = HeldPacket::new(now, packet);
         let idle = self.handed.is_empty() && self.backlog.packets == 0;
         let full = self.moving.as_mut().is_some_and(|moving| self.backlog.packets >= moving.packets(now));
         let meter = &mut self.meter;
@@ -271,7 +271,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
     }
 
     fn hand(&mut self, now: Time, held: HeldPacket<P>) -> P {
-        let HeldPacket { arrived, marked, packet } = held;
+        let HeldPacket { arrived, marked, packet, .. } = held;
         let length = packet.wire_len();
         self.meter.waiting(self.waiting(), now);
         if self.handed.is_empty()

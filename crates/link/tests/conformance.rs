@@ -47,9 +47,14 @@ fn limit() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// A packet's number must rise within its flow, or within the queue for policies with only one.
-fn in_order(policy: &str, last: &mut BTreeMap<u64, u64>, packet: &Probe) -> bool {
-    let line = if policy == "fq-codel" { packet.flow } else { 0 };
+/// A packet's number must rise within its flow, or within the queue for policies with only one. DualPI2 has two, and
+/// the field with which the packet came decides.
+fn in_order(policy: &str, last: &mut BTreeMap<u64, u64>, packet: &Probe, came: Ecn) -> bool {
+    let line = match policy {
+        "fq-codel" | "fq-pie" => packet.flow,
+        "dualpi2" => u64::from(matches!(came, Ecn::Scalable | Ecn::Marked)),
+        _ => 0,
+    };
     last.insert(line, packet.id).is_none_or(|before| before < packet.id)
 }
 
@@ -102,7 +107,7 @@ proptest! {
                     let was = entered.expect("checked").ecn;
                     prop_assert!(packet.ecn == was || was != Ecn::NotCapable && packet.ecn == Ecn::Marked);
                     if why.is_none() {
-                        prop_assert!(in_order(policy.name, &mut last_out, &packet), "{} reorders", policy.name);
+                        prop_assert!(in_order(policy.name, &mut last_out, &packet, was), "{} reorders", policy.name);
                     }
                 }
                 let backlog = queue.backlog();

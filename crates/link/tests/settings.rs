@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Probe, context};
-use tightlink_link::queue::{self, AdaptiveRedParameters, BuildError, POLICIES, RedParameters, Settings};
+use tightlink_link::queue::{
+    self, AdaptiveRedParameters, BuildError, POLICIES, RedParameters, Settings, StepThreshold,
+};
 use tightlink_link::{Limit, Queue};
 use units::{Bytes, Span};
 
@@ -36,10 +38,17 @@ fn every_policy_takes_its_own_settings_and_no_others() {
         flows: Some(16),
         ecn: Some(false),
         mark_above: Some(20.0),
+        alpha: Some(0.2),
+        beta: Some(2.0),
+        ecn_probability: Some(0.2),
+        coupling: Some(3),
+        step_threshold: Some(StepThreshold::Packets(5)),
+        classic_protection: Some(0.2),
+        drop_on_overload: Some(false),
     };
     // `given` knows all keys, and every key belongs to some policy.
     let keys: Vec<_> = all.given().collect();
-    assert_eq!(keys.len(), 15);
+    assert_eq!(keys.len(), 22);
     assert!(keys.iter().all(|key| POLICIES.iter().any(|policy| policy.settings.contains(key))));
     for policy in POLICIES {
         assert!(policy.settings.iter().all(|key| keys.contains(key)), "{}", policy.name);
@@ -82,6 +91,15 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("red", Settings { max_threshold: Some(f64::INFINITY), ..none }),
         ("fq-codel", Settings { flows: Some(0), ..none }),
         ("fq-codel", Settings { quantum: Some(Bytes::ZERO), ..none }),
+        ("fq-pie", Settings { flows: Some(65_537), ..none }),
+        ("fq-pie", Settings { alpha: Some(0.0), ..none }),
+        ("pie", Settings { beta: Some(f64::INFINITY), ..none }),
+        ("pie", Settings { alpha: Some(f64::NAN), ..none }),
+        ("pie", Settings { ecn_probability: Some(1.1), ..none }),
+        ("dualpi2", Settings { coupling: Some(0), ..none }),
+        ("dualpi2", Settings { coupling: Some(256), ..none }),
+        ("dualpi2", Settings { classic_protection: Some(-0.1), ..none }),
+        ("dualpi2", Settings { classic_protection: Some(f64::NAN), ..none }),
     ] {
         assert!(made(name, &settings).is_err(), "{name} {settings:?}");
     }
@@ -120,4 +138,14 @@ fn default_thresholds_follow_limit_and_rate() {
 fn limits_count_in_mean_packets() {
     assert_eq!(Limit::Bytes(Bytes::new(4500)).in_packets(Bytes::new(1500)), 3.0);
     assert_eq!(Limit::Packets(7).in_packets(Bytes::new(1500)), 7.0);
+}
+
+#[test]
+fn a_dualpi2_that_must_not_mark_is_refused_with_what_there_is_instead() {
+    let ecn = |ecn| Settings { ecn: Some(ecn), ..Settings::default() };
+    assert!(made("dualpi2", &ecn(true)).is_ok());
+    assert_eq!(
+        refused("dualpi2", &ecn(false)),
+        "queue setting ecn is false; it must be true, because scalable flows need marks; kind = \"pie\" has ecn = false"
+    );
 }

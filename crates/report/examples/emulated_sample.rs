@@ -44,6 +44,8 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> DirectionReport {
         loss_rate: dropped / packets,
         marks: 0,
         mean_backlog_bytes: mean * CAPACITY / 8.0,
+        l4s_delay_s: None,
+        classic_delay_s: None,
         queueing_delay_s: Some(DelayStatistics {
             mean,
             percentiles: Percentiles { p95: Some(1.9 * mean), ..Percentiles::default() },

@@ -87,7 +87,7 @@ pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, FlowChoice, Limit, Link, Live, LossDetection, Model,
     Pattern, Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
-    SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
+    SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
 pub use tables::draft::{FlowDraft, LinkDraft};

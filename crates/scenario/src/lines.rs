@@ -7,7 +7,7 @@ use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
     Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread,
-    Stack, Theory, Threshold, Volume, WindowVariant,
+    Stack, StepThreshold, Theory, Threshold, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -303,6 +303,15 @@ impl Written for Threshold {
             Self::MeanPackets(packets) => packets.written(),
             Self::Room(limit) => limit.written(),
             Self::OfLimit(share) => share.written(),
+        }
+    }
+}
+
+impl Written for StepThreshold {
+    fn written(&self) -> String {
+        match self {
+            Self::Time(time) => time.written(),
+            Self::Packets(packets) => Limit::Packets(*packets).written(),
         }
     }
 }

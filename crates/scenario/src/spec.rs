@@ -15,7 +15,7 @@ pub use crate::tables::traffic::{Pattern, Replay, Sessions, Traffic};
 pub use crate::tables::wlan::{Access, Backhaul, Categories, CellWay, Saturated, Station, Wlan};
 pub use crate::values::{
     AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, FlowChoice, Limit,
-    RecordedFlows, SocketBuffer, Spread, Stack, Theory, Threshold, Volume,
+    RecordedFlows, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Volume,
 };
 pub use transport::{
     BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,

@@ -179,6 +179,16 @@ pub enum Threshold {
     OfLimit(Fraction),
 }
 
+/// A length of the queue of scalable flows, above which that queue marks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepThreshold {
+    /// "1ms": the wait of a packet.
+    Time(Span),
+    /// "5 packets", behind the packet that leaves.
+    Packets(u64),
+}
+
 /// An amount of data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

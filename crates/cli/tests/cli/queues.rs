@@ -29,6 +29,11 @@ fn every_policy_takes_its_settings() {
         "kind = \"codel\", target = \"2ms\", interval = \"50ms\", ecn = false",
         "kind = \"pie\", target = \"10ms\", interval = \"15ms\", burst = \"0s\", derandomize = false",
         "kind = \"fq-codel\", quantum = \"3kB\", flows = 64",
+        "kind = \"pie\", alpha = 0.25, beta = 2.5, ecn_probability = \"20%\"",
+        "kind = \"fq-pie\", target = \"10ms\", burst = \"0s\", quantum = \"3kB\", flows = 64, ecn_probability = 0",
+        "kind = \"dualpi2\", target = \"10ms\", interval = \"15ms\", alpha = 0.15, beta = 3, coupling = 3, \
+         step_threshold = \"800us\", classic_protection = \"20%\", drop_on_overload = false, ecn = true",
+        "kind = \"dualpi2\", step_threshold = \"5 packets\"",
     ] {
         let summary = summary(&format!("{settings}, limit = \"100 packets\""));
         assert!(summary["utilization"].as_f64().unwrap() > 0.5, "{settings}: {summary}");
@@ -130,6 +135,31 @@ fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right()
             &[&format!("link.queue.flows: it resolves to {flows}"), "accepted: 1 to 65536"],
         );
     }
+}
+
+#[test]
+fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
+    let of = |setting: &str| format!("kind = \"dualpi2\", limit = \"1 bdp\", {setting}");
+    for (setting, words) in [
+        ("ecn = false", ["link.queue.ecn: it resolves to false", "true, because scalable flows need marks"]),
+        ("coupling = 0", ["link.queue.coupling: the integer 0", "accepted: a whole number from 1 to 255"]),
+        ("coupling = 2.5", ["link.queue.coupling: the float 2.5", "accepted: a whole number from 1 to 255"]),
+        ("alpha = 0", ["link.queue.alpha: it resolves to 0", "a number per second, above 0"]),
+        ("beta = -1", ["link.queue.beta: it resolves to -1", "a number per second, above 0"]),
+        ("classic_protection = 2", ["link.queue.classic_protection: the integer 2", "a share from 0 to 1"]),
+        (
+            "step_threshold = \"0.5 bdp\"",
+            ["link.queue.step_threshold: \"0.5 bdp\"", "accepted: a time or packets, such as \"1ms\""],
+        ),
+        ("step_threshold = 5", ["link.queue.step_threshold: the integer 5", "help: write \"5ms\""]),
+        ("quantum = \"1kB\"", ["link.queue.quantum: a queue of kind \"dualpi2\" has no such setting", "help:"]),
+    ] {
+        refused(&of(setting), &words);
+    }
+    refused(
+        "kind = \"fq_pie\", limit = \"1 bdp\"",
+        &["unknown queue \"fq_pie\"", "did you mean \"fq-pie\"?"],
+    );
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn a_small_link_is_simulated_with_a_curve_and_a_report() {
     assert_eq!(answer["sensitivity"].as_array().unwrap().len(), 4);
     let queues: Vec<&str> =
         answer["pareto"].as_array().unwrap().iter().map(|policy| policy["queue"].as_str().unwrap()).collect();
-    for queue in ["drop-tail", "codel", "fq-codel", "pie"] {
+    for queue in ["drop-tail", "codel", "fq-codel", "pie", "fq-pie", "dualpi2"] {
         assert!(queues.contains(&queue), "{queues:?}");
     }
     let page = fs::read_to_string(place.path().join("results/size.html")).unwrap();
@@ -201,31 +201,51 @@ fn natural_forms_are_taken() {
 /// Where `tc` has a policy's module or not: it has read the line.
 const READ: [&str; 2] = ["", "Specified qdisc kind is unknown"];
 
+/// Asserts that `tc` reads the lines for Linux that `size` prints with `queue`.
+#[track_caller]
+fn assert_read(queue: &str) {
+    let asked = ["size", "--quick", "--json", "--rate", "20Mbit/s", "--rtt", "20ms", "--queue", queue];
+    let of = Place::new().run(&asked).well().json().remove(0);
+    for line in of["lines"].as_array().unwrap() {
+        let (system, line) = (line["system"].as_str().unwrap(), line["line"].as_str().unwrap());
+        if !system.starts_with("Linux") {
+            continue;
+        }
+        let told = sh(&in_a_namespace(&line.replace("DEV", "veth0"))).unwrap();
+        let told = String::from_utf8_lossy(&told.stderr).into_owned();
+        let errors: Vec<&str> = told.lines().filter(|line| !line.contains("Warning")).collect();
+        let read = errors.iter().all(|line| READ[1..].iter().any(|known| line.contains(known)));
+        assert!(read, "{line}: {told}");
+    }
+}
+
+/// Returns true if this machine lets us configure cards of our own.
+fn configures_cards() -> bool {
+    let tools = ["unshare -n true", "tc -V", "ip -V"];
+    tools.iter().all(|tool| sh(tool).is_some_and(|out| out.status.success()))
+}
+
+#[test]
+fn the_line_for_dualpi2_is_read_by_a_tc_that_knows_it() {
+    let told = sh("tc qdisc add dev none root dualpi2 help").map(|out| out.stderr).unwrap_or_default();
+    if !configures_cards() || !String::from_utf8_lossy(&told).contains("coupling_factor") {
+        testkit::could_not_judge("no root, ip, or tc of iproute2 6.18");
+        return;
+    }
+    assert_read("dualpi2");
+}
+
 #[test]
 fn the_lines_for_linux_are_read_by_tc_and_hold_the_packets_that_they_promise() {
-    let tools = ["unshare -n true", "tc -V", "ip -V"];
-    if !tools.iter().all(|tool| sh(tool).is_some_and(|out| out.status.success())) {
+    if !configures_cards() {
         testkit::could_not_judge("no root, tc or ip");
         return;
     }
+    ["drop-tail", "fq-codel", "codel", "pie", "fq-pie"].into_iter().for_each(assert_read);
     let place = Place::new();
     let answer = |options: &[&str]| {
         place.run(&[&["size", "--quick", "--json"], options].concat()).well().json().remove(0)
     };
-    for queue in ["drop-tail", "fq-codel", "codel", "pie"] {
-        let of = answer(&["--rate", "20Mbit/s", "--rtt", "20ms", "--queue", queue]);
-        for line in of["lines"].as_array().unwrap() {
-            let (system, line) = (line["system"].as_str().unwrap(), line["line"].as_str().unwrap());
-            if !system.starts_with("Linux") {
-                continue;
-            }
-            let told = sh(&in_a_namespace(&line.replace("DEV", "veth0"))).unwrap();
-            let told = String::from_utf8_lossy(&told.stderr).into_owned();
-            let errors: Vec<&str> = told.lines().filter(|line| !line.contains("Warning")).collect();
-            let read = errors.iter().all(|line| READ[1..].iter().any(|known| line.contains(known)));
-            assert!(read, "{line}: {told}");
-        }
-    }
     // One byte less of limit holds one packet less.
     for packets in [1u64, 10] {
         let delay = format!("{}ms", packets * 24 + 1);

@@ -163,6 +163,13 @@ pub struct DirectionReport {
     pub mean_backlog_bytes: f64,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// The wait of the packets of scalable flows (ECT(1) and CE), weighted by their transmission times, if the queue
+    /// has a class for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l4s_delay_s: Option<DelayStatistics>,
+    /// The same of the packets of all other flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classic_delay_s: Option<DelayStatistics>,
     /// The packets of each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossTraffic>,
@@ -308,14 +315,20 @@ fn short_queues(path: &PathConfig) -> Option<String> {
 }
 
 /// Writes "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)",
-/// and ", 227 marked (3.8 %)" where the queue marked packets.
+/// and ", 227 marked (3.8 %)" where the queue marked packets. If packets of both classes came, the delay is followed by
+/// ", L4S packets mean 0.2 ms, p95 0.9 ms, others mean 15.1 ms, p95 24.0 ms".
 impl fmt::Display for DirectionReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = if self.cross.is_empty() { "" } else { ", cross traffic included" };
         write!(out, "{:.2} Mbit/s ({:.1} % busy{of})", self.rate_bps / 1e6, self.utilization * 100.0)?;
-        if let Some(delay) = self.queueing_delay_s {
+        let mut delay = |words: &str, delay: DelayStatistics| {
             let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
-            write!(out, ", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")?;
+            write!(out, ", {words} mean {mean:.1} ms, p95 {p95:.1} ms")
+        };
+        self.queueing_delay_s.map_or(Ok(()), |all| delay("queueing delay", all))?;
+        if let (Some(l4s), Some(classic)) = (self.l4s_delay_s, self.classic_delay_s) {
+            delay("L4S packets", l4s)?;
+            delay("others", classic)?;
         }
         write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))
     }
@@ -369,6 +382,8 @@ impl DirectionReport {
             marks: own.map_or(link.marks, |own| own.marks),
             mean_backlog_bytes: link.mean_waiting_bytes,
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            l4s_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.scalable)),
+            classic_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.classic)),
             cross: cross.collect(),
             queue,
         }

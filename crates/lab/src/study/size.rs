@@ -8,7 +8,8 @@
 //! `path.rs` a scenario as it is. `wire.rs` has the common part of these three. `cell.rs` is the testbed of an
 //! access point's queue. `alternatives.rs` has the answer under other circumstances (`variants.rs`) and policies,
 //! `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has
-//! lines to paste for the systems of `systems.rs`, and `call.rs` a call with the advice that follows. Files depend on each other in one direction only, and none depends on this one.
+//! lines to paste for the systems of `systems.rs`, with the disciplines of `tc.rs`. `call.rs` has a call with the advice
+//! that follows. Files depend on each other in one direction only, and none depends on this one.
 
 mod alternatives;
 mod answer;
@@ -23,6 +24,7 @@ mod question;
 mod second_queue;
 mod settling;
 mod systems;
+mod tc;
 mod theory;
 mod trials;
 mod twin;

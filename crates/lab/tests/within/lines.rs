@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::study::size::systems::SOURCES;
-use units::{Bytes, Rate};
+use link::queue::StepThreshold;
+use units::{Bytes, Rate, Span};
 
 fn of(lines: &[Line], system: &str) -> String {
     lines
@@ -38,7 +39,7 @@ fn every_line_has_a_source_and_the_guide_has_the_same() {
     let question = Question::of(Rate::from_bps(10_000_000));
     let point = Point::at(&question, 20);
     let row = |queue: &str| Policy { queue: queue.into(), point, best: false, call: None };
-    let policies = ["codel", "fq-codel", "pie"].map(row).to_vec();
+    let policies = ["codel", "fq-codel", "pie", "fq-pie", "dualpi2"].map(row).to_vec();
     let lines = lines(&question, &point, &AlsoSimulated { policies, ..AlsoSimulated::default() });
     assert!(lines.iter().all(|line| !line.source.is_empty()), "{lines:?}");
     assert_eq!(of(&lines, "Nokia SR OS"), "/configure qos sap-egress \"POLICY\" queue 1 mbs 30280");
@@ -123,4 +124,61 @@ fn packets_that_are_not_all_full_have_both_lines() {
     assert_eq!(of(&lines, "Linux"), format!("tc qdisc replace dev DEV root bfifo limit {}", 300 * 202));
     let says = |system: &str| lines.iter().find(|line| line.system == system).unwrap().says.clone();
     assert!(says("Linux, in packets").contains("99.6 %") && says("Linux").contains("99.8 %"), "{lines:?}");
+}
+
+#[test]
+fn every_setting_is_in_the_line_or_the_line_says_why_it_is_not() {
+    let mut question = Question { queue: "dualpi2".into(), ..Question::of(Rate::from_bps(20_000_000)) };
+    let line = |question: &Question, system: &str| {
+        let lines = lines(question, &Point::at(question, 26), &AlsoSimulated::default());
+        let line = lines.into_iter().find(|line| line.system == system).unwrap();
+        (line.line.replace("tc qdisc replace dev DEV root ", ""), line.says)
+    };
+    assert_eq!(
+        line(&question, "Linux, DualPI2").0,
+        "dualpi2 limit 10000 target 15ms tupdate 16ms",
+        "defaults are those of Linux"
+    );
+    question.settings = Settings {
+        alpha: Some(0.2),
+        beta: Some(3.0),
+        coupling: Some(4),
+        step_threshold: Some(StepThreshold::Packets(5)),
+        classic_protection: Some(0.25),
+        drop_on_overload: Some(false),
+        ..Settings::default()
+    };
+    assert_eq!(
+        line(&question, "Linux, DualPI2").0,
+        "dualpi2 limit 10000 target 15ms tupdate 16ms alpha 0.2 beta 3 coupling_factor 4 step_thresh 5p \
+         classic_protection 25% overflow"
+    );
+    question.settings.classic_protection = Some(0.255);
+    question.settings.step_threshold = Some(StepThreshold::Packets(0));
+    let (_, says) = line(&question, "Linux, DualPI2");
+    assert!(says.contains("whole percents as classic_protection") && says.contains("step_threshold of 0"), "{says}");
+
+    let mut question = Question { queue: "fq-pie".into(), ecn: true, ..question };
+    question.settings = Settings {
+        alpha: Some(0.25),
+        beta: Some(1.3),
+        burst: Some(Span::ZERO),
+        flows: Some(64),
+        quantum: Some(Bytes::new(300)),
+        ecn_probability: Some(0.2),
+        ..Settings::default()
+    };
+    let (text, says) = line(&question, "Linux, FQ-PIE");
+    assert_eq!(
+        text,
+        "fq_pie limit 10240 target 15ms tupdate 15ms alpha 4 beta 21 flows 64 quantum 300 ecn_prob 20 ecn"
+    );
+    assert!(says.contains("as beta, which is 1.3") && says.contains("cannot set burst"), "{says}");
+    question.queue = "fq-codel".into();
+    question.settings =
+        Settings { flows: Some(64), quantum: Some(Bytes::new(300)), ..Settings::default() };
+    assert_eq!(
+        line(&question, "Linux, FQ-CoDel").0,
+        "fq_codel limit 10240 target 5ms interval 100ms flows 64 quantum 300 ecn"
+    );
 }

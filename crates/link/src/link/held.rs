@@ -1,13 +1,22 @@
 //! A packet in a queue.
 
+use crate::class_delays::is_scalable;
 use crate::{Datagram, Ecn};
 use units::{Bytes, Time};
 
-/// A packet, the time of its arrival, and its state: marked if this link's queue has marked it.
+/// A packet, the time and the class of its arrival, and its state: marked if this link's queue has marked it.
 pub struct HeldPacket<P> {
     pub(crate) arrived: Time,
     pub(crate) marked: bool,
+    pub(crate) scalable: bool,
     pub(crate) packet: P,
+}
+
+impl<P: Datagram> HeldPacket<P> {
+    /// Holds a packet that arrives `now`.
+    pub(crate) fn new(now: Time, packet: P) -> Self {
+        Self { arrived: now, marked: false, scalable: is_scalable(packet.ecn()), packet }
+    }
 }
 
 impl<P: Datagram> Datagram for HeldPacket<P> {

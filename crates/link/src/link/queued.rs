@@ -3,6 +3,7 @@
 use super::HeldPacket;
 use crate::capacity::ChangingServer;
 use crate::changes::Changes;
+use crate::class_delays::ClassDelays;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::{Datagram, Queue, Serializer};
 use units::random::Stream;
@@ -15,6 +16,8 @@ pub(super) struct Queued<P> {
     pub(super) in_service: Option<(HeldPacket<P>, Service)>,
     /// The time at which the next packet can begin to leave, if packets wait only for capacity.
     opens: Option<Time>,
+    /// The delays of each class, if the policy has classes.
+    classes: Option<Box<ClassDelays>>,
 }
 
 /// The wire behind a queue.
@@ -35,7 +38,8 @@ impl<P: Datagram> Queued<P> {
             None => Wire::Constant(Serializer::new(rate)),
             Some(server) => Wire::Changing(Box::new(server)),
         };
-        Self { queue, wire, in_service: None, opens: None }
+        let classes = queue.has_classes().then(Box::default);
+        Self { queue, wire, in_service: None, opens: None, classes }
     }
 
     /// Returns the rate of the wire. If it changes, this is its mean.
@@ -94,8 +98,12 @@ impl<P: Datagram> Queued<P> {
         self.in_service = Some((held, Service { arrived, starts: now, departs, length }));
     }
 
-    /// Counts a packet that has left.
-    pub(super) fn served(&mut self, service: &Service, meter: &mut Meter) {
+    /// Counts a packet that has left, of this class.
+    pub(super) fn served(&mut self, service: &Service, scalable: bool, meter: &mut Meter) {
+        if let Some(classes) = &mut self.classes {
+            let sent = service.departs.since(service.starts);
+            classes.served(scalable, service.arrived, service.starts, sent);
+        }
         match &mut self.wire {
             Wire::Constant(_) => meter.served(service),
             Wire::Changing(server) => meter.served_by(service, server),
@@ -113,6 +121,9 @@ impl<P: Datagram> Queued<P> {
     /// Starts the measured interval.
     pub(super) fn begin(&mut self, now: Time, meter: &mut Meter) {
         meter.waiting(self.queue.backlog(), now);
+        if let Some(classes) = &mut self.classes {
+            classes.begin(now);
+        }
         if let Wire::Changing(server) = &mut self.wire {
             server.begin(now);
         }
@@ -138,7 +149,7 @@ impl<P: Datagram> Queued<P> {
         let mut meter = meter.clone();
         meter.waiting(self.queue.backlog(), end);
         let held = self.queue.backlog().packets + u64::from(self.in_service.is_some());
-        match &mut self.wire {
+        let report = match &mut self.wire {
             Wire::Constant(serializer) => {
                 if let Some((_, service)) = &self.in_service {
                     meter.sending(service, service.departs.min(end));
@@ -146,6 +157,7 @@ impl<P: Datagram> Queued<P> {
                 meter.report(end, held, serializer.rate())
             }
             Wire::Changing(server) => meter.changing_report(end, held, server),
-        }
+        };
+        LinkReport { classes: self.classes.as_deref().cloned(), ..report }
     }
 }

@@ -1,11 +1,12 @@
 //! The settings of a queue policy in a scenario, and the errors in them.
 //!
 //! [`Settings`] is flat and optional, as a person writes it. Each policy lists its keys in its registry entry, and
-//! turns them into its own parameters here.
+//! turns them into its own parameters here; those with a PI controller are in `settings/pi.rs`.
+
+mod pi;
 
 use super::{
-    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, PieParameters,
-    RedParameters,
+    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, RedParameters, StepThreshold,
 };
 use crate::Limit;
 use serde::Serialize;
@@ -16,14 +17,14 @@ use units::{Bytes, Rate, Span};
 /// The settings of all policies; an absent one has the policy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Settings {
-    /// Target queueing delay: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
+    /// Target queueing delay: CoDel and FQ-CoDel 5 ms, PIE, FQ-PIE and DualPI2 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
-    /// CoDel and FQ-CoDel: the time for which the delay may exceed the target, 100 ms. PIE and adaptive RED: the time
-    /// between updates, 15 ms and 500 ms.
+    /// CoDel and FQ-CoDel: the time for which the delay may exceed the target, 100 ms. Others: the time between
+    /// updates; PIE and FQ-PIE 15 ms, DualPI2 16 ms, adaptive RED 500 ms.
     pub interval: Option<Span>,
-    /// PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
+    /// PIE and FQ-PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
     pub burst: Option<Span>,
-    /// PIE: true if drops are kept from clustering, the default.
+    /// PIE and FQ-PIE: true if drops are kept from clustering, the default.
     pub derandomize: Option<bool>,
     /// RED: average queue, in mean packets, from which packets are dropped.
     pub min_threshold: Option<f64>,
@@ -39,15 +40,36 @@ pub struct Settings {
     pub wait: Option<bool>,
     /// RED: true if queue and probability count bytes; by default packets.
     pub by_bytes: Option<bool>,
-    /// FQ-CoDel: bytes a flow sends in a turn, 1514.
+    /// FQ-CoDel and FQ-PIE: bytes a flow sends in a turn, 1514.
     pub quantum: Option<Bytes>,
-    /// FQ-CoDel: number of queues, 1024.
+    /// FQ-CoDel and FQ-PIE: number of queues, 1024.
     pub flows: Option<usize>,
     /// True if packets that can be marked are marked rather than dropped, the default.
     pub ecn: Option<bool>,
     /// Drop-tail and drop-head: the backlog, in mean packets, from which arrivals that can be marked are marked; by
     /// default never. Without it these two policies never mark.
     pub mark_above: Option<f64>,
+    /// PIE, FQ-PIE and DualPI2: weight of the error in an update, per second; 0.125, DualPI2 0.16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// PIE, FQ-PIE and DualPI2: weight of the trend in an update, per second; 1.25, DualPI2 3.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// PIE and FQ-PIE: the probability above which packets are dropped even if they could be marked, 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_probability: Option<f64>,
+    /// DualPI2: the factor between the probability of marks in the L queue and the root of that in the C queue, 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<u64>,
+    /// DualPI2: the threshold of the L queue's own marks, 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_threshold: Option<StepThreshold>,
+    /// DualPI2: the share of the C queue while both queues have packets, 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classic_protection: Option<f64>,
+    /// DualPI2: true if overload drops packets, the default; otherwise the queues grow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_on_overload: Option<bool>,
 }
 
 /// The policy of a queue, its settings, and the expected packets. A value made from a policy's name has the defaults.
@@ -177,6 +199,7 @@ impl Settings {
         let Self { target, interval, burst, derandomize, min_threshold, max_threshold, .. } = self;
         let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, mark_above, .. } =
             self;
+        let rest = self.given_of_pi();
         [
             ("target", target.is_some()),
             ("interval", interval.is_some()),
@@ -195,6 +218,7 @@ impl Settings {
             ("mark_above", mark_above.is_some()),
         ]
         .into_iter()
+        .chain(rest)
         .filter_map(|(key, given)| given.then_some(key))
     }
 
@@ -213,6 +237,7 @@ impl Settings {
         within("interval", self.interval, |span| *span >= Self::INTERVAL_LEAST, often)?;
         within("max_probability", self.max_probability, is_share, share)?;
         within("weight", self.weight, is_share, share)?;
+        self.check_pi()?;
         within("quantum", self.quantum, |bytes| (1..1 << 32).contains(&bytes.get()), "1 B to 4 GB")?;
         within("flows", self.flows, |flows| (1..=Self::FLOWS_MAX).contains(flows), "1 to 65536")
     }
@@ -285,17 +310,6 @@ impl Settings {
             interval: self.interval.unwrap_or(defaults.interval),
             ecn: self.ecn.unwrap_or(defaults.ecn),
             mtu: defaults.mtu,
-        }
-    }
-
-    pub(super) fn pie(&self) -> PieParameters {
-        let defaults = PieParameters::default();
-        PieParameters {
-            target: self.target.unwrap_or(defaults.target),
-            interval: self.interval.unwrap_or(defaults.interval),
-            burst: self.burst.unwrap_or(defaults.burst),
-            derandomize: self.derandomize.unwrap_or(defaults.derandomize),
-            ecn: self.ecn.unwrap_or(defaults.ecn),
         }
     }
 

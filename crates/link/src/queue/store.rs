@@ -29,6 +29,11 @@ impl<P> Store<P> {
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes
     }
+
+    /// Returns the arrival time of the oldest packet.
+    pub(super) fn head(&self) -> Option<Time> {
+        self.waiting.front().map(|(arrived, _)| *arrived)
+    }
 }
 
 impl<P: Datagram> Store<P> {

@@ -15,6 +15,8 @@ fn way(t_s: Vec<f64>) -> DirectionReport {
         marks: 0,
         mean_backlog_bytes: 14_000.0,
         queueing_delay_s: None,
+        l4s_delay_s: None,
+        classic_delay_s: None,
         cross: Vec::new(),
         queue: QueueSeries {
             capacity_bps: 5e6,

@@ -7,7 +7,7 @@ use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
 use crate::tree::Value;
-use crate::values::{Limit, Threshold};
+use crate::values::{Limit, StepThreshold, Threshold};
 use serde::Serialize;
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -144,28 +144,29 @@ table! {
     }
     /// queueing delay aimed at
     opt target: Span = at.above_zero("ms", "a target of zero: every packet would come too late") => {
-        kind: "time above zero", default: Words("5 ms; `pie` 15 ms"),
-        engines: "sim live", kinds: "codel fq-codel pie adaptive-red",
-        why: "`codel`: 5 % of the interval keeps the link busy. `pie`: the RFC's. `adaptive-red`: ns-2's",
-        from: "RFC 8289 (4.3), RFC 8033 (4.2), ns-2 `red.cc`",
+        kind: "time above zero", default: Words("5 ms; `pie`, `fq-pie`, `dualpi2` 15 ms"),
+        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red",
+        why: "`codel`: 5 % of the interval keeps the link busy. `pie`, `dualpi2`: the RFCs'. `adaptive-red`: ns-2's",
+        from: "RFC 8289 (4.3), RFC 8033 (4.2), RFC 9332 (A.1), ns-2 `red.cc`",
     }
     /// `codel`, `fq-codel`: how long the target may be exceeded; else the time between updates
     opt interval: Span = at.above_zero("ms", "an interval of zero") => {
-        kind: "time, 1 us or more", default: Words("100 ms; `pie` 15 ms, `adaptive-red` 500 ms"),
-        engines: "sim live", kinds: "codel fq-codel pie adaptive-red",
-        why: "`codel`: a base RTT of 100 ms, which most paths keep below. `pie`, `red`: the sources' times between updates",
-        from: "RFC 8289 (4.2), RFC 8033 (4.2), Floyd, Gummadi and Shenker 2001",
+        kind: "time, 1 us or more",
+        default: Words("100 ms; `pie`, `fq-pie` 15 ms, `dualpi2` 16 ms, `adaptive-red` 500 ms"),
+        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red",
+        why: "`codel`: a base RTT of 100 ms, which most paths keep below. Others: the sources' times between updates",
+        from: "RFC 8289 (4.2), RFC 8033 (4.2), Linux 6.17 `sch_dualpi2`, Floyd, Gummadi and Shenker 2001",
     }
     /// time without drops after a time without congestion
     opt burst: Span = at.quantity("ms") => {
         kind: "time", default: Words("150 ms"),
-        engines: "sim live", kinds: "pie",
+        engines: "sim live", kinds: "pie fq-pie",
         why: "bursts of 150 ms pass without drops", from: "RFC 8033 (4.4)",
     }
     /// drops are kept from clustering
     opt derandomize: bool = at.boolean() => {
         kind: "`true`, `false`", default: Words("`true`"),
-        engines: "sim live", kinds: "pie",
+        engines: "sim live", kinds: "pie fq-pie",
         why: "drops that cluster cost a flow a timeout", from: "RFC 8033 (5.4), Linux `sch_pie`",
     }
     /// average queue from which packets are dropped
@@ -220,19 +221,19 @@ table! {
     /// bytes that a flow sends in a turn
     opt quantum: Bytes = at.above_zero("B", "a turn of zero bytes") => {
         kind: "size above zero", default: Words("1514 B"),
-        engines: "sim live", kinds: "fq-codel",
+        engines: "sim live", kinds: "fq-codel fq-pie",
         why: "one frame of Ethernet", from: "RFC 8290 (5.2.4)",
     }
     /// number of queues
     opt flows: u64 = at.positive("zero queues") => {
         kind: "whole number, 1 to 65536", default: Words("1024"),
-        engines: "sim live", kinds: "fq-codel",
+        engines: "sim live", kinds: "fq-codel fq-pie",
         why: "few flows share a queue", from: "RFC 8290 (5.2.5)",
     }
-    /// packets of flows with `ecn` are marked rather than dropped
+    /// packets of flows with `ecn` are marked rather than dropped. `dualpi2` takes `true` only
     opt ecn: bool = at.boolean() => {
         kind: "`true`, `false`", default: Words("`true`"),
-        engines: "sim live", kinds: "red adaptive-red codel pie fq-codel",
+        engines: "sim live", kinds: "red adaptive-red codel pie fq-codel fq-pie dualpi2",
         why: "a flow without `ecn` is not touched by it", from: "RFC 3168 (5), Linux `sch_fq_codel`",
     }
     /// step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if its flow has
@@ -242,6 +243,60 @@ table! {
         kind: "threshold", default: Words("never"),
         engines: "sim live", refused_by: "model", kinds: "drop-tail drop-head",
         why: "drop-tail and drop-head know no marks", from: OWN,
+    }
+    /// weight of the error, which is the delay above the target, in an update: per second
+    opt alpha: f64 [serde(skip_serializing_if = "Option::is_none")] = at.number() => {
+        kind: "number above zero", default: Words("`0.125`; `dualpi2` `0.16`"),
+        engines: "sim live", kinds: "pie fq-pie dualpi2",
+        why: "stable for base RTTs up to 100 ms", from: "RFC 8033 (4.2), Linux 6.17 `sch_dualpi2`",
+    }
+    /// weight of the trend, which is the delay less the delay at the last update: per second
+    opt beta: f64 [serde(skip_serializing_if = "Option::is_none")] = at.number() => {
+        kind: "number above zero", default: Words("`1.25`; `dualpi2` `3.2`"),
+        engines: "sim live", kinds: "pie fq-pie dualpi2",
+        why: "as for `alpha`", from: "RFC 8033 (4.2), Linux 6.17 `sch_dualpi2`",
+    }
+    /// probability above which packets are dropped even if their flow has `ecn`
+    opt ecn_probability: Fraction [serde(skip_serializing_if = "Option::is_none")] = at.fraction() => {
+        kind: "share", default: Words("`0.1`"),
+        engines: "sim live", kinds: "pie fq-pie",
+        why: "flows that ignore marks must not fill the queue", from: "RFC 8033 (5.1)",
+    }
+    /// a packet of the L queue is marked with this times the probability whose square drops or marks one of the C queue
+    opt coupling: u64 [serde(skip_serializing_if = "Option::is_none")] = at.integer(1..=255) => {
+        kind: "whole number, 1 to 255", default: Words("`2`"),
+        engines: "sim live", kinds: "dualpi2",
+        why: "classic and scalable flows of one RTT get equal windows", from: "RFC 9332 (2.1)",
+    }
+    /// a packet of the L queue is marked as it leaves if it has waited longer than this, or leaves more packets behind
+    opt step_threshold: StepThreshold [serde(skip_serializing_if = "Option::is_none")] = step(at) => {
+        kind: "time, or a number of packets", default: Words("1 ms"),
+        engines: "sim live", kinds: "dualpi2",
+        why: "bursts of a millisecond pass", from: "Linux 6.17 `sch_dualpi2`",
+    }
+    /// share of the C queue while both queues have packets
+    opt classic_protection: Fraction [serde(skip_serializing_if = "Option::is_none")] = at.fraction() => {
+        kind: "share", default: Words("`0.1`"),
+        engines: "sim live", kinds: "dualpi2",
+        why: "scalable flows that do not respond cannot starve the others", from: "Linux 6.17 `sch_dualpi2`",
+    }
+    /// in overload both queues drop, whatever the `ecn` of a flow; otherwise they grow up to `limit`
+    opt drop_on_overload: bool [serde(skip_serializing_if = "Option::is_none")] = at.boolean() => {
+        kind: "`true`, `false`", default: Words("`true`"),
+        engines: "sim live", kinds: "dualpi2",
+        why: "delay stays bounded", from: "RFC 9332 (4.2), Linux 6.17 `sch_dualpi2`",
+    }
+}
+
+/// Reads a wait or a number of packets.
+fn step(at: &ValueAt<'_>) -> Option<StepThreshold> {
+    match at.quantity("ms")? {
+        Limit::Time(time) => Some(StepThreshold::Time(time)),
+        Limit::Packets(packets) => Some(StepThreshold::Packets(packets)),
+        Limit::Bytes(_) | Limit::Bdp(_) => {
+            at.fault(at.node.described(), "a time or packets, such as \"1ms\" or \"5 packets\"", None);
+            None
+        }
     }
 }
 

@@ -69,6 +69,13 @@ pub struct Summary {
     pub queue_length_packets: Option<QueueLength>,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// The wait of the packets of scalable flows (ECT(1) and CE), weighted by their transmission times, if the queue
+    /// has a class for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l4s_delay_s: Option<DelayStatistics>,
+    /// The same of the packets of all other flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classic_delay_s: Option<DelayStatistics>,
     /// The mean rate that the link offered in the measured interval, if its rate changes.
     #[serde(default)]
     pub offered_bps: Option<f64>,
@@ -133,6 +140,8 @@ impl Summary {
             mean_occupancy: Some(occupancy(link, resolved.limit)),
             queue_length_packets: queue_length(&link.queue_length),
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            l4s_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.scalable)),
+            classic_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.classic)),
             offered_bps: link.offered_bps(),
             self_inflicted_delay_s: link
                 .changing

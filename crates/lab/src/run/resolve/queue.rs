@@ -3,7 +3,7 @@
 use super::complaint::complaint;
 use super::room::RoomScale;
 use link::Limit;
-use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};
+use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings, StepThreshold};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Threshold};
 use sim::TrafficPlan;
@@ -65,6 +65,16 @@ pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
         flows: set.flows.map(|flows| flows as usize),
         ecn: set.ecn,
         mark_above: set.mark_above.map(packets),
+        alpha: set.alpha,
+        beta: set.beta,
+        ecn_probability: set.ecn_probability.map(units::Fraction::get),
+        coupling: set.coupling,
+        step_threshold: set.step_threshold.map(|step| match step {
+            spec::StepThreshold::Time(time) => StepThreshold::Time(time),
+            spec::StepThreshold::Packets(packets) => StepThreshold::Packets(packets),
+        }),
+        classic_protection: set.classic_protection.map(units::Fraction::get),
+        drop_on_overload: set.drop_on_overload,
     };
     PolicyConfig { policy: queue.kind.clone(), settings, mean_packet: scale.packet, assist: None }
 }

@@ -4,16 +4,16 @@
 use super::answer::{Call, Point, Policy, Variant};
 use super::call;
 use super::choice::{Choice, pareto};
-use super::lines;
 use super::question::Question;
 use super::settling;
+use super::tc::default_limit;
 use super::trials::{Room, Trials};
 use super::twin::LIMITS;
 use super::wire::{Measured, Run, TestPath, TestPaths};
 use crate::study::experiment::ExperimentError;
 
 /// The policies that keep the queue short by themselves, with the settings of the sources.
-const POLICIES: [&str; 3] = ["codel", "fq-codel", "pie"];
+const POLICIES: [&str; 5] = ["codel", "fq-codel", "pie", "fq-pie", "dualpi2"];
 /// The most packets for which a row that has not settled is measured again, later.
 const LONG_PACKETS: f64 = 2.0 * LIMITS.packets;
 /// The half width with which a row is long enough, as a share of the idle time that is allowed.
@@ -70,7 +70,7 @@ pub(super) fn alternatives<W: TestPath>(
     let room = Room::Packets(safe_room(question, chosen));
     for policy in POLICIES.into_iter().filter(|policy| *policy != question.queue) {
         // Bursts of a link that changes can fill the limit, so the policy has the one of its defaults.
-        let own = lines::default_limit(policy).filter(|_| question.changing.is_some());
+        let own = default_limit(policy).filter(|_| question.changing.is_some());
         let room = own.map_or(room, |own| Room::Packets(own.max(room.packets())));
         let row = row(policy.into(), path.alike(question), room, policy);
         match testbed.check(&row.paths, row.room, policy) {

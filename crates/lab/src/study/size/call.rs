@@ -126,6 +126,8 @@ fn words(queue: &str) -> &str {
         "fq-codel" => "FQ-CoDel",
         "codel" => "CoDel",
         "pie" => "PIE",
+        "fq-pie" => "FQ-PIE",
+        "dualpi2" => "DualPI2",
         other => other,
     }
 }

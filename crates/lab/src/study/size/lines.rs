@@ -7,17 +7,14 @@ use super::answer::{Line, Point, Policy};
 use super::call::SHAPED;
 use super::question::Question;
 use super::systems::{beyond_tc, line, mikrotik, openwrt, routers, with_range};
-use link::queue::{CodelParameters, PieParameters};
-use units::Span;
+use super::tc::{default_limit, discipline, names};
+use link::queue::{CodelParameters, Settings};
 
 /// Bytes of an Ethernet header, which Linux counts; a VLAN tag is 4 more.
 pub(super) const ETHERNET: u64 = 14;
 /// Ticks a second of Linux's timer by default (kernel/Kconfig.hz). A bucket holds the bytes that the rate sends in a
 /// tick (tc-tbf(8)), and two packets at least.
 const HZ: u64 = 250;
-/// The limits that fq_codel, codel and pie have by default, packets (tc-fq_codel(8), tc-codel(8), tc-pie(8)).
-const DEFAULTS: [(&str, u64); 3] = [("fq-codel", 10_240), ("codel", 1000), ("pie", 1000)];
-
 /// Limits and policies that were simulated in addition to the recommended limit.
 #[derive(Default)]
 pub(super) struct AlsoSimulated {
@@ -42,7 +39,7 @@ pub(super) fn lines(question: &Question, point: &Point, also_simulated: &AlsoSim
         _ => Vec::new(),
     };
     let safe = also_simulated.room.unwrap_or_else(|| question.bdp_limit().ceil() as u64).max(point.packets);
-    if policy(question, &question.queue, safe).is_some() {
+    if names(&question.queue).is_some() {
         lines.extend(policies(question, &question.queue, safe, None));
     } else {
         for other in &also_simulated.policies {
@@ -134,42 +131,22 @@ fn on_ethernet(question: &Question) -> String {
     )
 }
 
-/// Returns the limit that a policy has by default, packets; `None` if it does not keep the queue short by itself.
-pub(super) fn default_limit(queue: &str) -> Option<u64> {
-    DEFAULTS.iter().find(|(name, _)| *name == queue).map(|(_, limit)| *limit)
-}
-
-/// Writes a policy and its settings as `tc` reads them, with a limit that holds `safe` packets.
-fn policy(question: &Question, queue: &str, safe: u64) -> Option<String> {
-    let own = if queue == question.queue { question.settings } else { link::queue::Settings::default() };
-    let limit = default_limit(queue)?.max(safe);
-    let (codel, pie) = (CodelParameters::default(), PieParameters::default());
-    let time = |set: Option<Span>, default: Span| set.unwrap_or(default);
-    let ecn = if question.ecn && own.ecn.unwrap_or(true) { "ecn" } else { "noecn" };
-    let controlled =
-        format!("target {} interval {}", time(own.target, codel.target), time(own.interval, codel.interval));
-    Some(match queue {
-        "fq-codel" => format!("fq_codel limit {limit} {controlled} {ecn}"),
-        "codel" => format!("codel limit {limit} {controlled} {ecn}"),
-        _ => format!(
-            "pie limit {limit} target {} tupdate {} {ecn}",
-            time(own.target, pie.target),
-            time(own.interval, pie.interval)
-        ),
-    })
+/// Returns the settings of a policy: those of the question's own, the defaults of others.
+fn own(question: &Question, queue: &str) -> Settings {
+    if queue == question.queue { question.settings } else { Settings::default() }
 }
 
 /// Returns the lines of a policy that keeps the queue short by itself, on the interface and behind a shaper. `point`
 /// has the effects of that policy, in place of those of the limit in question.
 fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) -> Vec<Line> {
-    let Some(policy) = policy(question, queue, safe) else { return Vec::new() };
-    let (rate, burst) = (question.rate.as_bps(), burst(question));
-    let bound = "target and interval decide; the limit only bounds memory".to_owned();
-    let (plain, shaped) = match queue {
-        "fq-codel" => ("Linux, FQ-CoDel", "Linux, FQ-CoDel behind a shaper"),
-        "codel" => ("Linux, CoDel", "Linux, CoDel behind a shaper"),
-        _ => ("Linux, PIE", "Linux, PIE behind a shaper"),
+    let Some((plain, shaped)) = names(queue) else { return Vec::new() };
+    let Some(policy) = discipline(queue, &own(question, queue), question.ecn, safe) else {
+        return Vec::new();
     };
+    let (rate, burst) = (question.rate.as_bps(), burst(question));
+    let decides = "target and interval decide; the limit only bounds memory".to_owned();
+    let bound = [decides].into_iter().chain(policy.doubts).collect::<Vec<_>>().join("; ");
+    let policy = policy.text;
     let shaper = line(
         shaped,
         format!(
@@ -207,8 +184,7 @@ fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) 
 
 /// Returns the lines of other systems that have FQ-CoDel, and of CAKE.
 fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line> {
-    let own = if question.queue == "fq-codel" { question.settings } else { link::queue::Settings::default() };
-    let codel = CodelParameters::default();
+    let (own, codel) = (own(question, "fq-codel"), CodelParameters::default());
     let limit = default_limit("fq-codel").unwrap_or_default().max(safe);
     let (target, interval) = (own.target.unwrap_or(codel.target), own.interval.unwrap_or(codel.interval));
     let settings = format!(" fq-codel-limit={limit} fq-codel-target={target} fq-codel-interval={interval}");

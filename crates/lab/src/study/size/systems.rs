@@ -10,7 +10,7 @@ pub(super) const AIRTIME: &str =
     "Linux, the airtime limits that \"fq-codel, airtime limits\" has (its default)";
 
 /// A system, and the manual that has the form of its line. docs/guide/size.md has the same table.
-pub(super) const SOURCES: [(&str, &str); 22] = [
+pub(super) const SOURCES: [(&str, &str); 26] = [
     ("Linux", "tc-bfifo(8) and tc-pfifo(8), iproute2 6.1"),
     ("Linux, in packets", "tc-pfifo(8), iproute2 6.1"),
     ("Linux, shaped", "tc-tbf(8), iproute2 6.1"),
@@ -20,6 +20,10 @@ pub(super) const SOURCES: [(&str, &str); 22] = [
     ("Linux, CoDel behind a shaper", "tc-codel(8) and tc-htb(8), iproute2 6.1"),
     ("Linux, PIE", "tc-pie(8), iproute2 6.1"),
     ("Linux, PIE behind a shaper", "tc-pie(8) and tc-htb(8), iproute2 6.1"),
+    ("Linux, FQ-PIE", "tc-fq_pie(8), iproute2 6.1"),
+    ("Linux, FQ-PIE behind a shaper", "tc-fq_pie(8) and tc-htb(8), iproute2 6.1"),
+    ("Linux, DualPI2", "tc-dualpi2(8), iproute2 6.18; Linux 6.17 or later"),
+    ("Linux, DualPI2 behind a shaper", "tc-dualpi2(8) and tc-htb(8), iproute2 6.18; Linux 6.17 or later"),
     ("Linux, CAKE", "tc-cake(8), iproute2 6.1"),
     (MAC80211, "iw(8), iw phy set txq limit"),
     (DRIVER, "tc-pfifo(8), iproute2 6.1"),
