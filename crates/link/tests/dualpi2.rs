@@ -178,9 +178,13 @@ fn a_packet_above_the_step_is_marked_whatever_the_probability() {
 
 #[test]
 fn turns_give_the_c_queue_its_share_of_the_bytes() {
-    for (protection, lengths) in
-        [(0.1, (1500, 1500)), (0.1, (1500, 200)), (0.1, (200, 1500)), (0.5, (900, 1500)), (0.25, (1500, 1500))]
-    {
+    for (protection, lengths) in [
+        (0.1, (1500, 1500)),
+        (0.1, (1500, 200)),
+        (0.1, (200, 1500)),
+        (0.5, (900, 1500)),
+        (0.25, (1500, 1500)),
+    ] {
         let mut queue =
             queue(DualPi2Parameters { classic_protection: protection, ..DualPi2Parameters::default() });
         for id in 0..20_000 {

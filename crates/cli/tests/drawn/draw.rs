@@ -119,7 +119,17 @@ impl Draw {
             2 => format!("{:.0}B", self.log(20e3, 500e3)),
             _ => format!("{:.0}ms", self.log(40.0, 400.0).max(ten * 1e3 + 1.0)),
         };
-        let kind = self.one(&["drop-tail", "drop-tail", "drop-tail", "codel", "fq-codel", "pie", "red", "fq-pie", "dualpi2"]);
+        let kind = self.one(&[
+            "drop-tail",
+            "drop-tail",
+            "drop-tail",
+            "codel",
+            "fq-codel",
+            "pie",
+            "red",
+            "fq-pie",
+            "dualpi2",
+        ]);
         // An active queue has room to act in.
         let limit =
             if kind == "drop-tail" { limit } else { format!("{:.0} packets", self.log(100.0, 1000.0)) };

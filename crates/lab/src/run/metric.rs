@@ -229,7 +229,9 @@ pub const RUN: &[MetricReader<Summary>] = &[
     of(DELAY[4], |s| s.queueing_delay_s?.percentiles.p95),
     of(DELAY[5], |s| s.queueing_delay_s?.percentiles.p99),
     of(DELAY[6], |s| s.queueing_delay_s?.max),
-    of(delay("l4s_delay_s.mean", "l4s_delay_mean_s", "mean wait of L4S packets"), |s| Some(s.l4s_delay_s?.mean)),
+    of(delay("l4s_delay_s.mean", "l4s_delay_mean_s", "mean wait of L4S packets"), |s| {
+        Some(s.l4s_delay_s?.mean)
+    }),
     of(delay("l4s_delay_s.p50", "l4s_delay_p50_s", "median wait of L4S packets"), |s| {
         s.l4s_delay_s?.percentiles.p50
     }),

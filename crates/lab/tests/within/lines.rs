@@ -156,7 +156,10 @@ fn every_setting_is_in_the_line_or_the_line_says_why_it_is_not() {
     question.settings.classic_protection = Some(0.255);
     question.settings.step_threshold = Some(StepThreshold::Packets(0));
     let (_, says) = line(&question, "Linux, DualPI2");
-    assert!(says.contains("whole percents as classic_protection") && says.contains("step_threshold of 0"), "{says}");
+    assert!(
+        says.contains("whole percents as classic_protection") && says.contains("step_threshold of 0"),
+        "{says}"
+    );
 
     let mut question = Question { queue: "fq-pie".into(), ecn: true, ..question };
     question.settings = Settings {
@@ -175,8 +178,7 @@ fn every_setting_is_in_the_line_or_the_line_says_why_it_is_not() {
     );
     assert!(says.contains("as beta, which is 1.3") && says.contains("cannot set burst"), "{says}");
     question.queue = "fq-codel".into();
-    question.settings =
-        Settings { flows: Some(64), quantum: Some(Bytes::new(300)), ..Settings::default() };
+    question.settings = Settings { flows: Some(64), quantum: Some(Bytes::new(300)), ..Settings::default() };
     assert_eq!(
         line(&question, "Linux, FQ-CoDel").0,
         "fq_codel limit 10240 target 5ms interval 100ms flows 64 quantum 300 ecn"

@@ -6,7 +6,8 @@
 mod pi;
 
 use super::{
-    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, RedParameters, StepThreshold,
+    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, RedParameters,
+    StepThreshold,
 };
 use crate::Limit;
 use serde::Serialize;
