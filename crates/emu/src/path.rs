@@ -136,6 +136,7 @@ impl Path {
                         loss: back.loss,
                         jitter: config.link.jitter,
                         changes: back.changes.clone(),
+                        shaper: back.shaper.clone(),
                         ..LinkConfig::constant(back.rate, config.reverse_delay)
                     };
                     Direction::Limited(Box::new(lane(

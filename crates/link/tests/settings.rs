@@ -36,10 +36,13 @@ fn every_policy_takes_its_own_settings_and_no_others() {
         flows: Some(16),
         ecn: Some(false),
         mark_above: Some(20.0),
+        rtt: Some(Span::from_millis(30)),
+        isolation: Some(queue::Isolation::Hosts),
+        tins: Some(queue::Tins::BestEffort),
     };
     // `given` knows all keys, and every key belongs to some policy.
     let keys: Vec<_> = all.given().collect();
-    assert_eq!(keys.len(), 15);
+    assert_eq!(keys.len(), 18);
     assert!(keys.iter().all(|key| POLICIES.iter().any(|policy| policy.settings.contains(key))));
     for policy in POLICIES {
         assert!(policy.settings.iter().all(|key| keys.contains(key)), "{}", policy.name);
@@ -82,6 +85,7 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("red", Settings { max_threshold: Some(f64::INFINITY), ..none }),
         ("fq-codel", Settings { flows: Some(0), ..none }),
         ("fq-codel", Settings { quantum: Some(Bytes::ZERO), ..none }),
+        ("cake", Settings { rtt: Some(Span::from_micros(19)), ..none }),
     ] {
         assert!(made(name, &settings).is_err(), "{name} {settings:?}");
     }

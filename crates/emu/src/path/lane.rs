@@ -7,13 +7,13 @@
 //! of one super-packet leave in one write. So the first packet of a group is on time and those behind it are early by
 //! at most `GROUP`.
 
-use crate::ecn;
 use crate::flow::{FlowKey, Flows};
 use crate::pool::Pool;
 use crate::segment::{HEADERS_MAX, Split};
 use crate::tap::Tap;
 use crate::tun::{Tun, WriteOutcome};
 use crate::vnet::{VNET_LEN, VnetHeader};
+use crate::{class, ecn};
 use link::traffic::Source;
 use link::{Datagram, Ecn, Histogram, Link};
 use std::collections::HashSet;
@@ -65,7 +65,7 @@ pub(super) const EASE_MAX: Span = LEAD;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packet {
     /// A segment of a stored packet.
-    Real { slot: u32, index: u32, length: u32, flow: u32, ecn: Ecn },
+    Real { slot: u32, index: u32, length: u32, flow: u32, hosts: (u32, u32), ecn: Ecn, dscp: u8 },
     /// A packet of cross traffic: it takes room and time and has no body.
     Cross { length: u32, source: u32 },
 }
@@ -91,6 +91,18 @@ impl Datagram for Packet {
             Self::Real { flow, .. } => 1 + u64::from(flow),
             // Each source of cross traffic has a key of its own, which no real flow has.
             Self::Cross { source, .. } => u64::from(source) << 33,
+        }
+    }
+    fn hosts(&self) -> (u64, u64) {
+        match *self {
+            Self::Real { hosts: (source, destination), .. } => (u64::from(source), u64::from(destination)),
+            Self::Cross { .. } => (self.flow_key(), self.flow_key()),
+        }
+    }
+    fn dscp(&self) -> u8 {
+        match *self {
+            Self::Real { dscp, .. } => dscp,
+            Self::Cross { .. } => 0,
         }
     }
     fn source(&self) -> Option<usize> {
@@ -260,12 +272,13 @@ impl Lane {
         };
         let packet = &store.scratch[VNET_LEN..frame.length];
         let (flow, ecn) = (self.flows.number(FlowKey::of(packet), now), ecn::of(packet));
+        let (hosts, dscp) = (class::hosts(packet), class::dscp(packet));
         let slot = store.pool.store(&mut store.scratch, frame.length, split, flow);
         for index in 0..split.count() {
             let length = split.wire_len(index);
             self.flows.arrived(flow, length);
             self.in_flight += 1;
-            self.push(now, Packet::Real { slot, index, length, flow, ecn }, &mut store.pool);
+            self.push(now, Packet::Real { slot, index, length, flow, hosts, ecn, dscp }, &mut store.pool);
         }
     }
 

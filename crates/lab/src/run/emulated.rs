@@ -10,7 +10,7 @@ pub use packets::{PacketFile, uncopied, unwritable_capture};
 pub use readings::{PathReading, PathReadings, WayReading};
 
 use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine, Hosts};
+use super::record::{DelayStatistics, Engine, Hosts, ShaperSummary};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::traffic::TrafficConfig;
@@ -71,8 +71,8 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     Ok(match reverse {
         None => path.mirrored(),
         Some(link) => {
-            let LinkConfig { rate, loss, changes, .. } = link.config.clone();
-            let back = BackLink { rate, loss, changes, limit: link.limit, queue: link.queue.clone() };
+            let LinkConfig { rate, loss, changes, shaper, .. } = link.config.clone();
+            let back = BackLink { rate, loss, changes, shaper, limit: link.limit, queue: link.queue.clone() };
             PathConfig { back: Some(back), ..path }
         }
     })
@@ -163,6 +163,9 @@ pub struct DirectionReport {
     pub mean_backlog_bytes: f64,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// The two queues of a link with a shaper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<ShaperSummary>,
     /// The packets of each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossTraffic>,
@@ -317,7 +320,8 @@ impl fmt::Display for DirectionReport {
             let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
             write!(out, ", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")?;
         }
-        write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))
+        write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))?;
+        self.shaper.map_or(Ok(()), |shaper| write!(out, "; {shaper}"))
     }
 }
 
@@ -369,6 +373,7 @@ impl DirectionReport {
             marks: own.map_or(link.marks, |own| own.marks),
             mean_backlog_bytes: link.mean_waiting_bytes,
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            shaper: ShaperSummary::of(link),
             cross: cross.collect(),
             queue,
         }

@@ -100,6 +100,7 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     record.notes.extend(over_quic(engine, resolved).map(Note::from));
     record.notes.extend(foreign_controls(resolved).map(Note::from));
     record.notes.extend(few_acknowledgements(resolved).map(Note::from));
+    record.notes.extend(resolved.shaper_notes().into_iter().map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
 }
@@ -197,6 +198,15 @@ fn constant_links(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     let Some((key, found)) = resolved.links.iter().find_map(changing) else { return Ok(()) };
     let found = format!("{found}, and theory describes links that stay as they are");
     let complaint = Complaint::new(key, found).accepted("one value for the whole run");
+    Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
+}
+
+/// Refuses links with a shaper.
+fn no_shaper(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let Some(link) = resolved.links.iter().find(|link| link.config.shaper.is_some()) else { return Ok(()) };
+    let found = "a shaper, which is a second queue, and theory describes one";
+    let complaint =
+        Complaint::new(format!("{}.shaper", link.table), found).accepted("a link without a shaper");
     Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
 }
 

@@ -229,6 +229,21 @@ pub const RUN: &[MetricReader<Summary>] = &[
     of(DELAY[4], |s| s.queueing_delay_s?.percentiles.p95),
     of(DELAY[5], |s| s.queueing_delay_s?.percentiles.p99),
     of(DELAY[6], |s| s.queueing_delay_s?.max),
+    of(Metric::count("shaper.queue_p99_packets", "p99 length of the shaper's queue", Packets).lower(), |s| {
+        real(Some(s.shaper?.queue_p99_packets))
+    }),
+    of(
+        Metric::count(
+            "shaper.link_queue_p99_packets",
+            "p99 length of the link's queue behind the shaper",
+            Packets,
+        )
+        .lower(),
+        |s| real(Some(s.shaper?.link_queue_p99_packets)),
+    ),
+    of(Metric::count("shaper.packets_dropped", "packets dropped by the shaper", Packets).lower(), |s| {
+        real(Some(s.shaper?.packets_dropped))
+    }),
     of(Metric::new("offered_bps", "mean rate that the link offered", BitRate), |s| s.offered_bps),
     of(delay("self_inflicted_delay_s", "self_inflicted_delay_s", "self-inflicted delay, p95"), |s| {
         s.self_inflicted_delay_s

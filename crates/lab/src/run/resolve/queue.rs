@@ -3,7 +3,7 @@
 use super::complaint::complaint;
 use super::room::RoomScale;
 use link::Limit;
-use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};
+use link::queue::{BuildError, Context, Isolation, POLICIES, PolicyConfig, Settings, Tins};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Threshold};
 use sim::TrafficPlan;
@@ -65,6 +65,19 @@ pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
         flows: set.flows.map(|flows| flows as usize),
         ecn: set.ecn,
         mark_above: set.mark_above.map(packets),
+        rtt: set.rtt,
+        isolation: set.isolation.map(|isolation| match isolation {
+            spec::Isolation::Flows => Isolation::Flows,
+            spec::Isolation::Hosts => Isolation::Hosts,
+            spec::Isolation::DualSrc => Isolation::DualSrc,
+            spec::Isolation::DualDst => Isolation::DualDst,
+            spec::Isolation::Triple => Isolation::Triple,
+        }),
+        tins: set.tins.map(|tins| match tins {
+            spec::Tins::BestEffort => Tins::BestEffort,
+            spec::Tins::Diffserv3 => Tins::Diffserv3,
+            spec::Tins::Diffserv4 => Tins::Diffserv4,
+        }),
     };
     PolicyConfig { policy: queue.kind.clone(), settings, mean_packet: scale.packet, assist: None }
 }

@@ -43,6 +43,17 @@ pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let help = "let the flow start earlier, or the run last longer";
             return misfit(flow, "start", found, format!("a time before {end}"), help);
         }
+        if flow.marking.sender > 0 || flow.marking.receiver > 0 {
+            let key = if flow.marking.sender > 0 { "sending_host" } else { "receiving_host" };
+            let found = "a host by name, and the emulated path has one host at each end".into();
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit(flow, key, found, "no name of a host", help);
+        }
+        if flow.is_quic() && flow.marking.dscp > 0 {
+            let found = format!("a DSCP of {} on packets of QUIC, which have none here", flow.marking.dscp);
+            let help = "leave it out, or write transport = \"tcp\", or use the simulator: --engine sim";
+            return misfit(flow, "dscp", found, "0", help);
+        }
         let jitter = flow.send_jitter;
         let usual = Host::Linux.default_of("send_jitter", flow.control.name.as_str());
         if jitter != Span::ZERO && Some(jitter) != usual {
