@@ -124,12 +124,10 @@ impl Path {
             bell: Arc::clone(&bell),
             clock,
             path_time,
-            forward: Box::new(lane(
-                &config,
-                config.link.clone(),
-                (&config.queue, config.limit),
-                "link loss",
-            )?),
+            forward: Box::new(
+                lane(&config, config.link.clone(), (&config.queue, config.limit), "link loss")?
+                    .with_classes(config.traffic_classes.clone()),
+            ),
             reverse: match &config.back {
                 Some(back) => {
                     let link = LinkConfig {

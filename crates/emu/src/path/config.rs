@@ -28,6 +28,8 @@ pub struct PathConfig {
     /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<(String, TrafficConfig)>,
+    /// The class (DSCP) of each source's packets, in the order of `traffic`; 0 where it is missing.
+    pub traffic_classes: Vec<u8>,
     /// Seed of the random streams.
     pub seed: u64,
     /// MTU of both devices, in bytes: the largest packet on the wire.
@@ -84,6 +86,7 @@ impl PathConfig {
             extra_delays: HashMap::new(),
             flow_ports: HashSet::new(),
             traffic: Vec::new(),
+            traffic_classes: Vec::new(),
             seed: 1,
             mtu: 1500,
             sample_every: None,

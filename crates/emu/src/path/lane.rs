@@ -67,7 +67,7 @@ pub(super) enum Packet {
     /// A segment of a stored packet.
     Real { slot: u32, index: u32, length: u32, flow: u32, hosts: (u32, u32), ecn: Ecn, dscp: u8 },
     /// A packet of cross traffic: it takes room and time and has no body.
-    Cross { length: u32, source: u32 },
+    Cross { length: u32, source: u32, dscp: u8 },
 }
 
 impl Datagram for Packet {
@@ -100,10 +100,8 @@ impl Datagram for Packet {
         }
     }
     fn dscp(&self) -> u8 {
-        match *self {
-            Self::Real { dscp, .. } => dscp,
-            Self::Cross { .. } => 0,
-        }
+        let (Self::Real { dscp, .. } | Self::Cross { dscp, .. }) = *self;
+        dscp
     }
     fn source(&self) -> Option<usize> {
         match *self {
@@ -217,6 +215,8 @@ pub(super) struct Lane {
     link: Link<Packet>,
     pace: Pace,
     sources: Vec<Source>,
+    /// The class (DSCP) of each source's packets.
+    classes: Vec<u8>,
     pub(super) flows: Flows,
     /// The number of real segments in the link.
     in_flight: u64,
@@ -226,12 +226,24 @@ impl Lane {
     /// Makes the direction over `link`, whose delay leaves room for `pace`, on a path with this base RTT. `ports`
     /// are the UDP ports of flows.
     pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span, ports: HashSet<u16>) -> Self {
-        Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt, ports), in_flight: 0 }
+        Self {
+            link,
+            pace,
+            sources: Vec::new(),
+            classes: Vec::new(),
+            flows: Flows::new(base_rtt, ports),
+            in_flight: 0,
+        }
     }
 
     /// Lets the changes of the link begin at `now`.
     pub(super) fn begin_changes(&mut self, now: Time) {
         self.link.begin_changes(now);
+    }
+
+    /// Sets the class of each source's packets.
+    pub(super) fn with_classes(self, classes: Vec<u8>) -> Self {
+        Self { classes, ..self }
     }
 
     /// Starts cross traffic.
@@ -256,7 +268,8 @@ impl Lane {
             && at <= now
         {
             let length = source.emit().get() as u32;
-            self.push(at, Packet::Cross { length, source: index }, pool);
+            let dscp = self.classes.get(index as usize).copied().unwrap_or_default();
+            self.push(at, Packet::Cross { length, source: index, dscp }, pool);
         }
     }
 

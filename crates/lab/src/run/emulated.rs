@@ -9,7 +9,7 @@ mod readings;
 pub use packets::{PacketFile, uncopied, unwritable_capture};
 pub use readings::{PathReading, PathReadings, WayReading};
 
-use super::engine::{Misfit, live, no_cell};
+use super::engine::{Misfit, live, no_cell, no_hosts};
 use super::record::{DelayStatistics, Engine, Hosts, ShaperSummary};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
@@ -32,6 +32,7 @@ pub const EVERY: Span = Span::from_millis(20);
 /// If the scenario has a wireless cell, a second link, users, or traffic on the way back.
 pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     no_cell(Engine::Live, resolved)?;
+    no_hosts(Engine::Live, resolved)?;
     let misfit = |key: String, found: String, accepted: &str, help: &str| {
         let complaint = Complaint::new(key, found).accepted(accepted).help(help);
         Err(Misfit { engine: Engine::Live, complaint })

@@ -210,6 +210,17 @@ fn no_shaper(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
 }
 
+/// Refuses names of hosts on cross traffic, whose packets have no addresses in the emulator.
+#[cfg(feature = "kernel")]
+pub(super) fn no_hosts(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let named = |traffic: &&::sim::TrafficPlan| traffic.marking.sender > 0 || traffic.marking.receiver > 0;
+    let Some(traffic) = resolved.traffic.iter().find(named) else { return Ok(()) };
+    let found =
+        format!("a host by name on \"{}\", whose packets have no address in the emulator", traffic.name);
+    let complaint = Complaint::new("traffic.sending_host", found).accepted("no name of a host");
+    Err(Misfit { engine, complaint: complaint.help("leave it out, or use the simulator: --engine sim") })
+}
+
 /// Refuses a wireless cell.
 #[cfg(feature = "kernel")]
 pub(super) fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {

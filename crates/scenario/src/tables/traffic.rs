@@ -244,7 +244,7 @@ pub(crate) const REPLAY: Keys = &[ANY, TRACE, TIMES, WAY, MARKING];
 /// The keys of kind "engset": also those of a flow, except the amount of data and the stop.
 pub(crate) const ENGSET: Keys = &[ANY, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES, MARKING];
 /// The keys of any kind, except those that "engset" shares with flows.
-pub(crate) const ALL_KINDS: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY];
+pub(crate) const ALL_KINDS: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY, MARKING];
 /// The keys of any kind.
 pub(crate) const TRAFFIC: Keys =
     &[ANY, STEADY_RATE, BURSTS, TRACE, TIMES, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES, MARKING];

@@ -1,7 +1,7 @@
 //! The parts of a scenario that neither the kernel, nor QUIC, nor the emulator can reproduce.
 
 use super::{path_config, sessions};
-use crate::run::engine::{Misfit, no_cell, no_users, one_queue};
+use crate::run::engine::{Misfit, no_cell, no_hosts, no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow, kernel_controls, load_module, quic_controls};
 use emu::EmuError;
@@ -15,6 +15,7 @@ const OTHER_FILES: u64 = 64;
 /// Refuses what the kernel and the emulator cannot reproduce.
 pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     no_cell(Engine::Live, resolved)?;
+    no_hosts(Engine::Live, resolved)?;
     one_queue(Engine::Live, resolved)?;
     no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     if resolved.acks.is_some() {
