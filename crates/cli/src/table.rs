@@ -61,6 +61,11 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             for traffic in record.summary.traffic.iter().filter(|_| answers.len() == 1) {
                 print::data(packets(record, traffic))?;
             }
+            if let Some(shaper) = &record.summary.shaper {
+                let label = answer.task.label();
+                let case = if label.is_empty() { String::new() } else { format!("{label}: ") };
+                print::data(format_args!("{case}{} shaper: {shaper}", record.summary.engine))?;
+            }
             if let Some(wlan) = &record.summary.wlan {
                 print::data(air(&answer.task.label(), record, wlan))?;
             }

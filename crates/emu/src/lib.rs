@@ -46,6 +46,7 @@
 
 mod attendant;
 pub mod children;
+mod class;
 mod ecn;
 mod entrance;
 mod error;

@@ -124,18 +124,17 @@ impl Path {
             bell: Arc::clone(&bell),
             clock,
             path_time,
-            forward: Box::new(lane(
-                &config,
-                config.link.clone(),
-                (&config.queue, config.limit),
-                "link loss",
-            )?),
+            forward: Box::new(
+                lane(&config, config.link.clone(), (&config.queue, config.limit), "link loss")?
+                    .with_classes(config.traffic_classes.clone()),
+            ),
             reverse: match &config.back {
                 Some(back) => {
                     let link = LinkConfig {
                         loss: back.loss,
                         jitter: config.link.jitter,
                         changes: back.changes.clone(),
+                        shaper: back.shaper.clone(),
                         ..LinkConfig::constant(back.rate, config.reverse_delay)
                     };
                     Direction::Limited(Box::new(lane(

@@ -40,6 +40,19 @@ pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), H
     })
 }
 
+/// Sets the class of a socket's packets to `peer`: the DSCP, 0 to 63 (`IP_TOS`, `IPV6_TCLASS`).
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_dscp(socket: &impl AsFd, peer: SocketAddr, dscp: u8) -> Result<(), HostError> {
+    let field = u32::from(dscp) << 2;
+    let socket = SockRef::from(socket);
+    match peer {
+        SocketAddr::V4(_) => socket.set_tos_v4(field).map_err(HostError::option("IP_TOS", field)),
+        SocketAddr::V6(_) => socket.set_tclass_v6(field).map_err(HostError::option("IPV6_TCLASS", field)),
+    }
+}
+
 /// Returns the current congestion control.
 ///
 /// # Errors

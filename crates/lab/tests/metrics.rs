@@ -50,6 +50,25 @@ rate = '80kbit/s'
 packet = '200B'
 ";
 
+/// A link with a shaper.
+const SHAPED: &str = "title = 't'
+duration = '4s'
+[link]
+rate = '10Mbit/s'
+queue.limit = '500 packets'
+shaper = { rate = '95%' }
+[[flow]]
+name = 'one'
+rtt = '40ms'
+[[flow]]
+name = 'other'
+rtt = '40ms'
+size = '100kB'
+[[flow]]
+name = 'third'
+rtt = '40ms'
+";
+
 /// A wireless cell whose limit moves.
 const CELL: &str = "title = 't'
 duration = '4s'
@@ -97,12 +116,12 @@ fn leaves(path: &str, json: &Value, found: &mut Vec<(String, Option<f64>)>) {
 #[test]
 fn each_number_of_a_summary_is_a_metric_and_is_read_as_it_stands_there() {
     let mut all_found = Vec::new();
-    for scenario in [SCENARIO, CELL] {
+    for scenario in [SCENARIO, CELL, SHAPED] {
         let summary = summary(scenario);
         let mut found = Vec::new();
         leaves("", &serde_json::to_value(&summary).unwrap(), &mut found);
         found.retain(|(path, _)| !NO_METRIC.contains(&path.split('.').next().unwrap()));
-        assert!(found.len() > 50, "{found:?}");
+        assert!(found.len() > 40, "{found:?}");
         for (path, number) in &found {
             assert!(described(path).is_some(), "{path} is in no list of metric.rs");
             assert_eq!(value(&summary, path), *number, "{path}");

@@ -1,12 +1,13 @@
 //! The link between two hosts, the same object in the simulator and in the emulator.
 //!
-//! A [`Link`] is loss, then a queue, then a serializer, then a delay line. Time is an argument of every call
+//! A [`Link`] is loss, then perhaps a shaper, then a queue, a serializer, and a delay line. Time is an argument of every call
 //! and never goes backwards; nothing here knows TCP, flows or IO.
 //!
 //! Reading order:
 //! - `packet.rs`: the terms; `link.rs`: the whole;
 //! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
 //!   arrival), `serializer.rs`, `delay.rs`;
+//! - a shaper in front: `shaper.rs`, `framing.rs`;
 //! - a link that changes: `changes.rs` (plain data), `capacity.rs` and `capacity/` (when packets leave),
 //!   `changing_fifo.rs`, `freshness.rs` (the age of what has left);
 //! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `class_delays.rs`, `loss_episodes.rs`,
@@ -40,6 +41,7 @@ mod changing_fifo;
 mod class_delays;
 mod delay;
 mod fifo;
+mod framing;
 #[cfg(fuzzing)]
 pub mod fuzzing {
     //! Access for the fuzz targets (`--cfg fuzzing`).
@@ -59,11 +61,13 @@ pub mod queue;
 mod queueing_delay;
 mod serializer;
 mod served_queue;
+mod shaper;
 mod source_meters;
 pub mod traffic;
 
 pub use class_delays::ClassDelays;
 pub use delay::DelayLine;
+pub use framing::{Cells, Framing};
 pub use histogram::Histogram;
 pub use link::{Admission, HeldPacket, Link, LinkConfig};
 pub use loss_episodes::{LossEpisodes, SynchronizedLosses};
@@ -74,4 +78,5 @@ pub use queue::{Limit, Queue};
 pub use queueing_delay::QueueingDelay;
 pub use serializer::Serializer;
 pub use served_queue::ServedQueue;
+pub use shaper::{ShaperConfig, ShaperReport};
 pub use source_meters::{SourceMeters, SourceReport, SourcesReport};

@@ -13,7 +13,8 @@ use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter};
 use crate::queue::{self, BuildError, PolicyConfig};
-use crate::{Backlog, Datagram, DropReason, Limit, Queue, Serializer, SourceMeters};
+use crate::shaper::Shaper;
+use crate::{Backlog, Datagram, DropReason, Limit, Queue, Serializer, ShaperConfig, SourceMeters};
 pub use held::HeldPacket;
 use propagation::Propagation;
 use queued::Queued;
@@ -35,13 +36,17 @@ pub struct LinkConfig {
     pub jitter: Span,
     /// The changes over time.
     pub changes: Changes,
+    /// The shaper in front of the link's queue; `None`: packets come straight to the queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<Box<ShaperConfig>>,
 }
 
 impl LinkConfig {
     /// Creates the properties of a link that loses nothing and never changes.
     #[must_use]
     pub fn constant(rate: Rate, delay: Span) -> Self {
-        Self { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO, changes: Changes::default() }
+        let (loss, jitter, changes) = (Fraction::ZERO, Span::ZERO, Changes::default());
+        Self { rate, delay, loss, jitter, changes, shaper: None }
     }
 }
 
@@ -84,7 +89,8 @@ pub enum Admission {
 }
 
 impl<P: Datagram + Send + 'static> Link<P> {
-    /// Creates a drop-tail link. The random loss draws from `stream`.
+    /// Creates a drop-tail link. The random loss draws from `stream`. Only [`make_with`](Link::make_with) puts a shaper in
+    /// front.
     #[must_use]
     pub fn drop_tail(config: &LinkConfig, limit: Limit, stream: Stream) -> Self {
         let discipline = match ChangingServer::new(config.rate, &config.changes, &stream, Time::ZERO) {
@@ -97,7 +103,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Creates a link with the queue policy `queue`.
     #[must_use]
     pub fn queued(config: &LinkConfig, queue: Box<dyn Queue<HeldPacket<P>>>, stream: Stream) -> Self {
-        let queued = Queued::new(queue, config.rate, &config.changes, &stream);
+        let queued = Queued::new(queue, config, &stream);
         Self::with(config, Discipline::Queued(queued), stream)
     }
 
@@ -123,6 +129,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let seed = stream.clone().integer(0, u64::MAX);
         let context = queue.context(limit, config.rate, Stream::new(seed, "queue"));
         let built = queue::build_with(&queue.policy, &queue.settings, context)?;
+        if let Some(shaper) = &config.shaper {
+            let shaper = Shaper::make(shaper, Stream::new(seed, "shaper"))?;
+            let queued = Queued::new(built, config, &stream).behind(shaper);
+            return Ok(Self::with(config, Discipline::Queued(queued), stream));
+        }
         // A marking threshold needs the queue itself: a departure known on arrival cannot mark the packet.
         Ok(if queue.policy == queue::DROP_TAIL && queue.settings.mark_above.is_none() {
             Self::drop_tail(config, limit, stream)
@@ -306,18 +317,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
             return;
         }
         let Discipline::Queued(queued) = &mut self.discipline else { return };
-        let held = HeldPacket::new(now, packet);
-        if queued.is_free(now) {
-            // The packet goes straight to the free wire, so the backlog does not change.
-            if let Some(held) = queued.queue.pass(now, held, &mut log) {
-                queued.serve(now, held);
-            }
-        } else {
-            let before = queued.queue.backlog();
-            queued.queue.enqueue(now, held, &mut log);
-            meter.waiting(before, now);
-            queued.joined(now);
-        }
+        let before = queued.backlog();
+        queued.arrive(now, HeldPacket::new(now, packet), &mut log);
+        meter.waiting(before, now);
     }
 
     /// Returns the next packet that has arrived at the far end by `now`, in the order of arrival.
@@ -379,7 +381,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         match &self.discipline {
             Discipline::Fifo(fifo) => fifo.backlog(),
             Discipline::ChangingFifo(fifo) => fifo.backlog(),
-            Discipline::Queued(queued) => queued.queue.backlog(),
+            Discipline::Queued(queued) => queued.backlog(),
         }
     }
 
@@ -396,7 +398,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let Self { meter, sources, .. } = self;
         while let Some(due) = queued.due().filter(|due| *due <= now) {
-            if let Some((held, service)) = queued.in_service.take() {
+            let left = queued.departed(due);
+            let departed = left.is_some();
+            if let Some((held, service)) = left {
                 queued.served(&service, held.scalable, meter);
                 if held.marked {
                     meter.marked();
@@ -408,9 +412,6 @@ impl<P: Datagram + Send + 'static> Link<P> {
                 }
                 self.line.push(arrives, held.packet);
             }
-            if !queued.takes_next(due) {
-                continue;
-            }
             let mut log = |held: HeldPacket<P>, reason| {
                 meter.dropped(reason);
                 if let Some(sources) = sources.as_mut() {
@@ -418,12 +419,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
                 }
                 drops(held.packet, reason);
             };
-            let before = queued.queue.backlog();
-            let next = queued.queue.dequeue(due, &mut log);
+            let before = queued.backlog();
+            queued.go_on(due, departed, &mut log);
             meter.waiting(before, due);
-            if let Some(next) = next {
-                queued.serve(due, next);
-            }
         }
     }
 }

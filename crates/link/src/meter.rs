@@ -3,6 +3,7 @@
 
 use crate::capacity::ChangingServer;
 use crate::{Backlog, ClassDelays, DropReason, Occupancy, QueueingDelay, SourcesReport};
+use crate::{Backlog, DropReason, Occupancy, QueueingDelay, ShaperReport, SourcesReport};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.
@@ -80,6 +81,8 @@ pub struct LinkReport {
     pub conservation: Conservation,
     /// The part of the report that only a link has whose rate changes.
     pub changing: Option<ChangingReport>,
+    /// The two queues of a link with a shaper; `None` without one.
+    pub shaper: Option<ShaperReport>,
     /// The packets of each source of cross traffic, and all others; `None` if the link does not
     /// [count](crate::Link::meter_sources) by source.
     pub sources: Option<SourcesReport>,
@@ -187,7 +190,7 @@ impl Meter {
         let part = |packet: &Service| packet.departs.min(now).since(packet.starts.max(self.since));
         let busy = Span::from_nanos(self.busy_nanos(rate) as u64) + sending.map_or(Span::ZERO, part);
         let (drops, arrivals) = (self.total_drops, self.total_arrivals);
-        LinkState { backlog, drops, arrivals, busy, rate, changing: None }
+        LinkState { backlog, drops, arrivals, busy, rate, changing: None, shaped: None }
     }
 
     /// Counts a packet that has left. Calls come in the order of departure.
@@ -226,7 +229,8 @@ impl Meter {
         let busy = time(taken);
         let changing =
             Some(Changing { offered: Bytes::new(offered as u64), possible: time(offered), drains });
-        LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate, changing }
+        let (drops, arrivals) = (self.total_drops, self.total_arrivals);
+        LinkState { backlog, drops, arrivals, busy, rate, changing, shaped: None }
     }
 
     /// Closes the measured interval at `end`, with `held` packets still inside, for a link whose rate changes.
@@ -322,6 +326,7 @@ impl Meter {
                 held,
             },
             changing: None,
+            shaper: None,
             sources: None,
             classes: None,
         }
@@ -344,6 +349,8 @@ pub struct LinkState {
     pub rate: Rate,
     /// The part of the state that only a link has whose rate changes.
     pub changing: Option<Changing>,
+    /// The time that a shaper takes to send its backlog; `None` without one.
+    pub shaped: Option<Span>,
 }
 
 /// The state of a link whose rate changes.
@@ -361,6 +368,8 @@ impl LinkState {
     /// Returns the time that it takes to send the backlog.
     #[must_use]
     pub fn queueing_delay(&self) -> Span {
-        self.changing.map_or_else(|| self.rate.serialization(self.backlog.bytes), |changing| changing.drains)
+        let drains = self.changing.map(|changing| changing.drains);
+        let drains = drains.unwrap_or_else(|| self.rate.serialization(self.backlog.bytes));
+        self.shaped.map_or(drains, |shaped| drains.max(shaped))
     }
 }

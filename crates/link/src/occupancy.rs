@@ -43,7 +43,8 @@ impl Occupancy {
     }
 
     /// Returns the integral of waiting packets over time, in nanoseconds.
-    pub(crate) fn packet_nanos(&self) -> u128 {
+    #[must_use]
+    pub fn packet_nanos(&self) -> u128 {
         (0u128..).zip(&self.nanos).map(|(packets, nanos)| packets * u128::from(*nanos)).sum()
     }
 

@@ -37,6 +37,17 @@ pub trait Datagram {
         0
     }
 
+    /// Returns the keys of the hosts that send and receive it. Packets with the same key come from, or go to, the same
+    /// host. By default every flow has two hosts of its own.
+    fn hosts(&self) -> (u64, u64) {
+        (self.flow_key(), self.flow_key())
+    }
+
+    /// Returns its DSCP (RFC 2474), 0 to 63; 0 is best effort.
+    fn dscp(&self) -> u8 {
+        0
+    }
+
     /// Returns the index of the source of cross traffic that sent it; `None` if it is not cross traffic.
     fn source(&self) -> Option<usize> {
         None

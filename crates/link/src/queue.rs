@@ -5,6 +5,8 @@
 //! that all policies share), `flows.rs` (queues per flow, served in turn), then the policies, `drop_tail.rs` first.
 
 mod adaptive_red;
+mod cake;
+mod cobalt;
 mod codel;
 mod drop_head;
 mod drop_tail;
@@ -18,6 +20,8 @@ mod settings;
 mod store;
 
 pub use adaptive_red::{AdaptiveRed, AdaptiveRedParameters};
+pub use cake::{Cake, CakeParameters, Isolation, Tins};
+pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{Codel, CodelParameters};
 pub use drop_head::DropHead;
 pub use drop_tail::DropTail;
@@ -28,7 +32,7 @@ pub use pie::{Pie, PieParameters};
 pub use red::{LengthUnit, Red, RedParameters};
 pub use settings::{BuildError, PolicyConfig, Settings};
 
-use crate::{Backlog, Datagram, DropReason};
+use crate::{Backlog, Datagram, DropReason, Framing};
 use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Rate, Time};
@@ -112,6 +116,8 @@ pub struct Context {
     pub rate: Rate,
     /// Mean length of a packet on the wire.
     pub mean_packet: Bytes,
+    /// The rule for the length of a packet on the medium, which counts against the rate.
+    pub framing: Framing,
     /// The stream that random policies draw from.
     pub stream: Stream,
 }
@@ -123,7 +129,7 @@ impl Context {
     /// Creates a context with packets of [`MEAN_PACKET`](Context::MEAN_PACKET).
     #[must_use]
     pub fn new(limit: Limit, rate: Rate, stream: Stream) -> Self {
-        Self { limit, rate, mean_packet: Self::MEAN_PACKET, stream }
+        Self { limit, rate, mean_packet: Self::MEAN_PACKET, framing: Framing::default(), stream }
     }
 
     /// Returns the link's rate in mean packets per second.
@@ -289,6 +295,20 @@ impl<P: Datagram + Send + 'static> Policy<P> {
                 "ecn",
             ],
             build: |settings, context| Ok(Box::new(DualPi2::new(settings.dualpi2()?, context))),
+        },
+        Policy {
+            name: "cobalt",
+            summary: "CoDel that takes its drops back step by step, and BLUE for flows that do not answer",
+            source: "Linux sch_cake",
+            settings: &["target", "interval", "ecn"],
+            build: |settings, context| Ok(Box::new(Cobalt::new(settings.cobalt(context.rate), context))),
+        },
+        Policy {
+            name: "cake",
+            summary: "a queue and a COBALT per flow, even shares of hosts and of their flows, classes by DSCP",
+            source: "Linux sch_cake",
+            settings: &["rtt", "isolation", "tins", "ecn"],
+            build: |settings, context| Ok(Box::new(Cake::new(settings.cake(), context))),
         },
     ];
 }

@@ -51,7 +51,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 /// the field with which the packet came decides.
 fn in_order(policy: &str, last: &mut BTreeMap<u64, u64>, packet: &Probe, came: Ecn) -> bool {
     let line = match policy {
-        "fq-codel" | "fq-pie" => packet.flow,
+        "fq-codel" | "fq-pie" | "cake" => packet.flow,
         "dualpi2" => u64::from(matches!(came, Ecn::Scalable | Ecn::Marked)),
         _ => 0,
     };
@@ -82,7 +82,8 @@ proptest! {
                 now = now.saturating_add(gap);
                 let mut gone: Vec<(Probe, Option<DropReason>)> = Vec::new();
                 if let Operation::Arrive(_, length, flow, ecn) = *operation {
-                    let packet = Probe { id: next_id, flow, length, ecn };
+                    let (host, dscp) = (flow / 2, [0, 8, 46, 0, 34][flow as usize]);
+                    let packet = Probe { id: next_id, flow, host, length, ecn, dscp };
                     next_id += 1;
                     inside.insert(packet.id, packet);
                     let mut log = |packet, why| gone.push((packet, Some(why)));
@@ -137,7 +138,7 @@ fn paced(packets: impl IntoIterator<Item = (u64, u64, u64, bool)>) -> Vec<(Time,
     let packet = |(id, (gap, length, flow, capable))| {
         now += gap;
         let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
-        (at(now), Probe { id, flow, length, ecn })
+        (at(now), Probe { flow, length, ecn, ..common::plain(id) })
     };
     (0..).zip(packets).map(packet).collect()
 }
@@ -274,7 +275,7 @@ fn packets_that_come_marked_are_spared_but_not_counted() {
     let config = LinkConfig::constant(Rate::from_bps(8_000_000), Span::ZERO);
     let arrivals: Vec<_> =
         (0..2000).map(|id| (at(id * 1_400_000), Probe { ecn: Ecn::Marked, ..common::plain(id) })).collect();
-    for policy in ["red", "codel", "fq-codel"] {
+    for policy in ["red", "codel", "fq-codel", "cobalt", "cake"] {
         let mut link =
             Link::make(&config, policy, Limit::Packets(300), Stream::new(5, "loss")).expect("registered");
         link.begin_measuring(at(0));

@@ -45,10 +45,13 @@ fn every_policy_takes_its_own_settings_and_no_others() {
         step_threshold: Some(StepThreshold::Packets(5)),
         classic_protection: Some(0.2),
         drop_on_overload: Some(false),
+        rtt: Some(Span::from_millis(30)),
+        isolation: Some(queue::Isolation::Hosts),
+        tins: Some(queue::Tins::BestEffort),
     };
     // `given` knows all keys, and every key belongs to some policy.
     let keys: Vec<_> = all.given().collect();
-    assert_eq!(keys.len(), 22);
+    assert_eq!(keys.len(), 25);
     assert!(keys.iter().all(|key| POLICIES.iter().any(|policy| policy.settings.contains(key))));
     for policy in POLICIES {
         assert!(policy.settings.iter().all(|key| keys.contains(key)), "{}", policy.name);
@@ -100,6 +103,7 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("dualpi2", Settings { coupling: Some(256), ..none }),
         ("dualpi2", Settings { classic_protection: Some(-0.1), ..none }),
         ("dualpi2", Settings { classic_protection: Some(f64::NAN), ..none }),
+        ("cake", Settings { rtt: Some(Span::from_micros(19)), ..none }),
     ] {
         assert!(made(name, &settings).is_err(), "{name} {settings:?}");
     }

@@ -59,7 +59,7 @@ impl Default for Link {
 
 impl Default for Reverse {
     fn default() -> Self {
-        Self { rate: OverTime::default(), queue: Queue::default(), loss: Loss::NONE }
+        Self { rate: OverTime::default(), queue: Queue::default(), shaper: None, loss: Loss::NONE }
     }
 }
 

@@ -58,6 +58,7 @@ impl Serialize for Flow {
                 "cell" if self.cell.is_some() => map.serialize_entry(key, &self.cell)?,
                 _ => {
                     self.hash(key, is_optional.then_some(&usual), &mut map)?;
+                    self.marking.hash(key, is_optional.then_some(&usual.marking), &mut map)?;
                     own_ends.hash(key, is_optional.then_some(&usual_ends), &mut map)?;
                 }
             }

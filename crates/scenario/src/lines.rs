@@ -6,8 +6,8 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread,
-    Stack, StepThreshold, Theory, Threshold, Volume, WindowVariant,
+    Direction, FlowChoice, Framing, Isolation, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer,
+    ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Tins, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -177,7 +177,7 @@ written!(Span, Rate, Bytes, Fraction, Limit, Volume => quoted);
 written!(bool, u64, u32, i32, usize => plain);
 written!(
     Host, Theory, Stack, Column, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
-    WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection => word
+    WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection, Framing, Isolation, Tins => word
 );
 
 impl Written for RecordedFlows {
@@ -312,6 +312,15 @@ impl Written for StepThreshold {
         match self {
             Self::Time(time) => time.written(),
             Self::Packets(packets) => Limit::Packets(*packets).written(),
+        }
+    }
+}
+
+impl Written for ShaperRate {
+    fn written(&self) -> String {
+        match self {
+            Self::Rate(rate) => rate.written(),
+            Self::Share(share) => share.written(),
         }
     }
 }

@@ -29,17 +29,21 @@ const OTHER_WORDS: &[(&str, &str)] = &[
 
 /// Features of other tools that this one lacks: the name there, the nearest word here, and the help text.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    (
-        "cake",
-        "fq-codel",
-        "CAKE is not there; it is a shaper with flow queues: \"fq-codel\" behind the link's rate is nearest",
-    ),
     ("fq", "fq-codel", "\"fq-codel\" is nearest; fq's pacing is flow.pacing = true"),
     ("sfq", "fq-codel", "SFQ is not there: \"fq-codel\" has a queue for each flow, too"),
-    ("fq_cobalt", "fq-codel", "COBALT is not there: \"fq-codel\" is nearest"),
-    ("cobalt", "codel", "COBALT is not there: \"codel\" is nearest"),
+    ("fq_cobalt", "cake", "write \"cake\", which has a COBALT for each flow"),
     ("dualq", "dualpi2", "write \"dualpi2\""),
     ("pi2", "dualpi2", "PI2 alone is not there: \"dualpi2\" serves classic flows as PI2 does"),
+    ("triple_isolate", "triple", "write \"triple\""),
+    ("dual_srchost", "dual-src", "write \"dual-src\""),
+    ("dual_dsthost", "dual-dst", "write \"dual-dst\""),
+    ("srchost", "dual-src", "\"dual-src\" is nearest: it also shares evenly among the flows of a host"),
+    ("dsthost", "dual-dst", "\"dual-dst\" is nearest: it also shares evenly among the flows of a host"),
+    ("flowblind", "flows", "CAKE without flow queues is not there: \"cobalt\" has one queue"),
+    ("diffserv8", "diffserv4", "CAKE's eight tins are not there: \"diffserv4\" is nearest"),
+    ("precedence", "diffserv4", "CAKE's eight tins are not there: \"diffserv4\" is nearest"),
+    ("htb", "shaper", "HTB without classes is link.shaper, with any queue: [link.shaper] rate, queue"),
+    ("tbf", "shaper", "TBF without its burst is link.shaper, with any queue: [link.shaper] rate, queue"),
     ("pfifo", "drop-tail", "write \"drop-tail\" with a limit in packets"),
     ("bfifo", "drop-tail", "write \"drop-tail\" with a limit in bytes"),
     ("pfifo_fast", "drop-tail", "write \"drop-tail\" with a limit in packets"),
@@ -165,9 +169,9 @@ mod tests {
     #[test]
     fn what_other_tools_have_leads_to_what_is_nearest_here() {
         let queues = ["drop-tail", "codel", "fq-codel"];
-        assert!(did_you_mean("CAKE", queues).is_some_and(|help| help.contains("\"fq-codel\"")));
+        assert!(did_you_mean("SFQ", queues).is_some_and(|help| help.contains("\"fq-codel\"")));
         assert!(did_you_mean("pfifo-fast", queues).is_some_and(|help| help.contains("\"drop-tail\"")));
         // The help appears only if the nearest word is a candidate.
-        assert_eq!(did_you_mean("cake", ["rate", "delay"]), None);
+        assert_eq!(did_you_mean("sfq", ["rate", "delay"]), None);
     }
 }

@@ -69,6 +69,12 @@ const SECTIONS: &[Section] = &[
         groups: &[("", tables::QUEUE)],
     },
     Section {
+        heading: "`shaper` of a link",
+        table: "link.shaper",
+        intro: "",
+        groups: &[("", tables::SHAPER)],
+    },
+    Section {
         heading: "`reverse` of a link",
         table: "link.reverse",
         intro: "",
@@ -129,6 +135,7 @@ const SECTIONS: &[Section] = &[
             ("The two ends", &[tables::ends::ENDS]),
             ("Windows", &[tables::flow::WINDOWS]),
             ("Losses and timeouts", &[tables::flow::LOSSES]),
+            ("Hosts and class", &[tables::marking::MARKING]),
         ],
     },
     Section {

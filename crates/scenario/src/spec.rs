@@ -10,12 +10,15 @@ pub use crate::changes::{GilbertElliott, Loss, Outage, OverTime, PacketNumbers};
 pub use crate::tables::cell_queue::{AirtimeLimits, Alt, CellQueue, Ebdp, Sizing};
 pub use crate::tables::flow::Flow;
 pub use crate::tables::link::{Link, Queue, QueueSettings, Reverse};
+pub use crate::tables::marking::Marking;
+pub use crate::tables::shaper::Shaper;
 pub use crate::tables::top::{Live, Model, Record, Scenario};
 pub use crate::tables::traffic::{Pattern, Replay, Sessions, Traffic};
 pub use crate::tables::wlan::{Access, Backhaul, Categories, CellWay, Saturated, Station, Wlan};
 pub use crate::values::{
-    AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, FlowChoice, Limit,
-    RecordedFlows, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Volume,
+    AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, FlowChoice, Framing,
+    Isolation, Limit, RecordedFlows, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory,
+    Threshold, Tins, Volume,
 };
 pub use transport::{
     BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use std::fmt;
 pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, WindowVariant};
-use units::{Bytes, Fraction, Span};
+use units::{Bytes, Fraction, Rate, Span};
 
 /// `transport = …` of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -165,6 +165,56 @@ pub enum Column {
     Measures,
     /// Payload received since the start; recorded only on request.
     Data,
+}
+
+/// `rate = …` of a shaper.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShaperRate {
+    /// This rate.
+    Rate(Rate),
+    /// A share such as "95%" of the link's rate.
+    Share(Fraction),
+}
+
+/// `framing = …` of a shaper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Framing {
+    /// Bytes as they are.
+    None,
+    /// ATM cells.
+    Atm,
+    /// PTM's code.
+    Ptm,
+}
+
+/// `isolation = …` of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Flows.
+    Flows,
+    /// Pairs of hosts.
+    Hosts,
+    /// Sending hosts, and the flows of each.
+    DualSrc,
+    /// Receiving hosts, and the flows of each.
+    DualDst,
+    /// Both.
+    Triple,
+}
+
+/// `tins = …` of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tins {
+    /// One for all packets.
+    BestEffort,
+    /// Best effort, bulk and voice.
+    Diffserv3,
+    /// Best effort, bulk, video and voice.
+    Diffserv4,
 }
 
 /// A length of the average queue.

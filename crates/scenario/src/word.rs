@@ -3,7 +3,7 @@
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FigureEngine, LossDetection, Recovery, Stack, Theory, WindowVariant,
+    Direction, FigureEngine, Framing, Isolation, LossDetection, Recovery, Stack, Theory, Tins, WindowVariant,
 };
 
 /// A value that is written as a word.
@@ -36,6 +36,9 @@ words! {
     AfterCollision: "eifs" Eifs, "difs" Difs;
     Category: "be" Be, "bk" Bk, "vi" Vi, "vo" Vo;
     CellDirection: "down" Down, "up" Up;
+    Framing: "none" None, "atm" Atm, "ptm" Ptm;
+    Isolation: "triple" Triple, "dual-src" DualSrc, "dual-dst" DualDst, "hosts" Hosts, "flows" Flows;
+    Tins: "diffserv3" Diffserv3, "diffserv4" Diffserv4, "besteffort" BestEffort;
     FigureEngine: "model" Model, "sim" Sim, "live" Live;
 }
 

@@ -4,8 +4,8 @@ use crate::lines::{Lines, Written};
 use crate::read::default_flow;
 use crate::spec::{
     Access, AirtimeLimits, Alt, Backhaul, Categories, Category, CellDirection, CellQueue, CellWay, Direction,
-    Ebdp, Flow, Link, OverTime, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing, Station,
-    Traffic, Transport, Wlan,
+    Ebdp, Flow, Link, Marking, OverTime, Pattern, Queue, Replay, Reverse, Scenario, Sessions, Sizing,
+    Station, Traffic, Transport, Wlan,
 };
 use crate::table::Table;
 use crate::tables::ends::Ends;
@@ -143,6 +143,7 @@ impl Flow {
         self.write(&Self { transport: Transport { sack: true, ..usual.transport }, ..usual.clone() }, lines);
         lines.differs("transport", &self.carrier, &usual.carrier);
         lines.differs("access_rate", &self.access_rate, &usual.access_rate);
+        self.marking.write(&usual.marking, lines);
         let mut ends = Ends { host: self.transport.host };
         // Without pauses their interval has no meaning, so it is left out.
         if ends.host.pause == Span::ZERO {
@@ -203,6 +204,7 @@ impl Traffic {
         lines.some("stop", self.stop.as_ref());
         path(&self.path, names, &mut lines);
         direction(self.direction, &mut lines);
+        self.marking.write(&Marking::default(), &mut lines);
         lines
     }
 }
@@ -220,6 +222,7 @@ impl Replay {
         lines.some("stop", self.stop.as_ref());
         path(&self.path, names, &mut lines);
         direction(self.direction, &mut lines);
+        self.marking.write(&Marking::default(), &mut lines);
         lines
     }
 }

@@ -67,7 +67,7 @@ mod watched;
 
 pub use outcome::{AccessReport, BATCHES, CellReport, FlowReport, Outcome, SessionsReport, TooLarge};
 pub use plan::{
-    CellPlace, CellPlan, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, Plan, QueuePlan,
+    CellPlace, CellPlan, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, Marking, Plan, QueuePlan,
     SessionSize, SessionsPlan, SizerPlan, StationPlan, Topology, TrafficPlan, UplinkPlan, UplinkSource,
 };
 pub use recorder::{FlowView, NoRecorder, Recorder};

@@ -8,6 +8,7 @@
 mod assisted;
 mod cell;
 mod lines;
+mod markings;
 mod network;
 mod tight;
 mod watched;
@@ -15,6 +16,7 @@ mod watched;
 pub(crate) use assisted::AssistedLink;
 pub(crate) use cell::WirelessCell;
 pub(crate) use lines::Lines;
+pub(crate) use markings::Markings;
 pub(crate) use network::Network;
 pub(crate) use tight::TightLink;
 pub(crate) use watched::{Seen, Watched, ways_back};

@@ -1,5 +1,6 @@
 //! The packets that links carry in a simulation.
 
+use crate::plan::Marking;
 use crate::tagged::Tagged;
 use link::{Datagram, Ecn};
 use units::{Bytes, Time};
@@ -29,6 +30,8 @@ pub(crate) struct Packet {
     /// The packet's position on its route in a network; its station in a cell.
     pub(crate) hop: u32,
     pub(crate) kind: Kind,
+    /// Its hosts and its class, which a medium sets where a queue may look at them.
+    pub(crate) marking: Marking,
 }
 
 /// A packet behind the last queue: a segment or an acknowledgement that nothing can drop any more.
@@ -52,7 +55,7 @@ impl Packet {
     /// Makes a segment of a flow.
     #[inline]
     pub(crate) fn segment(flow: u32, length: u32, segment: Tagged, sent: Time) -> Self {
-        Self { flow, length, segment, sent, hop: 0, kind: Kind::Segment }
+        Self { flow, length, segment, sent, hop: 0, kind: Kind::Segment, marking: Marking::default() }
     }
 
     /// Makes a packet of cross traffic that the source `source` sends at `sent`.
@@ -75,6 +78,17 @@ impl Datagram for Packet {
             Kind::Cross => self.segment.number() << 33,
         };
         u64::from(self.flow) | other
+    }
+    fn hosts(&self) -> (u64, u64) {
+        // A host with a number of its own differs from every flow's key.
+        let host = |number: u8| match number {
+            0 => self.flow_key(),
+            _ => u64::from(number) << 56 | 1 << 55,
+        };
+        (host(self.marking.sender), host(self.marking.receiver))
+    }
+    fn dscp(&self) -> u8 {
+        self.marking.dscp
     }
     fn source(&self) -> Option<usize> {
         (self.kind == Kind::Cross).then(|| self.segment.number() as usize)

@@ -127,6 +127,8 @@ pub struct FlowPlan {
     /// more than this rate. The host holds back segments that the line has no room for, as a host with byte queue
     /// limits does.
     pub access_rate: Option<Rate>,
+    /// The hosts and the class of its packets.
+    pub marking: Marking,
 }
 
 impl FlowPlan {
@@ -161,8 +163,20 @@ impl FlowPlan {
             handshake: false,
             transport: Transport::default(),
             access_rate: None,
+            marking: Marking::default(),
         }
     }
+}
+
+/// The hosts and the class of a flow's packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Marking {
+    /// The number of the sending host, from 1; 0: a host of the flow's own.
+    pub sender: u8,
+    /// The number of the receiving host, from 1; 0: a host of the flow's own.
+    pub receiver: u8,
+    /// The DSCP, 0 to 63.
+    pub dscp: u8,
 }
 
 /// An Engset population: each user thinks, sends a drawn amount over a fresh connection until all of it is
@@ -229,4 +243,6 @@ pub struct TrafficPlan {
     pub config: TrafficConfig,
     /// The links its packets cross, in order.
     pub route: Vec<usize>,
+    /// The hosts and the class of its packets.
+    pub marking: Marking,
 }

@@ -123,7 +123,7 @@ impl<R: Recorder> Simulation<R> {
             link.meter_sources(plan.traffic.len(), plan.topology.links()[0].config.delay);
         }
         let lines = Lines::new(plan.connections().map(|flow| flow.base_rtt));
-        let tight = TightLink::new(link, lines, plan.loss_episodes());
+        let tight = TightLink::new(link, lines, &plan);
         let LinkPlan { queue, config, .. } = &plan.topology.links()[0];
         let router = queue.assist.as_deref().map(|name| {
             link::assist::build(name, config.rate).expect("the plan names an assist of the registry")

@@ -9,7 +9,8 @@ use std::str::FromStr;
 use units::{Bytes, Fraction, Rate, Span};
 
 /// The options that only a link without a scenario has.
-const OWN: [&str; 7] = ["rate", "rate_back", "delay", "queue", "loss", "cross", "mtu"];
+const OWN: [&str; 9] =
+    ["rate", "rate_back", "delay", "queue", "shaper", "shaper_queue", "loss", "cross", "mtu"];
 
 /// The options of `tightlink enter`.
 #[derive(Debug, Args)]
@@ -54,6 +55,12 @@ pub(crate) struct EmulateOptions {
     /// --delay, and at least 10packets). Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
+    /// A shaper in front of the queue, in each direction: a rate, or a share of the link's such as 95%
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) shaper: Option<ShaperChoice>,
+    /// The shaper's queue, written as --queue, e.g. "fq-codel, 1000packets" (default: cake with 4 MiB)
+    #[arg(long, value_name = "QUEUE", requires = "shaper", allow_hyphen_values = true)]
+    pub(crate) shaper_queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%
     #[arg(long, default_value = "0%", allow_hyphen_values = true)]
     pub(crate) loss: Fraction,
@@ -202,6 +209,26 @@ pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> cla
             emulate.error(error.kind(), before(command))
         }
         _ => error,
+    }
+}
+
+/// The rate of a shaper as typed: a rate, or a share of the link's.
+#[derive(Clone, Debug)]
+pub(crate) struct ShaperChoice(pub(crate) String);
+
+impl FromStr for ShaperChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let some = match text.trim_end().ends_with('%') {
+            true => text.parse::<Fraction>().map(|share| share > Fraction::ZERO),
+            false => text.parse::<Rate>().map(|rate| rate > Rate::ZERO),
+        };
+        match some {
+            Ok(true) => Ok(Self(text.to_owned())),
+            Ok(false) => Err("nothing would pass; write a share such as 95%, or a rate".into()),
+            Err(error) => Err(format!("{error}; or a share of the link's rate such as 95%")),
+        }
     }
 }
 

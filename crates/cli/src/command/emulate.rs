@@ -84,7 +84,8 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     for line in emulated.lines() {
         print::talk(line);
     }
-    for note in resolved.notes.iter().chain(&emulated.notes) {
+    let of_shapers = resolved.shaper_notes();
+    for note in resolved.notes.iter().chain(&of_shapers).chain(&emulated.notes) {
         print::talk(format_args!("note: {note}"));
     }
     if emulated.to_far.packets == 0 && emulated.packets_back == 0 && !options.program.is_empty() {

@@ -321,7 +321,7 @@ fn a_queue_given_as_a_word() {
     let set = |change: &str, words: &[&str]| told(&["run", "small.toml", "--set", change], words);
     set("link.queue=codel", &["help: write link.queue.kind=codel"]);
     set("link.queue=40 packets", &["help: write link.queue.limit=40 packets"]);
-    set("link.queue.kind=cake", &["unknown queue \"cake\"", "\"fq-codel\"", "nearest"]);
+    set("link.queue.kind=sfq", &["unknown queue \"sfq\"", "\"fq-codel\"", "queue for each flow"]);
     set("link.queue.kind=pfifo_fast", &["write \"drop-tail\""]);
     set("flow.control=dctcp", &["\"reno\"", "mark_above"]);
     set("flow.control=bbr2", &["\"bbr3\""]);
@@ -331,7 +331,7 @@ fn a_queue_given_as_a_word() {
         &["write { kind = \"codel\", limit = "],
     );
     told(&["keys", "l4s"], &["mark_above"]);
-    told(&["size", "--rate", "10Mbit/s", "--queue", "cake"], &["\"fq-codel\""]);
+    told(&["size", "--rate", "10Mbit/s", "--queue", "sfq"], &["\"fq-codel\""]);
     let place = Place::small();
     place.run(&["run", "small.toml", "--set", "link.queue.kind=codel"]).well();
 }

@@ -34,6 +34,8 @@ fn every_policy_takes_its_settings() {
         "kind = \"dualpi2\", target = \"10ms\", interval = \"15ms\", alpha = 0.15, beta = 3, coupling = 3, \
          step_threshold = \"800us\", classic_protection = \"20%\", drop_on_overload = false, ecn = true",
         "kind = \"dualpi2\", step_threshold = \"5 packets\"",
+        "kind = \"cobalt\", target = \"2ms\", interval = \"50ms\", ecn = false",
+        "kind = \"cake\", rtt = \"30ms\", isolation = \"dual-src\", tins = \"diffserv4\", ecn = false",
     ] {
         let summary = summary(&format!("{settings}, limit = \"100 packets\""));
         assert!(summary["utilization"].as_f64().unwrap() > 0.5, "{settings}: {summary}");
@@ -178,4 +180,105 @@ fn misspelt_names_of_controls_and_slow_starts_are_guessed() {
 fn the_list_of_policies_tells_their_settings() {
     let listed = Place::new().run(&["list", "queues"]).well().out;
     assert!(listed.contains("target, interval, quantum, flows, ecn"), "{listed}");
+}
+
+/// A path with a shaper in front of a deep queue, two hosts with ten flows and one, and a call.
+const HOME: &str = "title = 'home'
+duration = '20s'
+warmup = '5s'
+[link]
+rate = '10Mbit/s'
+delay = '10ms'
+queue = { limit = '1000 packets' }
+shaper = { rate = '95%' }
+[[flow]]
+name = 'many'
+control = 'cubic'
+count = 10
+sending_host = 'laptop'
+[[flow]]
+name = 'one'
+control = 'cubic'
+sending_host = 'desk'
+[[traffic]]
+name = 'call'
+kind = 'cbr'
+rate = '80kbit/s'
+packet = '200B'
+dscp = 'ef'
+";
+
+fn home(changes: &[&str]) -> Value {
+    let place = Place::new();
+    place.write("home.toml", HOME);
+    let set = changes.iter().flat_map(|change| ["--set", change]);
+    let line: Vec<&str> = ["run", "home.toml", "--json"].into_iter().chain(set).collect();
+    place.run(&line).well().summaries().remove(0)
+}
+
+#[test]
+fn a_shaper_with_cake_keeps_the_modem_empty_hosts_even_and_a_call_short() {
+    let summary = home(&[]);
+    let number =
+        |path: &str| summary.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+    assert!(number("/shaper/link_queue_p99_packets") < 2.0, "{summary}");
+    let flows = summary["flows"].as_array().unwrap();
+    let goodput = |begins: &str| -> f64 {
+        let of = flows.iter().filter(|flow| flow["name"].as_str().unwrap().starts_with(begins));
+        of.map(|flow| flow["goodput_bps"].as_f64().unwrap()).sum()
+    };
+    let (many, one) = (goodput("many"), goodput("one"));
+    assert!((many - one).abs() < 0.03 * (many + one), "{many} {one}");
+    // Two packets of 1514 bytes at 9.5 Mbit/s take 2.6 ms.
+    assert!(number("/traffic/0/delay_s/p99") < 0.0026, "{summary}");
+    // Without a shaper that shapes, the modem's queue fills and the call waits.
+    let slack = home(&["link.shaper.rate=20Mbit/s"]);
+    let number = |path: &str| slack.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+    assert!(number("/shaper/link_queue_p99_packets") > 100.0 && number("/traffic/0/delay_s/p99") > 0.1);
+}
+
+#[test]
+fn what_is_wrong_with_a_shaper_or_a_marking_is_told_with_its_place() {
+    let place = Place::new();
+    place.write("home.toml", HOME);
+    let told = |set: &str, words: &[&str]| {
+        place.run(&["run", "home.toml", "--set", set]).failed(2, words);
+    };
+    told("link.shaper.rate=0%", &["link.shaper.rate", "zero"]);
+    told("link.shaper.rate=120%", &["link.shaper.rate", "100"]);
+    told(
+        "link.shaper.overhead=300B",
+        &["link.shaper.overhead: 300B", "accepted: a size from \"0B\" to \"256B\""],
+    );
+    told("link.shaper.framing=vdsl", &["link.shaper.framing", "\"none\", \"atm\", \"ptm\""]);
+    told("link.shaper.queue.kind=rod", &["link.shaper.queue.kind: unknown queue \"rod\"", "cake"]);
+    told(
+        "link.shaper.queue.quantum=300B",
+        &["link.shaper.queue.quantum", "\"cake\" has no such setting", "rtt, isolation"],
+    );
+    told("link.shaper.queue.rtt=1us", &["link.shaper.queue.rtt", "20us or more"]);
+    told("link.shaper.queue.tins=diffserv8", &["link.shaper.queue.tins", "\"diffserv3\"", "eight tins"]);
+    told("link.shaper.queue.isolation=triple-isolate", &["link.shaper.queue.isolation", "write \"triple\""]);
+    told("link.shaper.queue.limit=100B", &["link.shaper.queue.limit: room for 100B", "1500B"]);
+    told(
+        "link.shaper.burst=10kB",
+        &["link.shaper.burst: unknown key", "rate, queue, overhead, mpu, framing"],
+    );
+    told("flow.dscp=64", &["flow[0].dscp: 64", "a whole number from 0 to 63"]);
+    told("flow.dscp=gold", &["flow[0].dscp: unknown \"gold\"", "\"ef\""]);
+    place
+        .run(&["run", "home.toml", "--engine", "model"])
+        .failed(1, &["link.shaper", "a shaper, which is a second queue"]);
+}
+
+#[test]
+fn a_shaper_that_does_not_shape_and_tins_without_marks_are_explained() {
+    let place = Place::new();
+    place.write("home.toml", HOME);
+    let notes = |set: &str| place.run(&["run", "home.toml", "--set", set]).well().err;
+    assert!(notes("link.shaper.rate=10Mbit/s").contains("note: link.shaper: it lets 10Mbit/s through"));
+    let plain = HOME.replace("dscp = 'ef'\n", "");
+    place.write("home.toml", plain);
+    assert!(notes("link.shaper.queue.tins=diffserv4").contains("note: tins: no packet has a dscp"));
+    assert!(!notes("seed=2").contains("tins"));
 }

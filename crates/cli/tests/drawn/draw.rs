@@ -29,13 +29,16 @@ pub struct Drawn {
 /// The scenario of `set` and `index`.
 pub fn drawn(set: &str, index: u64, reach: Reach) -> Drawn {
     let name = format!("{set} {index}");
-    let mut draw = Draw { stream: Stream::new(index, set), reach, end: 0.0, trace: None };
+    let own = Stream::new(index, &format!("{set} shaper"));
+    let mut draw = Draw { stream: Stream::new(index, set), own, reach, end: 0.0, trace: None };
     let text = draw.scenario(&name);
     Drawn { name, text, trace: draw.trace }
 }
 
 struct Draw {
     stream: Stream,
+    /// The stream of later keys, so that the others stay as they were.
+    own: Stream,
     reach: Reach,
     /// The duration, seconds.
     end: f64,
@@ -88,6 +91,9 @@ impl Draw {
             .unwrap();
             let queue = self.queue(rate, delay);
             writeln!(text, "queue = {queue}").unwrap();
+            if self.own.chance(0.2) {
+                self.shaper(&mut text);
+            }
             if self.chance(0.15) {
                 writeln!(text, "loss = {:.6}", self.log(1e-4, 1e-2)).unwrap();
             }
@@ -173,6 +179,28 @@ impl Draw {
         }
         if reverse && self.chance(0.3) {
             text.push_str("direction = \"reverse\"\n");
+        }
+        self.marking(text);
+    }
+
+    /// A shaper from well below the link's rate to just above it, with any queue and any framing.
+    fn shaper(&mut self, text: &mut String) {
+        let percent = self.own.integer(60, 100);
+        let kinds = ["drop-tail", "fq-codel", "cobalt", "cake", "cake"];
+        let kind = kinds[self.own.integer(0, 4) as usize];
+        let framing = ["none", "atm", "ptm"][self.own.integer(0, 2) as usize];
+        let (overhead, packets) = (self.own.integer(0, 48), self.own.integer(100, 1000));
+        writeln!(text, "shaper = {{ rate = \"{percent}%\", overhead = \"{overhead}B\", framing = \"{framing}\", queue = {{ kind = \"{kind}\", limit = \"{packets} packets\" }} }}").unwrap();
+    }
+
+    /// Now and then a class, and where hosts may have names, a host.
+    fn marking(&mut self, text: &mut String) {
+        if self.own.chance(0.2) {
+            let dscp = ["\"ef\"", "\"cs1\"", "\"af41\"", "1", "63"][self.own.integer(0, 4) as usize];
+            writeln!(text, "dscp = {dscp}").unwrap();
+        }
+        if self.reach == Reach::Sim && self.own.chance(0.2) {
+            writeln!(text, "sending_host = \"host-{}\"", self.own.integer(1, 2)).unwrap();
         }
     }
 

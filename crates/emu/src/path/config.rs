@@ -4,7 +4,7 @@ use crate::EmuError;
 use link::changes::Changes;
 use link::queue::{BuildError, PolicyConfig};
 use link::traffic::{Pattern, TrafficConfig};
-use link::{Limit, LinkConfig};
+use link::{Limit, LinkConfig, ShaperConfig};
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Complaint, Rate, Span};
 
@@ -28,6 +28,8 @@ pub struct PathConfig {
     /// Unresponsive cross traffic through the same queue, each with its name, which selects its random stream. Times
     /// count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<(String, TrafficConfig)>,
+    /// The class (DSCP) of each source's packets, in the order of `traffic`; 0 where it is missing.
+    pub traffic_classes: Vec<u8>,
     /// Seed of the random streams.
     pub seed: u64,
     /// MTU of both devices, in bytes: the largest packet on the wire.
@@ -50,6 +52,8 @@ pub struct BackLink {
     pub loss: units::Fraction,
     /// Its changes over time.
     pub changes: Changes,
+    /// The shaper in front of its queue, if there is one.
+    pub shaper: Option<Box<ShaperConfig>>,
     /// The room in its queue.
     pub limit: Limit,
     /// A policy of [`link::queue::POLICIES`] and its settings.
@@ -82,6 +86,7 @@ impl PathConfig {
             extra_delays: HashMap::new(),
             flow_ports: HashSet::new(),
             traffic: Vec::new(),
+            traffic_classes: Vec::new(),
             seed: 1,
             mtu: 1500,
             sample_every: None,
@@ -94,8 +99,8 @@ impl PathConfig {
     #[must_use]
     pub fn mirrored(self) -> Self {
         let (rate, loss) = (self.link.rate, self.link.loss);
-        let changes = self.link.changes.clone();
-        let back = BackLink { rate, loss, changes, limit: self.limit, queue: self.queue.clone() };
+        let (changes, shaper) = (self.link.changes.clone(), self.link.shaper.clone());
+        let back = BackLink { rate, loss, changes, shaper, limit: self.limit, queue: self.queue.clone() };
         Self { back: Some(back), ..self }
     }
 
@@ -165,7 +170,7 @@ impl PathConfig {
         let back = self.back.as_ref().map(|back| (&back.queue, back.limit, back.rate));
         let queues = std::iter::once((&self.queue, self.limit, self.link.rate)).chain(back);
         for (queue, limit, rate) in queues {
-            match queue.check(limit, rate) {
+            match queue.check(limit, rate).and_then(|()| self.check_shapers()) {
                 Ok(()) => {}
                 Err(BuildError::UnknownPolicy { name }) => {
                     let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
@@ -202,6 +207,11 @@ impl PathConfig {
             );
         }
         Ok(())
+    }
+
+    fn check_shapers(&self) -> Result<(), BuildError> {
+        let back = self.back.iter().filter_map(|back| back.shaper.as_ref());
+        self.link.shaper.iter().chain(back).try_for_each(|shaper| shaper.check())
     }
 
     fn room(&self, limit: Limit) -> Bytes {

@@ -7,13 +7,13 @@
 //! of one super-packet leave in one write. So the first packet of a group is on time and those behind it are early by
 //! at most `GROUP`.
 
-use crate::ecn;
 use crate::flow::{FlowKey, Flows};
 use crate::pool::Pool;
 use crate::segment::{HEADERS_MAX, Split};
 use crate::tap::Tap;
 use crate::tun::{Tun, WriteOutcome};
 use crate::vnet::{VNET_LEN, VnetHeader};
+use crate::{class, ecn};
 use link::traffic::Source;
 use link::{Datagram, Ecn, Histogram, Link};
 use std::collections::HashSet;
@@ -65,9 +65,9 @@ pub(super) const EASE_MAX: Span = LEAD;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packet {
     /// A segment of a stored packet.
-    Real { slot: u32, index: u32, length: u32, flow: u32, ecn: Ecn },
+    Real { slot: u32, index: u32, length: u32, flow: u32, hosts: (u32, u32), ecn: Ecn, dscp: u8 },
     /// A packet of cross traffic: it takes room and time and has no body.
-    Cross { length: u32, source: u32 },
+    Cross { length: u32, source: u32, dscp: u8 },
 }
 
 impl Datagram for Packet {
@@ -92,6 +92,16 @@ impl Datagram for Packet {
             // Each source of cross traffic has a key of its own, which no real flow has.
             Self::Cross { source, .. } => u64::from(source) << 33,
         }
+    }
+    fn hosts(&self) -> (u64, u64) {
+        match *self {
+            Self::Real { hosts: (source, destination), .. } => (u64::from(source), u64::from(destination)),
+            Self::Cross { .. } => (self.flow_key(), self.flow_key()),
+        }
+    }
+    fn dscp(&self) -> u8 {
+        let (Self::Real { dscp, .. } | Self::Cross { dscp, .. }) = *self;
+        dscp
     }
     fn source(&self) -> Option<usize> {
         match *self {
@@ -205,6 +215,8 @@ pub(super) struct Lane {
     link: Link<Packet>,
     pace: Pace,
     sources: Vec<Source>,
+    /// The class (DSCP) of each source's packets.
+    classes: Vec<u8>,
     pub(super) flows: Flows,
     /// The number of real segments in the link.
     in_flight: u64,
@@ -214,12 +226,24 @@ impl Lane {
     /// Makes the direction over `link`, whose delay leaves room for `pace`, on a path with this base RTT. `ports`
     /// are the UDP ports of flows.
     pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span, ports: HashSet<u16>) -> Self {
-        Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt, ports), in_flight: 0 }
+        Self {
+            link,
+            pace,
+            sources: Vec::new(),
+            classes: Vec::new(),
+            flows: Flows::new(base_rtt, ports),
+            in_flight: 0,
+        }
     }
 
     /// Lets the changes of the link begin at `now`.
     pub(super) fn begin_changes(&mut self, now: Time) {
         self.link.begin_changes(now);
+    }
+
+    /// Sets the class of each source's packets.
+    pub(super) fn with_classes(self, classes: Vec<u8>) -> Self {
+        Self { classes, ..self }
     }
 
     /// Starts cross traffic.
@@ -244,7 +268,8 @@ impl Lane {
             && at <= now
         {
             let length = source.emit().get() as u32;
-            self.push(at, Packet::Cross { length, source: index }, pool);
+            let dscp = self.classes.get(index as usize).copied().unwrap_or_default();
+            self.push(at, Packet::Cross { length, source: index, dscp }, pool);
         }
     }
 
@@ -260,12 +285,13 @@ impl Lane {
         };
         let packet = &store.scratch[VNET_LEN..frame.length];
         let (flow, ecn) = (self.flows.number(FlowKey::of(packet), now), ecn::of(packet));
+        let (hosts, dscp) = (class::hosts(packet), class::dscp(packet));
         let slot = store.pool.store(&mut store.scratch, frame.length, split, flow);
         for index in 0..split.count() {
             let length = split.wire_len(index);
             self.flows.arrived(flow, length);
             self.in_flight += 1;
-            self.push(now, Packet::Real { slot, index, length, flow, ecn }, &mut store.pool);
+            self.push(now, Packet::Real { slot, index, length, flow, hosts, ecn, dscp }, &mut store.pool);
         }
     }
 

@@ -53,10 +53,11 @@ fn a_marked_segment_is_written_with_ce_and_its_neighbours_are_not() {
 
 #[test]
 fn a_queue_sees_and_sets_the_field_of_real_packets_only() {
-    let mut packet = Packet::Real { slot: 0, index: 0, length: 1500, flow: 0, ecn: Ecn::Capable };
+    let mut packet =
+        Packet::Real { slot: 0, index: 0, length: 1500, flow: 0, hosts: (1, 2), ecn: Ecn::Capable, dscp: 0 };
     packet.mark();
     assert_eq!(packet.ecn(), Ecn::Marked);
-    let mut cross = Packet::Cross { length: 1500, source: 0 };
+    let mut cross = Packet::Cross { length: 1500, source: 0, dscp: 0 };
     cross.mark();
     assert_eq!(cross.ecn(), Ecn::NotCapable);
 }

@@ -9,8 +9,8 @@ mod readings;
 pub use packets::{PacketFile, uncopied, unwritable_capture};
 pub use readings::{PathReading, PathReadings, WayReading};
 
-use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine, Hosts};
+use super::engine::{Misfit, live, no_cell, no_hosts};
+use super::record::{DelayStatistics, Engine, Hosts, ShaperSummary};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::traffic::TrafficConfig;
@@ -32,6 +32,7 @@ pub const EVERY: Span = Span::from_millis(20);
 /// If the scenario has a wireless cell, a second link, users, or traffic on the way back.
 pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     no_cell(Engine::Live, resolved)?;
+    no_hosts(Engine::Live, resolved)?;
     let misfit = |key: String, found: String, accepted: &str, help: &str| {
         let complaint = Complaint::new(key, found).accepted(accepted).help(help);
         Err(Misfit { engine: Engine::Live, complaint })
@@ -71,8 +72,8 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     Ok(match reverse {
         None => path.mirrored(),
         Some(link) => {
-            let LinkConfig { rate, loss, changes, .. } = link.config.clone();
-            let back = BackLink { rate, loss, changes, limit: link.limit, queue: link.queue.clone() };
+            let LinkConfig { rate, loss, changes, shaper, .. } = link.config.clone();
+            let back = BackLink { rate, loss, changes, shaper, limit: link.limit, queue: link.queue.clone() };
             PathConfig { back: Some(back), ..path }
         }
     })
@@ -170,6 +171,9 @@ pub struct DirectionReport {
     /// The same of the packets of all other flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classic_delay_s: Option<DelayStatistics>,
+    /// The two queues of a link with a shaper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<ShaperSummary>,
     /// The packets of each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossTraffic>,
@@ -330,7 +334,8 @@ impl fmt::Display for DirectionReport {
             delay("L4S packets", l4s)?;
             delay("others", classic)?;
         }
-        write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))
+        write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))?;
+        self.shaper.map_or(Ok(()), |shaper| write!(out, "; {shaper}"))
     }
 }
 
@@ -384,6 +389,7 @@ impl DirectionReport {
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
             l4s_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.scalable)),
             classic_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.classic)),
+            shaper: ShaperSummary::of(link),
             cross: cross.collect(),
             queue,
         }

@@ -100,6 +100,7 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     record.notes.extend(over_quic(engine, resolved).map(Note::from));
     record.notes.extend(foreign_controls(resolved).map(Note::from));
     record.notes.extend(few_acknowledgements(resolved).map(Note::from));
+    record.notes.extend(resolved.shaper_notes().into_iter().map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
 }
@@ -198,6 +199,26 @@ fn constant_links(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     let found = format!("{found}, and theory describes links that stay as they are");
     let complaint = Complaint::new(key, found).accepted("one value for the whole run");
     Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
+}
+
+/// Refuses links with a shaper.
+fn no_shaper(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let Some(link) = resolved.links.iter().find(|link| link.config.shaper.is_some()) else { return Ok(()) };
+    let found = "a shaper, which is a second queue, and theory describes one";
+    let complaint =
+        Complaint::new(format!("{}.shaper", link.table), found).accepted("a link without a shaper");
+    Err(Misfit { engine, complaint: complaint.help("use the simulator: --engine sim") })
+}
+
+/// Refuses names of hosts on cross traffic, whose packets have no addresses in the emulator.
+#[cfg(feature = "kernel")]
+pub(super) fn no_hosts(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let named = |traffic: &&::sim::TrafficPlan| traffic.marking.sender > 0 || traffic.marking.receiver > 0;
+    let Some(traffic) = resolved.traffic.iter().find(named) else { return Ok(()) };
+    let found =
+        format!("a host by name on \"{}\", whose packets have no address in the emulator", traffic.name);
+    let complaint = Complaint::new("traffic.sending_host", found).accepted("no name of a host");
+    Err(Misfit { engine, complaint: complaint.help("leave it out, or use the simulator: --engine sim") })
 }
 
 /// Refuses a wireless cell.

@@ -247,6 +247,21 @@ pub const RUN: &[MetricReader<Summary>] = &[
     of(delay("classic_delay_s.p99", "classic_delay_p99_s", "p99 wait of classic packets"), |s| {
         s.classic_delay_s?.percentiles.p99
     }),
+    of(Metric::count("shaper.queue_p99_packets", "p99 length of the shaper's queue", Packets).lower(), |s| {
+        real(Some(s.shaper?.queue_p99_packets))
+    }),
+    of(
+        Metric::count(
+            "shaper.link_queue_p99_packets",
+            "p99 length of the link's queue behind the shaper",
+            Packets,
+        )
+        .lower(),
+        |s| real(Some(s.shaper?.link_queue_p99_packets)),
+    ),
+    of(Metric::count("shaper.packets_dropped", "packets dropped by the shaper", Packets).lower(), |s| {
+        real(Some(s.shaper?.packets_dropped))
+    }),
     of(Metric::new("offered_bps", "mean rate that the link offered", BitRate), |s| s.offered_bps),
     of(delay("self_inflicted_delay_s", "self_inflicted_delay_s", "self-inflicted delay, p95"), |s| {
         s.self_inflicted_delay_s

@@ -5,6 +5,7 @@ mod acks;
 mod host;
 mod note;
 mod percentiles;
+mod shaper;
 mod summary;
 mod times;
 mod traffic;
@@ -15,6 +16,7 @@ pub use acks::{AckRow, AckSeries};
 pub use host::{HostSummary, Hosts};
 pub use note::Note;
 pub use percentiles::Percentiles;
+pub use shaper::ShaperSummary;
 pub use summary::{
     DelayStatistics, Departures, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics,
     SessionsSummary, Summary,

@@ -13,6 +13,7 @@ mod place;
 mod queue;
 mod room;
 mod series;
+mod shaper;
 mod spread;
 mod trace;
 mod traffic;
@@ -186,11 +187,13 @@ fn resolve_checked(scenario: &Scenario, files: &dyn Files) -> Result<Resolved, V
     let changes::LinkNumbers { links: numbers, contents: of_links, notes: of_rates } =
         changes::read(scenario, files)?;
     let directions = Directions::new(&scenario.links, &numbers);
-    let flows = flow::flows(scenario, &directions);
-    let Unresponsive { traffic, mut contents, mut notes } = traffic::traffic(scenario, files, &directions)?;
+    let hosts = shaper::Hosts::new(scenario)?;
+    let flows = flow::flows(scenario, &directions, &hosts);
+    let Unresponsive { traffic, mut contents, mut notes } =
+        traffic::traffic(scenario, files, &directions, &hosts)?;
     contents.extend(of_links);
     notes.extend(of_rates);
-    let sessions = traffic::sessions(scenario, &directions);
+    let sessions = traffic::sessions(scenario, &directions, &hosts);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
     let links = match &scenario.wlan {

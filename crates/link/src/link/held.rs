@@ -37,6 +37,14 @@ impl<P: Datagram> Datagram for HeldPacket<P> {
         self.packet.flow_key()
     }
 
+    fn hosts(&self) -> (u64, u64) {
+        self.packet.hosts()
+    }
+
+    fn dscp(&self) -> u8 {
+        self.packet.dscp()
+    }
+
     fn source(&self) -> Option<usize> {
         self.packet.source()
     }

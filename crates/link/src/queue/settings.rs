@@ -6,8 +6,8 @@
 mod pi;
 
 use super::{
-    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, RedParameters,
-    StepThreshold,
+    AdaptiveRedParameters, CakeParameters, CobaltParameters, CodelParameters, Context, FqCodelParameters,
+    Isolation, LengthUnit, RedParameters, StepThreshold, Tins,
 };
 use crate::Limit;
 use serde::Serialize;
@@ -18,9 +18,9 @@ use units::{Bytes, Rate, Span};
 /// The settings of all policies; an absent one has the policy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Settings {
-    /// Target queueing delay: CoDel and FQ-CoDel 5 ms, PIE, FQ-PIE and DualPI2 15 ms, adaptive RED 5 ms.
+    /// Target queueing delay: CoDel, FQ-CoDel and COBALT 5 ms, PIE, FQ-PIE and DualPI2 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
-    /// CoDel and FQ-CoDel: the time for which the delay may exceed the target, 100 ms. Others: the time between
+    /// CoDel, FQ-CoDel and COBALT: the time for which the delay may exceed the target, 100 ms. Others: the time between
     /// updates; PIE and FQ-PIE 15 ms, DualPI2 16 ms, adaptive RED 500 ms.
     pub interval: Option<Span>,
     /// PIE and FQ-PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
@@ -71,6 +71,12 @@ pub struct Settings {
     /// DualPI2: true if overload drops packets, the default; otherwise the queues grow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_on_overload: Option<bool>,
+    /// CAKE: the round-trip time of the flows, 100 ms. Its target delay is a 20th of this.
+    pub rtt: Option<Span>,
+    /// CAKE: the parties that have even shares, hosts and their flows.
+    pub isolation: Option<Isolation>,
+    /// CAKE: the classes of packets, three.
+    pub tins: Option<Tins>,
 }
 
 /// The policy of a queue, its settings, and the expected packets. A value made from a policy's name has the defaults.
@@ -192,6 +198,8 @@ fn within<T: fmt::Display>(
 impl Settings {
     /// The shortest interval between updates, or of a search for packets to drop.
     const INTERVAL_LEAST: Span = Span::from_micros(1);
+    /// The shortest round-trip time of CAKE, whose 20th is the target.
+    const RTT_LEAST: Span = Span::from_micros(20);
     /// The most queues that FQ-CoDel makes: the number that Linux allows.
     const FLOWS_MAX: usize = 65_536;
 
@@ -201,6 +209,7 @@ impl Settings {
         let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, mark_above, .. } =
             self;
         let rest = self.given_of_pi();
+        let Self { rtt, isolation, tins, .. } = self;
         [
             ("target", target.is_some()),
             ("interval", interval.is_some()),
@@ -217,6 +226,9 @@ impl Settings {
             ("flows", flows.is_some()),
             ("ecn", ecn.is_some()),
             ("mark_above", mark_above.is_some()),
+            ("rtt", rtt.is_some()),
+            ("isolation", isolation.is_some()),
+            ("tins", tins.is_some()),
         ]
         .into_iter()
         .chain(rest)
@@ -235,6 +247,12 @@ impl Settings {
         let share = "above 0, at most 1";
         let is_share = |value: &f64| *value > 0.0 && *value <= 1.0;
         let often = "1us or more: a shorter one would be over many times between two packets";
+        within(
+            "rtt",
+            self.rtt,
+            |span| *span >= Self::RTT_LEAST,
+            "20us or more, so that the target is 1us or more",
+        )?;
         within("interval", self.interval, |span| *span >= Self::INTERVAL_LEAST, often)?;
         within("max_probability", self.max_probability, is_share, share)?;
         within("weight", self.weight, is_share, share)?;
@@ -320,6 +338,22 @@ impl Settings {
             codel: self.codel(),
             quantum: self.quantum.unwrap_or(defaults.quantum),
             flows: self.flows.unwrap_or(defaults.flows),
+        }
+    }
+
+    pub(super) fn cobalt(&self, rate: Rate) -> CobaltParameters {
+        let target = self.target.unwrap_or(CobaltParameters::TARGET);
+        let interval = self.interval.unwrap_or(CobaltParameters::INTERVAL);
+        CobaltParameters::at(rate, target, interval, self.ecn.unwrap_or(true))
+    }
+
+    pub(super) fn cake(&self) -> CakeParameters {
+        let defaults = CakeParameters::default();
+        CakeParameters {
+            rtt: self.rtt.unwrap_or(defaults.rtt),
+            isolation: self.isolation.unwrap_or(defaults.isolation),
+            tins: self.tins.unwrap_or(defaults.tins),
+            ecn: self.ecn.unwrap_or(defaults.ecn),
         }
     }
 }

@@ -6,13 +6,15 @@ use tightlink_link::{Datagram, DropReason, Ecn, Limit, Link, Queue};
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
-/// A packet with a number, a flow and an ECN field.
+/// A packet with a number, a flow, a sending host, an ECN field and a DSCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub id: u64,
     pub flow: u64,
+    pub host: u64,
     pub length: u64,
     pub ecn: Ecn,
+    pub dscp: u8,
 }
 
 impl Datagram for Probe {
@@ -29,11 +31,17 @@ impl Datagram for Probe {
     fn flow_key(&self) -> u64 {
         self.flow
     }
+    fn hosts(&self) -> (u64, u64) {
+        (self.host, self.flow)
+    }
+    fn dscp(&self) -> u8 {
+        self.dscp
+    }
 }
 
 /// Packet `id` of flow 0: 1500 bytes, not capable of ECN.
 pub fn plain(id: u64) -> Probe {
-    Probe { id, flow: 0, length: 1500, ecn: Ecn::NotCapable }
+    Probe { id, flow: 0, host: 0, length: 1500, ecn: Ecn::NotCapable, dscp: 0 }
 }
 
 pub fn capable(id: u64) -> Probe {

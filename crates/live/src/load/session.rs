@@ -96,6 +96,8 @@ pub struct FlowConfig {
     pub pacing: Option<Rate>,
     /// The port of its TCP socket at the sender, and of its prober's UDP socket at the receiver; `None`: any.
     pub port: Option<u16>,
+    /// The class of its packets (DSCP), 0 to 63. Only TCP sets it.
+    pub dscp: u8,
 }
 
 impl FlowConfig {
@@ -113,6 +115,7 @@ impl FlowConfig {
             sizer: None,
             segment: Bytes::new(1500),
             pacing: None,
+            dscp: 0,
             port: None,
         }
     }

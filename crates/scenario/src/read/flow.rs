@@ -9,6 +9,7 @@ use crate::places;
 use crate::spec::{Flow, Spread};
 use crate::tables::ends::{Ends, EndsRead, access_rate};
 use crate::tables::flow::{FLOW, FlowContext, FlowRead};
+use crate::tables::marking::MarkingRead;
 use crate::tables::quic;
 use crate::tables::top::ROOT;
 use crate::tree::{Node, Value};
@@ -77,6 +78,7 @@ pub(super) fn transfers<'a>(
     };
     let mut read = FlowRead::read(&keys, &context);
     read.carrier = carrier;
+    read.marking = MarkingRead::read(&keys, ()).whole();
     read.name = keys.or("name", default_name, ValueAt::name);
     (read.control, read.access_rate) = (control, keys.among(FLOW).read("access_rate", access_rate));
     if let Some(users) = users {

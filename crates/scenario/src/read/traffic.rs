@@ -8,6 +8,7 @@ use crate::places;
 use crate::schema::{self, Keys as Known};
 use crate::spec::{Pattern, Replay, Traffic};
 use crate::tables;
+use crate::tables::marking::MarkingRead;
 use crate::tree::{Node, Value};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
@@ -117,6 +118,7 @@ fn one(
     let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     let pattern = pattern(keys, rate);
+    let marking = MarkingRead::read(keys, ()).whole();
     Some(Traffic {
         name: name?,
         pattern: pattern?,
@@ -126,6 +128,7 @@ fn one(
         stop: stop?,
         path: way.names?,
         direction: way.direction?,
+        marking: marking?,
     })
 }
 
@@ -137,6 +140,7 @@ fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: PartialWay) ->
     let from = keys.optional("from", ValueAt::text);
     let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
+    let marking = MarkingRead::read(keys, ()).whole();
     Some(Replay {
         entry,
         name: name?,
@@ -148,6 +152,7 @@ fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: PartialWay) ->
         stop: stop?,
         path: way.names?,
         direction: way.direction?,
+        marking: marking?,
     })
 }
 

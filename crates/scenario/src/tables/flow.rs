@@ -4,7 +4,9 @@
 use super::buffer::{SIZER, send_buffer, socket_buffer};
 use super::draft::FlowDraft;
 use super::ends::ENDS;
+use super::marking::{MARKING, Marking};
 use super::quic;
+use super::segments::{max_ssthresh, segment, ssthresh};
 use super::spread::{SPREAD, spread};
 use super::wlan::CellWay;
 use crate::cursor::ValueAt;
@@ -26,12 +28,14 @@ table! {
         pub carrier: Carrier = Carrier::default(),
         /// The rate of the sender's own line, on the wire; absent: without limit.
         pub access_rate: Option<Rate>,
+        /// The hosts and the class of its packets.
+        pub marking: Marking = Marking::default(),
         /// Its way in a cell, instead of `path` and `direction`.
         pub cell: Option<CellWay>,
     }
     read FlowRead |at, read, context: &FlowContext|;
     draft FlowDraft;
-    keys FLOW = [NAME, AMOUNT, PATH, CELL_WAY, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+    keys FLOW = [NAME, AMOUNT, PATH, CELL_WAY, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES, MARKING];
 
     /// The name of the flow.
     group NAME from KEY;
@@ -365,9 +369,6 @@ impl Flow {
 /// any number, but a burst of more than this is a mistake.
 const MOST_COUNTED: u64 = 1000;
 
-/// The longest IPv4 packet [rfc791:3.1].
-const LONGEST: Bytes = Bytes::new(65_535);
-
 /// The most flows and users, in one table and in all. More are a mistake.
 pub(crate) const MOST_FLOWS: u64 = 1_000_000;
 
@@ -401,48 +402,4 @@ fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
         return None;
     }
     Some(detection)
-}
-
-fn segment(at: &ValueAt<'_>, context: &FlowContext) -> Option<Bytes> {
-    let segment: Bytes = at.quantity("B")?;
-    let header = context.header;
-    if context.carrier == Carrier::Quic {
-        return quic::segment(at, segment, LONGEST);
-    }
-    let least = header.get() + 1;
-    if segment <= header {
-        let found = format!("a segment of {segment}, which its {header} of headers fill");
-        at.fault(found, format!("a size on the wire from \"{least}B\" to \"65535B\""), None);
-        return None;
-    }
-    if segment > LONGEST {
-        at.fault(
-            format!("a segment of {segment}"),
-            format!("a size on the wire from \"{least}B\" to \"65535B\""),
-            None,
-        );
-        return None;
-    }
-    Some(segment)
-}
-
-fn ssthresh(at: &ValueAt<'_>) -> Option<Option<Bytes>> {
-    if at.node.typed() == "unlimited" {
-        return Some(None);
-    }
-    at.sized("\"unlimited\", or a size such as \"64kB\"").map(Some)
-}
-
-/// Reads the window above which limited slow start grows more slowly. Other slow starts refuse the key.
-fn max_ssthresh(at: &ValueAt<'_>, slow_start: Option<&str>) -> Option<u64> {
-    let read = at.count("a max_ssthresh of zero: no growth at all")?;
-    match (at.key, slow_start) {
-        (Some(key), Some(slow_start)) if slow_start != "limited" => {
-            let found = format!("this key belongs to slow_start = \"limited\", not to \"{slow_start}\"");
-            let help = "leave it out, or write slow_start = \"limited\"".to_owned();
-            at.fault_from(key, found, "no max_ssthresh here", Some(help));
-            None
-        }
-        _ => Some(read),
-    }
 }

@@ -1,13 +1,14 @@
 //! `[link]`, its queue, and its other direction.
 
 use super::changes::{DELAY_OVER_TIME, LOSS, OUTAGE, RATE_OVER_TIME, delay, loss, outage, rate};
+use super::shaper::{SHAPER, Shaper, shaper};
 use crate::changes::{Loss, Outage, OverTime};
 use crate::cursor::{Keys, ValueAt};
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{self, KEY, OWN, RATE, ROOM, is_default};
 use crate::table::table;
 use crate::tree::Value;
-use crate::values::{Limit, StepThreshold, Threshold};
+use crate::values::{Isolation, Limit, StepThreshold, Threshold, Tins};
 use serde::Serialize;
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -45,6 +46,12 @@ table! {
     pub queue: Queue = queue(at) => {
         kind: "table", default: Required(QUEUE_WRITTEN),
         within: QUEUE,
+    }
+    /// a shaper in front of the queue, see [shapers](../guide/scenario.md#shapers). `rate` and `queue` of the link are
+    /// then those of the modem behind it
+    opt shaper: Shaper [serde(skip_serializing_if = "Option::is_none")] = shaper(at) => {
+        kind: "table with `rate`, `queue`, `overhead`, `mpu`, `framing`",
+        engines: "sim live", refused_by: "model", within: SHAPER,
     }
     /// each arriving packet is lost with this probability, whatever the queue holds. A table describes losses that
     /// come in bursts, by time, or to certain packets
@@ -100,6 +107,11 @@ table! {
         kind: "table", default: Required(QUEUE_WRITTEN),
         engines: "sim", refused_by: "model live", within: QUEUE,
     }
+    /// a shaper in front of the other direction's queue; it is not the link's own unless it is written again
+    opt shaper: Shaper [serde(skip_serializing_if = "Option::is_none")] = shaper(at) => {
+        kind: "table as for `shaper`",
+        engines: "sim", refused_by: "model live", within: SHAPER,
+    }
     /// each packet that arrives for the other direction is lost with this probability
     pub loss: Loss = loss(at) => {
         kind: "share below 1, or a table as for `loss`", default: Written("0"),
@@ -145,15 +157,15 @@ table! {
     /// queueing delay aimed at
     opt target: Span = at.above_zero("ms", "a target of zero: every packet would come too late") => {
         kind: "time above zero", default: Words("5 ms; `pie`, `fq-pie`, `dualpi2` 15 ms"),
-        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red",
+        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red cobalt",
         why: "`codel`: 5 % of the interval keeps the link busy. `pie`, `dualpi2`: the RFCs'. `adaptive-red`: ns-2's",
         from: "RFC 8289 (4.3), RFC 8033 (4.2), RFC 9332 (A.1), ns-2 `red.cc`",
     }
-    /// `codel`, `fq-codel`: how long the target may be exceeded; else the time between updates
+    /// `codel`, `fq-codel`, `cobalt`: how long the target may be exceeded; else the time between updates
     opt interval: Span = at.above_zero("ms", "an interval of zero") => {
         kind: "time, 1 us or more",
         default: Words("100 ms; `pie`, `fq-pie` 15 ms, `dualpi2` 16 ms, `adaptive-red` 500 ms"),
-        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red",
+        engines: "sim live", kinds: "codel fq-codel pie fq-pie dualpi2 adaptive-red cobalt",
         why: "`codel`: a base RTT of 100 ms, which most paths keep below. Others: the sources' times between updates",
         from: "RFC 8289 (4.2), RFC 8033 (4.2), Linux 6.17 `sch_dualpi2`, Floyd, Gummadi and Shenker 2001",
     }
@@ -233,7 +245,7 @@ table! {
     /// packets of flows with `ecn` are marked rather than dropped. `dualpi2` takes `true` only
     opt ecn: bool = at.boolean() => {
         kind: "`true`, `false`", default: Words("`true`"),
-        engines: "sim live", kinds: "red adaptive-red codel pie fq-codel fq-pie dualpi2",
+        engines: "sim live", kinds: "red adaptive-red codel pie fq-codel fq-pie dualpi2 cobalt cake",
         why: "a flow without `ecn` is not touched by it", from: "RFC 3168 (5), Linux `sch_fq_codel`",
     }
     /// step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if its flow has
@@ -285,6 +297,27 @@ table! {
         kind: "`true`, `false`", default: Words("`true`"),
         engines: "sim live", kinds: "dualpi2",
         why: "delay stays bounded", from: "RFC 9332 (4.2), Linux 6.17 `sch_dualpi2`",
+    }
+    /// round-trip time of the flows. The delay aimed at is a 20th of it, and at least the time of one and a half packets
+    opt rtt: Span [serde(skip_serializing_if = "Option::is_none")] = at.above_zero("ms", "a round-trip time of zero") => {
+        kind: "time, 20 us or more", default: Words("100 ms"),
+        engines: "sim live", kinds: "cake",
+        why: "most paths of the Internet are shorter", from: "Linux `sch_cake`",
+    }
+    /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts with
+    /// the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs of
+    /// hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
+    opt isolation: Isolation [serde(skip_serializing_if = "Option::is_none")] = at.word() => {
+        kind: r#"`"triple"`, `"dual-src"`, `"dual-dst"`, `"hosts"`, `"flows"`"#, default: Words("`triple`"),
+        engines: "sim live", kinds: "cake",
+        why: "one host with many flows does not push others aside", from: "Linux `sch_cake`",
+    }
+    /// classes of packets by `dscp`. Each goes before best effort within its share of the rate. `diffserv3`: bulk
+    /// (a 16th) and voice (a quarter). `diffserv4`: also video (a half). `besteffort`: one class
+    opt tins: Tins [serde(skip_serializing_if = "Option::is_none")] = at.word() => {
+        kind: r#"`"diffserv3"`, `"diffserv4"`, `"besteffort"`"#, default: Words("`diffserv3`"),
+        engines: "sim live", kinds: "cake",
+        why: "packets without a mark have all of the rate", from: "Linux `sch_cake`",
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::ends::ENDS;
 use super::flow::{Flow, LOSSES, PATH, SEGMENTS, WAY, WINDOWS};
+use super::marking::{MARKING, Marking};
 use super::spread::SPREAD;
 use crate::schema::DefaultValue::{Required, Words, Written};
-use crate::schema::{KEY, Keys, OWN, RATE, VOLUME};
+use crate::schema::{KEY, Keys, OWN, RATE, VOLUME, is_default};
 use crate::table::keys;
 use crate::values::{Direction, Spread, Volume};
 use serde::Serialize;
@@ -29,6 +30,9 @@ pub struct Traffic {
     pub path: Vec<String>,
     /// Its direction over the links.
     pub direction: Direction,
+    /// The hosts and the class of its packets.
+    #[serde(skip_serializing_if = "is_default")]
+    pub marking: Marking,
 }
 
 /// `kind = …` of a `[[traffic]]`, with the keys that belong to that kind.
@@ -77,6 +81,9 @@ pub struct Replay {
     pub path: Vec<String>,
     /// Its direction over the links.
     pub direction: Direction,
+    /// The hosts and the class of its packets.
+    #[serde(skip_serializing_if = "is_default")]
+    pub marking: Marking,
 }
 
 /// One `[[traffic]]` of kind "engset": users who think, send over a fresh connection, and think again.
@@ -229,15 +236,15 @@ keys! {
 }
 
 /// The keys of kind "cbr" or "poisson".
-pub(crate) const STEADY: Keys = &[ANY, STEADY_RATE, TIMES, WAY];
+pub(crate) const STEADY: Keys = &[ANY, STEADY_RATE, TIMES, WAY, MARKING];
 /// The keys of kind "on-off".
-pub(crate) const ON_OFF: Keys = &[ANY, STEADY_RATE, BURSTS, TIMES, WAY];
+pub(crate) const ON_OFF: Keys = &[ANY, STEADY_RATE, BURSTS, TIMES, WAY, MARKING];
 /// The keys of kind "replay".
-pub(crate) const REPLAY: Keys = &[ANY, TRACE, TIMES, WAY];
+pub(crate) const REPLAY: Keys = &[ANY, TRACE, TIMES, WAY, MARKING];
 /// The keys of kind "engset": also those of a flow, except the amount of data and the stop.
-pub(crate) const ENGSET: Keys = &[ANY, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+pub(crate) const ENGSET: Keys = &[ANY, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES, MARKING];
 /// The keys of any kind, except those that "engset" shares with flows.
-pub(crate) const ALL_KINDS: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY];
+pub(crate) const ALL_KINDS: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY, MARKING];
 /// The keys of any kind.
 pub(crate) const TRAFFIC: Keys =
-    &[ANY, STEADY_RATE, BURSTS, TRACE, TIMES, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+    &[ANY, STEADY_RATE, BURSTS, TRACE, TIMES, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES, MARKING];

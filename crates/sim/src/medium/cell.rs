@@ -11,7 +11,7 @@
 
 mod transmitter;
 
-use super::{Lines, Medium};
+use super::{Lines, Markings, Medium};
 use crate::outcome::{AccessReport, CellReport};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{CellPlace, CellPlan, Direction, FlowPlan, Plan, QueuePlan, UplinkSource};
@@ -44,6 +44,7 @@ pub(crate) struct WirelessCell {
     /// The station name, category and id of each access function, by the function's index.
     functions: Vec<(String, Category, FunctionId)>,
     watched: usize,
+    markings: Markings,
     /// The airtime limits of the access point.
     limiter: Option<Limiter>,
     backhaul: [Link<Packet>; 2],
@@ -147,6 +148,7 @@ impl WirelessCell {
                 ..CellCounts::default()
             },
             functions,
+            markings: Markings::new(plan),
             watched: cell.watched,
             limiter,
             backhaul,
@@ -259,7 +261,8 @@ impl WirelessCell {
 impl Medium for WirelessCell {
     const CARRIES_ACKNOWLEDGEMENTS: bool = true;
 
-    fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+    fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        let mut packet = self.markings.mark(packet);
         let Some(way) = self.ways.get(packet.flow as usize) else { return false };
         packet.hop = way.station;
         let from_station = (way.direction == Direction::Up) == (packet.kind != Kind::Acknowledgement);

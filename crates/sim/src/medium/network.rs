@@ -5,7 +5,7 @@
 
 mod routes;
 
-use super::{Lines, Medium};
+use super::{Lines, Markings, Medium};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
 use link::{Datagram, Link, LinkReport, LinkState, LossEpisodes, SourceMeters, SourceReport};
@@ -23,6 +23,7 @@ pub(crate) struct Network {
     sources: Vec<u32>,
     /// Meters of cross traffic over its whole route.
     traffic: SourceMeters,
+    markings: Markings,
     /// The access lines.
     lines: Lines,
     /// Links whose next event may have moved since the agenda was updated.
@@ -65,6 +66,7 @@ impl Network {
             traffic: SourceMeters::new(plan.traffic.len(), Span::ZERO),
             lines: Lines::new(connections.iter().map(|flow| access(flow, plan.topology.links()))),
             links,
+            markings: Markings::new(plan),
             tight: plan.topology.tight(),
             routes,
             touched: Vec::new(),
@@ -115,7 +117,8 @@ impl Network {
 impl Medium for Network {
     const CARRIES_ACKNOWLEDGEMENTS: bool = true;
 
-    fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+    fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        let mut packet = self.markings.mark(packet);
         packet.hop = match packet.kind {
             Kind::Segment | Kind::Probe => self.ways[packet.flow as usize].there,
             Kind::Acknowledgement => self.ways[packet.flow as usize].back,

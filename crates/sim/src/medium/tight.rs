@@ -1,7 +1,8 @@
 //! One tight link, with all propagation behind it: the fast medium.
 
-use super::{Lines, Medium};
+use super::{Lines, Markings, Medium};
 use crate::packet::{Kind, Packet, UnderWay};
+use crate::plan::Plan;
 use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes, SourceReport};
 use units::{Bytes, Time};
 
@@ -11,6 +12,7 @@ pub(crate) struct TightLink {
     link: Link<Packet>,
     lines: Lines,
     knows_departures: bool,
+    markings: Markings,
     /// True if a packet needs no more than its departure: departures are known, the rate is constant, and the link does
     /// not count packets by their source.
     plain: bool,
@@ -24,11 +26,12 @@ pub(crate) struct TightLink {
 }
 
 impl TightLink {
-    pub(crate) fn new(link: Link<Packet>, lines: Lines, losses: LossEpisodes) -> Self {
+    pub(crate) fn new(link: Link<Packet>, lines: Lines, plan: &Plan) -> Self {
         let knows_departures = link.knows_departures();
-        let (settled, losses) = (knows_departures, Box::new(losses));
+        let (settled, losses) = (knows_departures, Box::new(plan.loss_episodes()));
+        let markings = Markings::new(plan);
         let plain = knows_departures && !link.meters_sources() && !link.changes_rate();
-        Self { knows_departures, plain, link, lines, dropped: Vec::new(), settled, losses }
+        Self { knows_departures, markings, plain, link, lines, dropped: Vec::new(), settled, losses }
     }
 }
 
@@ -43,7 +46,7 @@ impl TightLink {
     fn offer_any(&mut self, now: Time, packet: Packet) -> bool {
         if !self.knows_departures {
             let dropped = &mut self.dropped;
-            self.link.push(now, packet, &mut |packet, _| note(dropped, &packet));
+            self.link.push(now, self.markings.mark(packet), &mut |packet, _| note(dropped, &packet));
             return true;
         }
         let admission = if self.link.meters_sources() {

@@ -145,6 +145,7 @@ proptest! {
                     stop: Time::NEVER,
                 },
                 route: vec![0],
+                marking: tightlink_sim::Marking::default(),
             }];
         }
         let outcome = run(plan);

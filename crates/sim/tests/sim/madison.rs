@@ -25,7 +25,12 @@ fn sharing(control: &str, mbps: u64, rtts: &[u64], cross: u64, (warmup, end): (u
             start: Time::ZERO,
             stop: Time::NEVER,
         };
-        plan.traffic.push(TrafficPlan { name: "cross".into(), config, route: vec![0] });
+        plan.traffic.push(TrafficPlan {
+            name: "cross".into(),
+            config,
+            route: vec![0],
+            marking: tightlink_sim::Marking::default(),
+        });
     }
     (plan.warmup, plan.end) = (seconds(warmup), Some(seconds(end)));
     plan

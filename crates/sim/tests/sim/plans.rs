@@ -31,7 +31,12 @@ fn varied() -> Plan {
                 ..FlowPlan::greedy("sized", "reno", ms(40))
             },
         ],
-        traffic: vec![TrafficPlan { name: "cross".into(), config, route: vec![0] }],
+        traffic: vec![TrafficPlan {
+            name: "cross".into(),
+            config,
+            route: vec![0],
+            marking: tightlink_sim::Marking::default(),
+        }],
         sessions: vec![SessionsPlan {
             name: "users".into(),
             connections: vec![FlowPlan::greedy("user", "reno", ms(50)); 3],

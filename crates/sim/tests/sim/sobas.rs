@@ -117,7 +117,7 @@ fn cross(rate: u64, pattern: Pattern) -> TrafficPlan {
         start: Time::ZERO,
         stop: Time::NEVER,
     };
-    TrafficPlan { name: "cross".into(), config, route: vec![0] }
+    TrafficPlan { name: "cross".into(), config, route: vec![0], marking: tightlink_sim::Marking::default() }
 }
 
 #[test]

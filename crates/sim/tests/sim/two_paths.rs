@@ -56,6 +56,7 @@ fn busy(
     plan.traffic = vec![TrafficPlan {
         name: "cross".into(),
         route: vec![0],
+        marking: tightlink_sim::Marking::default(),
         config: TrafficConfig {
             pattern: Pattern::Poisson,
             rate: Rate::from_bps(4_000_000),

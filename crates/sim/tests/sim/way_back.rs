@@ -176,7 +176,7 @@ proptest! {
                     start: Time::ZERO,
                     stop: Time::NEVER,
                 };
-                plan.traffic.push(TrafficPlan { name: "cross".into(), config, route });
+                plan.traffic.push(TrafficPlan { name: "cross".into(), config, route, marking: tightlink_sim::Marking::default() });
                 continue;
             }
             plan.flows.push(FlowPlan {

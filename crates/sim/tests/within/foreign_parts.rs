@@ -51,7 +51,12 @@ fn with_the_printed_least_loss_rate_shares_of_madison_grow_with_age() {
             start: Time::ZERO,
             stop: Time::NEVER,
         };
-        plan.traffic.push(TrafficPlan { name: "cross".into(), config, route: vec![0] });
+        plan.traffic.push(TrafficPlan {
+            name: "cross".into(),
+            config,
+            route: vec![0],
+            marking: crate::plan::Marking::default(),
+        });
         let mut simulation = Simulation::new(plan.clone(), NoRecorder);
         for ((index, flow), place) in (0..).zip(plan.flows).zip(&mut simulation.course.endpoints.flows) {
             let start = Start { segment: flow.payload, window: flow.payload * 10, threshold: Bytes::MAX };

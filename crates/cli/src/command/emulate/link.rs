@@ -53,8 +53,25 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
             document.set(&format!("link.reverse.queue.{key}"), value)?;
         }
     }
+    let ways = if options.rate_back.is_some() { &["link", "link.reverse"][..] } else { &["link"] };
+    for table in ways {
+        shaper(&mut document, table, options)?;
+    }
     source::change(&mut document, &options.changes)?;
     Ok(document)
+}
+
+/// Writes the shaper of the link or direction `table`, if there is one.
+fn shaper(document: &mut Document, table: &str, options: &EmulateOptions) -> Result<(), Problem> {
+    let Some(shaper) = &options.shaper else { return Ok(()) };
+    document.set(&format!("{table}.shaper.rate"), &shaper.0)?;
+    let choice = options.shaper_queue.clone().unwrap_or_default();
+    let of_queue = [("kind", choice.kind), ("limit", choice.limit)];
+    let of_queue = of_queue.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    for (key, value) in of_queue.chain(choice.settings) {
+        document.set(&format!("{table}.shaper.queue.{key}"), &value)?;
+    }
+    Ok(())
 }
 
 /// Returns the mean of the rate of `option`, for the room of its queue.

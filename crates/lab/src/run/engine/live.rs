@@ -113,6 +113,7 @@ pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
             .iter()
             .map(|traffic| (traffic.name.clone(), traffic.config.clone()))
             .collect(),
+        traffic_classes: resolved.traffic.iter().map(|traffic| traffic.marking.dscp).collect(),
         seed: resolved.seed,
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
         sample_every: Some(resolved.every),

@@ -41,7 +41,7 @@ pub(crate) use self::downloads::served_every;
 
 use self::answer::Answer;
 use self::departure::Departure;
-use super::{EngineError, Misfit, constant_links, no_foreign_control, no_users};
+use super::{EngineError, Misfit, constant_links, no_foreign_control, no_shaper, no_users};
 use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
@@ -149,6 +149,7 @@ pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
 /// Returns the theories that can answer, of those that the scenario asks for, the nearest first. There is at least one.
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
     constant_links(Engine::Model, resolved)?;
+    no_shaper(Engine::Model, resolved)?;
     no_foreign_control(Engine::Model, resolved)?;
     let theories = if resolved.cell.is_some() { OF_CELLS } else { THEORIES };
     if resolved.flows.is_empty() && resolved.cell.is_none() {

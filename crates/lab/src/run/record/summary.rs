@@ -1,6 +1,6 @@
 //! The [`Summary`]: one row of numbers with the same keys from every engine.
 
-use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
+use super::{Engine, Hosts, Percentiles, ShaperSummary, TrafficSummary, WlanSummary};
 use crate::run::batches::{HalfWidths, Trend};
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
@@ -104,6 +104,9 @@ pub struct Summary {
     /// which the air is busy, and the queue is the access point's, that of the first download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wlan: Option<WlanSummary>,
+    /// The two queues of a tight link with a shaper; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<ShaperSummary>,
     /// The hosts at both ends of the emulated path; absent for other engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
@@ -137,7 +140,7 @@ impl Summary {
             loss_rate_ci95: ci95.loss_rate,
             trend: ci95.trend,
             mean_backlog_bytes: Some(link.mean_waiting_bytes),
-            mean_occupancy: Some(occupancy(link, resolved.limit)),
+            mean_occupancy: occupancy(link, resolved.limit),
             queue_length_packets: queue_length(&link.queue_length),
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
             l4s_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.scalable)),
@@ -149,6 +152,7 @@ impl Summary {
                 .and_then(|changing| changing.self_inflicted(0.95))
                 .map(Span::as_secs_f64),
             jain_index: jain_index(&goodputs),
+            shaper: ShaperSummary::of(link),
             flows,
             ..Self::default()
         }
@@ -260,7 +264,7 @@ impl LinkSummary {
             idle_fraction: report.idle_fraction,
             loss_rate: Some(report.loss_rate()),
             mean_backlog_bytes: Some(report.mean_waiting_bytes),
-            mean_occupancy: Some(occupancy(report, link.limit)),
+            mean_occupancy: occupancy(report, link.limit),
             queueing_delay_s: DelayStatistics::of_queue(&report.queueing_delay),
             ..Self::named(link, tight)
         }
@@ -440,10 +444,10 @@ fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
     })
 }
 
-/// Computes the mean share of a queue's room that is taken.
-fn occupancy(link: &LinkReport, limit: Limit) -> f64 {
-    match limit {
+/// Computes the mean share of a queue's room that is taken; `None` if a shaper makes two queues of it.
+fn occupancy(link: &LinkReport, limit: Limit) -> Option<f64> {
+    link.shaper.is_none().then_some(match limit {
         Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
         Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
-    }
+    })
 }

@@ -1,6 +1,7 @@
 //! A transfer in numbers.
 
 use super::place;
+use super::shaper::Hosts;
 use super::spread::values;
 use super::ways::Directions;
 use cc::Start;
@@ -121,12 +122,16 @@ fn transport(flow: &spec::Flow) -> Transport {
 }
 
 /// Makes every transfer of the scenario, with distributions drawn.
-pub(super) fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
+pub(super) fn flows(
+    scenario: &Scenario,
+    directions: &Directions<'_>,
+    hosts: &Hosts<'_>,
+) -> Vec<ResolvedFlow> {
     scenario
         .flows
         .iter()
         .enumerate()
-        .flat_map(|(entry, flow)| transfers(scenario, flow, "flow", entry, directions))
+        .flat_map(|(entry, flow)| transfers(scenario, flow, ("flow", entry), directions, hosts))
         .collect()
 }
 
@@ -134,9 +139,9 @@ pub(super) fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<Res
 pub(super) fn transfers(
     scenario: &Scenario,
     flow: &spec::Flow,
-    section: &'static str,
-    entry: usize,
+    (section, entry): (&'static str, usize),
     directions: &Directions<'_>,
+    hosts: &Hosts<'_>,
 ) -> Vec<ResolvedFlow> {
     let wlan = scenario.wlan.as_ref();
     let least = wlan.map_or_else(|| directions.round(&flow.path), |wlan| place::delay(wlan) * 2);
@@ -198,6 +203,7 @@ pub(super) fn transfers(
         handshake: flow.handshake,
         transport: transport(flow),
         access_rate: flow.access_rate,
+        marking: hosts.numbers(&flow.marking),
     });
     let transfer = |(index, start): (usize, Span)| ResolvedFlow {
         name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },

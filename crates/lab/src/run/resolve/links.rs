@@ -3,6 +3,7 @@
 use super::flow::ResolvedFlow;
 use super::queue;
 use super::room::{RoomScale, mean_rtt};
+use super::shaper;
 use super::ways::{Directions, Route};
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
@@ -50,7 +51,11 @@ pub(super) fn resolve(
         ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Forward,
-            config: LinkConfig { jitter: link.jitter, ..of.config() },
+            config: LinkConfig {
+                jitter: link.jitter,
+                shaper: link.shaper.as_ref().map(|of| Box::new(shaper::shaper(of, &scale))),
+                ..of.config()
+            },
             queue: PolicyConfig { assist: link.assist.clone(), ..queue::policy(&link.queue, &scale) },
             limit: scale.limit(link.queue.limit),
             mean_rtt: scale.mean_rtt,
@@ -64,7 +69,10 @@ pub(super) fn resolve(
         Some(ResolvedLink {
             name: link.name.clone(),
             direction: Direction::Reverse,
-            config: of.config(),
+            config: LinkConfig {
+                shaper: back.shaper.as_ref().map(|of| Box::new(shaper::shaper(of, &scale))),
+                ..of.config()
+            },
             queue: queue::policy(&back.queue, &scale),
             limit: scale.limit(back.queue.limit),
             mean_rtt: scale.mean_rtt,
@@ -131,6 +139,7 @@ pub(super) fn check(links: &[ResolvedLink], flows: &[&ResolvedFlow]) -> Result<(
         let segment = sending.map(|flow| flow.segment()).max().unwrap_or_default();
         queue::holds(&link.table, link.limit, segment)?;
         queue::check(&link.table, &link.queue, link.limit, link.config.rate)?;
+        shaper::check(&link.table, &link.config, segment)?;
     }
     Ok(())
 }

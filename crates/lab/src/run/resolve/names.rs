@@ -124,7 +124,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
     let links = scenario.links.iter().enumerate().flat_map(|(index, link)| {
         let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
         let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
-        std::iter::once((table, &link.queue)).chain(back)
+        let shaper = link.shaper.as_ref().map(|shaper| (format!("{table}.shaper"), &shaper.queue));
+        let behind = link.reverse.as_ref().and_then(|back| back.shaper.as_ref());
+        let behind = behind.map(|shaper| (format!("{table}.reverse.shaper"), &shaper.queue));
+        std::iter::once((table, &link.queue)).chain(back).chain(shaper).chain(behind)
     });
     for (table, queue) in links.chain(cell) {
         if !known.contains(&queue.kind.as_str()) {

@@ -3,7 +3,7 @@
 use super::complaint::complaint;
 use super::room::RoomScale;
 use link::Limit;
-use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings, StepThreshold};
+use link::queue::{BuildError, Context, Isolation, POLICIES, PolicyConfig, Settings, StepThreshold, Tins};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Threshold};
 use sim::TrafficPlan;
@@ -75,6 +75,19 @@ pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
         }),
         classic_protection: set.classic_protection.map(units::Fraction::get),
         drop_on_overload: set.drop_on_overload,
+        rtt: set.rtt,
+        isolation: set.isolation.map(|isolation| match isolation {
+            spec::Isolation::Flows => Isolation::Flows,
+            spec::Isolation::Hosts => Isolation::Hosts,
+            spec::Isolation::DualSrc => Isolation::DualSrc,
+            spec::Isolation::DualDst => Isolation::DualDst,
+            spec::Isolation::Triple => Isolation::Triple,
+        }),
+        tins: set.tins.map(|tins| match tins {
+            spec::Tins::BestEffort => Tins::BestEffort,
+            spec::Tins::Diffserv3 => Tins::Diffserv3,
+            spec::Tins::Diffserv4 => Tins::Diffserv4,
+        }),
     };
     PolicyConfig { policy: queue.kind.clone(), settings, mean_packet: scale.packet, assist: None }
 }

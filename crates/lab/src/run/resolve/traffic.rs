@@ -2,6 +2,7 @@
 
 use super::files::Files;
 use super::flow::{ResolvedFlow, transfers};
+use super::shaper::Hosts;
 use super::ways::Directions;
 use super::{Resolved, trace};
 use link::traffic::{Pattern, TrafficConfig};
@@ -29,14 +30,18 @@ pub struct ResolvedSessions {
 }
 
 /// Resolves the populations of a scenario.
-pub(super) fn sessions(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedSessions> {
+pub(super) fn sessions(
+    scenario: &Scenario,
+    directions: &Directions<'_>,
+    hosts: &Hosts<'_>,
+) -> Vec<ResolvedSessions> {
     let population = |sessions: &spec::Sessions| ResolvedSessions {
         entry: sessions.entry,
         name: sessions.flow.name.clone(),
         size: size(&sessions.session),
         think: distribution(&sessions.think, Span::as_secs_f64),
         handshake: sessions.handshake,
-        connections: transfers(scenario, &sessions.flow, "traffic", sessions.entry, directions),
+        connections: transfers(scenario, &sessions.flow, ("traffic", sessions.entry), directions, hosts),
     };
     scenario.sessions.iter().map(population).collect()
 }
@@ -83,8 +88,9 @@ pub(super) fn traffic(
     scenario: &Scenario,
     files: &dyn Files,
     directions: &Directions<'_>,
+    hosts: &Hosts<'_>,
 ) -> Result<Unresponsive, Vec<Complaint>> {
-    let mut all: Vec<_> = scenario.traffic.iter().map(|traffic| source(traffic, directions)).collect();
+    let mut all: Vec<_> = scenario.traffic.iter().map(|traffic| source(traffic, directions, hosts)).collect();
     let (mut contents, mut notes, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     for replay in &scenario.replays {
         match trace::read(files, replay) {
@@ -94,7 +100,8 @@ pub(super) fn traffic(
                 let (start, stop) = (Time::ZERO + replay.start, stop(replay.stop));
                 let config = TrafficConfig::replay(trace, replay.repeat, start, stop);
                 let route = directions.there(&replay.path, replay.direction);
-                all.push(TrafficPlan { name: replay.name.clone(), config, route });
+                let marking = hosts.numbers(&replay.marking);
+                all.push(TrafficPlan { name: replay.name.clone(), config, route, marking });
             }
             Err(complaint) => complaints.push(complaint),
         }
@@ -128,7 +135,7 @@ fn seconds(time: Time) -> f64 {
     (time.as_secs_f64() * 100.0).round() / 100.0
 }
 
-fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> TrafficPlan {
+fn source(traffic: &spec::Traffic, directions: &Directions<'_>, hosts: &Hosts<'_>) -> TrafficPlan {
     let pattern = match traffic.pattern {
         spec::Pattern::Cbr => Pattern::Cbr,
         spec::Pattern::Poisson => Pattern::Poisson,
@@ -142,7 +149,7 @@ fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> TrafficPlan {
         stop: stop(traffic.stop),
     };
     let route = directions.there(&traffic.path, traffic.direction);
-    TrafficPlan { name: traffic.name.clone(), config, route }
+    TrafficPlan { name: traffic.name.clone(), config, route, marking: hosts.numbers(&traffic.marking) }
 }
 
 fn stop(stop: Option<Span>) -> Time {

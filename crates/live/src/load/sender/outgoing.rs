@@ -123,6 +123,9 @@ impl<'a> Outgoing<'a> {
         if let Some(rate) = self.config.pacing {
             options::set_max_pacing_rate(&socket, rate)?;
         }
+        if self.config.dscp > 0 {
+            options::set_dscp(&socket, server, self.config.dscp)?;
+        }
         if let Some(port) = self.config.port {
             socket
                 .bind(&options::any_address(server, port).into())

@@ -1,7 +1,7 @@
 //! The parts of a scenario that neither the kernel, nor QUIC, nor the emulator can reproduce.
 
 use super::{path_config, sessions};
-use crate::run::engine::{Misfit, no_cell, no_users, one_queue};
+use crate::run::engine::{Misfit, no_cell, no_hosts, no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow, kernel_controls, load_module, quic_controls};
 use emu::EmuError;
@@ -15,6 +15,7 @@ const OTHER_FILES: u64 = 64;
 /// Refuses what the kernel and the emulator cannot reproduce.
 pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     no_cell(Engine::Live, resolved)?;
+    no_hosts(Engine::Live, resolved)?;
     one_queue(Engine::Live, resolved)?;
     no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     if resolved.acks.is_some() {
@@ -42,6 +43,17 @@ pub(in crate::run::engine) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let found = format!("a start at {start}, when the run of {end} is over");
             let help = "let the flow start earlier, or the run last longer";
             return misfit(flow, "start", found, format!("a time before {end}"), help);
+        }
+        if flow.marking.sender > 0 || flow.marking.receiver > 0 {
+            let key = if flow.marking.sender > 0 { "sending_host" } else { "receiving_host" };
+            let found = "a host by name, and the emulated path has one host at each end".into();
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit(flow, key, found, "no name of a host", help);
+        }
+        if flow.is_quic() && flow.marking.dscp > 0 {
+            let found = format!("a DSCP of {} on packets of QUIC, which have none here", flow.marking.dscp);
+            let help = "leave it out, or write transport = \"tcp\", or use the simulator: --engine sim";
+            return misfit(flow, "dscp", found, "0", help);
         }
         let jitter = flow.send_jitter;
         let usual = Host::Linux.default_of("send_jitter", flow.control.name.as_str());

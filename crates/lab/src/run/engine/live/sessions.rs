@@ -89,6 +89,7 @@ fn common(resolved: &Resolved, port: u16, flow: &ResolvedFlow) -> FlowConfig {
         segment: flow.segment(),
         pacing: None,
         port: Some(port),
+        dscp: flow.marking.dscp,
     }
 }
 
