@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
+use testkit::tries::watched;
 use testkit::{could_not_judge, now, wait_until};
 use tightlink_emu::{Path, PathConfig, PathReport, privilege};
 use units::Span;
@@ -51,7 +52,7 @@ pub fn settled_unless<T: std::fmt::Debug>(
         if good(&measured) {
             return Some(measured);
         }
-        if stalls < STALLS && !noisy(&measured) {
+        if stalls.count < STALLS && !noisy(&measured) {
             bad.push(measured);
         }
         assert!(bad.len() < 3, "not even the third time: {:?}", bad.last());
@@ -63,24 +64,6 @@ pub fn settled_unless<T: std::fmt::Debug>(
 /// So many naps that last 1 ms too long make a stalling machine: a host that takes the processor away for a millisecond here and
 /// there moves packets by as much, and a packet train at 622 Mbit/s is no longer than that.
 const STALLS: u32 = 4;
-
-/// What `measure` gives, and how often meanwhile a nap of a millisecond took another one.
-fn watched<T>(measure: &mut impl FnMut() -> T) -> (T, u32) {
-    let over = Arc::new(AtomicBool::new(false));
-    let stop = Arc::clone(&over);
-    let watcher = std::thread::spawn(move || {
-        let mut stalls = 0;
-        while !stop.load(Ordering::Relaxed) {
-            let before = now();
-            wait_until(before + Duration::from_millis(1));
-            stalls += u32::from(now().duration_since(before) > Duration::from_millis(2));
-        }
-        stalls
-    });
-    let measured = measure();
-    over.store(true, Ordering::Relaxed);
-    (measured, watcher.join().expect("a watcher does not panic"))
-}
 
 /// A greedy TCP flow over the path; measured for `measured` after `warmup`.
 pub fn bulk(config: PathConfig, warmup: Duration, measured: Duration) -> PathReport {
