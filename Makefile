@@ -12,6 +12,9 @@ JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madi
 PYTHON := .venv/bin/python
 PREFIX ?= $(HOME)/.local
 
+# Programs, pages and results that people keep name the commit. Other builds do not, so that a commit costs them nothing.
+demo install dist wheel figures check: export TIGHTLINK_COMMIT = $(shell scripts/commit)
+
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 

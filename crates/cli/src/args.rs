@@ -14,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use diagnose::DiagnoseOptions;
 pub(crate) use emulate::{EmulateOptions, EnterOptions, QueueChoice, RateChoice};
 pub(crate) use files::{ReceiveOptions, SendOptions, TestDirection, VerifyOptions};
+use lab::run::captured::CapturedEnds;
 use lab::run::record::Engine;
 pub(crate) use pictures::PictureOptions;
 pub(crate) use size::SizeOptions;
@@ -113,6 +114,27 @@ pub(crate) struct Changes {
     pub(crate) seed: Option<u64>,
 }
 
+/// The ends of a simulated path at which packets are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PcapAt {
+    /// In front of the queue
+    Sender,
+    /// Behind the queue
+    Receiver,
+    /// At both ends, each an interface
+    Both,
+}
+
+impl From<PcapAt> for CapturedEnds {
+    fn from(at: PcapAt) -> Self {
+        match at {
+            PcapAt::Sender => Self::Sender,
+            PcapAt::Receiver => Self::Receiver,
+            PcapAt::Both => Self::Both,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// The scenario file; "-" reads standard input
@@ -129,9 +151,12 @@ pub(crate) struct RunOptions {
     /// Print the summary as JSON, one object per line and point of the sweep
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the TCP packets of the simulation to FILE as pcapng, at both ends of the path. Wireshark reads it
+    /// Write the TCP packets of the simulation to FILE as pcapng, which Wireshark reads
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
+    /// The end of the path at which --pcap captures; both: two interfaces, which tshark must read one by one
+    #[arg(long, value_enum, value_name = "END", default_value = "sender", requires = "pcap")]
+    pub(crate) pcap_at: PcapAt,
     /// Folder for results; "none" keeps nothing
     #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,

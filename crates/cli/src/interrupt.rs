@@ -28,11 +28,13 @@ impl Interrupt {
         Some(Self { descriptor, set })
     }
 
-    /// Takes over all signals that ask a program to end, as [`attend`](Self::attend) does SIGINT. A program that shows a
-    /// screen needs them, because it restores the terminal.
+    /// Takes over all signals that ask a program to end or to stop, as [`attend`](Self::attend) does SIGINT. A program
+    /// that shows a screen needs them, because it restores the terminal.
     pub(crate) fn attend_ends() -> Option<Self> {
         let set: SigSet =
-            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP].into_iter().collect();
+            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGTSTP]
+                .into_iter()
+                .collect();
         let descriptor = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).ok()?;
         set.thread_block().ok()?;
         Some(Self { descriptor, set })
@@ -40,7 +42,13 @@ impl Interrupt {
 
     /// Returns true if Ctrl-C was typed since the last call.
     pub(crate) fn is_asked(&self) -> bool {
-        matches!(self.descriptor.read_signal(), Ok(Some(_)))
+        self.signal().is_some()
+    }
+
+    /// Returns the next signal that has come.
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        let info = self.descriptor.read_signal().ok().flatten()?;
+        Signal::try_from(info.ssi_signo as i32).ok()
     }
 }
 

@@ -33,8 +33,8 @@
 mod ask;
 mod read;
 
-/// The commit that this crate was compiled from, with `-dirty` behind it if the sources differ from the commit, or
-/// "unknown" if the sources came without git's folder.
+/// The commit that this crate was compiled from, with `-dirty` behind it if the sources differ from the commit. It is
+/// "unknown" unless the build was given it in `TIGHTLINK_COMMIT`, as `make demo`, `install`, `dist` and `wheel` do.
 pub const COMMIT: &str = env!("TIGHTLINK_COMMIT");
 
 pub use ask::Run;

@@ -22,6 +22,38 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(usize::from(width)).filter(|width| *width > 0)
 }
 
+/// Writes an entry of a list: `head` as it is, then `text`, which is wrapped if stdout is a terminal.
+pub(crate) fn entry(head: &str, text: &str) -> Result<(), Problem> {
+    wrapped(head, text, terminal_width()).into_iter().try_for_each(data)
+}
+
+/// Returns the lines of an entry with at most `most` letters each, if its words allow it. Further lines begin below the
+/// text. If that leaves it less than half of a line, all of the text stands below the head.
+fn wrapped(head: &str, text: &str, most: Option<usize>) -> Vec<String> {
+    const BELOW: &str = "      ";
+    let length = |text: &str| text.chars().count();
+    let whole = format!("{head}{text}");
+    let Some(most) = most.filter(|most| length(&whole) > *most) else { return vec![whole] };
+    let beside = length(head) * 2 <= most;
+    let further = if beside { " ".repeat(length(head)) } else { BELOW.to_owned() };
+    let mut lines = if beside { Vec::new() } else { vec![head.trim_end().to_owned()] };
+    let mut line = if beside { head.to_owned() } else { further.clone() };
+    let mut empty = true;
+    for word in text.split(' ') {
+        if !empty && length(&line) + 1 + length(word) > most {
+            lines.push(std::mem::replace(&mut line, further.clone()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
 /// Writes text of this program, which ends with a line break, to stdout.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
     io::stdout().write_all(text.as_bytes()).map_err(|error| Problem::output(&error))
@@ -101,6 +133,15 @@ pub(crate) fn talk(line: impl Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_is_wrapped_below_its_text_or_below_its_head() {
+        assert_eq!(wrapped("  a  ", "one two", None), ["  a  one two"]);
+        assert_eq!(wrapped("  a  ", "one two", Some(12)), ["  a  one two"]);
+        assert_eq!(wrapped("  a  ", "one two", Some(11)), ["  a  one", "     two"]);
+        assert_eq!(wrapped("  long  ", "one two", Some(14)), ["  long", "      one two"].map(str::to_owned)[..]);
+        assert_eq!(wrapped("  a  ", "verylongword on", Some(11)), ["  a  verylongword", "     on"]);
+    }
 
     #[test]
     fn a_message_has_no_colour_of_its_own() {

@@ -48,6 +48,20 @@ pub trait Attendant {
         Duration::MAX
     }
 
+    /// Returns true if the attendant takes the terminal when it begins. It then gets SIGTSTP, too.
+    fn takes_terminal(&self) -> bool {
+        false
+    }
+
+    /// Gives the terminal back, stops this process, and takes the terminal again when the process goes on. SIGTSTP asks
+    /// for that; the command's group is stopped meanwhile.
+    ///
+    /// # Errors
+    /// If the terminal cannot be taken again, which ends the run.
+    fn stop(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Returns true if the terminal is the attendant's alone. The command does not get the terminal's signals then, so
     /// they are passed to it.
     fn has_terminal(&self) -> bool {

@@ -8,7 +8,7 @@
 //!
 //! CMD runs at the near end. Its packets to `$TIGHTLINK_FAR`, and those that come back, pass a link of the
 //! [`PathConfig`]. The configuration may leave the direction back without a link. The far end has only the optional
-//! server command, which is started first and has up to two seconds to listen. The two namespaces have no way out, no
+//! server command, which is started first and has up to ten seconds to listen. The two namespaces have no way out, no
 //! DNS and no NAT, and another address is refused at once, so CMD can talk only to the server. Users with the rights
 //! can start more programs at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
@@ -34,7 +34,10 @@ use std::time::Duration;
 use units::{Complaint, Span};
 
 /// The time for which the server may take to listen before the command starts anyway.
-const SERVER_PATIENCE: Duration = Duration::from_secs(2);
+const SERVER_PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which the user reads that the command waits for the server. A server whose line has ended, and left a
+/// program in the background, has this time from then on.
+const SERVER_SOON: Duration = Duration::from_secs(2);
 /// The time for which the server may take to end after SIGTERM.
 const SERVER_GRACE: Duration = Duration::from_secs(1);
 /// The longest time between two checks of the path and the programs.
@@ -88,7 +91,7 @@ pub fn run(shell: Shell, attendant: &mut dyn Attendant) -> Result<Outcome, EmuEr
         ));
     };
     keep_ends();
-    let signals = Signals::take()?;
+    let signals = Signals::take(attendant.takes_terminal())?;
     let mut path = Path::start_with(shell.path, shell.sink)?;
     let (by_route, control) = match shell.control {
         Some(name) => (path.set_control(&name)?, name),
@@ -158,7 +161,7 @@ pub fn run(shell: Shell, attendant: &mut dyn Attendant) -> Result<Outcome, EmuEr
 /// [`EmuError::Missing`] if the command does not start.
 pub fn inside(mut command: std::process::Command, attendant: &mut dyn Attendant) -> Result<u8, EmuError> {
     keep_ends();
-    let signals = Signals::take()?;
+    let signals = Signals::take(attendant.takes_terminal())?;
     signals.restored_in(&mut command);
     let mut child = command.spawn().map_err(|error| {
         let program = command.get_program().display();
@@ -189,10 +192,11 @@ struct Signals {
 }
 
 impl Signals {
-    fn take() -> Result<Self, EmuError> {
+    /// Takes the signals that are passed on, and SIGTSTP if `stop`.
+    fn take(stop: bool) -> Result<Self, EmuError> {
         let mut set = SigSet::empty();
         let passed = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP];
-        for signal in passed.into_iter().chain([Signal::SIGCHLD]) {
+        for signal in passed.into_iter().chain([Signal::SIGCHLD]).chain(stop.then_some(Signal::SIGTSTP)) {
             set.add(signal);
         }
         let wrong = |errno: Errno| EmuError::os("taking charge of signals", errno);
@@ -248,6 +252,14 @@ impl Signals {
                 // Ctrl-C on a terminal reaches the child as well; passing it on would send it twice.
                 let reached = info.ssi_code == libc::SI_KERNEL && !apart;
                 let signal = Signal::try_from(info.ssi_signo as i32).ok();
+                if signal == Some(Signal::SIGTSTP) {
+                    // Without a terminal the command did not get the signal. Sending fails if the group has just ended.
+                    let _ = killpg(leader, Signal::SIGSTOP);
+                    let stopped = attendant.stop();
+                    let _ = killpg(leader, Signal::SIGCONT);
+                    stopped.map_err(|error| EmuError::os("taking the terminal again", error))?;
+                    continue;
+                }
                 if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !reached) {
                     // Sending fails if the child has just ended.
                     let _ = kill(leader, signal);
@@ -306,17 +318,30 @@ impl Server {
             .spawn()
             .map_err(|error| EmuError::os(format!("starting the server ({line:?})"), error))?;
         let mut server = Self { child, ended: false };
-        let deadline = host::clock::now() + SERVER_PATIENCE;
+        let begun = host::clock::now();
+        let (mut patience, mut noted, mut has_line_ended) = (SERVER_PATIENCE, false, false);
         loop {
             if listens(path.receiver())? {
                 break;
             }
-            if host::clock::now() >= deadline {
+            let waited = host::clock::now().duration_since(begun);
+            if waited >= patience {
                 attendant.note(&format!(
                     "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
-                    SERVER_PATIENCE.as_secs()
+                    waited.as_secs()
                 ));
                 break;
+            }
+            if !has_line_ended && has_ended(&server.child) {
+                has_line_ended = true;
+                patience = patience.min(waited + SERVER_SOON);
+            }
+            if !noted && !has_line_ended && waited >= SERVER_SOON {
+                noted = true;
+                attendant.note(&format!(
+                    "the command waits until the server ({line:?}) listens, at most {} s",
+                    SERVER_PATIENCE.as_secs()
+                ));
             }
             if has_failed(&server.child)
                 && let Some(status) = server.end()

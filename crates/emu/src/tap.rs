@@ -51,6 +51,12 @@ pub trait PacketSink: Send {
     /// If it cannot take more; the following copies are discarded.
     fn packet(&mut self, packet: &CopiedPacket) -> io::Result<()>;
 
+    /// Returns true if it wants the packets at this end, the far one if `far`. It is asked once for each end, before
+    /// the run.
+    fn takes(&self, _far: bool) -> bool {
+        true
+    }
+
     /// Takes the number of packets at the near and at the far end that were not copied, because the thread was too slow.
     /// Called once, at the end.
     ///
@@ -65,6 +71,8 @@ pub(crate) struct Tap {
     batch: Vec<CopiedPacket>,
     batches: SyncSender<Vec<CopiedPacket>>,
     missed: Arc<[AtomicU64; 2]>,
+    /// True for the near and for the far end if its packets are copied.
+    taken: [bool; 2],
     /// The path's time zero, nanoseconds since 1970.
     epoch: u64,
     /// The time of the first copy of the batch.
@@ -98,6 +106,7 @@ impl Tap {
         let (batches, copies) = sync_channel(BATCHES);
         let missed = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
         let counted = Arc::clone(&missed);
+        let taken = [false, true].map(|far| sink.takes(far));
         let thread = std::thread::Builder::new()
             .name("capture".into())
             .spawn(move || write(&copies, sink, &counted))
@@ -106,6 +115,7 @@ impl Tap {
             batch: Vec::with_capacity(BATCH),
             batches,
             missed: Arc::clone(&missed),
+            taken,
             epoch,
             begun: Time::ZERO,
             delivers: (Time::ZERO, false),
@@ -127,8 +137,11 @@ impl Tap {
         self.copy(now, far, head, rest);
     }
 
-    /// Copies a packet that passed an end at `now`.
+    /// Copies a packet that passed an end at `now`, if the sink takes those of this end.
     pub(crate) fn copy(&mut self, now: Time, far: bool, head: &[u8], rest: &[u8]) {
+        if !self.taken[usize::from(far)] {
+            return;
+        }
         let nanos = self.epoch + now.since(Time::ZERO).as_nanos();
         let length = (head.len() + rest.len()).saturating_sub(VNET_LEN);
         let mut frame = [0; VNET_LEN + COPIED];

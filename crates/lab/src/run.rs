@@ -2,10 +2,11 @@
 //!
 //! A run does not know the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
 //!
-//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `cost.rs`,
-//! `memory.rs`, `batches.rs`, `fairness.rs`, `statistics.rs`.
+//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `captured.rs`,
+//! `cost.rs`, `memory.rs`, `batches.rs`, `fairness.rs`, `statistics.rs`.
 
 mod batches;
+pub mod captured;
 pub mod cost;
 #[cfg(feature = "kernel")]
 pub mod emulated;
@@ -28,8 +29,8 @@ pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_
 static COMMIT: OnceLock<&str> = OnceLock::new();
 
 /// Sets the commit of the sources, which manifests and pages name. Only the first call has an effect. Numbers and hashes
-/// do not depend on it. The program knows its commit and this crate does not, because it would be compiled anew after
-/// each commit.
+/// do not depend on it. The program knows its commit and this crate does not, because it would be compiled anew with
+/// each other value.
 pub fn set_commit(commit: &'static str) {
     COMMIT.get_or_init(|| commit);
 }

@@ -35,6 +35,9 @@ pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     sentences
 }
 
+/// The beginning of a sentence about real packets that the kernel's TCP did not send.
+const REAL_PACKETS: &str = "On real packets";
+
 /// Returns the beginning of a sentence about an engine's result.
 fn by(engine: Engine) -> &'static str {
     match engine {
@@ -47,7 +50,7 @@ fn by(engine: Engine) -> &'static str {
 /// Returns the beginning of a sentence about an engine's result for `resolved`, whose flows may be QUIC's.
 fn by_of(resolved: &Resolved, engine: Engine) -> &'static str {
     let quic = engine == Engine::Live && resolved.flows.iter().any(ResolvedFlow::is_quic);
-    if quic { "On real packets" } else { by(engine) }
+    if quic { REAL_PACKETS } else { by(engine) }
 }
 
 /// Describes the assumptions of an answer that the scenario breaks. Each assumption begins with the name of its theory,

@@ -1,8 +1,9 @@
 //! The options of `tightlink emulate`.
 
 use super::{Changes, PictureOptions};
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use lab::run::captured::CapturedEnds;
 use lab::run::resolve::is_policy;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,6 +12,27 @@ use units::{Bytes, Fraction, Rate, Span};
 /// The options that only a link without a scenario has.
 const OWN: [&str; 9] =
     ["rate", "rate_back", "delay", "queue", "shaper", "shaper_queue", "loss", "cross", "mtu"];
+
+/// The ends of an emulated path at which packets are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PcapAtEnd {
+    /// Where CMD runs
+    Near,
+    /// Where the server runs
+    Far,
+    /// At both ends, each an interface
+    Both,
+}
+
+impl From<PcapAtEnd> for CapturedEnds {
+    fn from(at: PcapAtEnd) -> Self {
+        match at {
+            PcapAtEnd::Near => Self::Sender,
+            PcapAtEnd::Far => Self::Receiver,
+            PcapAtEnd::Both => Self::Both,
+        }
+    }
+}
 
 /// The options of `tightlink enter`.
 #[derive(Debug, Args)]
@@ -100,9 +122,13 @@ pub(crate) struct EmulateOptions {
     /// Write a page to this file: the queueing delay, rate and drops of each direction against time
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write all packets to FILE as pcapng, with an interface for each end of the path. Wireshark reads it
+    /// Write all packets to FILE as pcapng, which Wireshark reads
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
+    /// The end of the path at which --pcap captures: near, where CMD runs, far, or both, which are two interfaces that
+    /// tshark must read one by one
+    #[arg(long, value_enum, value_name = "END", default_value = "near", requires = "pcap")]
+    pub(crate) pcap_at: PcapAtEnd,
     #[command(flatten)]
     pub(crate) pictures: PictureOptions,
     /// Print the result of each direction as one JSON object, on the last line of standard output

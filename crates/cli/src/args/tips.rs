@@ -13,10 +13,6 @@ pub(super) fn tipped(mut error: Error) -> Error {
         Some(ContextValue::String(option)) => option.clone(),
         _ => String::new(),
     };
-    if error.kind() == ErrorKind::ValueValidation && unknown.starts_with("--listen") {
-        let tip = "write the port, too, as in 127.0.0.1:7000; port 0 takes a free one".to_owned();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
     // For an option that is nearly right clap's own tip stays, except with `sweep`.
     let near = error.get(ContextKind::SuggestedArg).is_some();
     let unknown_option = error.kind() == ErrorKind::UnknownArgument;

@@ -4,7 +4,7 @@ use super::Chart;
 use super::pane::Pane;
 use super::screen::{Key, Screen, is_possible};
 use crate::print;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, raise};
 use std::fs::File;
 use std::io::{self, IsTerminal, stdin, stdout};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -164,6 +164,27 @@ impl LiveView {
     /// Returns the longest time until the next look.
     pub(crate) fn pause() -> Duration {
         DRAW_EVERY
+    }
+
+    /// Gives the terminal back, stops this process as SIGTSTP does, and takes the terminal again when the process goes on.
+    ///
+    /// # Errors
+    /// If the terminal cannot be changed.
+    pub(crate) fn stop(&mut self) -> io::Result<()> {
+        let Display::Screen { screen, .. } = &mut self.display else { return Ok(raise(Signal::SIGSTOP)?) };
+        let shown = screen.take().is_some();
+        // The kernel stops all threads. SIGCONT lets them go on.
+        raise(Signal::SIGSTOP)?;
+        if shown {
+            *screen = Some(Box::new(Screen::begin()?));
+        }
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Returns true if the terminal is to be a screen.
+    pub(crate) fn is_screen(&self) -> bool {
+        matches!(self.display, Display::Screen { .. })
     }
 
     /// Returns true if the terminal is a screen now.

@@ -13,6 +13,7 @@ use attend::Attending;
 use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
+use lab::run::captured::CapturedEnds;
 use lab::run::emulated::{Control, EVERY, Emulated, PacketFile, path, uncopied, unwritable_capture};
 use lab::run::resolve::resolve_document;
 use lab::study::experiment::ExperimentError;
@@ -73,7 +74,8 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     }
     let asked = options.control.is_some();
     let (server, control) = (options.server, options.control);
-    let sink = options.pcap.as_deref().map(packets).transpose().map_err(Problem::environment)?;
+    let ends = CapturedEnds::from(options.pcap_at);
+    let sink = options.pcap.as_deref().map(|file| packets(file, ends)).transpose().map_err(Problem::environment)?;
     let sink = sink.map(|file| Box::new(file) as Box<dyn emu::tap::PacketSink>);
     let shell = Shell { path: path.clone(), command: program, environment, server, control, user, sink };
     let outcome = run_shell(shell, &mut attending);
@@ -155,9 +157,9 @@ fn greeting(label: &str, server: Option<&str>) -> Vec<String> {
 }
 
 /// Creates the file for the packets, unless another user's link is on its path.
-fn packets(file: &Path) -> Result<PacketFile, Complaint> {
+fn packets(file: &Path, ends: CapturedEnds) -> Result<PacketFile, Complaint> {
     try_replace(file).map_err(|error| unwritable_capture(file, &error))?;
-    PacketFile::create(file)
+    PacketFile::create(file, ends)
 }
 
 /// Makes the file for the command's output, with the rights of the user who runs the command.

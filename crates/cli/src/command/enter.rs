@@ -128,8 +128,14 @@ fn show(mut entry: Entry, description: &Description) -> Result<ExitCode, Problem
         if view.look().is_some() {
             break Ok(ExitCode::SUCCESS);
         }
-        if interrupt.as_ref().is_some_and(Interrupt::is_asked) {
-            break Ok(ExitCode::from(INTERRUPTED));
+        match interrupt.as_ref().and_then(Interrupt::signal) {
+            Some(Signal::SIGTSTP) => {
+                if let Err(error) = view.stop() {
+                    break Err(wrong("the terminal", &error));
+                }
+            }
+            Some(_) => break Ok(ExitCode::from(INTERRUPTED)),
+            None => {}
         }
         match entry.line(KEYS_WITHIN) {
             Ok(Some(line)) => {

@@ -34,9 +34,12 @@ fn in_a_line_each(rows: &[Row]) -> Result<(), Problem> {
     for Row { path, key } in rows {
         let default = match key.default {
             DefaultValue::Required(_) => "required".to_owned(),
-            _ => format!("default {}", default(key)),
+            _ => match default(key) {
+                words if words.starts_with("required") => words,
+                words => format!("default {words}"),
+            },
         };
-        print::data(format_args!("  {path:width$}  {}; {default}", plain(key.kind)))?;
+        print::entry(&format!("  {path:width$}  "), &format!("{}; {default}", plain(key.kind)))?;
     }
     Ok(())
 }
@@ -44,7 +47,7 @@ fn in_a_line_each(rows: &[Row]) -> Result<(), Problem> {
 /// Prints the whole entry of a key.
 fn in_full(Row { path, key }: &Row) -> Result<(), Problem> {
     print::data(path)?;
-    let line = |what: &str, text: &str| print::data(format_args!("  {what:<8}  {text}"));
+    let line = |what: &str, text: &str| print::entry(&format!("  {what:<8}  "), text);
     line("type", &plain(key.kind))?;
     line("default", &default(key))?;
     if let DefaultValue::Hosts { linux, with, source, .. } = key.default {

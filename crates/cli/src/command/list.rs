@@ -94,7 +94,7 @@ fn metrics() -> Result<(), Problem> {
     let keys = all.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     let units = all.iter().map(|(_, metric)| metric.unit.in_files().len()).max().unwrap_or(0);
     for (key, metric) in all {
-        print::data(format_args!("  {key:keys$}  {:units$}  {}", metric.unit.in_files(), metric.words))?;
+        print::entry(&format!("  {key:keys$}  {:units$}  ", metric.unit.in_files()), metric.words)?;
     }
     Ok(())
 }
@@ -113,9 +113,15 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
         let engines = if engines > 0 { format!("  {:engines$}", runs_on(entry)) } else { String::new() };
         let status = if entry.status.is_empty() { String::new() } else { format!("; {}", entry.status) };
         let (name, summary, source) = (entry.name, entry.summary, entry.source);
-        print::data(format_args!("  {name:names$}{engines}  {summary} ({source}{status})"))?;
+        print::entry(
+            &format!("  {name:names$}{engines}  "),
+            &format!("{summary} ({source}{status})"),
+        )?;
         if !entry.settings.is_empty() {
-            print::data(format_args!("  {:names$}  settings: {}", "", entry.settings.join(", ")))?;
+            print::entry(
+                &format!("  {:names$}  ", ""),
+                &format!("settings: {}", entry.settings.join(", ")),
+            )?;
         }
     }
     Ok(())
@@ -129,7 +135,7 @@ pub(crate) fn figures() -> Result<(), Problem> {
         let count = claims(&figure.id)?.len();
         let claims = if count == 1 { "claim" } else { "claims" };
         let (id, title, file) = (&figure.id, &figure.title, figure.document.name());
-        print::data(format_args!("  {id:width$}  {title} ({count} {claims}, {file})"))?;
+        print::entry(&format!("  {id:width$}  "), &format!("{title} ({count} {claims}, {file})"))?;
     }
     Ok(())
 }

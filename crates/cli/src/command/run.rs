@@ -17,7 +17,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     experiment.repeat = Some(options.repeat);
     experiment.command = source::command_line();
     if let Some(file) = &options.pcap {
-        experiment = experiment.capture(file).map_err(Problem::usage)?;
+        experiment = experiment.capture(file, options.pcap_at.into()).map_err(Problem::usage)?;
     }
     let bars = if options.json { Bars::silent().printing() } else { Bars::default() };
     let answers = bars.watch(|watch| experiment.run(watch))?;

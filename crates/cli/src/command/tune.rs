@@ -62,7 +62,7 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
         }
     };
     // Signals are taken over only after the command has started, so that it does not inherit the change.
-    let signals = Signals::take()?;
+    let signals = Signals::take(chart.as_ref().is_some_and(|chart| chart.view.is_screen()))?;
     let begun = chart.as_mut().map_or(Ok(()), TuneChart::begin);
     let ended =
         begun.and_then(|()| attend(&mut tuner, child.as_mut(), &signals, &clock, (options, chart.as_mut())));
@@ -148,6 +148,10 @@ fn attend(
         let wait = tuner.wakeup().since(clock.now()).min(END_CHECK);
         let others = chart.as_ref().map_or_else(Vec::new, |chart| chart.view.descriptors());
         for signal in signals.within(wait, &others)? {
+            if signal.signal == Signal::SIGTSTP {
+                stop(chart.as_deref_mut(), child.as_deref())?;
+                continue;
+            }
             match &child {
                 // The command decides whether the signal ends it.
                 Some(child) => signal.pass_on(child, screen),
@@ -155,6 +159,18 @@ fn attend(
             }
         }
     }
+}
+
+/// Gives the terminal back, and stops this process and the command until SIGCONT.
+fn stop(chart: Option<&mut TuneChart>, child: Option<&Child>) -> Result<(), Problem> {
+    let group = child.map(|child| Pid::from_raw(child.id() as i32));
+    // Sending fails if the group has just ended.
+    group.map(|group| killpg(group, Signal::SIGSTOP));
+    let stopped = chart.map_or(Ok(()), |chart| chart.view.stop());
+    group.map(|group| killpg(group, Signal::SIGCONT));
+    stopped.map_err(|error| {
+        Problem::environment(Complaint::new("--live", format!("the terminal: {error}")))
+    })
 }
 
 fn print_event(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
@@ -403,9 +419,10 @@ impl ReceivedSignal {
 struct Signals(SignalFd);
 
 impl Signals {
-    fn take() -> Result<Self, Problem> {
-        let set: SigSet =
-            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP].into_iter().collect();
+    /// Takes the signals that end the work, and SIGTSTP if `stop`.
+    fn take(stop: bool) -> Result<Self, Problem> {
+        let ends = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP].into_iter();
+        let set: SigSet = ends.chain(stop.then_some(Signal::SIGTSTP)).collect();
         let wrong = |errno: Errno| Problem::environment(format!("taking charge of signals: {errno}"));
         set.thread_block().map_err(wrong)?;
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(wrong)

@@ -355,7 +355,7 @@ fn a_program_among_the_options() {
     // Folders are sent whole: the -r of other tools changes nothing.
     told(&["send", "-r", "folder"], &["folder: No such file"]);
     told(&["sweep", "small.toml", "--repeat", "5"], &["seed = [1, 2, 3, 4, 5] below [sweep]"]);
-    told(&["receive", "--listen", "127.0.0.1"], &["127.0.0.1:7000"]);
+    told(&["receive", "--listen", "127.0.0.1"], &["write 127.0.0.1:4711"]);
     // An option that is nearly right keeps its own tip.
     told(&["emulate", "--rat", "10Mbit/s", "--", "true"], &["'--rate'"]);
 }

@@ -343,12 +343,19 @@ fn a_queue_of_the_registry_and_a_scenario_take_the_place_of_flags() {
 }
 
 #[test]
-fn a_server_that_does_not_listen_is_told() {
+fn a_server_that_does_not_listen_is_waited_for_and_told() {
     let _alone = alone();
     if root() {
-        let arguments = ["emulate", "--rate", "20Mbit/s", "--server", "sleep 9", "--", "true"];
-        let ended = Place::new().run(&arguments).well();
-        assert!(ended.err.contains("note: nothing listens at the far end after 2 s"), "{}", ended.err);
+        let told = |server: &str| {
+            let arguments = ["emulate", "--rate", "20Mbit/s", "--server", server, "--", "true"];
+            Place::new().run(&arguments).well().err
+        };
+        let waiting = "note: the command waits until the server (\"sleep 99\") listens, at most 10 s";
+        let err = told("sleep 99");
+        assert!(err.contains(waiting) && err.contains("nothing listens at the far end after 10 s"), "{err}");
+        // A line that has ended may have left a program that will listen, but it gets less time.
+        let err = told("true");
+        assert!(err.contains("nothing listens at the far end after 2 s") && !err.contains("waits"), "{err}");
     }
 }
 

@@ -158,6 +158,38 @@ fn signals_restore_the_terminal() {
 }
 
 #[test]
+fn a_stop_gives_the_terminal_back_and_the_chart_goes_on_after_it() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        // The command is stopped as well, so that it does not run while the path stands still.
+        let command = format!("{LINK} -- sh -c 'echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done; exit 6'");
+        let terminal = Terminal::start(&place, &reported(&command));
+        terminal.shows("RTT");
+        let parent = place.path().join("parent");
+        let process = || fs::read_to_string(&parent).ok().and_then(|text| text.trim().parse::<i32>().ok());
+        assert!(within(SOON, || process().is_some()), "no process");
+        let process = process().expect("written");
+        let signal = |name: &str| {
+            let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+            assert!(sent.expect("kill").success());
+        };
+        let state = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        signal("TSTP");
+        terminal.shows(END);
+        assert!(within(SOON, || state().contains(") T ")), "{}", state());
+        signal("CONT");
+        assert!(within(SOON, || terminal.text().matches(BEGIN).count() == 2), "{}", terminal.text());
+        fs::write(place.path().join("go"), "").expect("room");
+        let text = terminal.ends();
+        assert_eq!((text.matches(BEGIN).count(), text.matches(END).count()), (2, 2), "{text}");
+        for word in ["code 6\r\n", "settings as before"] {
+            assert!(text.rsplit(END).next().expect("counted").contains(word), "{word:?} is not in:\n{text}");
+        }
+    }
+}
+
+#[test]
 fn a_command_that_does_not_start_leaves_the_terminal_as_it_was() {
     let _alone = alone();
     if root() {

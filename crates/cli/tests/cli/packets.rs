@@ -28,7 +28,7 @@ fn summary(place: &Place, arguments: &[&str]) -> Value {
 #[test]
 fn a_capture_agrees_with_the_summary_of_its_run() {
     let place = with(LOSSY);
-    let summary = summary(&place, &["--pcap", "run.pcapng"]);
+    let summary = summary(&place, &["--pcap", "run.pcapng", "--pcap-at", "both"]);
     let again = summary["flows"][0]["retransmits"].as_u64().expect("a count");
     assert!(again > 0, "{summary}");
     let file = fs::File::open(place.path().join("run.pcapng")).expect("the capture");
@@ -42,26 +42,44 @@ fn a_capture_agrees_with_the_summary_of_its_run() {
     let expected = summary["flows"][0]["rtt_s"]["min"].as_f64().expect("a time");
     // The least is that of the handshake: 40 bytes take 32 us on the link, and the summary's full packets 1.2 ms.
     assert!((least - (expected - 0.0012 + 0.000_032)).abs() < 1e-6, "{least} and {expected}");
-    let file = place.path().join("run.pcapng");
-    let count = |filter: &str| {
-        let out = Command::new("tshark").arg("-r").arg(&file).args(["-Y", filter, "-w", "-"]).output();
-        out.ok().filter(|out| out.status.success())
-    };
-    let Some(one) = count("frame.interface_name == \"sender\"") else {
-        return could_not_judge("a capture in tshark: it is not installed");
-    };
-    fs::write(place.path().join("one.pcapng"), one.stdout).expect("room");
+    // Without --pcap-at the capture is of the sender's end, which tshark reads as it is.
+    place.run(&["run", "s.toml", "--pcap", "one.pcapng"]).well();
+    let file = place.path().join("one.pcapng");
     let mut shown = Command::new("tshark");
-    shown.arg("-r").arg(place.path().join("one.pcapng")).args([
+    shown.arg("-r").arg(&file).args([
         "-Y",
         "tcp.analysis.retransmission || tcp.analysis.out_of_order",
         "-T",
         "fields",
         "-e",
-        "frame.number",
+        "frame.interface_name",
     ]);
-    let lines = shown.output().expect("tshark").stdout;
-    assert_eq!(String::from_utf8_lossy(&lines).lines().count() as u64, again);
+    let Ok(shown) = shown.output() else {
+        return could_not_judge("a capture in tshark: it is not installed");
+    };
+    let lines = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert_eq!(lines.lines().count() as u64, again);
+    assert!(lines.lines().all(|name| name == "sender"), "{lines}");
+}
+
+#[test]
+fn each_end_of_a_capture_is_that_of_the_capture_of_both() {
+    let place = with(LOSSY);
+    let captured = |ends: &str| {
+        let file = format!("{ends}.pcapng");
+        place.run(&["run", "s.toml", "--pcap", &file, "--pcap-at", ends]).well();
+        let file = fs::File::open(place.path().join(file)).expect("the capture");
+        let read = capture::connections::connections(file, |_| std::ops::ControlFlow::Continue(()));
+        let found = read.expect("a capture").connections;
+        found.iter().map(|one| one.directions.each_ref().map(|way| format!("{way:?}"))).collect::<Vec<_>>()
+    };
+    let both = captured("both");
+    let ends = [captured("sender"), captured("receiver")];
+    assert_eq!(ends.each_ref().map(Vec::len), [1, 1]);
+    assert_ne!(ends[0], ends[1], "the queue drops packets between them");
+    assert_eq!(ends.concat(), both);
+    let refused = place.run(&["run", "s.toml", "--pcap-at", "receiver"]);
+    refused.failed(2, &["--pcap <FILE>"]);
 }
 
 #[test]
@@ -124,31 +142,28 @@ fn a_capture_is_of_one_simulated_run() {
 }
 
 #[test]
-fn a_capture_of_an_emulated_link_has_both_ends() {
+fn a_capture_of_an_emulated_link_has_the_ends_asked_for() {
     let _alone = alone();
     if !root() {
         return could_not_judge("a capture of an emulated link: it needs root");
     }
     let place = Place::new();
-    place
-        .run(&[
-            "emulate",
-            "--rate",
-            "50Mbit/s",
-            "--delay",
-            "5ms",
-            "--pcap",
-            "path.pcapng",
-            "--as-root",
-            "--",
-            "sh",
-            "-c",
-            "ping -c 3 -i 0.2 $TIGHTLINK_FAR",
-        ])
-        .well();
-    let bytes = fs::read(place.path().join("path.pcapng")).expect("the capture");
-    let recording = capture::read(bytes.as_slice(), &capture::PacketFilter::default());
-    // Both directions are there, so that it is not a trace of one.
-    let refused = recording.expect_err("two directions").to_string();
-    assert!(refused.contains("direction"), "{refused}");
+    let interfaces = |ends: &[&str]| {
+        let link = ["emulate", "--rate", "50Mbit/s", "--delay", "5ms", "--as-root", "--pcap", "path.pcapng"];
+        let command = ["--", "sh", "-c", "ping -c 3 -i 0.2 $TIGHTLINK_FAR"];
+        place.run(&[&link[..], ends, &command].concat()).well();
+        let bytes = fs::read(place.path().join("path.pcapng")).expect("the capture");
+        let recording = capture::read(bytes.as_slice(), &capture::PacketFilter::default());
+        // Requests and answers are there at each end, so that it is not a trace of one direction.
+        let refused = recording.expect_err("two directions").to_string();
+        assert!(refused.contains("direction"), "{refused}");
+        let names = [&b"near"[..], b"far\0"].map(|name| bytes.windows(name.len()).any(|at| at == name));
+        (names, bytes.len())
+    };
+    let (near, length) = interfaces(&[]);
+    assert_eq!(near, [true, false]);
+    assert_eq!(interfaces(&["--pcap-at", "far"]).0, [false, true]);
+    let (both, of_both) = interfaces(&["--pcap-at", "both"]);
+    assert_eq!(both, [true, true]);
+    assert!(of_both > length + 6 * 100, "{of_both} and {length}");
 }

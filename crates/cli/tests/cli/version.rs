@@ -30,16 +30,8 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn version_names_the_commit_that_is_checked_out() {
-    let (version, commit) = said(&Place::new());
-    assert_eq!(version, env!("CARGO_PKG_VERSION"));
-    if repository().join(".git").exists() {
-        let commit = commit.strip_suffix("-dirty").unwrap_or(&commit);
-        let head = git(&repository(), &["rev-parse", "HEAD"]);
-        assert!(commit.len() >= 12 && head.starts_with(commit), "{commit} is not the beginning of {head}");
-    } else {
-        assert_eq!(commit, "unknown");
-    }
+fn version_names_the_commit_that_the_build_was_given() {
+    assert_eq!(said(&Place::new()), (env!("CARGO_PKG_VERSION").into(), env!("TIGHTLINK_COMMIT").into()));
 }
 
 #[test]
@@ -58,21 +50,20 @@ fn manifest_and_page_name_version_and_commit_and_the_hash_does_not() {
     assert!(!kept.contains(&commit), "a result is the same at each commit");
 }
 
-/// Returns the commit that the build script finds for a crate in `root`, and the paths that cargo shall watch.
-fn found(script: &Path, root: &Path) -> (String, Vec<String>) {
-    let ran =
-        Command::new(script).env("CARGO_MANIFEST_DIR", root.join("crates/cli")).output().expect("it runs");
+/// Returns the lines that the build script prints, if `TIGHTLINK_COMMIT` has this value.
+fn built(script: &Path, commit: Option<&str>) -> String {
+    let mut command = Command::new(script);
+    match commit {
+        Some(commit) => command.env("TIGHTLINK_COMMIT", commit),
+        None => command.env_remove("TIGHTLINK_COMMIT"),
+    };
+    let ran = command.output().expect("it runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let lines = String::from_utf8(ran.stdout).expect("text");
-    let all =
-        |mark: &str| lines.lines().filter_map(|line| line.strip_prefix(mark).map(str::to_owned)).collect();
-    let mut commits: Vec<String> = all("cargo::rustc-env=TIGHTLINK_COMMIT=");
-    assert_eq!(commits.len(), 1, "{lines}");
-    (commits.remove(0), all("cargo::rerun-if-changed="))
+    String::from_utf8(ran.stdout).expect("text")
 }
 
 #[test]
-fn the_build_finds_the_commit_and_if_sources_differ_from_it() {
+fn the_build_takes_the_commit_from_the_environment_and_watches_no_file() {
     let place = Place::new();
     let script = place.path().join("script");
     let compiled = Command::new("rustc")
@@ -80,35 +71,57 @@ fn the_build_finds_the_commit_and_if_sources_differ_from_it() {
         .args([&script, &repository().join("crates/cli/build.rs")])
         .status();
     assert!(compiled.expect("rustc runs").success());
+    for (value, commit) in [
+        (Some("0123456789ab-dirty"), "0123456789ab-dirty"),
+        (Some("0.3.0~rc1+debian"), "0.3.0~rc1+debian"),
+        (Some(""), "unknown"),
+        (None, "unknown"),
+    ] {
+        let lines = built(&script, value);
+        assert!(lines.contains(&format!("cargo::rustc-env=TIGHTLINK_COMMIT={commit}\n")), "{lines}");
+        assert!(!lines.contains("cargo::error") && !lines.contains("rerun-if-changed"), "{lines}");
+    }
+    for bad in ["a b", "<b>", "\x1b[2J", "a\ncargo::rustc-flags=-l x", &"a".repeat(61)] {
+        let lines = built(&script, Some(bad));
+        assert!(lines.contains("cargo::error=TIGHTLINK_COMMIT: not a commit"), "{lines}");
+        assert!(!lines.lines().any(|line| line.starts_with("cargo::rustc-flags")), "{lines}");
+    }
+}
+
+#[test]
+fn the_script_finds_the_commit_and_if_sources_differ_from_it() {
+    let place = Place::new();
     let root = place.path().join("sources");
     fs::create_dir_all(root.join("crates/cli/src")).unwrap();
+    fs::create_dir_all(root.join("scripts")).unwrap();
+    fs::copy(repository().join("scripts/commit"), root.join("scripts/commit")).unwrap();
+    let found = || {
+        let ran = Command::new(root.join("scripts/commit")).output().expect("it runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("text").trim().to_owned()
+    };
     fs::write(root.join("crates/cli/src/lib.rs"), "").unwrap();
     fs::write(root.join("README.md"), "").unwrap();
-    assert_eq!(found(&script, &root).0, "unknown", "without git's folder");
+    assert_eq!(found(), "unknown", "without git's folder");
     git(place.path(), &["init", "--quiet"]);
     git(place.path(), &["commit", "--quiet", "--allow-empty", "-m", "a"]);
-    assert_eq!(found(&script, &root).0, "unknown", "in a repository of something else");
+    assert_eq!(found(), "unknown", "in a repository of something else");
 
     git(&root, &["init", "--quiet"]);
-    assert_eq!(found(&script, &root).0, "unknown", "before the first commit");
+    assert_eq!(found(), "unknown", "before the first commit");
     git(&root, &["add", "."]);
     git(&root, &["commit", "--quiet", "-m", "a"]);
     let head = git(&root, &["rev-parse", "--short=12", "HEAD"]);
-    let (commit, watched) = found(&script, &root);
-    assert_eq!(commit, head);
-    // Cargo runs the script at each build if one of the files is missing.
-    assert!(watched.iter().all(|path| Path::new(path).exists()), "{watched:?}");
-    for name in [".git/HEAD", ".git/logs/HEAD", "crates/cli/src"] {
-        assert!(watched.iter().any(|path| path.ends_with(name)), "{name} is not among {watched:?}");
-    }
+    assert_eq!(found(), head);
     fs::write(root.join("README.md"), "other").unwrap();
-    assert_eq!(found(&script, &root).0, head, "the program does not have it");
-    fs::write(root.join("crates/cli/src/new.rs"), "").unwrap();
-    assert_eq!(found(&script, &root).0, format!("{head}-dirty"), "a file that git does not know");
-    fs::remove_file(root.join("crates/cli/src/new.rs")).unwrap();
+    assert_eq!(found(), head, "the program does not have it");
+    fs::create_dir_all(root.join("crates/cli/src/command")).unwrap();
+    fs::write(root.join("crates/cli/src/command/new.rs"), "").unwrap();
+    assert_eq!(found(), format!("{head}-dirty"), "a file that git does not know");
+    fs::remove_file(root.join("crates/cli/src/command/new.rs")).unwrap();
     fs::write(root.join("crates/cli/src/lib.rs"), "other").unwrap();
-    assert_eq!(found(&script, &root).0, format!("{head}-dirty"));
+    assert_eq!(found(), format!("{head}-dirty"));
     git(&root, &["commit", "--quiet", "-a", "-m", "b"]);
-    let next = found(&script, &root).0;
+    let next = found();
     assert!(next != head && !next.ends_with("-dirty"), "{next}");
 }

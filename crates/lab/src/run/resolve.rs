@@ -27,11 +27,11 @@ pub(crate) use queue::packet_bits;
 pub use room::{Room, RoomScale};
 pub use traffic::ResolvedSessions;
 
+use crate::run::captured::CaptureFile;
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use scenario::{Column, Complaints, Document, Faults, Scenario, Stack, Theory};
 use sim::{CellPlan, TrafficPlan};
-use std::path::PathBuf;
 use traffic::Unresponsive;
 use units::{Bytes, Complaint, Rate, Span};
 use ways::Directions;
@@ -85,8 +85,8 @@ pub struct Resolved {
     pub sample: Option<Vec<usize>>,
     /// The flows whose acknowledgements are recorded one by one, ascending; `None`: those of none.
     pub acks: Option<Vec<usize>>,
-    /// The file for a capture of the packets; only the simulator writes it. No scenario has it.
-    pub capture: Option<PathBuf>,
+    /// The capture of the packets to write, which only the simulator does. No scenario has it.
+    pub capture: Option<CaptureFile>,
     /// Length of the intervals over which fairness and convergence are measured; `None`: they are not measured.
     pub fairness: Option<Span>,
     /// The theory by which the model answers.

@@ -29,6 +29,7 @@ use super::sweep::Runner;
 use super::task::{self, Answer, SearchResult, Task, hopeless, tasks};
 use super::watch::{SharedWatch, Watch, Work};
 use crate::files::{replace, try_replace};
+use crate::run::captured::{CaptureFile, CapturedEnds};
 use crate::run::engine;
 use crate::run::record::Engine;
 use headline::headline;
@@ -159,11 +160,11 @@ impl Experiment {
         self
     }
 
-    /// Writes the packets of the only run to `file`, as pcapng.
+    /// Writes the packets of the only run at `ends` of the path to `file`, as pcapng.
     ///
     /// # Errors
     /// If there are several runs, or if the simulator does not make the run.
-    pub fn capture(mut self, file: &Path) -> Result<Self, Complaint> {
+    pub fn capture(mut self, file: &Path, ends: CapturedEnds) -> Result<Self, Complaint> {
         let refused = |found: String, accepted: &str, help: &str| {
             Err(Complaint::new("--pcap", found).accepted(accepted).help(help))
         };
@@ -179,7 +180,7 @@ impl Experiment {
         if runs > 1 {
             return refused(format!("a capture of {runs} runs"), "one run", "leave out --repeat");
         }
-        Arc::make_mut(&mut task.resolved).capture = Some(file.to_owned());
+        Arc::make_mut(&mut task.resolved).capture = Some(CaptureFile { path: file.to_owned(), ends });
         Ok(self)
     }
 

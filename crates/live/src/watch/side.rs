@@ -222,7 +222,7 @@ impl Side {
             unread: Some(after.connection.unread),
             returned: Some(new.bytes_acked.saturating_sub(old.bytes_acked)),
             segments: Some(u64::from(new.data_segs_in.saturating_sub(old.data_segs_in))),
-            round_trip: new.rcv_rtt.filter(|_| delivered > Bytes::ZERO),
+            round_trip: of_arrivals(new.rcv_rtt, new.min_rtt).filter(|_| delivered > Bytes::ZERO),
             idle: quiet(after, delivered, length),
             kernel: None,
             retransmitted: 0,
@@ -277,6 +277,12 @@ impl Side {
     }
 }
 
+/// Returns the round trip that a receiver measures by its arrivals. Their time stamps have steps of a millisecond
+/// [rfc7323:4], so `measured` may lie below the `least` round trip of the receiver's own segments, which has none.
+fn of_arrivals(measured: Option<Span>, least: Option<Span>) -> Option<Span> {
+    measured.map(|measured| measured.max(least.unwrap_or_default()))
+}
+
 /// Returns the part of an interval in which no data was on its way to the receiver, as far as the receiver can know.
 fn quiet(after: &Reading, delivered: Bytes, length: Span) -> Span {
     let info = &after.connection.info;
@@ -303,6 +309,14 @@ fn difference(new: Option<u32>, old: Option<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_round_trip_in_whole_milliseconds_is_not_below_the_least() {
+        let (measured, least) = (Span::from_millis(40), Span::from_micros(40_468));
+        assert_eq!(of_arrivals(Some(measured), Some(least)), Some(least));
+        assert_eq!(of_arrivals(Some(Span::from_millis(55)), Some(least)), Some(Span::from_millis(55)));
+        assert_eq!((of_arrivals(Some(measured), None), of_arrivals(None, Some(least))), (Some(measured), None));
+    }
 
     #[test]
     fn steps_of_a_clock_are_shared_among_the_intervals() {

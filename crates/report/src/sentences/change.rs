@@ -1,6 +1,6 @@
 //! The changes from case to case: goodput, RTT, completion time, in one sentence or two.
 
-use super::by;
+use super::{REAL_PACKETS, by};
 use crate::Case;
 use crate::text::{bit_rate, capitalized, delay};
 use lab::run::record::{Engine, Summary};
@@ -92,7 +92,9 @@ pub(crate) fn change(cases: &[Case]) -> Vec<String> {
         QUANTITIES.iter().filter_map(course).partition(NumberByCase::is_same);
     let same: Vec<String> = same.iter().map(NumberByCase::same).collect();
     let same = same.join(" and ");
-    let by = by(engine);
+    // Only flows over QUIC in the live engine have the lateness of departures.
+    let is_quic = |run: &&Summary| run.flows.iter().any(|flow| flow.departure_late_s.is_some());
+    let by = if runs.iter().any(is_quic) { REAL_PACKETS } else { by(engine) };
     let Some(first) = moved.first() else {
         return if same.is_empty() {
             Vec::new()

@@ -1,6 +1,6 @@
 //! The sentences of a page: of several flows the sum and who has how much, of several cases what changed.
 
-use lab::run::record::Engine;
+use lab::run::record::{Departures, Engine};
 use lab::study::repeat::record;
 use lab::study::task::{Answer, tasks};
 use lab::study::watch::SharedWatch;
@@ -109,6 +109,23 @@ fn two_cases_say_what_changed_between_them() {
         text.contains(" ms with drop-tail to ") && text.contains(" ms with codel at the same goodput ("),
         "{text}"
     );
+}
+
+#[test]
+fn cases_over_quic_are_not_called_the_kernels() {
+    let swept = TWO.replace("queue.limit = '2 bdp'", "queue = { limit = '500 packets' }")
+        + "[sweep]\n'link.queue.kind' = ['drop-tail', 'codel']\n";
+    let mut answers = answers(&swept, &[Engine::Sim]);
+    for answer in &mut answers {
+        answer.records[0].summary.engine = Engine::Live;
+    }
+    assert!(headline(&answers).starts_with("On the kernel, mean RTT falls from "), "{}", headline(&answers));
+    for answer in &mut answers {
+        let late = Some(Departures { mean: 1e-5, p99: 1e-4 });
+        answer.records[0].summary.flows[0].departure_late_s = late;
+    }
+    let text = headline(&answers);
+    assert!(text.starts_with("On real packets, mean RTT falls from "), "{text}");
 }
 
 #[test]

@@ -134,6 +134,14 @@ impl Attendant for Attending {
         }
     }
 
+    fn takes_terminal(&self) -> bool {
+        self.view.as_ref().is_some_and(LiveView::is_screen)
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        self.view.as_mut().map_or(Ok(()), LiveView::stop)
+    }
+
     fn has_terminal(&self) -> bool {
         self.view.as_ref().is_some_and(LiveView::has_terminal)
     }

@@ -1,5 +1,6 @@
 //! The capture of the packets on an emulated path, as pcapng.
 
+use crate::run::captured::CapturedEnds;
 use capture::written::{Interface, Writer};
 use emu::tap::{CopiedPacket, PacketSink};
 use std::fs::File;
@@ -15,18 +16,22 @@ const INTERFACES: [Interface<'static>; 2] = [
 
 /// A file that takes copies of packets.
 #[derive(Debug)]
-pub struct PacketFile(Writer<BufWriter<File>>);
+pub struct PacketFile {
+    writer: Writer<BufWriter<File>>,
+    ends: CapturedEnds,
+}
 
 impl PacketFile {
-    /// Creates the file.
+    /// Creates the file for the packets at `ends`; the sender's end is the near one.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn create(path: &Path) -> Result<Self, Complaint> {
+    pub fn create(path: &Path, ends: CapturedEnds) -> Result<Self, Complaint> {
         let begin = || -> io::Result<Self> {
             let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
             let application = concat!("tightlink ", env!("CARGO_PKG_VERSION"));
-            Writer::new(out, application, "packets at both ends of an emulated path", &INTERFACES).map(Self)
+            let writer = Writer::new(out, application, "packets of an emulated path", ends.of(&INTERFACES))?;
+            Ok(Self { writer, ends })
         };
         begin().map_err(|error| unwritable_capture(path, &error))
     }
@@ -34,11 +39,19 @@ impl PacketFile {
 
 impl PacketSink for PacketFile {
     fn packet(&mut self, packet: &CopiedPacket) -> io::Result<()> {
-        self.0.packet(usize::from(packet.far), packet.nanos, packet.bytes(), packet.length)
+        let Some(interface) = self.ends.interface(packet.far) else { return Ok(()) };
+        self.writer.packet(interface, packet.nanos, packet.bytes(), packet.length)
+    }
+
+    fn takes(&self, far: bool) -> bool {
+        self.ends.interface(far).is_some()
     }
 
     fn finish(self: Box<Self>, missed: [u64; 2]) -> io::Result<()> {
-        self.0.finish(&missed)?.into_inner().map_err(io::Error::from)?.sync_all()
+        let ends = [(false, missed[0]), (true, missed[1])].into_iter();
+        let missed: Vec<u64> =
+            ends.filter(|(far, _)| self.takes(*far)).map(|(_, missed)| missed).collect();
+        self.writer.finish(&missed)?.into_inner().map_err(io::Error::from)?.sync_all()
     }
 }
 

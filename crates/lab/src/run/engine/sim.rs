@@ -13,6 +13,7 @@ use super::{
     synchronized,
 };
 use crate::run::batches::{Reading, half_widths};
+use crate::run::captured::CaptureFile;
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::memory::{self, ExcessMemory};
@@ -33,16 +34,16 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let plan = plan(resolved);
     let watch = Stopwatch::start();
     memory::reserve(recorder::size(resolved));
-    let file = resolved.capture.as_deref();
-    let capture = file.map(|file| {
-        RunCapture::create(file, resolved).map_err(|error| EngineError::Capture(unwritable(file, &error)))
-    });
+    let file = resolved.capture.as_ref();
+    let failed = |file: &CaptureFile, error| EngineError::Capture(unwritable(&file.path, &error));
+    let capture =
+        file.map(|file| RunCapture::create(file, resolved).map_err(|error| failed(file, error)));
     let recorder = SeriesRecorder::new(resolved, progress, capture.transpose()?);
     let simulation = Simulation::new(plan, Box::new(recorder));
     let ran = simulation.try_run();
     let mut outcome = ran.map_err(|ended| too_large(ended.at, ended.recorder.was_too_large()))?;
     if let (Some(file), Some(capture)) = (file, outcome.recorder.take_capture()) {
-        capture.finish().map_err(|error| EngineError::Capture(unwritable(file, &error)))?;
+        capture.finish().map_err(|error| failed(file, error))?;
     }
     if outcome.recorder.was_stopped() {
         return Err(EngineError::Stopped);

@@ -1,4 +1,4 @@
-//! The capture of a simulated run: its TCP packets at both ends of the path, as pcapng.
+//! The capture of a simulated run: its TCP packets at one end of the path or at both, as pcapng.
 //!
 //! The simulator shows packets in the order of its events, which may be half of a base RTT behind their times. So they
 //! wait here until no earlier one can come. The simulator's segments have numbers; here they get addresses, ports,
@@ -6,6 +6,7 @@
 
 mod connection;
 
+use crate::run::captured::{CaptureFile, CapturedEnds};
 use crate::run::resolve::Resolved;
 use capture::written::{Interface, SNAPSHOT, Writer};
 use connection::{Connection, EPOCH_S, nanos};
@@ -26,6 +27,7 @@ const INTERFACES: [Interface<'static>; 2] = [
 /// A capture under way.
 pub(super) struct RunCapture {
     writer: Writer<BufWriter<File>>,
+    ends: CapturedEnds,
     connections: Vec<Connection>,
     waiting: BinaryHeap<Reverse<Waiting>>,
     /// The number of packets so far, which keeps the order of packets with equal times.
@@ -46,9 +48,9 @@ struct Waiting {
 }
 
 impl RunCapture {
-    /// Creates the file `path` for the packets of a run.
-    pub(super) fn create(path: &Path, resolved: &Resolved) -> io::Result<Self> {
-        let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    /// Creates the file for the packets of a run.
+    pub(super) fn create(file: &CaptureFile, resolved: &Resolved) -> io::Result<Self> {
+        let (ends, out) = (file.ends, BufWriter::with_capacity(1 << 20, File::create(&file.path)?));
         let application = concat!("tightlink ", env!("CARGO_PKG_VERSION"));
         let (title, hash) = (&resolved.title, &resolved.hash);
         let comment = format!("{title} (scenario {hash}, simulated); the run begins at {EPOCH_S} s");
@@ -60,7 +62,8 @@ impl RunCapture {
             .collect();
         let longest = resolved.connections().map(|flow| flow.base_rtt).max().unwrap_or_default();
         let mut capture = Self {
-            writer: Writer::new(out, application, &comment, &INTERFACES)?,
+            writer: Writer::new(out, application, &comment, ends.of(&INTERFACES))?,
+            ends,
             connections,
             waiting: BinaryHeap::new(),
             packets: 0,
@@ -104,7 +107,7 @@ impl RunCapture {
     }
 
     fn put(&mut self, end: PathEnd, nanos: u64, headers: Vec<u8>, original: u32) {
-        let interface = usize::from(end == PathEnd::Receiver);
+        let Some(interface) = self.ends.interface(end == PathEnd::Receiver) else { return };
         self.waiting.push(Reverse(Waiting { nanos, number: self.packets, interface, original, headers }));
         self.packets += 1;
     }
