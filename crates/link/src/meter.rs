@@ -2,8 +2,7 @@
 //! sampling.
 
 use crate::capacity::ChangingServer;
-use crate::{Backlog, ClassDelays, DropReason, Occupancy, QueueingDelay, SourcesReport};
-use crate::{Backlog, DropReason, Occupancy, QueueingDelay, ShaperReport, SourcesReport};
+use crate::{Backlog, ClassDelays, DropReason, Occupancy, QueueingDelay, ShaperReport, SourcesReport};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.

@@ -79,6 +79,11 @@ impl<P: Datagram + Send + 'static> Shaper<P> {
 }
 
 impl<P: Datagram> Shaper<P> {
+    /// Returns true if its queue has a class for scalable flows.
+    pub(crate) fn has_classes(&self) -> bool {
+        self.queue.has_classes()
+    }
+
     pub(crate) fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
@@ -158,9 +163,4 @@ impl<P: Datagram> Shaper<P> {
         link_length.held(waiting, end);
         ShaperReport { queue_length: length, link_queue_length: link_length, drops: self.drops }
     }
-}    /// Returns true if its queue has a class for scalable flows.
-    pub(crate) fn has_classes(&self) -> bool {
-        self.queue.has_classes()
-    }
-
-
+}

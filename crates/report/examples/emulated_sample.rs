@@ -45,6 +45,7 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> DirectionReport {
         marks: 0,
         mean_backlog_bytes: mean * CAPACITY / 8.0,
         l4s_delay_s: None,
+        shaper: None,
         classic_delay_s: None,
         queueing_delay_s: Some(DelayStatistics {
             mean,

@@ -16,6 +16,7 @@ fn way(t_s: Vec<f64>) -> DirectionReport {
         mean_backlog_bytes: 14_000.0,
         queueing_delay_s: None,
         l4s_delay_s: None,
+        shaper: None,
         classic_delay_s: None,
         cross: Vec::new(),
         queue: QueueSeries {

@@ -5,11 +5,11 @@ use crate::proxy::Proxy;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testkit::tries::{in_one_of_five, in_time};
 use tightlink_transfer::{
     Accept, Observer, Question, ReceiveOptions, Receiver, SendOptions, SilentObserver, Snapshot,
     TransferError, send,
 };
-use testkit::tries::{in_one_of_five, in_time};
 use units::{Rate, Span};
 
 const AGAIN: &str = "connecting again";

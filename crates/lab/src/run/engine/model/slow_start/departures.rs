@@ -54,8 +54,8 @@ pub(super) fn departures(resolved: &Resolved, flow: &ResolvedFlow, found: &Trans
 
 /// Returns true if the queue stays so short that its policy, which reacts to delays, does nothing.
 fn is_short(resolved: &Resolved, found: &Transfer) -> bool {
-    let by_delay = ["codel", "fq-codel", "pie", "fq-pie", "dualpi2", "cobalt"]
-        .contains(&resolved.queue.policy.as_str());
+    let by_delay =
+        ["codel", "fq-codel", "pie", "fq-pie", "dualpi2", "cobalt"].contains(&resolved.queue.policy.as_str());
     by_delay && found.in_slow_start && found.longest_wait < resolved.queue.settings.target.unwrap_or(TARGET)
 }
 
