@@ -24,6 +24,10 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("end", "stop"),
     ("type", "kind"),
     ("time", "duration"),
+    ("tupdate", "interval"),
+    ("coupling_factor", "coupling"),
+    ("step_thresh", "step_threshold"),
+    ("ecn_prob", "ecn_probability"),
     ("length", "duration"),
 ];
 
@@ -39,6 +43,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("fq_cobalt", "fq-codel", "COBALT is not there: \"fq-codel\" is nearest"),
     ("cobalt", "codel", "COBALT is not there: \"codel\" is nearest"),
     ("dualq", "dualpi2", "write \"dualpi2\""),
+    ("l4s", "dualpi2", "write \"dualpi2\", the queue of L4S"),
     ("pi2", "dualpi2", "PI2 alone is not there: \"dualpi2\" serves classic flows as PI2 does"),
     ("pfifo", "drop-tail", "write \"drop-tail\" with a limit in packets"),
     ("bfifo", "drop-tail", "write \"drop-tail\" with a limit in bytes"),
