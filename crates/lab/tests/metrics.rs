@@ -89,6 +89,8 @@ fn summary(scenario: &str) -> Summary {
     // Only programs on real packets are late.
     let late = Some(Departures { mean: 2e-6, p99: 3e-5 });
     summary.flows.iter_mut().for_each(|flow| flow.departure_late_s = late);
+    // Only DualPI2 has classes.
+    (summary.l4s_delay_s, summary.classic_delay_s) = (summary.queueing_delay_s, summary.queueing_delay_s);
     summary
 }
 

@@ -2,7 +2,7 @@
 //! name. One file per policy in `queue/`.
 //!
 //! Reading order: this file, `settings.rs` (the settings that a scenario may change), `store.rs` (the line of packets
-//! that all policies share), `flows.rs` (queues per flow, served in turn), then the policies, `drop_tail.rs` first.
+//! that all policies share), then the policies, `drop_tail.rs` first. Those with queues per flow share `flows.rs`.
 
 mod adaptive_red;
 mod cake;

@@ -24,6 +24,10 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("end", "stop"),
     ("type", "kind"),
     ("time", "duration"),
+    ("tupdate", "interval"),
+    ("coupling_factor", "coupling"),
+    ("step_thresh", "step_threshold"),
+    ("ecn_prob", "ecn_probability"),
     ("length", "duration"),
 ];
 
@@ -33,6 +37,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("sfq", "fq-codel", "SFQ is not there: \"fq-codel\" has a queue for each flow, too"),
     ("fq_cobalt", "cake", "write \"cake\", which has a COBALT for each flow"),
     ("dualq", "dualpi2", "write \"dualpi2\""),
+    ("l4s", "dualpi2", "write \"dualpi2\", the queue of L4S"),
     ("pi2", "dualpi2", "PI2 alone is not there: \"dualpi2\" serves classic flows as PI2 does"),
     ("triple_isolate", "triple", "write \"triple\""),
     ("dual_srchost", "dual-src", "write \"dual-src\""),

@@ -55,6 +55,32 @@ fn datagrams_lost_in_a_socket_at_the_far_end_are_told() {
 }
 
 #[test]
+fn packets_with_ect1_use_the_l_queue_of_dualpi2() {
+    let _alone = alone();
+    if root() {
+        // Twenty times, 40 datagrams with ECT(0) at once, which take 46 ms, and then two with ECT(1).
+        let program = "import os, socket, time\n\
+            to = (os.environ[\"TIGHTLINK_FAR\"], 9999)\n\
+            c, l = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(2)]\n\
+            c.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2); l.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 1)\n\
+            for n in range(20):\n    \
+                for s in [c] * 40 + [l] * 2: s.sendto(bytes(1400), to)\n    \
+                time.sleep(0.06)\n";
+        in_one_of_five(|| {
+            let link = ["--rate", "10Mbit/s", "--delay", "1ms", "--queue", "dualpi2"];
+            let (ended, json) = python(&link, None, program);
+            let far = &json["to_far"];
+            let of = |class: &str, key: &str| far[class][key].as_f64().unwrap_or_else(|| panic!("{far}"));
+            // One packet is being sent, one of the C queue may have its turn, and one is the other of the two.
+            let most = of("l4s_delay_s", "max");
+            assert!(ended.err.contains(" ms, L4S packets mean ") && ended.err.contains(", others mean "));
+            let classic = of("classic_delay_s", "p50");
+            in_time(most < 0.004 && classic > 0.01, format!("{most} and {classic} s"))
+        });
+    }
+}
+
+#[test]
 fn packets_that_the_queue_marked_are_told() {
     let _alone = alone();
     if root() {

@@ -161,6 +161,11 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
     ] {
         refused(&of(setting), &words);
     }
+    for (theirs, ours) in
+        [("step_thresh = \"1ms\"", "step_threshold"), ("coupling_factor = 2", "coupling"), ("tupdate = \"16ms\"", "interval")]
+    {
+        refused(&of(theirs), &["unknown key", &format!("did you mean \"{ours}\"?")]);
+    }
     refused(
         "kind = \"fq_pie\", limit = \"1 bdp\"",
         &["unknown queue \"fq_pie\"", "did you mean \"fq-pie\"?"],

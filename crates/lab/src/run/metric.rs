@@ -7,6 +7,7 @@
 //!
 //! Reading order: [`Metric`], the lists, then `metric/unit.rs` and `metric/find.rs`.
 
+mod classes;
 mod completions;
 mod find;
 mod unit;
@@ -18,6 +19,7 @@ pub use unit::Unit;
 use crate::run::record::{
     FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
 };
+use classes::{CLASSIC_DELAY, L4S_DELAY};
 use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
 use std::fmt;
 
@@ -229,24 +231,20 @@ pub const RUN: &[MetricReader<Summary>] = &[
     of(DELAY[4], |s| s.queueing_delay_s?.percentiles.p95),
     of(DELAY[5], |s| s.queueing_delay_s?.percentiles.p99),
     of(DELAY[6], |s| s.queueing_delay_s?.max),
-    of(delay("l4s_delay_s.mean", "l4s_delay_mean_s", "mean wait of L4S packets"), |s| {
-        Some(s.l4s_delay_s?.mean)
-    }),
-    of(delay("l4s_delay_s.p50", "l4s_delay_p50_s", "median wait of L4S packets"), |s| {
-        s.l4s_delay_s?.percentiles.p50
-    }),
-    of(delay("l4s_delay_s.p99", "l4s_delay_p99_s", "p99 wait of L4S packets"), |s| {
-        s.l4s_delay_s?.percentiles.p99
-    }),
-    of(delay("classic_delay_s.mean", "classic_delay_mean_s", "mean wait of classic packets"), |s| {
-        Some(s.classic_delay_s?.mean)
-    }),
-    of(delay("classic_delay_s.p50", "classic_delay_p50_s", "median wait of classic packets"), |s| {
-        s.classic_delay_s?.percentiles.p50
-    }),
-    of(delay("classic_delay_s.p99", "classic_delay_p99_s", "p99 wait of classic packets"), |s| {
-        s.classic_delay_s?.percentiles.p99
-    }),
+    of(L4S_DELAY[0], |s| Some(s.l4s_delay_s?.mean)),
+    of(L4S_DELAY[1], |s| s.l4s_delay_s?.percentiles.p1),
+    of(L4S_DELAY[2], |s| s.l4s_delay_s?.percentiles.p5),
+    of(L4S_DELAY[3], |s| s.l4s_delay_s?.percentiles.p50),
+    of(L4S_DELAY[4], |s| s.l4s_delay_s?.percentiles.p95),
+    of(L4S_DELAY[5], |s| s.l4s_delay_s?.percentiles.p99),
+    of(L4S_DELAY[6], |s| s.l4s_delay_s?.max),
+    of(CLASSIC_DELAY[0], |s| Some(s.classic_delay_s?.mean)),
+    of(CLASSIC_DELAY[1], |s| s.classic_delay_s?.percentiles.p1),
+    of(CLASSIC_DELAY[2], |s| s.classic_delay_s?.percentiles.p5),
+    of(CLASSIC_DELAY[3], |s| s.classic_delay_s?.percentiles.p50),
+    of(CLASSIC_DELAY[4], |s| s.classic_delay_s?.percentiles.p95),
+    of(CLASSIC_DELAY[5], |s| s.classic_delay_s?.percentiles.p99),
+    of(CLASSIC_DELAY[6], |s| s.classic_delay_s?.max),
     of(Metric::count("shaper.queue_p99_packets", "p99 length of the shaper's queue", Packets).lower(), |s| {
         real(Some(s.shaper?.queue_p99_packets))
     }),

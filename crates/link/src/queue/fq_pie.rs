@@ -5,8 +5,8 @@
 //! that finds all queues together full is dropped itself, unlike in FQ-CoDel, where the longest queue pays.
 //!
 //! Linux differs in three points. It does not mark by default. Its `memory_limit` only counts the packets above it, and
-//! drops none, so that it is not here. It has a bound on delays above 250 ms and a decay of 1/64, where RFC 8033 has
-//! none and 1/50.
+//! drops none, so that it is not here. Its probability rises by 2 % more at delays above 250 ms, and decays by 1/64
+//! instead of 1/50.
 
 use super::flows::FlowQueues;
 use super::pie::{Control, PieParameters};

@@ -197,6 +197,8 @@ fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line>
     let kbps = ((rate as f64 * SHAPED / 1e3).floor() as u64).max(1);
     let shaper = format!("for packets that leave by DEV, at {:.0} % of the rate", SHAPED * 100.0);
     let cake = "shaper, queues per flow and CoDel in one; not simulated here";
+    // The base RTT that CAKE expects. Its default suits the Internet, and a longer path needs its own (tc-cake(8)).
+    let rtt = question.rtt.most.max(codel.interval);
     let fq_codel_on_openwrt = openwrt(
         "OpenWrt, FQ-CoDel",
         "fq_codel",
@@ -205,7 +207,7 @@ fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line>
         &format!("{shaper}; target as in sqm-scripts"),
     );
     vec![
-        line("Linux, CAKE", format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit"), cake.into()),
+        line("Linux, CAKE", format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit rtt {rtt}"), cake.into()),
         fq_codel_on_openwrt,
         openwrt("OpenWrt, CAKE", "cake", "piece_of_cake.qos", kbps, &format!("{shaper}; {cake}")),
         fq_codel,

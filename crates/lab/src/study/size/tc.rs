@@ -51,11 +51,14 @@ pub(super) fn discipline(queue: &str, own: &Settings, ecn: bool, safe: u64) -> O
             format!("pie limit {limit} {} {marks}", pie(own, &mut doubts))
         }
         "fq-pie" => {
-            let mut text = format!("fq_pie limit {limit} {}{}", pie(own, &mut doubts), turns(own));
-            if let Some(share) = own.ecn_probability {
-                text += &format!(" ecn_prob {}", whole_percent("ecn_probability", share, &mut doubts));
+            let text = format!("fq_pie limit {limit} {}{}", pie(own, &mut doubts), turns(own));
+            // tc sends no gain and no percentage of zero, and Linux keeps its default then.
+            let percent = own.ecn_probability.map(|share| whole_percent("ecn_probability", share, &mut doubts));
+            match percent {
+                Some(0.0) => format!("{text} noecn"),
+                Some(percent) => format!("{text} ecn_prob {percent} {marks}"),
+                None => format!("{text} {marks}"),
             }
-            format!("{text} {marks}")
         }
         _ => format!("dualpi2 limit {limit} {}", dualpi2(own, &mut doubts)),
     };
@@ -81,9 +84,9 @@ fn pie(own: &Settings, doubts: &mut Vec<String>) -> String {
     for (key, gain) in [("alpha", own.alpha), ("beta", own.beta)] {
         let Some(gain) = gain else { continue };
         let (parts, most) = GAIN_PARTS;
-        let written = (gain * parts).round().clamp(0.0, most);
+        let written = (gain * parts).round().clamp(1.0, most);
         if written != gain * parts {
-            doubts.push(format!("tc takes whole sixteenths up to 2 as {key}, which is {gain}"));
+            doubts.push(format!("tc takes 1 to 32 sixteenths as {key}, which is {gain}"));
         }
         text += &format!(" {key} {written}");
     }
