@@ -100,6 +100,8 @@ impl Control {
         random: &mut Stream,
     ) -> Verdict {
         let due = self.count > 0 && now >= self.drop_next;
+        // As in Linux, this is about the schedule before a late packet sets it anew.
+        let mut passed = now > self.drop_next;
         if parameters.is_late(waited) {
             if !self.dropping {
                 self.dropping = true;
@@ -112,13 +114,14 @@ impl Control {
         let mut verdict = Verdict { mark: false, drop: false };
         if due {
             verdict = self.act(now, ecn, parameters);
+            passed = now > self.drop_next;
         }
         if self.probability > 0 && random.integer(0, u64::from(u32::MAX)) < u64::from(self.probability) {
             verdict.drop = true;
         }
         if self.count == 0 {
             self.drop_next = now + parameters.interval;
-        } else if now > self.drop_next && !verdict.drop {
+        } else if passed && !verdict.drop {
             self.drop_next = now;
         }
         verdict
