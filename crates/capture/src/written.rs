@@ -1,7 +1,7 @@
 //! Captures that are written: pcapng with an interface for each place, and headers of TCP segments.
 //!
 //! [`Writer`] writes the blocks of the format: a section, its interfaces, packets with times in nanoseconds, and at the
-//! end each interface's counts. All packets begin with their IP header (LINKTYPE_RAW). [`Segment`] makes the headers of
+//! end each interface's counts. All packets begin with their IPv4 header. [`Segment`] makes the headers of
 //! a packet that never was on a wire, with the checksums of a payload of zeros.
 
 use etherparse::{IpEcn, Ipv4Header, TcpHeader, TcpOptionElement, ip_number};
@@ -10,8 +10,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// The most bytes of each packet that are written. The longest headers have 120.
 pub const SNAPSHOT: usize = 128;
-/// Packets that begin with an IP header.
+/// Packets that begin with an IP header of either version, which tcptrace reads.
 const LINKTYPE_RAW: u16 = 101;
+/// Packets that begin with an IPv4 header. libpcap 1.10.3 refuses a file with two interfaces of the other type
+/// (`findings/libpcap-refuses-two-raw-interfaces.sh`).
+const LINKTYPE_IPV4: u16 = 228;
 /// The times' unit: 10^-9 seconds.
 const NANOSECONDS: u8 = 9;
 /// Zeros, as many as a payload may have.
@@ -67,9 +70,10 @@ impl<W: Write> Writer<W> {
         writer.option(SECTION_APPLICATION, application.as_bytes());
         writer.end_options();
         writer.end()?;
+        let link_type = if interfaces.len() > 1 { LINKTYPE_IPV4 } else { LINKTYPE_RAW };
         for interface in interfaces {
             writer.begin(INTERFACE);
-            writer.block.extend([LINKTYPE_RAW.to_le_bytes(), [0; 2]].concat());
+            writer.block.extend([link_type.to_le_bytes(), [0; 2]].concat());
             writer.block.extend((SNAPSHOT as u32).to_le_bytes());
             writer.option(INTERFACE_NAME, interface.name.as_bytes());
             writer.option(INTERFACE_DESCRIPTION, interface.description.as_bytes());

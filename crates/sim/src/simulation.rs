@@ -4,11 +4,13 @@
 #[path = "../tests/within/foreign_parts.rs"]
 mod foreign_parts;
 mod links;
+mod rare;
 mod showing;
 mod timer;
 mod turn_into;
 
 use links::{loss, lumped};
+use rare::RareSlots;
 pub(crate) use timer::Timer;
 use turn_into::turn_into;
 
@@ -216,15 +218,15 @@ impl<R: Recorder> Run<R> {
         let owners = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_source = first_owner + owners;
         let recording = first_source + self.sources.len();
-        let batch_ends = recording + 1;
         let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
-        let pulsing = batch_ends + 1;
+        let interval = self.recorder.interval().filter(|interval| *interval > Span::ZERO);
+        let (batch_ends, pulsing) = (recording + 1, recording + 2);
         let leaving = pulsing + usize::from(pulse.is_some());
-        let slots = leaving + usize::from(!self.leaving.is_empty());
-        let mut agenda = Agenda::new(slots);
-        let next_to_leave = |course: &Self| course.leaving.last().map_or(Time::NEVER, |(at, _)| *at);
+        let all = leaving + usize::from(!self.leaving.is_empty());
+        let rare = RareSlots { recording, batch_ends, pulsing, leaving, all, interval, pulse };
+        let mut agenda = Agenda::new(all);
         if !self.leaving.is_empty() {
-            agenda.set(leaving, next_to_leave(&self));
+            agenda.set(leaving, self.next_to_leave());
         }
         let mut timers: Vec<Timer> = (0..owners).map(|index| self.endpoints.deadline(index).into()).collect();
         let many = self.endpoints.flows.len() >= MANY;
@@ -234,7 +236,6 @@ impl<R: Recorder> Run<R> {
         for (index, source) in self.sources.iter().enumerate() {
             agenda.set(first_source + index, source.wakeup().unwrap_or(Time::NEVER));
         }
-        let interval = self.recorder.interval().filter(|interval| *interval > Span::ZERO);
         agenda.set(recording, interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
         if let Some(pulse) = pulse {
             agenda.set(pulsing, Time::ZERO + pulse);
@@ -248,7 +249,7 @@ impl<R: Recorder> Run<R> {
         let end = self.end.unwrap_or(Time::NEVER);
         // Until then nobody looks at flows.
         let quiet_until =
-            |agenda: &Agenda| (recording..slots).map(|slot| agenda.at(slot)).fold(end, Time::min);
+            |agenda: &Agenda| (recording..rare.all).map(|slot| agenda.at(slot)).fold(end, Time::min);
         let mut quiet = quiet_until(&agenda);
         let (mut events, mut last) = (0u64, Time::ZERO);
         let mut weighed = WEIGHED_EVERY;
@@ -322,36 +323,12 @@ impl<R: Recorder> Run<R> {
                 timers[index] = deadline.into();
                 agenda.set(slot, deadline);
             } else if slot < recording {
-                let index = slot - first_source;
-                let source = &mut self.sources[index];
-                medium.offer(now, Packet::cross(index, source.emit(), now));
-                agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
+                agenda.set(slot, self.emit(now, slot - first_source, &mut medium));
             } else {
-                if slot == recording {
-                    self.record(now, &medium.state(now));
-                    if let Some(packets) = medium.moving_limit(now) {
-                        self.recorder.moving_limit(now, packets);
-                    }
-                    agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
-                } else if slot == batch_ends {
-                    agenda.set(slot, self.end_batch(now, &mut medium));
-                } else if slot == leaving {
-                    while let Some((_, index)) = self.leaving.pop_if(|(at, _)| *at <= now) {
-                        let flow = &mut self.endpoints.flows[index];
-                        let was_done = flow.is_done();
-                        flow.leave(now);
-                        unfinished -= usize::from(flow.is_done() && !was_done);
-                    }
-                    agenda.set(slot, next_to_leave(&self));
-                } else {
-                    // This event is not counted, so that a watched run has as many events as one that is not watched.
-                    events -= 1;
-                    if self.recorder.reached(now).is_break() {
-                        self.end = Some(now);
-                        break;
-                    }
-                    agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
-                }
+                // A pulse is not counted, so that a watched run has as many events as one that is not watched.
+                events -= u64::from(slot == rare.pulsing && rare.pulse.is_some());
+                let Some(finished) = self.act_rarely(now, slot, &rare, &mut agenda, &mut medium) else { break };
+                unfinished -= finished;
                 quiet = quiet_until(&agenda);
             }
             let endpoints = &mut self.endpoints;
@@ -394,6 +371,14 @@ impl<R: Recorder> Run<R> {
             }
         }
         acted
+    }
+
+    /// Offers the packet of a source to the medium; returns the time of the source's next one.
+    #[inline(never)]
+    fn emit<M: Medium>(&mut self, now: Time, index: usize, medium: &mut M) -> Time {
+        let source = &mut self.sources[index];
+        medium.offer(now, Packet::cross(index, source.emit(), now));
+        source.wakeup().unwrap_or(Time::NEVER)
     }
 
     /// Ends the warm-up or a batch; returns the time at which the next batch ends.

@@ -8,6 +8,13 @@ use std::fs;
 use std::process::Command;
 use testkit::could_not_judge;
 
+/// Returns the number of packets that tcpdump reads from a capture; `None` if it is not installed.
+fn read_by_tcpdump(file: &std::path::Path) -> Option<usize> {
+    let read = Command::new("tcpdump").arg("-nr").arg(file).output().ok()?;
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    Some(String::from_utf8_lossy(&read.stdout).lines().filter(|line| line.contains(" IP ")).count())
+}
+
 /// A flow with losses, which is measured from its start, so that the summary counts all packets of the capture.
 const LOSSY: &str = "title = 'Losses'\nduration = '20s'\nwarmup = '0s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
                      queue.limit = '20 packets'\n[[flow]]\nname = 'one'\ncontrol = 'reno'\nrtt = '40ms'\n\
@@ -75,6 +82,14 @@ fn each_end_of_a_capture_is_that_of_the_capture_of_both() {
     };
     let both = captured("both");
     let ends = [captured("sender"), captured("receiver")];
+    let [all, sender, receiver] = ["both", "sender", "receiver"]
+        .map(|ends| read_by_tcpdump(&place.path().join(format!("{ends}.pcapng"))));
+    match (all, sender, receiver) {
+        (Some(all), Some(sender), Some(receiver)) => {
+            assert!(sender > 1000 && receiver > 1000 && all == sender + receiver, "{all} {sender} {receiver}");
+        }
+        _ => could_not_judge("captures in tcpdump: it is not installed"),
+    }
     assert_eq!(ends.each_ref().map(Vec::len), [1, 1]);
     assert_ne!(ends[0], ends[1], "the queue drops packets between them");
     assert_eq!(ends.concat(), both);
