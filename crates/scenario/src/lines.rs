@@ -6,8 +6,8 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer, Spread,
-    Stack, Theory, Threshold, Volume, WindowVariant,
+    Direction, EcnMode, FlowChoice, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer, SocketBuffer,
+    Spread, Stack, Theory, Threshold, Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -179,6 +179,15 @@ written!(
     Host, Theory, Stack, Column, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
     WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection => word
 );
+
+impl Written for EcnMode {
+    fn written(&self) -> String {
+        match self {
+            Self::Off | Self::Classic => self.is_on().written(),
+            Self::Accurate => word_of(*self).written(),
+        }
+    }
+}
 
 impl Written for RecordedFlows {
     fn written(&self) -> String {

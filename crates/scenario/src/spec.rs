@@ -18,5 +18,5 @@ pub use crate::values::{
     RecordedFlows, SocketBuffer, Spread, Stack, Theory, Threshold, Volume,
 };
 pub use transport::{
-    BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,
+    BbrVariant, CubicVariant, EcnMode, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,
 };
