@@ -175,6 +175,8 @@ pub struct Flags {
     pub ece: bool,
     /// The sender has reduced its window.
     pub cwr: bool,
+    /// The first bit of the counter of accurate ECN, whose others are `cwr` and `ece` [rfc9768:3.1].
+    pub ae: bool,
 }
 
 /// The options of a segment.
@@ -273,8 +275,8 @@ impl Segment {
         let octets = |end: SocketAddrV4| Ipv4Addr::octets(end.ip());
         let mut tcp = TcpHeader::new(self.source.port(), self.destination.port(), self.sequence, self.window);
         tcp.acknowledgment_number = self.acknowledgment;
-        let Flags { syn, ack, psh, ece, cwr } = self.flags;
-        (tcp.syn, tcp.ack, tcp.psh, tcp.ece, tcp.cwr) = (syn, ack, psh, ece, cwr);
+        let Flags { syn, ack, psh, ece, cwr, ae } = self.flags;
+        (tcp.syn, tcp.ack, tcp.psh, tcp.ece, tcp.cwr, tcp.ns) = (syn, ack, psh, ece, cwr, ae);
         // All options that one segment can have fit. Without room the segment would have none.
         let _ = tcp.set_options(&self.options.elements());
         let length = tcp.header_len_u16() + payload;

@@ -78,6 +78,25 @@ pub struct Wants {
     pub deliveries: bool,
     /// Control over the time of every departure: [`CongestionControl::gap_after`].
     pub departures: bool,
+    /// The share of marked data: calls of [`CongestionControl::on_marks`]. The control only works on a connection with
+    /// ECN.
+    pub marks: bool,
+    /// ECT(1) on data packets, which tells queues that the controller is scalable [rfc9331].
+    pub scalable: bool,
+}
+
+/// The data that one acknowledgement reports as delivered, and the marked part of them; only for a controller that
+/// [wants](Wants) marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// The time at which the acknowledgement arrived.
+    pub now: Time,
+    /// Payload newly delivered, cumulatively or selectively.
+    pub delivered: Bytes,
+    /// The part of it that arrived with a congestion-experienced mark.
+    pub marked: Bytes,
+    /// True if a round trip ends with this acknowledgement: it covers data sent after the last one ended.
+    pub round_ends: bool,
 }
 
 /// The header by which a segment informs the routers on its way; only for a controller with an
@@ -128,7 +147,7 @@ pub struct Ack {
 pub enum CongestionKind {
     /// Losses found by duplicate or selective acknowledgements; reported once per recovery episode.
     Loss,
-    /// A congestion-experienced mark; reported once per round trip.
+    /// A congestion-experienced mark; reported once per round trip. [`CongestionControl::on_marks`] has the share.
     EcnMark,
     /// The first expiry of the retransmission timer for a segment.
     Timeout,
@@ -210,6 +229,12 @@ pub trait CongestionControl: Send + Debug {
     /// Takes note of a segment that was found lost. Called only with [`Wants::deliveries`] or [`Wants::rate`].
     fn on_lost(&mut self, lost: &LostSegment) {
         let _ = lost;
+    }
+    /// Takes the share of marked data by an acknowledgement that delivers or marks something. Called only with
+    /// [`Wants::marks`], before any other call for the same acknowledgement. The first mark of a round trip is also a
+    /// [`Congestion`].
+    fn on_marks(&mut self, marks: &Marks) {
+        let _ = marks;
     }
     /// Returns the time between the segment that leaves at `now` and the next; `None` if the pacing rate decides.
     /// Called only with [`Wants::departures`].

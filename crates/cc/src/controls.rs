@@ -9,11 +9,13 @@ mod bbr1;
 mod bbr3;
 pub mod bic;
 pub mod cubic;
+mod dctcp;
 mod fast;
 mod fixed;
 mod highspeed;
 mod low_priority;
 mod madison;
+mod prague;
 mod reno;
 mod scalable;
 mod vegas;
@@ -25,11 +27,13 @@ pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
 pub use bic::Bic;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use highspeed::HighSpeed;
 pub use low_priority::LowPriority;
 pub use madison::{Losses as MadisonLosses, Madison, Parameters as MadisonParameters, Rules as MadisonRules};
+pub use prague::Prague;
 pub use reno::Reno;
 pub use scalable::Scalable;
 pub use vegas::Vegas;
@@ -138,6 +142,22 @@ pub const CONTROLS: &[Control] = &[
         source: "draft-ietf-ccwg-bbr",
         status: EXPERIMENTAL,
         build: |recipe| Box::new(Bbr3::new(recipe.start)),
+    },
+    Control {
+        name: "dctcp",
+        summary: "reno that answers congestion marks by their share: alpha/2 of the window, not half; turns ecn on",
+        source: "RFC 8257",
+        status: STANDARD,
+        build: |recipe| {
+            recipe.loss_based(if recipe.tuning.linux_window { Dctcp::of_linux } else { Dctcp::new })
+        },
+    },
+    Control {
+        name: "prague",
+        summary: "paced, scalable (L4S): a window of 2/p at a marked share p, alike for RTTs up to 25 ms; turns accecn on",
+        source: "draft-briscoe-iccrg-prague-congestion-control-04; L4STeam Linux, tcp_prague 0.6",
+        status: EXPERIMENTAL,
+        build: |recipe| Box::new(Prague::new(recipe.start)),
     },
     Control {
         name: "madison",

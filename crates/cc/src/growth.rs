@@ -4,7 +4,7 @@
 
 pub mod share;
 
-use crate::{Ack, Congestion};
+use crate::{Ack, Congestion, Marks, Wants};
 use std::fmt::Debug;
 use units::Bytes;
 
@@ -21,6 +21,21 @@ pub trait Growth: Send + Debug {
     fn observe(&mut self, ack: &Ack, window: Bytes) -> Option<Bytes> {
         let _ = (ack, window);
         None
+    }
+    /// Takes the share of marked data by an acknowledgement, before anything else of it. Called only if
+    /// [`wants`](Growth::wants) asks for marks.
+    fn on_marks(&mut self, marks: &Marks) {
+        let _ = marks;
+    }
+    /// Returns the information that it needs beyond acknowledgements.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// Passes each quantity that it has measured to `show`, as [`CongestionControl::measures`] does.
+    ///
+    /// [`CongestionControl::measures`]: crate::CongestionControl::measures
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let _ = show;
     }
     /// Takes back the last congestion event, which was a false alarm.
     fn undo(&mut self) {}

@@ -7,9 +7,10 @@
 //! - `control.rs`: the trait and its events;
 //! - `loss_based.rs`: a slow start combined with a growth, from `slow_start.rs` and `growth.rs`;
 //! - `byte_counting.rs`: the number of bytes that an acknowledgement counts for;
+//! - `marked_share.rs`: the moving average by which `dctcp` and `prague` answer congestion marks;
 //! - `controls.rs`: the names; `registry.rs`: the recipe behind each name;
 //! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` use delay or
-//!   rate. `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
+//!   rate; `prague.rs` and `dctcp.rs` use the share of marked data. `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
 //!
 //! ```
 //! use tightlink_cc::{Congestion, CongestionKind, Start, registry};
@@ -29,6 +30,7 @@ pub mod controls;
 pub mod growth;
 mod in_flight;
 mod loss_based;
+mod marked_share;
 mod quantum;
 #[cfg(test)]
 #[path = "../tests/within/random_events.rs"]
@@ -37,8 +39,8 @@ pub mod registry;
 pub mod slow_start;
 
 pub use control::{
-    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
-    RouterHeader, RttView, Wants,
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Marks, Phase,
+    RateSample, RouterHeader, RttView, Wants,
 };
 pub use controls::{
     Bbr1, Bbr3, Fast, FixedWindow, Madison, MadisonLosses, MadisonParameters, MadisonRules, Rcp, Vegas, Xcp,

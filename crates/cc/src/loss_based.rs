@@ -3,7 +3,7 @@
 use crate::byte_counting::ByteCounting;
 use crate::growth::Growth;
 use crate::slow_start::{SlowStart, Step};
-use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase};
+use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Marks, Phase, Wants};
 use serde::Serialize;
 use units::Bytes;
 
@@ -125,6 +125,18 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
         self.counting.undo();
         self.slow_start.undo();
         self.growth.undo();
+    }
+
+    fn on_marks(&mut self, marks: &Marks) {
+        self.growth.on_marks(marks);
+    }
+
+    fn wants(&self) -> Wants {
+        self.growth.wants()
+    }
+
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.growth.measures(show);
     }
 
     fn hot_state(&self) -> Option<(&Bytes, usize)> {

@@ -215,6 +215,13 @@ pub fn assist(control: &str) -> Option<&'static str> {
     build(control, "standard", start)?.assist()
 }
 
+/// Returns true if `control` answers the share of congestion marks, so that it needs their feedback.
+#[must_use]
+pub fn wants_marks(control: &str) -> bool {
+    let start = Start { segment: Bytes::new(1), window: Bytes::new(1), threshold: Bytes::MAX };
+    build(control, "standard", start).is_some_and(|control| control.wants().marks)
+}
+
 /// Returns true if a slow start is called `name`.
 #[must_use]
 pub fn has_slow_start(name: &str) -> bool {

@@ -6,7 +6,8 @@
 //! the card had sent only those. The payload is never copied or changed.
 //!
 //! The rules are those of the kernel's own segmentation (tcp_offload.c, udp_offload.c). IPv4 ids count up by one per
-//! segment. CWR belongs to the first segment, FIN and PSH to the last. Checksums are left partial.
+//! segment. CWR belongs to the first segment, FIN and PSH to the last. Checksums are left partial. If the kernel does not
+//! say that CWR is RFC 3168's ([`GSO_ECN`]), it is a bit of the counter of accurate ECN, which every segment has.
 
 use crate::vnet::{GSO_ECN, GSO_NONE, GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, NEEDS_CSUM, VNET_LEN, VnetHeader};
 use std::ops::Range;
@@ -174,7 +175,7 @@ impl Split {
                 let sequence = get32(packet, transport + 4).wrapping_add(payload.start as u32);
                 packet[transport + 4..transport + 8].copy_from_slice(&sequence.to_be_bytes());
                 let flags = &mut packet[transport + 13];
-                if !first {
+                if !first && was.gso_type & GSO_ECN != 0 {
                     *flags &= !CWR;
                 }
                 if !last {

@@ -8,7 +8,8 @@
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
-//! `pace.rs`, `tcp_info.rs`, `sock_diag.rs` (the same of all connections), `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
+//! `pace.rs`, `tcp_info.rs`, `sock_diag.rs` (the same of all connections), `stack.rs` (two profiles of the kernel's TCP), `ecn.rs`.
+//! Then `port_owner.rs`, `address.rs`,
 //! `random.rs`, `realtime.rs` (a thread's priority), `large_pages.rs`, `error.rs`. `losses.rs` and `waiting.rs` read
 //! counters of the kernel.
 //!
@@ -27,6 +28,7 @@
 
 mod address;
 pub mod clock;
+mod ecn;
 mod error;
 mod large_pages;
 mod losses;
@@ -43,6 +45,7 @@ pub mod waiting;
 
 pub use address::plain;
 pub use clock::{Clock, PathLag};
+pub use ecn::EcnRequest;
 pub use error::HostError;
 pub use large_pages::{LargePages, keep_memory, reserve_heap};
 pub use losses::HostLosses;

@@ -75,9 +75,7 @@ impl Stack {
     /// # Errors
     /// As for [`Stack::apply`].
     pub fn apply_profile(self) -> Result<Vec<SettingChange>, HostError> {
-        if in_first_namespace() {
-            return Err(HostError::OwnNamespace);
-        }
+        stay_out_of_first()?;
         let own: &[(&str, &str)] = match self {
             Self::Modern => &[],
             Self::Classic => CLASSIC,
@@ -114,6 +112,11 @@ pub fn limit_send_memory(most: Bytes) -> Result<SettingChange, HostError> {
     change_maximum("tcp_wmem", |_| most.get())
 }
 
+/// Refuses the machine's own settings.
+pub(crate) fn stay_out_of_first() -> Result<(), HostError> {
+    if in_first_namespace() { Err(HostError::OwnNamespace) } else { Ok(()) }
+}
+
 /// Returns true if this thread is in the machine's first network namespace, or in the network namespace of process 1,
 /// which may belong to a container. If process 1 has more capabilities than this process, this process may not examine
 /// it, root or not. So the machine-wide settings, which only the first namespace has, are checked as well.
@@ -140,7 +143,7 @@ fn change_maximum(name: &str, change: impl FnOnce(u64) -> u64) -> Result<Setting
     write(name, &format!("{min} {} {most}", default.min(most)))
 }
 
-fn write(name: &str, value: &str) -> Result<SettingChange, HostError> {
+pub(crate) fn write(name: &str, value: &str) -> Result<SettingChange, HostError> {
     let path = path_of(name);
     let before = read(&path, value)?;
     fs::write(&path, value).map_err(|error| refused(&path, value, error.to_string()))?;

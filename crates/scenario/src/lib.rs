@@ -85,9 +85,10 @@ pub use near::did_you_mean;
 pub use origin::Origin;
 pub use schema::{DefaultValue, Key};
 pub use spec::{
-    BbrVariant, Column, CubicVariant, Direction, Flow, FlowChoice, Limit, Link, Live, LossDetection, Model,
-    Pattern, Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
-    SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
+    BbrVariant, Column, CubicVariant, Direction, EcnMode, Flow, FlowChoice, Limit, Link, Live, LossDetection,
+    Model, Pattern, Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer,
+    Sessions, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Traffic, Transport, Volume,
+    WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};
 pub use tables::draft::{FlowDraft, LinkDraft};

@@ -6,8 +6,9 @@ use crate::schema::{self, DefaultValue, Keys};
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FlowChoice, Framing, Isolation, Limit, LossDetection, RecordedFlows, Recovery, SendBuffer,
-    ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Tins, Volume, WindowVariant,
+    Direction, EcnMode, FlowChoice, Framing, Isolation, Limit, LossDetection, RecordedFlows, Recovery,
+    SendBuffer, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Tins, Volume,
+    WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -179,6 +180,15 @@ written!(
     Host, Theory, Stack, Column, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
     WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection, Framing, Isolation, Tins => word
 );
+
+impl Written for EcnMode {
+    fn written(&self) -> String {
+        match self {
+            Self::Off | Self::Classic => self.is_on().written(),
+            Self::Accurate => word_of(*self).written(),
+        }
+    }
+}
 
 impl Written for RecordedFlows {
     fn written(&self) -> String {

@@ -55,16 +55,6 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("fifo", "drop-tail", "write \"drop-tail\""),
     ("tail_drop", "drop-tail", "write \"drop-tail\""),
     ("ared", "adaptive-red", "write \"adaptive-red\""),
-    (
-        "dctcp",
-        "reno",
-        "DCTCP is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above, which marks as for DCTCP",
-    ),
-    (
-        "prague",
-        "reno",
-        "TCP Prague is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above",
-    ),
     ("bbr1", "bbr", "write \"bbr\""),
     ("bbrv1", "bbr", "write \"bbr\""),
     ("bbr2", "bbr3", "BBRv2 is not there: \"bbr3\" is its successor, \"bbr\" is version 1"),
@@ -80,12 +70,12 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     (
         "l4s",
         "mark_above",
-        "L4S is not there; nearest is link.queue.mark_above, which marks flows with flow.ecn as for DCTCP",
+        "L4S flows have control = \"prague\"; link.queue.mark_above marks them at once, as an L4S queue does",
     ),
     (
         "dctcp",
         "mark_above",
-        "DCTCP is not there; its marking is link.queue.mark_above, for flows with flow.ecn",
+        "DCTCP's marking is link.queue.mark_above, and its flows have control = \"dctcp\"",
     ),
     (
         "trace",
@@ -93,7 +83,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
         "a trace of packets is traffic.file; a rate over time is [[traffic]] with start and stop, which takes the difference",
     ),
     ("mahimahi", "file", "a rate over time is [[traffic]] with start and stop, which takes the difference"),
-    ("accecn", "ecn", "AccECN is not there: flow.ecn is that of RFC 3168"),
+    ("accecn", "ecn", "write ecn = \"accecn\""),
 ];
 
 /// Returns the candidate that `word` most likely stands for, if any is near enough.

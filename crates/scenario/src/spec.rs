@@ -21,5 +21,5 @@ pub use crate::values::{
     Threshold, Tins, Volume,
 };
 pub use transport::{
-    BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,
+    BbrVariant, CubicVariant, EcnMode, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,
 };

@@ -13,6 +13,7 @@ pub(crate) mod figure;
 pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod marking;
+pub(crate) mod marks;
 pub(crate) mod quic;
 pub(crate) mod segments;
 pub(crate) mod shaper;

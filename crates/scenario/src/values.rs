@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::fmt;
-pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, WindowVariant};
+pub use transport::{BbrVariant, CubicVariant, EcnMode, LossDetection, Recovery, SendBuffer, WindowVariant};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// `transport = …` of a flow.

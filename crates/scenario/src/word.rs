@@ -3,7 +3,8 @@
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, FigureEngine, Framing, Isolation, LossDetection, Recovery, Stack, Theory, Tins, WindowVariant,
+    Direction, EcnMode, FigureEngine, Framing, Isolation, LossDetection, Recovery, Stack, Theory, Tins,
+    WindowVariant,
 };
 
 /// A value that is written as a word.
@@ -28,6 +29,7 @@ words! {
     Carrier: "tcp" Tcp, "quic" Quic;
     Direction: "forward" Forward, "reverse" Reverse;
     Recovery: "rfc6675" Rfc6675, "prr" Prr, "sack1" Sack1, "reno" Reno;
+    EcnMode: "off" Off, "classic" Classic, "accecn" Accurate;
     LossDetection: "dupack" DupAck, "rack" Rack;
     BbrVariant: "draft" Draft, "linux" Linux;
     CubicVariant: "rfc" Rfc, "linux" Linux;

@@ -84,6 +84,14 @@ impl Endpoints {
         }
     }
 
+    /// Takes the acknowledgement that leaves before the answer of [`receive`](Self::receive), or in its place.
+    pub(crate) fn first(&mut self, index: usize) -> Option<Packet> {
+        match self.flows.get_mut(index) {
+            Some(flow) => flow.first(),
+            None => self.population.first(index),
+        }
+    }
+
     /// Records that a link dropped a packet of the owner of `index`, if there is one.
     pub(crate) fn on_drop(&mut self, index: usize, kind: Kind) {
         match (self.flows.get_mut(index), kind) {

@@ -114,6 +114,7 @@ impl Flow {
             plan.payload,
             transport.timestamps,
         );
+        let receiver = receiver.with_ecn(transport.ecn, wants.marks, plan.payload);
         let receiver = receiver.on_host(&transport.host, plan.payload, || {
             Stream::new(seed, &format!("receiver of flow {}", plan.name))
         });
@@ -205,7 +206,10 @@ impl Flow {
                 Some(number) if arrival.segment.is_gathered() => {
                     return self.gather(now, number, arrival, Time::ZERO, medium);
                 }
-                Some(number) => number,
+                Some(number) => {
+                    self.prepare(now, arrival, medium);
+                    number
+                }
                 None => return,
             },
         };
@@ -241,32 +245,6 @@ impl Flow {
             self.send(now, medium);
         }
         acted
-    }
-
-    /// Returns the segment's number, or `None` for a probe, which goes to the sizer. Hands congestion bits to the
-    /// receiver.
-    #[inline]
-    fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
-        arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))
-    }
-
-    #[cold]
-    fn receive_other(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
-        match arrival.segment.as_probe() {
-            Some(probe) => {
-                self.receive_probe(now, probe, arrival.sent);
-                None
-            }
-            None => Some(self.receive_ecn(arrival.segment)),
-        }
-    }
-
-    fn receive_ecn(&mut self, segment: Tagged) -> u64 {
-        if segment.is_marked() {
-            self.rare.counts.special().marks += 1;
-        }
-        self.receiver.on_ecn(segment.reports_reduction(), segment.is_marked());
-        segment.number()
     }
 
     #[inline(always)]
@@ -372,9 +350,9 @@ impl Flow {
             // RFC 3168, section 6.1.5: a retransmission is not ECN-capable.
             if F::OPTIONS
                 && !sent.again
-                && let Some(reduced) = self.sender.take_cwr()
+                && let Some(headers) = self.sender.take_capable()
             {
-                segment = Tagged::capable(number, reduced);
+                segment = Tagged::capable(number, headers);
             }
             if F::OPTIONS && self.receiver.coalesces() {
                 segment = segment.gathered();

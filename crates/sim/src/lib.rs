@@ -72,5 +72,5 @@ pub use plan::{
 };
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;
-pub use transport::{Host, LossDetection, Recovery, Transport};
-pub use watched::{AckView, PacketView, PathEnd, SegmentView, SenderState, Watches};
+pub use transport::{EcnMode, Host, LossDetection, Recovery, Transport};
+pub use watched::{AckFeedback, AckView, PacketView, PathEnd, SegmentView, SenderState, Watches};

@@ -91,6 +91,11 @@ impl Population {
         self.users[slot - self.first].receive(now, packet)
     }
 
+    /// Takes the acknowledgement that leaves before the answer of [`receive`](Self::receive), or in its place.
+    pub(crate) fn first(&mut self, slot: usize) -> Option<Packet> {
+        self.users[slot - self.first].first()
+    }
+
     pub(crate) fn begin_measuring(&mut self, now: Time) {
         self.users.iter_mut().for_each(|user| user.begin_measuring(now));
         self.tallies.iter_mut().for_each(|tally| *tally = Tally { since: now, ..Tally::default() });

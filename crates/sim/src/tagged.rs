@@ -1,4 +1,4 @@
-//! [`Tagged`]: a segment's number, and the information of its headers (RFC 3168).
+//! [`Tagged`]: a segment's number, and the information of its headers (RFC 3168, RFC 9331).
 
 use link::Ecn;
 
@@ -11,6 +11,40 @@ pub(crate) enum Probe {
     Train(u64, usize),
 }
 
+/// The parts of an ECN-capable segment's headers that its sender chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CapableHeaders {
+    /// True for ECT(1), false for ECT(0).
+    pub(crate) scalable: bool,
+    /// True if the segment reports that the sender has reduced its window (CWR).
+    pub(crate) reduced: bool,
+}
+
+/// The parts of an arriving segment's headers that concern marks: none, or a capable segment with a mark and a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signs(u8);
+
+impl Signs {
+    /// Returns true if the segment is ECN-capable.
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    pub(crate) fn marked(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Returns true if the segment reports a reduced window.
+    pub(crate) fn reduced(self) -> bool {
+        self.0 & 4 != 0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(marked: bool, reduced: bool) -> Self {
+        Self(1 | u8::from(marked) << 1 | u8::from(reduced) << 2)
+    }
+}
+
 /// A segment's number, with flags of its headers in the bits above it. One word is enough, and most segments have no
 /// flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +52,9 @@ pub(crate) struct Tagged(u64);
 
 impl Tagged {
     /// The largest number.
-    const LARGEST: u64 = Self::PUSHED - 1;
+    const LARGEST: u64 = Self::SCALABLE - 1;
+    /// ECT(1) in place of ECT(0), in a packet that is capable.
+    const SCALABLE: u64 = 1 << 56;
     /// The last segment of a super-packet (PSH).
     const PUSHED: u64 = 1 << 57;
     /// A segment that goes to a host which gathers segments.
@@ -40,9 +76,15 @@ impl Tagged {
         Self(number)
     }
 
-    /// Makes a segment that may be marked; `reduced`: it reports that the sender has reduced its window.
-    pub(crate) fn capable(number: u64, reduced: bool) -> Self {
-        Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
+    /// Makes a segment that may be marked, with these headers.
+    pub(crate) fn capable(number: u64, headers: CapableHeaders) -> Self {
+        let scalable = if headers.scalable { Self::SCALABLE } else { 0 };
+        Self(number | Self::CAPABLE | scalable | if headers.reduced { Self::REDUCED } else { 0 })
+    }
+
+    /// Returns the parts of its headers that concern marks.
+    pub(crate) fn signs(self) -> Signs {
+        Signs((self.0 >> 61) as u8)
     }
 
     /// Returns the same segment, marked as one that goes to a host which gathers segments.
@@ -93,7 +135,7 @@ impl Tagged {
     /// Returns its number, if it is a segment without flags.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
-        (self.0 < Self::PUSHED).then_some(self.0)
+        (self.0 < Self::SCALABLE).then_some(self.0)
     }
 
     #[inline]
@@ -121,20 +163,22 @@ impl Tagged {
     }
 
     pub(crate) fn is_marked(self) -> bool {
-        self.0 & Self::MARKED != 0
+        self.signs().marked()
     }
 
     pub(crate) fn reports_reduction(self) -> bool {
-        self.0 & Self::REDUCED != 0
+        self.signs().reduced()
     }
 
     pub(crate) fn ecn(self) -> Ecn {
         if self.is_marked() {
             Ecn::Marked
-        } else if self.0 & Self::CAPABLE != 0 {
-            Ecn::Capable
-        } else {
+        } else if self.0 & Self::CAPABLE == 0 {
             Ecn::NotCapable
+        } else if self.0 & Self::SCALABLE != 0 {
+            Ecn::Scalable
+        } else {
+            Ecn::Capable
         }
     }
 }

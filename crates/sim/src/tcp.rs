@@ -32,6 +32,7 @@ mod tlp;
 
 pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use coalescing::Batch;
+pub(crate) use ecn::Feedback;
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Features, Full, Paced, Plain, Sender, SenderConfig};
 

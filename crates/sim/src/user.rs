@@ -170,6 +170,11 @@ impl User {
         self.flow.receive(now, packet)
     }
 
+    /// Takes the acknowledgement that leaves before the answer of [`receive`](Self::receive), or in its place.
+    pub(crate) fn first(&mut self) -> Option<Packet> {
+        self.flow.first()
+    }
+
     /// Records that a link dropped a packet of this user.
     pub(crate) fn on_drop(&mut self, kind: Kind, tally: &mut Tally) {
         // The medium does not say which packet it dropped. While a SYN is under way, it can only be the SYN.

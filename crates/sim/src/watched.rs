@@ -1,5 +1,6 @@
 //! Packets and acknowledgements of a run, one by one, as a [`Recorder`](crate::Recorder) that asks for them sees them.
 
+use crate::tcp::Feedback;
 use link::Ecn;
 use units::{Bytes, Rate, Span, Time};
 
@@ -117,9 +118,32 @@ pub enum SegmentView {
         sent: Time,
         /// The time at which the segment left whose time stamp it echoes.
         echo: Time,
-        /// True if it echoes a congestion mark (ECE).
-        congested: bool,
+        /// Its feedback of congestion marks.
+        feedback: AckFeedback,
     },
+}
+
+/// The feedback of congestion marks in an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckFeedback {
+    /// ECE, set or not [rfc3168:6.1.3].
+    Echo(bool),
+    /// The counters of accurate ECN [rfc9768:3.2].
+    Counters {
+        /// The counter of marked packets, modulo eight.
+        ace: u8,
+        /// The counter of marked payload, modulo 2^24.
+        bytes: u32,
+    },
+}
+
+impl AckFeedback {
+    pub(crate) fn of(feedback: Feedback) -> Self {
+        match feedback.as_counters() {
+            Some((ace, bytes)) => Self::Counters { ace, bytes: bytes as u32 },
+            None => Self::Echo(feedback.echoes()),
+        }
+    }
 }
 
 /// The packets and acknowledgements that a recorder asks for.

@@ -16,7 +16,7 @@
 //! assert!(modern.sack && !modern.host.gathers());
 //! ```
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use units::{Bytes, Span};
 
 /// The options by which the two ends of a connection send, acknowledge and repair losses.
@@ -37,8 +37,8 @@ pub struct Transport {
     /// The rule that finds losses. Detection by time needs selective acknowledgements; without them the sender counts
     /// duplicates.
     pub loss_detection: LossDetection,
-    /// True if queues may mark data packets instead of dropping them (RFC 3168).
-    pub ecn: bool,
+    /// The feedback of congestion marks. Unless it is off, queues may mark data packets instead of dropping them.
+    pub ecn: EcnMode,
     /// True if packets leave at a rate: the controller's rate, or else one computed from the window and the round-trip
     /// time. A controller with a rate is paced in any case.
     pub pacing: bool,
@@ -57,7 +57,7 @@ impl Default for Transport {
             sack: true,
             recovery: Recovery::default(),
             loss_detection: LossDetection::default(),
-            ecn: false,
+            ecn: EcnMode::Off,
             pacing: false,
             host: Host::default(),
         }
@@ -156,6 +156,37 @@ pub enum Recovery {
     /// fast recovery begins until all data sent before this one began is acknowledged, as in ns-2's Reno. Only without
     /// selective acknowledgements.
     Reno,
+}
+
+/// The feedback by which a sender learns of congestion marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EcnMode {
+    /// None: data packets are not ECN-capable.
+    #[default]
+    Off,
+    /// The echo of RFC 3168: one sign per round trip. The receiver of a control that answers marks by their share
+    /// follows RFC 8257 instead: it echoes whether the packets that an acknowledgement covers are marked.
+    Classic,
+    /// Accurate ECN (RFC 9768): each acknowledgement carries counters of marked packets and bytes.
+    Accurate,
+}
+
+impl EcnMode {
+    /// Returns true if queues may mark data packets.
+    #[must_use]
+    pub const fn is_on(self) -> bool {
+        !matches!(self, Self::Off)
+    }
+}
+
+impl Serialize for EcnMode {
+    /// Writes `false`, `true` or `"accecn"`. Scenarios of versions that knew two modes keep their hash.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off | Self::Classic => serializer.serialize_bool(self.is_on()),
+            Self::Accurate => serializer.serialize_str("accecn"),
+        }
+    }
 }
 
 /// The rule that finds losses.

@@ -405,7 +405,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, deliveries: true, departures: false }
+        Wants { rate: true, deliveries: true, ..Wants::default() }
     }
 
     fn allowance(&self) -> Allowance {

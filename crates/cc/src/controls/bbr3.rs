@@ -347,7 +347,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, deliveries: true, departures: false }
+        Wants { rate: true, deliveries: true, ..Wants::default() }
     }
 
     fn allowance(&self) -> Allowance {

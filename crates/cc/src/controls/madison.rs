@@ -216,7 +216,7 @@ impl CongestionControl for Madison {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: false, deliveries: true, departures: true }
+        Wants { deliveries: true, departures: true, ..Wants::default() }
     }
 
     fn allowance(&self) -> Allowance {

@@ -36,6 +36,7 @@ enum Event {
     Ack { ack: Ack, rounds: u64 },
     Congestion(CongestionKind, u64, u64),
     Lost(LostSegment),
+    Marks(Marks),
     Feedback(f64),
     Spurious,
 }
@@ -105,11 +106,18 @@ fn event() -> impl Strategy<Value = Event> {
         sent_in_flight,
         lost,
     });
+    let marks = (amount(), amount(), any::<bool>()).prop_map(|(delivered, marked, round_ends)| Marks {
+        now: Time::ZERO,
+        delivered,
+        marked,
+        round_ends,
+    });
     prop_oneof![
         8 => (ack(), rounds).prop_map(|(ack, rounds)| Event::Ack { ack, rounds }),
         2 => (number(), number()).prop_map(|(bytes, in_flight)| Event::Sent { bytes, in_flight }),
         2 => (kind, number(), number()).prop_map(|(kind, lost, in_flight)| Event::Congestion(kind, lost, in_flight)),
         1 => lost.prop_map(Event::Lost),
+        2 => marks.prop_map(Event::Marks),
         1 => any::<f64>().prop_map(Event::Feedback),
         1 => (-1e6..1e6f64).prop_map(Event::Feedback),
         1 => prop_oneof![Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(f64::NAN), Just(0.0)].prop_map(Event::Feedback),
@@ -134,6 +142,7 @@ fn tell(cc: &mut dyn CongestionControl, now: Time, round: &mut u64, event: &Even
             in_flight: Bytes::new(in_flight),
         }),
         Event::Lost(lost) => cc.on_lost(&lost),
+        Event::Marks(marks) => cc.on_marks(&Marks { now, ..marks }),
         Event::Feedback(feedback) => cc.on_feedback(feedback),
         Event::Spurious => cc.on_spurious(),
     }

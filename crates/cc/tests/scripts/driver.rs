@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `ack 2` | an acknowledgement of two segments that moves the window's left edge |
 //! | `loss 20` | a loss is found, with 20 segments in flight; the same for `mark`, `timeout` and, for the same segment again, `timeout-again` |
+//! | `share 10 2` | an acknowledgement delivers ten segments, two of which are marked; after it may stand `ends` (a round trip ends) and `x 8` |
 //! | `spurious` | that was a false alarm |
 //!
 //! After an `ack` may stand: `rtt 60ms` (else 100ms), `min 50ms` (the least RTT, else the same), `round 3`, `unused`
@@ -17,7 +18,9 @@
 
 use std::str::FromStr;
 use tightlink_cc::registry::{Tuning, tuned};
-use tightlink_cc::{Ack, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView, Start};
+use tightlink_cc::{
+    Ack, Congestion, CongestionControl, CongestionKind, Marks, Phase, RateSample, RttView, Start,
+};
 use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: u64 = 1000;
@@ -80,6 +83,10 @@ fn tell(control: &mut dyn CongestionControl, delivered: &mut Bytes, now: Time, e
             let acked = number();
             return acknowledge(control, delivered, now, acked, words, line);
         }
+        "share" => {
+            let (delivered, marked) = (number(), number());
+            return share(control, now, delivered, marked, words, line);
+        }
         "spurious" => return control.on_spurious(),
         "loss" => CongestionKind::Loss,
         "mark" => CongestionKind::EcnMark,
@@ -89,6 +96,27 @@ fn tell(control: &mut dyn CongestionControl, delivered: &mut Bytes, now: Time, e
     };
     let in_flight = number();
     control.on_congestion(&Congestion { now, kind: congestion, lost: Bytes::new(SEGMENT), in_flight });
+}
+
+fn share<'a>(
+    control: &mut dyn CongestionControl,
+    now: Time,
+    delivered: Bytes,
+    marked: Bytes,
+    mut words: impl Iterator<Item = &'a str>,
+    line: &str,
+) {
+    let (mut times, mut round_ends) = (1, false);
+    while let Some(word) = words.next() {
+        match word {
+            "ends" => round_ends = true,
+            "x" => times = parsed(words.next().unwrap_or_default(), line),
+            _ => panic!("unknown word {word:?} in {line:?}"),
+        }
+    }
+    for _ in 0..times {
+        control.on_marks(&Marks { now, delivered, marked, round_ends });
+    }
 }
 
 fn acknowledge<'a>(

@@ -4,6 +4,7 @@ mod aimd;
 mod bic;
 mod cubic;
 mod highspeed;
+mod marks;
 mod path;
 mod scalable;
 mod westwood;

@@ -323,7 +323,7 @@ fn a_queue_given_as_a_word() {
     set("link.queue=40 packets", &["help: write link.queue.limit=40 packets"]);
     set("link.queue.kind=sfq", &["unknown queue \"sfq\"", "\"fq-codel\"", "queue for each flow"]);
     set("link.queue.kind=pfifo_fast", &["write \"drop-tail\""]);
-    set("flow.control=dctcp", &["\"reno\"", "mark_above"]);
+    set("flow.control=dctpc", &["did you mean \"dctcp\""]);
     set("flow.control=bbr2", &["\"bbr3\""]);
     refused(
         "{ kind = \"drop-tail\", limit = \"1 bdp\" }",

@@ -113,7 +113,8 @@ fn validated<'a>(from: &Super, written: &'a [u8], run: &Range<u32>, count: u32) 
         assert_eq!(get32(transport, 4), SEQUENCE.wrapping_add(offset));
         let (was, is) = (from.frame[VNET_LEN + from.transport + 13], transport[13]);
         let mut expected = was;
-        if run.start > 0 {
+        // Without GSO_ECN the bit belongs to the counter of accurate ECN.
+        if run.start > 0 && from.frame[1] & GSO_ECN != 0 {
             expected &= !CWR;
         }
         if run.end < count {
@@ -210,4 +211,21 @@ fn a_super_packet_framed_whole_is_the_same_super_packet() {
     let run = 0..split.count();
     assert_eq!(validated(&packet, &written, &run, split.count()), [7; 10_000]);
     assert_eq!(written[..VNET_LEN], packet.frame[..VNET_LEN], "the kernel's own header comes out again");
+}
+
+/// RFC 9768, section 3.2.2: AE, CWR and ECE are a counter, which every segment has. A kernel that knows this does not set
+/// [`GSO_ECN`].
+#[test]
+fn the_counter_of_accurate_ecn_is_in_every_segment() {
+    let (cwr_and_ece, ae) = (0xc0, 0x01);
+    let mut packet = super_packet(&[7; 10_000], 1448, false, false, cwr_and_ece | 0x10);
+    let transport = VNET_LEN + packet.transport;
+    packet.frame[1] &= !GSO_ECN;
+    packet.frame[transport + 12] |= ae;
+    let split = split_of(&packet.frame).expect("well formed");
+    for index in 0..split.count() {
+        let written = framed(&split, &packet.frame, index..index + 1);
+        validated(&packet, &written, &(index..index + 1), split.count());
+        assert_eq!((written[transport + 12] & ae, written[transport + 13] & cwr_and_ece), (ae, cwr_and_ece));
+    }
 }

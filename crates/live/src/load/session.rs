@@ -8,6 +8,7 @@
 
 use crate::error::LiveError;
 use crate::window::Window;
+use host::EcnRequest;
 use sizing::{BufferSizer, SizerConfig, registry};
 use socket2::Socket;
 use units::{Bytes, Complaint, Rate, Span};
@@ -94,6 +95,8 @@ pub struct FlowConfig {
     pub segment: Bytes,
     /// A cap on the sender's pacing rate, in payload; `None`: the congestion control decides.
     pub pacing: Option<Rate>,
+    /// The feedback of congestion marks that it asks for; `None`: as the namespace is set.
+    pub ecn: Option<EcnRequest>,
     /// The port of its TCP socket at the sender, and of its prober's UDP socket at the receiver; `None`: any.
     pub port: Option<u16>,
     /// The class of its packets (DSCP), 0 to 63. Only TCP sets it.
@@ -116,6 +119,7 @@ impl FlowConfig {
             segment: Bytes::new(1500),
             pacing: None,
             dscp: 0,
+            ecn: None,
             port: None,
         }
     }

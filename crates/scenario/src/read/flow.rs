@@ -10,6 +10,7 @@ use crate::spec::{Flow, Spread};
 use crate::tables::ends::{Ends, EndsRead, access_rate};
 use crate::tables::flow::{FLOW, FlowContext, FlowRead};
 use crate::tables::marking::MarkingRead;
+use crate::tables::marks::ByShare;
 use crate::tables::quic;
 use crate::tables::top::ROOT;
 use crate::tree::{Node, Value};
@@ -75,6 +76,7 @@ pub(super) fn transfers<'a>(
         sack: !is_false("sack"),
         header: Flow::header(!is_false("timestamps")),
         carrier: carrier.unwrap_or_default(),
+        by_share: control.as_deref().and_then(ByShare::named),
     };
     let mut read = FlowRead::read(&keys, &context);
     read.carrier = carrier;

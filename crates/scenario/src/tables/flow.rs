@@ -5,6 +5,7 @@ use super::buffer::{SIZER, send_buffer, socket_buffer};
 use super::draft::FlowDraft;
 use super::ends::ENDS;
 use super::marking::{MARKING, Marking};
+use super::marks::{ByShare, ecn};
 use super::quic;
 use super::segments::{max_ssthresh, segment, ssthresh};
 use super::spread::{SPREAD, spread};
@@ -314,12 +315,17 @@ table! {
         engines: "sim",
         why: "three duplicates, as RFC 5681 and RFC 6675 have it", from: "RFC 5681 (3.2)",
     }
-    /// queues that can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the flow's
-    /// packets instead of dropping them (RFC 3168). The sender reduces its window once per round trip.
-    /// Retransmissions cannot be marked
-    in transport: ecn = at.boolean() => {
-        kind: "`true`, `false`", default: Written("false"),
-        engines: "sim", refused_by: "live",
+    /// feedback of congestion marks. With `classic` (or `true`; RFC 3168) and `accecn` (RFC 9768), queues that
+    /// can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the flow's packets instead of
+    /// dropping them. With both, `reno`, `cubic` and their like reduce their window once per round trip. `dctcp`
+    /// and `prague` answer the share of marks, and turn on by themselves the feedback that they need:
+    /// `classic` with RFC 8257's receiver for `dctcp`, and `accecn` for `prague`, whose packets have ECT(1).
+    /// They refuse `off`, and `prague` refuses `classic`. Behind a queue that never marks they are Reno. BBR
+    /// ignores marks. Retransmissions cannot be marked. `live` asks the kernel for it; no kernel up to Linux
+    /// 6.18 has `accecn` turned on, and `live` says so
+    in transport: ecn = ecn(at, context.by_share) => {
+        kind: r#"`"off"`, `"classic"`, `"accecn"`; `false`, `true`"#, default: Written("false"),
+        engines: "sim live",
         why: "Linux clients do not ask for it", from: "Linux `tcp_ecn`",
     }
     /// least retransmission timeout. `model` and `sim`; the kernel's is 200 ms
@@ -349,6 +355,8 @@ pub(crate) struct FlowContext {
     pub(crate) header: Bytes,
     /// The protocol that carries the data.
     pub(crate) carrier: Carrier,
+    /// The control, if it answers the share of congestion marks.
+    pub(crate) by_share: Option<ByShare>,
 }
 
 impl Flow {

@@ -5,7 +5,7 @@ use super::way_back::AckContent;
 use crate::handshake::SYN;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
-use crate::tagged::Tagged;
+use crate::tagged::{Signs, Tagged};
 use crate::tcp::{Acknowledgement, Batch, Block};
 use units::{Span, Time};
 
@@ -43,7 +43,8 @@ impl Flow {
         loop {
             self.under_way -= 1;
             let pushed = arrival.segment.is_pushed();
-            if let Some(batch) = self.receiver.gather(now, number, arrival.sent, pushed) {
+            let signs = arrival.segment.signs();
+            if let Some(batch) = self.receiver.gather(now, number, arrival.sent, pushed, signs) {
                 self.hand_over(now, batch, medium);
             } else {
                 // A segment that only joins the batch concerns nobody in any case.
@@ -99,6 +100,9 @@ impl Flow {
     /// Hands a gathered batch to TCP.
     #[inline(never)]
     fn hand_over<M: Medium>(&mut self, now: Time, batch: Batch, medium: &mut M) {
+        if batch.signs.any() {
+            self.acknowledge_before(now, batch.signs, medium);
+        }
         if let Some(ack) = self.receiver.on_batch(now, batch) {
             self.send_acknowledgement(now, &ack, self.receiver.named().as_slice(), medium);
         }
@@ -117,7 +121,7 @@ impl Flow {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if let Some(packet) = self.acknowledge(now, *ack) {
                 if M::WATCHED {
-                    self.show_departure(now, medium);
+                    self.show_departure(now, &packet, medium);
                 }
                 medium.offer(now, packet);
             }
@@ -150,12 +154,68 @@ impl Flow {
         }
         let number = self.number(now, &UnderWay::from(*packet))?;
         let ack = if packet.segment.is_gathered() {
-            let batch = self.receiver.gather(now, number, packet.sent, packet.segment.is_pushed())?;
-            self.receiver.on_batch(now, batch)?
+            let signs = packet.segment.signs();
+            let batch = self.receiver.gather(now, number, packet.sent, packet.segment.is_pushed(), signs)?;
+            self.hold_first(now, batch.signs);
+            self.receiver.on_batch(now, batch)
         } else {
-            self.receiver.on_segment(now, number, packet.sent)?
+            let signs = packet.segment.signs();
+            if signs.any() {
+                self.hold_first(now, signs);
+                self.receiver.on_ecn(signs, 1);
+            }
+            self.receiver.on_segment(now, number, packet.sent)
         };
-        self.acknowledge(now, ack)
+        self.acknowledge(now, ack?)
+    }
+
+    /// Keeps the acknowledgement that leaves before the one of segments with `signs`, for [`first`](Self::first).
+    fn hold_first(&mut self, now: Time, signs: Signs) {
+        if let Some(ack) = self.receiver.acknowledge_before(signs) {
+            let packet = self.acknowledge(now, ack);
+            if let Some(back) = &mut self.way_back {
+                back.first = packet;
+            }
+        }
+    }
+
+    /// Takes the acknowledgement that leaves before the one that [`receive`](Self::receive) has just returned, or in its
+    /// place.
+    pub(crate) fn first(&mut self) -> Option<Packet> {
+        self.way_back.as_mut()?.first.take()
+    }
+
+    /// Returns the segment's number, or `None` for a probe, which goes to the sizer.
+    #[inline]
+    fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
+        arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))
+    }
+
+    /// Returns the number of a segment with flags, or `None` for a probe, which goes to the sizer.
+    #[cold]
+    pub(super) fn receive_other(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
+        if let Some(probe) = arrival.segment.as_probe() {
+            self.receive_probe(now, probe, arrival.sent);
+            return None;
+        }
+        self.rare.counts.special().marks += u64::from(arrival.segment.is_marked());
+        Some(arrival.segment.number())
+    }
+
+    /// Gives the receiver the congestion signs of a segment that its host does not gather.
+    #[inline(never)]
+    pub(super) fn prepare<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
+        let signs = arrival.segment.signs();
+        self.acknowledge_before(now, signs, medium);
+        self.receiver.on_ecn(signs, 1);
+    }
+
+    /// Sends the acknowledgement that leaves before segments with `signs` are taken, if one does.
+    #[inline(never)]
+    fn acknowledge_before<M: Medium>(&mut self, now: Time, signs: Signs, medium: &mut M) {
+        if let Some(ack) = self.receiver.acknowledge_before(signs) {
+            self.send_acknowledgement(now, &ack, &[], medium);
+        }
     }
 
     /// Returns the packet of an acknowledgement that leaves the receiver.

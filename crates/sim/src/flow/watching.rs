@@ -2,8 +2,9 @@
 
 use super::Flow;
 use crate::medium::{Medium, Seen};
+use crate::packet::Packet;
 use crate::tcp::{Acknowledgement, Block, SackBlocks};
-use crate::watched::{AckView, PathEnd, SegmentView};
+use crate::watched::{AckFeedback, AckView, PathEnd, SegmentView};
 use units::{Bytes, Span, Time};
 
 impl Flow {
@@ -36,9 +37,10 @@ impl Flow {
         medium.show(Seen::Taken(AckView { sent, acked, delivered: view.delivered.min(size), ..view }));
     }
 
-    /// Shows the acknowledgement that has just left the receiver, if it crosses queues.
-    pub(crate) fn show_departure<M: Medium>(&self, now: Time, medium: &mut M) {
-        let Some(contents) = self.way_back.as_ref().and_then(|back| back.newest()) else { return };
+    /// Shows the acknowledgement in `packet`, which has just left the receiver, if it crosses queues.
+    pub(crate) fn show_departure<M: Medium>(&self, now: Time, packet: &Packet, medium: &mut M) {
+        let number = packet.segment.number();
+        let Some(contents) = self.way_back.as_ref().and_then(|back| back.get(number)) else { return };
         medium.show(Seen::Acknowledgement {
             at: now,
             end: PathEnd::Receiver,
@@ -57,7 +59,7 @@ impl Flow {
             payload: Bytes::new(u64::from(self.wire_len(number) - self.header)),
             sent,
             pushed: segment.is_pushed() || number + 1 == self.total_segments,
-            ecn: link::Datagram::ecn(&crate::packet::Packet::segment(self.index, 0, segment, sent)),
+            ecn: link::Datagram::ecn(&Packet::segment(self.index, 0, segment, sent)),
             reduced: segment.reports_reduction(),
         }
     }
@@ -85,7 +87,7 @@ impl Flow {
             window: Bytes::new(ack.window.saturating_mul(payload)),
             sent,
             echo: ack.echo,
-            congested: ack.congested,
+            feedback: AckFeedback::of(ack.feedback),
         }
     }
 }

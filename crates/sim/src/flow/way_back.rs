@@ -1,5 +1,6 @@
 //! Acknowledgements that cross queues on their way back.
 
+use crate::packet::Packet;
 use crate::tcp::{Acknowledgement, SackBlocks};
 use std::collections::VecDeque;
 
@@ -13,28 +14,30 @@ pub(super) struct AckContent {
 /// A flow's acknowledgements under way. Links carry their numbers; their contents are kept here.
 #[derive(Debug, Default)]
 pub(super) struct WayBack {
-    /// Acknowledgements that have not reached the sender, numbered from `first`. Dropped ones stay until a later one
+    /// Acknowledgements that have not reached the sender, numbered from `from`. Dropped ones stay until a later one
     /// arrives, which removes all before it, because queues keep a flow's packets in order.
     under_way: VecDeque<AckContent>,
-    first: u64,
+    from: u64,
+    /// The packet of an acknowledgement that leaves before the next, until it does.
+    pub(super) first: Option<Packet>,
 }
 
 impl WayBack {
     /// Adds an acknowledgement that the receiver sends; returns its number.
     pub(super) fn send(&mut self, contents: AckContent) -> u64 {
         self.under_way.push_back(contents);
-        self.first + self.under_way.len() as u64 - 1
+        self.from + self.under_way.len() as u64 - 1
     }
 
-    /// Returns the acknowledgement that was sent last, if it has not reached the sender.
-    pub(super) fn newest(&self) -> Option<&AckContent> {
-        self.under_way.back()
+    /// Returns the acknowledgement of this number, if it has not reached the sender.
+    pub(super) fn get(&self, number: u64) -> Option<&AckContent> {
+        self.under_way.get(number.checked_sub(self.from)? as usize)
     }
 
     /// Takes the acknowledgement with this number, which reaches the sender.
     pub(super) fn take(&mut self, number: u64) -> Option<AckContent> {
-        let contents = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();
-        self.first = number + 1;
+        let contents = self.under_way.drain(..=number.checked_sub(self.from)? as usize).next_back();
+        self.from = number + 1;
         contents
     }
 }

@@ -21,11 +21,13 @@ impl<R: Recorder> Run<R> {
     ) {
         for segment in arrived.drain(..) {
             let index = segment.flow as usize;
-            if let Some(acknowledgement) = self.endpoints.receive(now, &segment) {
+            let answer = self.endpoints.receive(now, &segment);
+            let first = if segment.segment.signs().any() { self.endpoints.first(index) } else { None };
+            for acknowledgement in first.into_iter().chain(answer) {
                 if M::WATCHED
                     && let Some(flow) = self.endpoints.flow(index).filter(|_| !segment.segment.is_syn())
                 {
-                    flow.show_departure(now, medium);
+                    flow.show_departure(now, &acknowledgement, medium);
                 }
                 medium.offer(now, acknowledgement);
             }

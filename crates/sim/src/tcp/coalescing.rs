@@ -12,6 +12,8 @@
 //!   afterwards.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin. Segments that
 //!   arrive meanwhile are taken together.
+//! - **Congestion marks.** Segments whose ECN fields differ are not handed over as one. After the first mark that is to
+//!   be echoed, two acknowledgements leave at once (`tcp_data_ecn_check`).
 //! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and
 //!   those after it wait for a timer. One acknowledgement then covers all of them, but no more blocks than its option
 //!   has room for.
@@ -28,6 +30,7 @@ use super::blocks::{Block, SackBlocks};
 use super::few::Few;
 use super::receiver::{Acknowledgement, Receiver};
 use crate::early;
+use crate::tagged::Signs;
 use cc::SUPER_PACKET;
 use hole::Hole;
 use pauses::Pauses;
@@ -51,6 +54,8 @@ pub(crate) struct Batch {
     sent: (Time, Time),
     /// True if the last one ends a super-packet.
     pushed: bool,
+    /// The congestion signs of each of them.
+    pub(crate) signs: Signs,
 }
 
 /// The state of a host that gathers segments or acknowledgements.
@@ -144,10 +149,11 @@ impl Coalescing {
 
     /// Takes `segment`, which reaches the card. Returns the batch that the card hands over as a result.
     #[inline(always)]
-    fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
+    fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool, signs: Signs) -> Option<Batch> {
         self.stay_awake(now);
         let away = self.away(now);
-        if let Some(batch) = self.newest.as_mut().filter(|batch| batch.end == segment) {
+        if let Some(batch) = self.newest.as_mut().filter(|batch| batch.end == segment && batch.signs == signs)
+        {
             (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
             return if batch.end - batch.first < u64::from(self.most) {
                 None
@@ -155,7 +161,7 @@ impl Coalescing {
                 self.hand_over(now, away)
             };
         }
-        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
+        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed, signs };
         if self.newest.is_none() && self.gro == Span::ZERO && away <= now {
             return Some(new);
         }
@@ -236,12 +242,19 @@ impl Receiver {
         self.coalescing.is_some()
     }
 
-    /// Takes a segment that reaches a host which gathers segments; `pushed`: it is the last of a super-packet. Returns
-    /// the batch that is handed to TCP as a result.
+    /// Takes a segment that reaches a host which gathers segments. It has `signs`, and is the last of a super-packet if
+    /// `pushed`. Returns the batch that is handed to TCP as a result.
     #[inline(always)]
-    pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
+    pub(crate) fn gather(
+        &mut self,
+        now: Time,
+        segment: u64,
+        sent: Time,
+        pushed: bool,
+        signs: Signs,
+    ) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
-        let batch = coalescing.hold(now, segment, sent, pushed);
+        let batch = coalescing.hold(now, segment, sent, pushed, signs);
         self.gathers_until = coalescing.deadline();
         batch
     }
@@ -254,7 +267,7 @@ impl Receiver {
         let Some(coalescing) = self.coalescing.as_deref_mut() else { return false };
         let (due, most) = (coalescing.due, u64::from(coalescing.most));
         let Some(batch) = &mut coalescing.newest else { return false };
-        if now > due || segment != batch.end || segment + 1 - batch.first >= most {
+        if now > due || segment != batch.end || segment + 1 - batch.first >= most || batch.signs.any() {
             return false;
         }
         (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
@@ -298,6 +311,9 @@ impl Receiver {
     /// Hands `batch` to TCP. Returns one acknowledgement of the whole batch, which names [`named`](Self::named).
     #[inline(always)]
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<Acknowledgement> {
+        if batch.signs.any() {
+            self.take_signs(batch);
+        }
         let waits = self.coalescing.as_deref().is_none_or(Coalescing::gathers_acknowledgements);
         if self.early_count == 0 && batch.first == self.expected && !waits {
             return self.take_in_order(now, batch);
@@ -305,6 +321,14 @@ impl Receiver {
         let ack = self.take_batch(now, batch);
         self.gathers_until = self.coalescing.as_deref().map_or(Time::NEVER, Coalescing::deadline);
         ack
+    }
+
+    #[inline(never)]
+    fn take_signs(&mut self, batch: Batch) {
+        let quick = self.on_ecn(batch.signs, batch.end - batch.first);
+        if let Some(coalescing) = self.coalescing.as_deref_mut() {
+            coalescing.quick = coalescing.quick.max(quick);
+        }
     }
 
     /// Takes a batch that is in order, with nothing beyond it: the usual case of [`take_batch`](Self::take_batch), at

@@ -9,8 +9,10 @@ use super::advertised::Advertised;
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
 use super::coalescing::Coalescing;
+use super::ecn::{Feedback, Marked};
+use crate::tagged::Signs;
 use sizing::{BufferSizer, Demands, Input, PhaseChange};
-use transport::Host;
+use transport::{EcnMode, Host};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
@@ -36,8 +38,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) sacked: Option<u64>,
     /// True if `sacked` had arrived before.
     pub(crate) duplicate: bool,
-    /// True if the receiver echoes a congestion mark (ECE, RFC 3168).
-    pub(crate) congested: bool,
+    /// The feedback of congestion marks.
+    pub(crate) feedback: Feedback,
     /// The time at which the segment that caused it was sent.
     pub(crate) newest_sent: Time,
     /// The echo of RFC 7323: the time at which the segment that last moved the left edge was sent. If several segments
@@ -63,10 +65,10 @@ pub(crate) struct Receiver {
     pub(super) gathers_until: Time,
     pub(super) echo: Time,
     pub(super) newest_sent: Time,
-    /// True if a congestion mark has come and the sender has not yet reported a reduction of its window.
-    congested: bool,
-    /// The blocks reported lately, only if acknowledgements carry blocks.
-    reported: Option<Box<Reported>>,
+    /// The feedback of congestion marks that acknowledgements carry.
+    pub(super) feedback: Feedback,
+    /// The state that few connections have.
+    extras: Option<Box<Extras>>,
     /// One past the highest segment in `early`, kept for the blocks.
     highest: u64,
     /// The window, in segments; only a sizer moves it.
@@ -74,6 +76,15 @@ pub(crate) struct Receiver {
     pub(super) sizing: Option<Box<Advertised>>,
     /// The gathering of segments by the receiver's host, if the host gathers.
     pub(super) coalescing: Option<Box<Coalescing>>,
+}
+
+/// The state of a receiver that few connections have.
+#[derive(Debug, Default)]
+struct Extras {
+    /// The blocks reported lately, only if acknowledgements carry blocks.
+    reported: Option<Reported>,
+    /// The state of congestion marks, if the connection has ECN.
+    marked: Option<Marked>,
 }
 
 impl Receiver {
@@ -91,10 +102,12 @@ impl Receiver {
             gathers_until: Time::NEVER,
             echo: Time::ZERO,
             newest_sent: Time::ZERO,
-            congested: false,
-            reported: match sacks {
+            feedback: Feedback::default(),
+            extras: match sacks {
                 Sacks::Newest => None,
-                Sacks::Blocks { timestamps } => Some(Box::new(Reported::new(timestamps))),
+                Sacks::Blocks { timestamps } => {
+                    Some(Box::new(Extras { reported: Some(Reported::new(timestamps)), marked: None }))
+                }
             },
             highest: 0,
             window: u64::MAX,
@@ -109,25 +122,41 @@ impl Receiver {
         self
     }
 
+    /// Lets the receiver give feedback of this `mode`, for a control that answers the share of marks if `by_share`.
+    /// Segments have `payload` bytes.
+    pub(crate) fn with_ecn(mut self, mode: EcnMode, by_share: bool, payload: Bytes) -> Self {
+        if let Some(marked) = Marked::new(mode, by_share, self.every, payload.get()) {
+            self.feedback = marked.first();
+            self.extras.get_or_insert_default().marked = Some(marked);
+        }
+        self
+    }
+
     /// Keeps a list of the blocks that acknowledgements carry on the wire, even if none of them can be lost. The list then
     /// changes nothing but [`blocks`](Self::blocks).
     pub(crate) fn keep_blocks(&mut self, timestamps: bool) {
-        self.reported.get_or_insert_with(|| Box::new(Reported::new(timestamps)));
+        let extras = self.extras.get_or_insert_default();
+        extras.reported.get_or_insert_with(|| Reported::new(timestamps));
     }
 
     /// Keeps this connection on the host of `other`, whose pauses go on.
     pub(crate) fn stay_on_host(&mut self, other: &mut Self) {
-        if let (None, Some(reported)) = (&self.reported, &other.reported) {
-            self.reported = Some(Box::new(reported.renewed()));
+        if let (None, Some(reported)) = (self.reported(), other.reported()) {
+            let renewed = reported.renewed();
+            self.extras.get_or_insert_default().reported = Some(renewed);
         }
         if let (Some(own), Some(other)) = (&mut self.coalescing, &mut other.coalescing) {
             own.pauses = other.pauses.take();
         }
     }
 
+    fn reported(&self) -> Option<&Reported> {
+        self.extras.as_ref()?.reported.as_ref()
+    }
+
     /// Returns the blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
-        self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
+        self.reported().map_or_else(SackBlocks::default, |reported| reported.blocks())
     }
 
     /// Sets the window to `most` segments of `payload` bytes, or lets `sizer` choose one up to that size.
@@ -284,11 +313,23 @@ impl Receiver {
         None
     }
 
-    /// Takes the congestion bits of the segment about to be given to [`on_segment`](Receiver::on_segment): the report
-    /// of a reduced window, and a mark. Every acknowledgement from a mark to the report of a reduction echoes the mark
-    /// [rfc3168:6.1.3].
-    pub(crate) fn on_ecn(&mut self, reduced: bool, marked: bool) {
-        self.congested = (self.congested && !reduced) || marked;
+    /// Returns the acknowledgement of withheld segments that leaves before a segment with `signs` is taken, because that
+    /// segment's echo differs.
+    pub(crate) fn acknowledge_before(&mut self, signs: Signs) -> Option<Acknowledgement> {
+        let marked = self.extras.as_ref().and_then(|extras| extras.marked.as_ref());
+        let differs = marked.is_some_and(|marked| marked.differs(signs));
+        (differs && self.unacknowledged > 0).then(|| self.acknowledge(None))
+    }
+
+    /// Takes the congestion signs of the `count` segments about to be given to [`on_segment`](Receiver::on_segment) or
+    /// [`on_batch`](Receiver::on_batch). Returns the number of acknowledgements that a Linux host then sends at once.
+    pub(crate) fn on_ecn(&mut self, signs: Signs, count: u64) -> u64 {
+        let Some(marked) = self.extras.as_mut().and_then(|extras| extras.marked.as_mut()) else { return 0 };
+        let before = self.feedback;
+        let (feedback, at_once) = marked.take(before, signs, count, self.unacknowledged == 0);
+        self.feedback = feedback;
+        self.every = if at_once { 1 } else { marked.every };
+        marked.quick(before, feedback)
     }
 
     /// Acknowledges withheld segments after the delayed-acknowledgement timer expired.
@@ -310,7 +351,7 @@ impl Receiver {
             self.early_count -= next - self.expected;
             self.expected = next;
         }
-        if let Some(reported) = &mut self.reported {
+        if let Some(reported) = self.extras.as_mut().and_then(|extras| extras.reported.as_mut()) {
             reported.forget_below(self.expected);
         }
     }
@@ -329,7 +370,7 @@ impl Receiver {
             self.early.set(segment);
             self.early_count += 1;
             self.highest = self.highest.max(segment + 1);
-            if let Some(reported) = &mut self.reported {
+            if let Some(reported) = self.extras.as_mut().and_then(|extras| extras.reported.as_mut()) {
                 reported.add(segment, &self.early, self.expected, self.highest);
             }
         }
@@ -344,7 +385,7 @@ impl Receiver {
             cumulative: self.expected,
             sacked,
             duplicate: false,
-            congested: self.congested,
+            feedback: self.feedback,
             newest_sent: self.newest_sent,
             echo: self.echo,
             window: self.window,

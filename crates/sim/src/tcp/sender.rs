@@ -8,6 +8,7 @@
 
 mod features;
 mod loading;
+mod marks;
 mod offload;
 mod options;
 mod pacing;
@@ -366,13 +367,13 @@ impl Sender {
         // for them.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
         if F::OPTIONS {
-            recovering |= self.heed(now, ack, newly, sample);
+            recovering |= self.heed(now, ack, blocks.len(), newly, sample);
         }
         let mut acked = newly;
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
-            if F::OPTIONS && recovering && self.credits_end(ack) {
+            if F::OPTIONS && recovering && self.credits_end() {
                 (recovering, acked) = (false, newly + self.board.sacked() - sacked);
             }
         }

@@ -8,7 +8,8 @@ use link::moving_limit::{AltParameters, EbdpParameters, MovingLimitConfig};
 use link::queue::POLICIES;
 use proptest::prelude::*;
 use tightlink_sim::{
-    CellPlace, CellPlan, Direction, DownlinkPlan, FlowPlan, Plan, QueuePlan, UplinkPlan, UplinkSource,
+    CellPlace, CellPlan, Direction, DownlinkPlan, EcnMode, FlowPlan, Plan, QueuePlan, UplinkPlan,
+    UplinkSource,
 };
 use units::{Bytes, Rate, Span};
 
@@ -103,7 +104,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             let station = station.index(stations);
             let place = Some(CellPlace { station, direction, category, ack_category });
             let mut flow = FlowPlan { place, ..flow(station, direction) };
-            flow.transport.ecn = ecn;
+            flow.transport.ecn = if ecn { EcnMode::Classic } else { EcnMode::Off };
             flow
         });
         Plan { seed, ..plan(cell, flows.collect(), (1, 4)) }

@@ -8,8 +8,8 @@ use air::airtime_limits::AirtimeLimits;
 use link::LinkState;
 use link::moving_limit::{AltParameters, EbdpParameters, MovingLimitConfig};
 use tightlink_sim::{
-    CellPlan, Direction, FlowPlan, FlowView, Outcome, Plan, Recorder, SessionSize, SessionsPlan, Simulation,
-    Topology,
+    CellPlan, Direction, EcnMode, FlowPlan, FlowView, Outcome, Plan, Recorder, SessionSize, SessionsPlan,
+    Simulation, Topology,
 };
 use units::random::Distribution;
 use units::{Bytes, Span, Time};
@@ -86,7 +86,7 @@ fn airtime_limits_over_fq_codel_keep_the_delay_low() {
     for uploads in [0, 5, 10] {
         let of = |cell| {
             let mut plan = Plan { seed: 12, ..download_and_uploads(cell, uploads, (50, 250)) };
-            plan.flows.iter_mut().for_each(|flow| flow.transport.ecn = true);
+            plan.flows.iter_mut().for_each(|flow| flow.transport.ecn = EcnMode::Classic);
             let (outcome, _) = run(plan);
             let delay = outcome.link.queueing_delay.mean().expect("time was measured");
             (delay.as_secs_f64(), outcome.flows[0].goodput().as_bps_f64())

@@ -12,6 +12,7 @@ mod equilibria;
 mod handshake;
 mod highspeed;
 mod madison;
+mod marks;
 mod network;
 mod ns2;
 mod options;

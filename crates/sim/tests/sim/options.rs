@@ -2,11 +2,21 @@
 
 use crate::common::{plan, run};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Recovery, Transport};
+use tightlink_sim::{EcnMode, FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Recovery, Transport};
 use units::{Bytes, Fraction, Span, Time};
 
+/// The feedbacks of marks, with controls that may have them.
+const MARKS: &[(EcnMode, &str)] = &[
+    (EcnMode::Off, "reno"),
+    (EcnMode::Classic, "reno"),
+    (EcnMode::Accurate, "cubic"),
+    (EcnMode::Classic, "dctcp"),
+    (EcnMode::Accurate, "dctcp"),
+    (EcnMode::Accurate, "prague"),
+];
+
 /// Flows alike with one combination of options.
-fn combined(flow: FlowPlan, options: (bool, bool, bool, bool, bool, bool)) -> FlowPlan {
+fn combined(flow: FlowPlan, options: (bool, bool, bool, EcnMode, bool, bool)) -> FlowPlan {
     let (prr, rack, sack, ecn, pacing, timestamps) = options;
     let transport = Transport {
         recovery: if prr { Recovery::Prr } else { Recovery::Rfc6675 },
@@ -25,7 +35,8 @@ proptest! {
 
     #[test]
     fn every_transfer_completes_whatever_is_on(
-        options in any::<(bool, bool, bool, bool, bool, bool)>(),
+        (prr, rack, sack, pacing, timestamps) in any::<(bool, bool, bool, bool, bool)>(),
+        (ecn, control) in prop::sample::select(MARKS),
         queue in prop::sample::select(link::queue::POLICIES),
         packets in 1u64..80,
         loss in prop_oneof![Just(0.0), 0.0f64..0.2],
@@ -34,6 +45,7 @@ proptest! {
         jitter_us in prop_oneof![Just(0u64), 1u64..500],
         seed in any::<u64>(),
     ) {
+        let options = (prr, rack, sack, ecn, pacing, timestamps);
         let mut plan = plan(10_000_000, packets);
         plan.topology.links_mut()[0].queue = queue.name.into();
         plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
@@ -44,7 +56,7 @@ proptest! {
                 start: Time::ZERO + Span::from_millis(1 + 7 * index),
                 delayed_ack,
                 send_jitter: Span::from_micros(jitter_us),
-                ..combined(FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(20 + 9 * index)), options)
+                ..combined(FlowPlan::greedy(&format!("flow-{index}"), control, Span::from_millis(20 + 9 * index)), options)
             })
             .collect();
         let outcome = run(plan);
@@ -56,7 +68,7 @@ proptest! {
             prop_assert_eq!(flow.delivered, Bytes::new(1448 * segments - index as u64));
             prop_assert!(flow.completion.is_some());
             prop_assert_eq!(flow.sent, segments + flow.retransmits);
-            prop_assert!(options.3 || flow.marks == 0, "marks without ecn");
+            prop_assert!(ecn.is_on() || flow.marks == 0, "marks without ecn");
         }
     }
 }
@@ -68,7 +80,7 @@ fn lossy(loss: f64, rack: bool) -> FlowReport {
     plan.end = Some(Time::ZERO + Span::from_secs(200));
     plan.flows = vec![combined(
         FlowPlan::greedy("target", "reno", Span::from_millis(20)),
-        (false, rack, true, false, false, true),
+        (false, rack, true, EcnMode::Off, false, true),
     )];
     run(plan).flows.remove(0)
 }
@@ -87,7 +99,12 @@ fn lost_retransmissions_and_tails_need_far_fewer_timeouts_with_rack() {
 /// A queue that marks takes what it would drop otherwise, and the window comes down as it would have.
 #[test]
 fn marks_replace_drops() {
-    for queue in ["red", "codel", "pie", "fq-codel"] {
+    let queues = ["red", "codel", "pie", "fq-codel"];
+    for (queue, mode) in queues
+        .map(|queue| (queue, EcnMode::Classic))
+        .into_iter()
+        .chain(queues.map(|queue| (queue, EcnMode::Accurate)))
+    {
         let outcome = |ecn| {
             let mut plan = plan(20_000_000, 200);
             plan.topology.links_mut()[0].queue = queue.into();
@@ -101,7 +118,7 @@ fn marks_replace_drops() {
                 .collect();
             run(plan)
         };
-        let (marking, dropping) = (outcome(true), outcome(false));
+        let (marking, dropping) = (outcome(mode), outcome(EcnMode::Off));
         let of =
             |outcome: &Outcome<_>, what: fn(&FlowReport) -> u64| outcome.flows.iter().map(what).sum::<u64>();
         let marks = of(&marking, |flow| flow.marks);
@@ -128,7 +145,8 @@ fn capability_alone_changes_nothing() {
         let outcome = run(plan);
         (outcome.flows[0].delivered, outcome.flows[0].sent, outcome.link.queue_drops)
     };
-    assert_eq!(outcome(true), outcome(false));
+    assert_eq!(outcome(EcnMode::Classic), outcome(EcnMode::Off));
+    assert_eq!(outcome(EcnMode::Accurate), outcome(EcnMode::Off));
 }
 
 /// Pacing takes the bursts out: a window that fits the path queues nothing but a packet or two.
@@ -142,7 +160,7 @@ fn a_paced_window_needs_no_queue() {
             socket_buffer: Bytes::new(1448 * 53),
             ..combined(
                 FlowPlan::greedy("target", "reno", Span::from_millis(40)),
-                (false, false, true, false, pacing, true),
+                (false, false, true, EcnMode::Off, pacing, true),
             )
         }];
         let outcome = run(plan);
@@ -165,7 +183,7 @@ fn a_drop_tail_queue_marks_above_its_step() {
         plan.warmup = Time::ZERO + Span::from_secs(5);
         plan.flows = vec![combined(
             FlowPlan::greedy("target", "reno", Span::from_millis(30)),
-            (false, false, true, true, false, true),
+            (false, false, true, EcnMode::Classic, false, true),
         )];
         run(plan)
     };

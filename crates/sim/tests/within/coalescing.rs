@@ -13,7 +13,7 @@ fn receiver(host: Host) -> Receiver {
 /// Hands over `segment` at `now`, sent 10 ms before.
 fn takes(receiver: &mut Receiver, now: u64, segment: u64) -> Option<(u64, Option<u64>, Vec<Block>)> {
     let sent = Time::ZERO + us(now).since(us(10_000));
-    let batch = receiver.gather(us(now), segment, sent, false)?;
+    let batch = receiver.gather(us(now), segment, sent, false, Signs::default())?;
     acknowledges(receiver, now, batch)
 }
 
@@ -27,7 +27,7 @@ fn acknowledges(receiver: &mut Receiver, now: u64, batch: Batch) -> Option<(u64,
 fn neighbours_within_the_time_are_acknowledged_as_one() {
     let mut receiver = receiver(Host { gro: Span::from_micros(50), ..Host::default() });
     for (at, segment) in [(100, 0), (110, 1), (149, 2)] {
-        assert!(receiver.gather(us(at), segment, us(at - 90), false).is_none());
+        assert!(receiver.gather(us(at), segment, us(at - 90), false, Signs::default()).is_none());
     }
     assert_eq!(receiver.deadline(), us(150));
     assert!(receiver.gathered(us(149)).is_none());
@@ -37,7 +37,7 @@ fn neighbours_within_the_time_are_acknowledged_as_one() {
     assert!(receiver.named().as_slice().is_empty());
     assert_eq!(receiver.deadline(), Time::NEVER);
     // One segment alone has its acknowledgement withheld.
-    assert!(receiver.gather(us(200), 3, us(20), false).is_none());
+    assert!(receiver.gather(us(200), 3, us(20), false, Signs::default()).is_none());
     let batch = receiver.gathered(us(250)).expect("one segment");
     assert!(receiver.on_batch(us(250), batch).is_none());
     assert!(!receiver.is_due(us(40_249)) && receiver.is_due(us(40_250)));
@@ -48,7 +48,7 @@ fn neighbours_within_the_time_are_acknowledged_as_one() {
 fn the_end_of_a_super_packet_is_acknowledged_at_once() {
     let mut receiver = receiver(Host { tso: true, ..Host::default() });
     let mut takes = |at, segment, pushed| {
-        let batch = receiver.gather(us(at), segment, us(at - 90), pushed)?;
+        let batch = receiver.gather(us(at), segment, us(at - 90), pushed, Signs::default())?;
         receiver.on_batch(us(at), batch).map(|ack| ack.cumulative)
     };
     assert_eq!(takes(100, 0, false), None);
@@ -89,7 +89,7 @@ fn one_acknowledgement_speaks_for_all_that_a_pause_kept() {
             waits.push(kept * 20);
             kept = 0;
         }
-        match receiver.gather(now, segment, now, false) {
+        match receiver.gather(now, segment, now, false, Signs::default()) {
             Some(batch) => drop(receiver.on_batch(now, batch)),
             None => kept += 1,
         }
@@ -175,7 +175,7 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     let mut receiver = receiver(Host { wake_up: Span::from_micros(350), ..Host::default() });
     // The processor sleeps at the beginning. Segments that arrive before it has begun are kept, with a hole or without.
     for (at, segment) in [(1000, 0), (1100, 1), (1300, 3)] {
-        assert!(receiver.gather(us(at), segment, us(at), false).is_none());
+        assert!(receiver.gather(us(at), segment, us(at), false, Signs::default()).is_none());
     }
     assert_eq!(receiver.deadline(), us(1350));
     let batch = receiver.gathered(us(1350)).expect("two segments");
@@ -187,6 +187,6 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");
     assert_eq!(takes(&mut receiver, 1947, 5), Some((6, None, vec![])));
     // After 200 us without work it sleeps again.
-    assert!(receiver.gather(us(2147), 6, us(2147), false).is_none());
+    assert!(receiver.gather(us(2147), 6, us(2147), false, Signs::default()).is_none());
     assert_eq!(receiver.deadline(), us(2497));
 }

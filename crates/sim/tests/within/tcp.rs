@@ -71,6 +71,7 @@ mod receiver {
 }
 
 mod tlp {
+    use super::super::Feedback;
     use super::super::receiver::Acknowledgement;
     use super::super::tlp::*;
     use units::{Span, Time};
@@ -85,7 +86,7 @@ mod tlp {
             cumulative,
             sacked,
             duplicate,
-            congested: false,
+            feedback: Feedback::default(),
             newest_sent: ms(0),
             echo: ms(0),
             window: u64::MAX,

@@ -11,14 +11,16 @@ use crate::run::record::Record;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use answer::record;
 pub(super) use check::check;
+use check::without_accurate_ecn;
 use emu::{Path, PathConfig};
-use host::Clock;
+use host::{Clock, EcnRequest};
 use link::queue::PolicyConfig;
 use scenario::Stack;
 use sessions::{Bound, Session, Shared, results};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use transport::EcnMode;
 use units::{Bytes, Span, Time};
 use waiting::Ends;
 
@@ -55,6 +57,11 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         }
         if kernel_flows(resolved).any(|flow| !flow.transport.sack) {
             namespace.sysctl("net.ipv4.tcp_sack", "0")?;
+        }
+        if let Some(flow) = kernel_flows(resolved).find(|flow| flow.transport.ecn == EcnMode::Accurate) {
+            namespace
+                .run(|| EcnRequest::Accurate.apply())?
+                .map_err(|error| without_accurate_ecn(flow, &error.to_string()))?;
         }
     }
     let bound = Bound::bind(resolved, &path)?;

@@ -41,11 +41,21 @@ pub fn load_module(control: &str) -> String {
     format!("if it is a module of the kernel, load it for --engine live: sudo modprobe tcp_{control}")
 }
 
-/// Returns the names of the congestion controls that flows over QUIC may have: those that need no router.
+/// Returns the names of the congestion controls that flows over QUIC may have: those that need neither routers nor
+/// congestion marks.
 pub fn quic_controls() -> Vec<&'static str> {
     let all = cc::registry::controls();
-    let alone = all.iter().filter(|control| cc::registry::assist(control.name).is_none());
+    let alone = all.iter().filter(|control| beyond_quic(control.name).is_none());
     alone.map(|control| control.name).collect()
+}
+
+/// Returns the thing that `control` needs and that flows over QUIC do not have.
+fn beyond_quic(control: &str) -> Option<&'static str> {
+    if cc::registry::assist(control).is_some() {
+        return Some("routers that assist it");
+    }
+    cc::registry::wants_marks(control)
+        .then_some("the share of congestion marks, and this version asks for no marks there")
 }
 
 /// Checks that a queue policy called `name` exists.
@@ -74,8 +84,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Vec<Complaint>> {
         scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
     for (table, flow) in flows.chain(users) {
         let known: Vec<&str> = cc::registry::controls().iter().map(|control| control.name).collect();
-        if flow.carrier == Carrier::Quic && cc::registry::assist(&flow.control).is_some() {
-            let found = format!("control \"{}\" over QUIC: it needs routers that assist it", flow.control);
+        if flow.carrier == Carrier::Quic
+            && let Some(need) = beyond_quic(&flow.control)
+        {
+            let found = format!("control \"{}\" over QUIC: it needs {need}", flow.control);
             let help = "choose another control, or write transport = \"tcp\"".to_owned();
             let accepted = quic_controls().join(", ");
             faults.push(complaint(format!("{table}.control"), found, accepted, Some(help)));

@@ -164,7 +164,7 @@ impl Question {
             unresponsive: resolved.unresponsive(),
             queue: resolved.queue.policy.clone(),
             settings: resolved.queue.settings,
-            ecn: greedy.iter().any(|flow| flow.transport.ecn),
+            ecn: greedy.iter().any(|flow| flow.transport.ecn.is_on()),
             changing: resolved.changes().then_some(ChangingFacts {
                 trace: None,
                 period_s: None,

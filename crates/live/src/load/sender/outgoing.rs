@@ -4,7 +4,7 @@ use crate::error::LiveError;
 use crate::load::results::{SendCounts, SenderSample, SentFlow};
 use crate::load::session::{FlowConfig, PREAMBLE, STALLED_AFTER};
 use host::options;
-use host::{Clock, Interest, Pace};
+use host::{Clock, EcnRequest, Interest, Pace};
 use host::{TcpInfo, TcpOptions};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -131,6 +131,10 @@ impl<'a> Outgoing<'a> {
                 .bind(&options::any_address(server, port).into())
                 .map_err(|error| self.cannot_connect(server, format!("port {port} of its own: {error}")))?;
         }
+        // The kernel reads the setting as it makes the SYN, and this thread makes all SYNs of the session.
+        if let Some(request) = self.config.ecn {
+            request.apply()?;
+        }
         match socket.connect(&server.into()) {
             Ok(()) => Ok(socket),
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket),
@@ -147,6 +151,10 @@ impl<'a> Outgoing<'a> {
         let info = TcpInfo::of(socket)?;
         self.acked_before = info.bytes_acked;
         self.result.options = info.options;
+        if self.config.ecn.is_some_and(|request| request != EcnRequest::Off) && !info.options.ecn {
+            let refused = "the flow asked for ECN, and the handshake did not agree on it";
+            self.result.notes.push(refused.to_owned());
+        }
         self.result.connected = Some(now);
         self.moved = now;
         self.phase = if held {

@@ -6,6 +6,7 @@ use super::timed::TimedDetection;
 use super::undo::TimeoutDoubt;
 use super::writer::Writer;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
+use crate::tagged::CapableHeaders;
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
 use crate::tcp::ecn::Reaction;
@@ -23,7 +24,9 @@ pub(super) struct Options {
     pub(super) before: ScoreboardCounts,
     prr: Option<Prr>,
     pub(super) rack: Option<TimedDetection>,
-    ecn: Option<Reaction>,
+    pub(super) ecn: Option<Reaction>,
+    /// True if the acknowledgement at hand reports marks.
+    pub(super) marked: bool,
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
     /// by the data that it delivers. A lost retransmission is not a second sign of congestion.
     linux_window: bool,
@@ -50,8 +53,13 @@ pub(super) struct ScoreboardCounts {
 }
 
 impl ScoreboardCounts {
-    fn of(board: &Scoreboard) -> Self {
+    pub(super) fn of(board: &Scoreboard) -> Self {
         Self { una: board.una(), sacked: board.sacked(), lost: board.total_lost() }
+    }
+
+    /// Returns the segments that are acknowledged, cumulatively or selectively.
+    pub(super) fn delivered(self) -> u64 {
+        self.una + self.sacked
     }
 }
 
@@ -66,7 +74,8 @@ impl Options {
             prr: (transport.recovery == Recovery::Prr && !wants.rate).then(Prr::default),
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(TimedDetection::default),
-            ecn: transport.ecn.then(Reaction::default),
+            ecn: Reaction::new(transport.ecn, wants, transport.timestamps),
+            marked: false,
             linux_window: transport.host.window_variant == WindowVariant::Linux,
             undoes: transport.host.undo_timeouts && transport.sack,
             doubt: None,
@@ -102,10 +111,9 @@ impl Sender {
         self.option(|options| options.rack.as_ref()).is_some()
     }
 
-    /// Returns `None` unless new data packets are ECN-capable; otherwise, true if the one just sent reports a
-    /// reduction.
-    pub(crate) fn take_cwr(&mut self) -> Option<bool> {
-        self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
+    /// Returns the headers of the new data packet just sent; `None` unless it is ECN-capable.
+    pub(crate) fn take_capable(&mut self) -> Option<CapableHeaders> {
+        self.options.as_mut()?.ecn.as_mut().map(Reaction::take_headers)
     }
 
     /// Returns the number of segments that may leave: the room in a window of `window` segments, or PRR's allotment.
@@ -142,12 +150,12 @@ impl Sender {
         }
     }
 
-    /// Returns true if `ack` ended fast recovery and the window also grows for the data that `ack` delivered, as in
-    /// Linux.
+    /// Returns true if the acknowledgement at hand ended fast recovery and the window also grows for the data that it
+    /// delivered, as in Linux.
     #[cold]
-    pub(super) fn credits_end(&self, ack: &Acknowledgement) -> bool {
-        let counts = self.options.as_deref().is_some_and(|options| options.linux_window);
-        counts && self.episode == Episode::None && !ack.congested
+    pub(super) fn credits_end(&self) -> bool {
+        let counts = self.options.as_deref().is_some_and(|options| options.linux_window && !options.marked);
+        counts && self.episode == Episode::None
     }
 
     /// Records that a segment left.
@@ -294,6 +302,7 @@ impl Sender {
         &mut self,
         now: Time,
         ack: &Acknowledgement,
+        blocks: usize,
         newly: u64,
         sample: Option<Span>,
     ) -> bool {
@@ -316,16 +325,7 @@ impl Sender {
             }
             self.look_for_losses(now);
         }
-        if !ack.congested {
-            return false;
-        }
-        let una = self.board.una();
-        let asked = self.option(|options| options.ecn.as_ref()).is_some_and(|ecn| ecn.asks(una));
-        if asked {
-            self.congestion(now, CongestionKind::EcnMark, outstanding);
-        }
-        // RFC 3168, section 6.1.2: the window does not grow by an acknowledgement that carries an echo.
-        true
+        self.heed_marks(now, ack, blocks, outstanding)
     }
 
     /// Looks for losses by time, if there may be some.
@@ -396,7 +396,7 @@ impl Sender {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
             let (before, now) = (options.before, ScoreboardCounts::of(&self.board));
-            let delivered = (now.una + now.sacked).saturating_sub(before.una + before.sacked);
+            let delivered = now.delivered().saturating_sub(before.delivered());
             let safe = now.una > before.una && now.lost == before.lost;
             prr.on_ack(delivered, self.board.pipe(), safe);
         }

@@ -40,7 +40,7 @@ impl CongestionControl for Heard {
         self.beside = self.beside.max(lost.lost);
     }
     fn wants(&self) -> Wants {
-        Wants { rate: self.rate, deliveries: true, departures: false }
+        Wants { rate: self.rate, deliveries: true, ..Wants::default() }
     }
     fn allowance(&self) -> Allowance {
         Allowance { window: SEGMENT * self.window, pacing: None }

@@ -4,7 +4,7 @@
 //! A line is `time ms · event · expected`. Events:
 //!
 //! - `ack 5`, an acknowledgement of everything below segment 5. After it may stand `sack 7` (the segment that caused
-//!   it), `blocks 7-9 12-13` (as in [`Sacks::Blocks`](super::Sacks)), `repeat 3` (RFC 2883) and `ece`. `echo 40` is the
+//!   it), `blocks 7-9 12-13` (as in [`Sacks::Blocks`](super::Sacks)), `repeat 3` (RFC 2883), `ece` and `ce 7 2` (ACE, and the marked segments that the byte counter stands for). `echo 40` is the
 //!   time stamp; without it, the current time less the round-trip time;
 //! - `timer`: the earliest timer expires at that time, and not before;
 //! - `go`: the sender may send.
@@ -31,7 +31,7 @@ mod undo;
 mod writer;
 
 use super::blocks::Block;
-use super::{Acknowledgement, Full, Sender, SenderConfig};
+use super::{Acknowledgement, Feedback, Full, Sender, SenderConfig};
 use cc::Start;
 use transport::Transport;
 use units::{Bytes, Span, Time};
@@ -106,7 +106,7 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
                 cumulative: number(words.next().expect("a segment")),
                 sacked: None,
                 duplicate: false,
-                congested: false,
+                feedback: Feedback::default(),
                 newest_sent: now,
                 echo: Time::from_nanos(now.as_nanos().saturating_sub(100_000_000)),
                 window: u64::MAX,
@@ -114,7 +114,11 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
             let mut blocks: Vec<Block> = Vec::new();
             while let Some(word) = words.next() {
                 match word {
-                    "ece" => ack.congested = true,
+                    "ece" => ack.feedback = Feedback::echo(true),
+                    "ce" => {
+                        let mut count = || words.next().map(number).expect("a number");
+                        ack.feedback = Feedback::counters((count() & 7) as u8, count() * SEGMENT.get());
+                    }
                     "sack" => ack.sacked = words.next().map(number),
                     "repeat" => (ack.sacked, ack.duplicate) = (words.next().map(number), true),
                     "echo" => ack.echo = ms(number(words.next().expect("a time"))),
@@ -139,7 +143,7 @@ fn leaving(sender: &mut Sender, now: Time) -> Vec<String> {
     let mut sent = Vec::new();
     while let Some(one) = sender.transmit::<Full>(now) {
         let again = if one.again { "r" } else { "" };
-        let tells = !one.again && sender.take_cwr() == Some(true);
+        let tells = !one.again && sender.take_capable().is_some_and(|headers| headers.reduced);
         sent.push(format!("{}{again}{}", one.segment, if tells { "+" } else { "" }));
     }
     sent

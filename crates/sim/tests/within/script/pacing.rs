@@ -1,7 +1,7 @@
 //! Pacing: the controller's rate, or Linux's ratio of window and round-trip time.
 
 use super::{SEGMENT, config, ms};
-use crate::tcp::{Full, Sender};
+use crate::tcp::{Feedback, Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::{Rate, Span, Time};
 
@@ -93,7 +93,7 @@ fn a_window_is_spread_over_its_round_trip() {
             cumulative,
             sacked: None,
             duplicate: false,
-            congested: false,
+            feedback: Feedback::default(),
             newest_sent: ms(0),
             echo: ms(0),
             window: u64::MAX,

@@ -2,7 +2,7 @@
 //! (Linux's `sk_stream_is_writeable`).
 
 use super::{config, leaving, ms};
-use crate::tcp::{Acknowledgement, Full, Sender, SenderConfig};
+use crate::tcp::{Acknowledgement, Feedback, Full, Sender, SenderConfig};
 use transport::SendBuffer;
 use units::Bytes;
 
@@ -19,7 +19,7 @@ fn acknowledges(sender: &mut Sender, below: u64, window: u64) -> usize {
         cumulative: below,
         sacked: None,
         duplicate: false,
-        congested: false,
+        feedback: Feedback::default(),
         newest_sent: ms(100),
         echo: ms(0),
         window,

@@ -147,12 +147,10 @@ fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> 
         let help = "write live.stack = \"modern\", or use the simulator: --engine sim";
         return misfit(flow, "loss_detection", found, "\"dupack\"", help);
     }
-    for (key, on) in [("ecn", flow.transport.ecn), ("pacing", flow.transport.pacing)] {
-        if on {
-            let found = format!("{key} = true, which this version does not turn on in the kernel");
-            let help = "leave it out, or use the simulator: --engine sim";
-            return misfit(flow, key, found, "false", help);
-        }
+    if flow.transport.pacing {
+        let found = "pacing = true, which this version does not turn on in the kernel".into();
+        let help = "leave it out, or use the simulator: --engine sim";
+        return misfit(flow, "pacing", found, "false", help);
     }
     if flow.access_rate.is_some() && flow.access_rate != own.default_of("access_rate", control) {
         let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
@@ -160,6 +158,15 @@ fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> 
         return misfit(flow, "access_rate", found, "unlimited", help);
     }
     Ok(())
+}
+
+/// Says that the kernel refuses to ask for the feedback of congestion marks that `flow` has.
+pub(super) fn without_accurate_ecn(flow: &ResolvedFlow, kernel: &str) -> Misfit {
+    let found = format!("accurate ECN, which this kernel does not turn on ({kernel})");
+    let complaint = Complaint::new(flow.key("ecn"), found).accepted("\"off\" or \"classic\"");
+    let help =
+        "write one of these, take a kernel with net.ipv4.tcp_ecn = 3, or use the simulator: --engine sim";
+    Misfit { engine: Engine::Live, complaint: complaint.help(help) }
 }
 
 fn misfit(

@@ -9,14 +9,14 @@ use ::live::{
 use ::quic::{ControlChoice, HEADERS, Keys, MOST_TOGETHER};
 use cc::Start;
 use emu::Path;
-use host::Clock;
+use host::{Clock, EcnRequest};
 use scenario::spec::Carrier;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{JoinHandle, Thread};
-use transport::LARGEST_WINDOW;
+use transport::{EcnMode, LARGEST_WINDOW};
 use units::{Span, Time};
 
 /// The first port that needs no privilege. Flow number 0 has it, each other flow the next port.
@@ -88,9 +88,21 @@ fn common(resolved: &Resolved, port: u16, flow: &ResolvedFlow) -> FlowConfig {
         }),
         segment: flow.segment(),
         pacing: None,
+        ecn: request(resolved, flow),
         port: Some(port),
         dscp: flow.marking.dscp,
     }
+}
+
+/// Returns the feedback of congestion marks that a flow asks the kernel for. If no flow has any, the kernel's setting
+/// stays as it is.
+fn request(resolved: &Resolved, flow: &ResolvedFlow) -> Option<EcnRequest> {
+    let any = super::kernel_flows(resolved).any(|flow| flow.transport.ecn.is_on());
+    (any && !flow.is_quic()).then_some(match flow.transport.ecn {
+        EcnMode::Off => EcnRequest::Off,
+        EcnMode::Classic => EcnRequest::Classic,
+        EcnMode::Accurate => EcnRequest::Accurate,
+    })
 }
 
 fn every(resolved: &Resolved) -> Span {

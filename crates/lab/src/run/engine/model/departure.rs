@@ -172,8 +172,8 @@ pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
 
 /// Describes a queue that marks before it drops, and flows that answer marks.
 fn marks(resolved: &Resolved) -> Option<Departure> {
-    let marked =
-        resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.transport.ecn);
+    let marked = resolved.queue.settings.mark_above.is_some()
+        && resolved.flows.iter().any(|flow| flow.transport.ecn.is_on());
     let complaint =
         Complaint::new("link.queue.mark_above", "no closed form for a queue that marks before it drops")
             .accepted("flows without ecn, or a queue that does not mark")
@@ -260,7 +260,7 @@ pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
 
 /// Describes RED that marks instead of dropping.
 fn early_marks(resolved: &Resolved) -> Option<Departure> {
-    let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
+    let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn.is_on());
     let complaint =
         Complaint::new("link.queue.ecn", "packets that are marked, where the theory has them dropped")
             .accepted("flows without ecn, or a queue with ecn = false")

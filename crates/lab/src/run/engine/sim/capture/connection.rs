@@ -3,7 +3,7 @@
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use capture::written::{Flags, Options, Segment};
 use link::Ecn;
-use sim::{PacketView, PathEnd, SegmentView};
+use sim::{AckFeedback, EcnMode, PacketView, PathEnd, SegmentView};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use units::{Bytes, Span, Time};
@@ -30,6 +30,7 @@ pub(super) struct Connection {
     payload: u64,
     timestamps: bool,
     sack: bool,
+    ecn: EcnMode,
     shift: u8,
     /// The IP identifications of both ends.
     identification: [u16; 2],
@@ -70,6 +71,7 @@ impl Connection {
             payload: flow.payload.get(),
             timestamps: flow.transport.timestamps,
             sack: flow.transport.sack,
+            ecn: flow.transport.ecn,
             shift,
             identification: [0; 2],
             seen: 0,
@@ -149,7 +151,7 @@ impl Connection {
                     ..Segment::new(self.sender, RECEIVER)
                 }
             }
-            SegmentView::Ack { acked, blocks, window, sent, echo, congested } => {
+            SegmentView::Ack { acked, blocks, window, sent, echo, feedback } => {
                 let under = if packet.end == PathEnd::Receiver {
                     let under = Under { identification: self.next(1), echo: 0 };
                     self.acks.push_back((*acked, *sent, under));
@@ -164,7 +166,7 @@ impl Connection {
                     sequence: 1,
                     acknowledgment: sequence(*acked),
                     window: scaled(*window, self.shift),
-                    flags: Flags { ack: true, ece: *congested, ..Flags::default() },
+                    flags: acknowledging(*feedback),
                     options: Options { blocks, ..self.options(clock(*sent), clock(*echo)) },
                     ..Segment::new(RECEIVER, self.sender)
                 }
@@ -183,7 +185,7 @@ impl Connection {
         Segment {
             acknowledgment: u32::from(echo.is_some()),
             window: self.window,
-            flags: Flags { syn: true, ack: echo.is_some(), ..Flags::default() },
+            flags: Flags { syn: true, ack: echo.is_some(), ..asking(self.ecn, echo.is_some()) },
             options: Options {
                 largest_segment: Some(u16::try_from(largest).unwrap_or(u16::MAX)),
                 sack_permitted: self.sack,
@@ -203,6 +205,28 @@ impl Connection {
         self.identification[end] = self.identification[end].wrapping_add(1);
         self.identification[end]
     }
+}
+
+/// Returns the flags by which a SYN asks for feedback of congestion marks, or those of its answer [rfc3168:6.1.1]
+/// [rfc9768:3.1.1]. The SYN of accurate ECN arrives without ECT.
+fn asking(ecn: EcnMode, answer: bool) -> Flags {
+    let (ae, cwr, ece) = match (ecn, answer) {
+        (EcnMode::Off, _) => (false, false, false),
+        (EcnMode::Classic, false) => (false, true, true),
+        (EcnMode::Classic, true) => (false, false, true),
+        (EcnMode::Accurate, false) => (true, true, true),
+        (EcnMode::Accurate, true) => (false, true, false),
+    };
+    Flags { ae, cwr, ece, ..Flags::default() }
+}
+
+/// Returns the flags of an acknowledgement.
+fn acknowledging(feedback: AckFeedback) -> Flags {
+    let (ae, cwr, ece) = match feedback {
+        AckFeedback::Echo(on) => (false, false, on),
+        AckFeedback::Counters { ace, .. } => (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0),
+    };
+    Flags { ack: true, ae, cwr, ece, ..Flags::default() }
 }
 
 /// Returns what the packet had when it left, and forgets those that left before it: a queue keeps a flow's packets in
