@@ -168,7 +168,7 @@ fn flow_summary(sent: &SentFlow, received: &ReceivedFlow, of: &ResolvedFlow) -> 
         name: sent.name.clone(),
         goodput_bps: goodput.as_bps_f64(),
         retransmits: Some(sent.measured.retransmits),
-        marks: None,
+        marks: received.marks.filter(|_| of.transport.ecn.is_on()),
         rtt_s: sent.rtt.map(|rtt| RttStatistics {
             min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
             mean: rtt.mean.as_secs_f64(),
