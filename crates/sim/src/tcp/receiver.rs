@@ -156,7 +156,7 @@ impl Receiver {
 
     /// Returns the blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
-        self.reported().map_or_else(SackBlocks::default, |reported| reported.blocks())
+        self.reported().map_or_else(SackBlocks::default, Reported::blocks)
     }
 
     /// Sets the window to `most` segments of `payload` bytes, or lets `sizer` choose one up to that size.
