@@ -420,7 +420,19 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
         &["x.toml:8:12: flow[0].recovery", "\"rfc6675\", \"prr\"", "did you mean \"prr\"?"],
     );
     says(&in_flow("loss_detection = 'dupacks'"), &["\"dupack\", \"rack\"", "did you mean \"dupack\"?"]);
-    says(&in_flow("ecn = 'yes'"), &["flow[0].ecn", "true or false"]);
+    says(
+        &in_flow("ecn = 'acecn'"),
+        &["flow[0].ecn", "\"off\", \"classic\", \"accecn\"", "did you mean \"accecn\"?"],
+    );
+    says(&in_flow("ecn = 1"), &["flow[0].ecn", "\"accecn\", true or false"]);
+    says(
+        &in_flow("control = 'prague'\necn = 'classic'"),
+        &["flow[0].ecn", "one sign per round trip", "\"accecn\""],
+    );
+    says(
+        &in_flow("control = 'dctcp'\necn = false"),
+        &["flow[0].ecn", "no feedback", "\"classic\" or \"accecn\""],
+    );
     says(
         &in_link("rate = '9Mbit/s'\nqueue = { limit = '9 packets', mark_above = -1 }"),
         &["link.queue.mark_above", "-1"],

@@ -58,6 +58,16 @@ send_jitter = '3us'
     assert_eq!(hash(plain), "8c79542e897dbcaa");
 }
 
+/// Booleans and words say the same, and a control that turns on a feedback has it in its hash.
+#[test]
+fn a_feedback_has_one_hash_however_it_is_written() {
+    let with = |keys: &str| hash(&format!("{TEXT}{keys}\n"));
+    assert_eq!(with("ecn = true"), with("ecn = 'classic'"));
+    assert_eq!(with("ecn = 'off'"), hash(TEXT));
+    assert_eq!(with("control = 'prague'"), with("control = 'prague'\necn = 'accecn'"));
+    assert_ne!(with("control = 'dctcp'"), with("control = 'dctcp'\necn = 'accecn'"));
+}
+
 #[test]
 fn comments_layout_order_and_spelling_do_not_change_it() {
     let same = "# a comment
@@ -119,6 +129,7 @@ fn every_value_changes_it() {
         ("flow.recovery", "prr"),
         ("flow.loss_detection", "rack"),
         ("flow.ecn", "true"),
+        ("flow.ecn", "accecn"),
         ("flow.pacing", "true"),
         ("traffic", "[{ kind = 'cbr', rate = '1Mbit/s' }]"),
         ("live.stack", "classic"),

@@ -40,8 +40,8 @@ pub struct Prague {
     share: MarkedShare,
     /// True once a mark has come. Before that the average does not move, because no queue may mark at all.
     marked: bool,
-    /// Segments that the acknowledgement at hand delivers without a mark.
-    unmarked: f64,
+    /// Segments that the acknowledgement at hand delivers without a mark; `None` if the transport reports no marks.
+    unmarked: Option<f64>,
     /// Round trips above the threshold.
     rounds: u64,
     /// The time at which the average last moved.
@@ -66,13 +66,17 @@ impl Prague {
             before: (window, threshold),
             share: MarkedShare::default(),
             marked: false,
-            unmarked: 0.0,
+            unmarked: None,
             rounds: 0,
             averaged: Time::ZERO,
             reduced: None,
             rtt: Span::ZERO,
             pace: None,
         }
+    }
+
+    fn segments(&self, bytes: Bytes) -> f64 {
+        bytes.get() as f64 / self.segment.get().max(1) as f64
     }
 
     fn in_slow_start(&self) -> bool {
@@ -127,8 +131,7 @@ impl CongestionControl for Prague {
     }
 
     fn on_marks(&mut self, marks: &Marks) {
-        let unmarked = marks.delivered.saturating_sub(marks.marked);
-        self.unmarked = unmarked.get() as f64 / self.segment.get().max(1) as f64;
+        self.unmarked = Some(self.segments(marks.delivered.saturating_sub(marks.marked)));
         self.marked |= marks.marked > Bytes::ZERO;
         self.share.count(marks);
         if marks.round_ends && self.has_waited(marks.now, self.averaged) {
@@ -146,7 +149,7 @@ impl CongestionControl for Prague {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.rtt = ack.rtt.smoothed;
-        let unmarked = std::mem::take(&mut self.unmarked);
+        let unmarked = self.unmarked.take().unwrap_or_else(|| self.segments(ack.delivered));
         let mut window = self.window;
         if !ack.recovering && ack.window_limited {
             if self.in_slow_start() {

@@ -303,3 +303,20 @@ fn marked(link: &LinkReport) -> Option<String> {
     (marks > 0)
         .then(|| format!("the queue marked {marks} of {packets} packets in place of a drop ({share:.1} %)"))
 }
+
+/// Names the flows whose control answers the share of marks, and which had no marked packet.
+fn unmarked(summary: &Summary, resolved: &Resolved) -> Option<String> {
+    let flows = summary.flows.iter().zip(&resolved.flows);
+    let alone = flows.filter(|(summary, flow)| {
+        summary.marks == Some(0) && cc::registry::wants_marks(&flow.control.name)
+    });
+    let names: Vec<&str> = alone.map(|(_, flow)| flow.name.as_str()).take(MOST_NAMES + 1).collect();
+    let (listed, more) = (names.iter().take(MOST_NAMES), names.len() > MOST_NAMES);
+    let listed = listed.copied().collect::<Vec<_>>().join(", ") + if more { " and others" } else { "" };
+    (!names.is_empty()).then(|| {
+        format!("{listed}: no packet was marked, so dctcp and prague behaved as reno; drop-tail marks with mark_above")
+    })
+}
+
+/// The most flows that a remark names.
+const MOST_NAMES: usize = 5;

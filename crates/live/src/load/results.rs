@@ -46,6 +46,9 @@ pub struct ReceivedFlow {
     pub payload: Bytes,
     /// Payload after the warm-up.
     pub measured: Measured,
+    /// Packets that arrived with a congestion mark after the warm-up; `None` if the kernel or the transport does not count
+    /// them.
+    pub marks: Option<u64>,
     /// The TCP options that the handshake agreed on.
     pub options: TcpOptions,
     /// The exponent of the window scale: the advertised window is a multiple of 2 to this power.

@@ -188,6 +188,7 @@ impl<'a> Incoming<'a> {
             ended: None,
             payload: Bytes::ZERO,
             measured: Measured::default(),
+            marks: None,
             options: TcpOptions::default(),
             window_scale: 0,
             buffer: None,

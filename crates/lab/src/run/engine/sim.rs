@@ -10,6 +10,7 @@ use self::capture::{RunCapture, unwritable};
 use self::recorder::SeriesRecorder;
 use super::{
     EngineError, Misfit, Progress, ended_early, marked, no_foreign_control, outlasts_warmup, sizer_notes,
+    unmarked,
     synchronized,
 };
 use crate::run::batches::{Reading, half_widths};
@@ -76,6 +77,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     summary.set_losses(outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
     notes.extend(marked(&outcome.link));
+    notes.extend(unmarked(&summary, resolved));
     notes.extend(synchronized::note(&summary, resolved));
     if let Some(sample) = &resolved.sample {
         let (some, all) = (sample.len(), resolved.flows.len());

@@ -89,8 +89,8 @@ pub(super) struct Slot<'a> {
     pub(super) config: &'a FlowConfig,
     warmup: Time,
     pub(super) incoming: Option<Incoming>,
-    /// The time at which measuring began, and the payload until that time.
-    base: Option<(Time, Bytes)>,
+    /// The time at which measuring began, and the payload and the marks until that time.
+    base: Option<(Time, Bytes, u32)>,
     pub(super) result: ReceivedFlow,
 }
 
@@ -103,6 +103,7 @@ impl<'a> Slot<'a> {
             ended: None,
             payload: Bytes::ZERO,
             measured: Measured::default(),
+            marks: None,
             options: TcpOptions::default(),
             window_scale: 0,
             buffer: None,
@@ -254,8 +255,10 @@ impl<'a> Slot<'a> {
         self.result.window_overwritten = incoming.owner.control().overwritten();
         if now >= self.warmup {
             let late = incoming.accepted >= self.warmup;
-            let first = if late { (incoming.accepted, Bytes::ZERO) } else { (now, payload) };
-            let (from, base) = *self.base.get_or_insert(first);
+            let marks = info.received_ce.unwrap_or(0);
+            let first = if late { (incoming.accepted, Bytes::ZERO, 0) } else { (now, payload, marks) };
+            let (from, base, marks_before) = *self.base.get_or_insert(first);
+            self.result.marks = info.received_ce.map(|all| u64::from(all.wrapping_sub(marks_before)));
             self.result.measured = Measured { from, to: now, payload: payload.saturating_sub(base) };
         }
         Ok(())

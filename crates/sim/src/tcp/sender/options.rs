@@ -24,7 +24,7 @@ pub(super) struct Options {
     pub(super) before: ScoreboardCounts,
     prr: Option<Prr>,
     pub(super) rack: Option<TimedDetection>,
-    pub(super) ecn: Option<Reaction>,
+    pub(super) ecn: Option<Box<Reaction>>,
     /// True if the acknowledgement at hand reports marks.
     pub(super) marked: bool,
     /// True if the window moves as in Linux. The acknowledgement that ends fast recovery then also makes the window grow,
@@ -74,7 +74,7 @@ impl Options {
             prr: (transport.recovery == Recovery::Prr && !wants.rate).then(Prr::default),
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(TimedDetection::default),
-            ecn: Reaction::new(transport.ecn, wants, transport.timestamps),
+            ecn: Reaction::new(transport.ecn, wants, transport.timestamps).map(Box::new),
             marked: false,
             linux_window: transport.host.window_variant == WindowVariant::Linux,
             undoes: transport.host.undo_timeouts && transport.sack,
@@ -113,7 +113,7 @@ impl Sender {
 
     /// Returns the headers of the new data packet just sent; `None` unless it is ECN-capable.
     pub(crate) fn take_capable(&mut self) -> Option<CapableHeaders> {
-        self.options.as_mut()?.ecn.as_mut().map(Reaction::take_headers)
+        self.options.as_mut()?.ecn.as_mut().map(|reaction| reaction.take_headers())
     }
 
     /// Returns the number of segments that may leave: the room in a window of `window` segments, or PRR's allotment.

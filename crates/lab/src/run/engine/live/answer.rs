@@ -4,7 +4,7 @@ use super::sessions::wires;
 use super::{kernel_flows, least_rtt, send_memory_note};
 use crate::run::batches::{Reading, half_widths, nearest, possible};
 use crate::run::cost::peak_rss_bytes;
-use crate::run::engine::{ended_early, marked, sizer_notes};
+use crate::run::engine::{ended_early, marked, sizer_notes, unmarked};
 use crate::run::fairness;
 use crate::run::record::{
     Departures, Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, OfferedRate, Record, RttStatistics,
@@ -54,6 +54,7 @@ pub(super) fn record(
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
     notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
     notes.extend(marked(&report.link).map(Note::from));
+    notes.extend(unmarked(&summary, resolved).map(Note::from));
     notes.extend(late_departures(sent.iter().map(|sent| (sent.name.as_str(), sent.lateness))));
     notes.extend(overflowed(resolved, report.hosts.iter().map(|host| host.losses.udp_rcvbuf_errors).sum()));
     if kernel_flows(resolved).next().is_some() {
@@ -168,7 +169,7 @@ fn flow_summary(sent: &SentFlow, received: &ReceivedFlow, of: &ResolvedFlow) -> 
         name: sent.name.clone(),
         goodput_bps: goodput.as_bps_f64(),
         retransmits: Some(sent.measured.retransmits),
-        marks: None,
+        marks: received.marks.filter(|_| of.transport.ecn.is_on()),
         rtt_s: sent.rtt.map(|rtt| RttStatistics {
             min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
             mean: rtt.mean.as_secs_f64(),

@@ -1,0 +1,107 @@
+//! Controls that answer the share of congestion marks, behind a queue that marks from a length on.
+
+use crate::common::{link, plan, run};
+use tightlink_sim::{EcnMode, FlowPlan, NoRecorder, Outcome, Plan, Topology};
+use units::{Span, Time};
+
+const MBPS: u64 = 1_000_000;
+
+/// A link that marks from `above` waiting packets on, with `flows` of a control, a feedback and a round-trip time, ms.
+fn marking(mbps: u64, above: f64, flows: &[(&str, EcnMode, u64)], seconds: u64) -> Plan {
+    let mut plan = plan(mbps * MBPS, 1000);
+    plan.topology.links_mut()[0].queue.settings.mark_above = Some(above);
+    for (index, (control, ecn, rtt)) in flows.iter().enumerate() {
+        let name = format!("{control}-{index}");
+        let mut flow = FlowPlan::greedy(&name, control, Span::from_millis(*rtt));
+        flow.transport.ecn = *ecn;
+        flow.send_jitter = Span::from_micros(20);
+        plan.flows.push(flow);
+    }
+    plan.warmup = Time::ZERO + Span::from_secs(seconds / 3);
+    plan.end = Some(Time::ZERO + Span::from_secs(seconds));
+    plan
+}
+
+fn goodput(outcome: &Outcome<NoRecorder>, flow: usize) -> f64 {
+    outcome.flows[flow].goodput().as_bps_f64()
+}
+
+/// M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3: a flow behind a step at K packets has a
+/// window of W = C RTT + K as the marks begin, alpha of sqrt(2 / W), and a queue that moves between K and
+/// `K - W alpha / 2`. Echoes and counters say the same.
+#[test]
+fn a_dctcp_flow_moves_the_queue_by_half_of_alpha() {
+    for ecn in [EcnMode::Classic, EcnMode::Accurate] {
+        let outcome = run(marking(100, 40.0, &[("dctcp", ecn, 10)], 30));
+        let window = 100e6 * 0.010 / 12_000.0 + 40.0;
+        let swing = window * (2.0f64 / window).sqrt() / 2.0;
+        let mean = outcome.link.mean_waiting_packets;
+        assert!((mean - (41.0 - swing / 2.0)).abs() < 2.0, "{ecn:?}: {mean}, swing {swing}");
+        assert!(outcome.link.utilization > 0.9999, "{ecn:?}: {}", outcome.link.utilization);
+        assert_eq!(outcome.link.queue_drops, 0);
+    }
+}
+
+/// RFC 8257, section 3.2: a receiver that acknowledges every second segment reports the share all the same, because
+/// what waits is acknowledged before the echo changes. So echoes and counters lead to the same queue.
+#[test]
+fn delayed_acknowledgements_keep_the_share() {
+    let with = |ecn| {
+        let mut plan = marking(50, 30.0, &[("dctcp", ecn, 20), ("dctcp", ecn, 20)], 30);
+        plan.flows.iter_mut().for_each(|flow| flow.delayed_ack = 2);
+        run(plan)
+    };
+    let (echoes, counters) = (with(EcnMode::Classic), with(EcnMode::Accurate));
+    let marks =
+        |outcome: &Outcome<NoRecorder>| outcome.flows.iter().map(|flow| flow.marks).sum::<u64>() as f64;
+    let ratio = marks(&echoes) / marks(&counters);
+    assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
+    let waits = |outcome: &Outcome<NoRecorder>| outcome.link.mean_waiting_packets;
+    assert!((waits(&echoes) - waits(&counters)).abs() < 3.0, "{} {}", waits(&echoes), waits(&counters));
+}
+
+/// The same where acknowledgements cross a queue, and two may leave for one segment.
+#[test]
+fn echoes_that_change_cross_the_way_back() {
+    for ecn in [EcnMode::Classic, EcnMode::Accurate] {
+        let mut plan = marking(10, 20.0, &[("dctcp", ecn, 30)], 30);
+        let mut there = link("there", 10, 5, 300);
+        there.queue.settings.mark_above = Some(20.0);
+        plan.topology = Topology::Network { links: vec![there, link("back", 1, 5, 300)], tight: 0 };
+        let flow = &mut plan.flows[0];
+        (flow.route, flow.return_route, flow.delayed_ack) = (vec![0], vec![1], 2);
+        let outcome = run(plan);
+        assert!(outcome.flows[0].marks > 100 && outcome.flows[0].retransmits == 0, "{ecn:?}");
+        assert!(outcome.links[0].utilization > 0.999, "{ecn:?}: {}", outcome.links[0].utilization);
+        let waiting = outcome.links[0].mean_waiting_packets;
+        assert!((8.0..=22.0).contains(&waiting), "{ecn:?}: {waiting}");
+    }
+}
+
+/// Prague keeps the queue at the step, with all of the link used. Flows alike have equal shares.
+#[test]
+fn prague_flows_share_a_short_queue() {
+    let outcome = run(marking(40, 5.0, &[("prague", EcnMode::Accurate, 25); 2], 60));
+    assert!(outcome.link.utilization > 0.98, "{}", outcome.link.utilization);
+    assert!(outcome.link.mean_waiting_packets < 7.0, "{}", outcome.link.mean_waiting_packets);
+    assert_eq!(outcome.link.queue_drops, 0);
+    let share = goodput(&outcome, 0) / (goodput(&outcome, 0) + goodput(&outcome, 1));
+    assert!((share - 0.5).abs() < 0.1, "{share}");
+}
+
+/// Behind a queue that never marks, Prague is a paced Reno: a loss leaves half.
+#[test]
+fn prague_without_marks_is_reno() {
+    let with = |control, ecn| {
+        let mut plan = plan(20 * MBPS, 40);
+        let mut flow = FlowPlan::greedy("target", control, Span::from_millis(40));
+        (flow.transport.ecn, flow.transport.pacing) = (ecn, true);
+        plan.flows.push(flow);
+        (plan.warmup, plan.end) = (Time::ZERO + Span::from_secs(40), Some(Time::ZERO + Span::from_secs(160)));
+        run(plan)
+    };
+    let (prague, reno) = (with("prague", EcnMode::Accurate), with("reno", EcnMode::Off));
+    let ratio = goodput(&prague, 0) / goodput(&reno, 0);
+    assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
+    assert!(prague.link.queue_drops > 5 && prague.flows[0].marks == 0, "{}", prague.link.queue_drops);
+}
