@@ -87,7 +87,7 @@ fn lost_retransmissions_and_tails_need_far_fewer_timeouts_with_rack() {
 /// A queue that marks takes what it would drop otherwise, and the window comes down as it would have.
 #[test]
 fn marks_replace_drops() {
-    for queue in ["red", "codel", "pie", "fq-codel"] {
+    for queue in ["red", "codel", "pie", "fq-codel", "fq-pie", "dualpi2"] {
         let outcome = |ecn| {
             let mut plan = plan(20_000_000, 200);
             plan.topology.links_mut()[0].queue = queue.into();
