@@ -160,7 +160,7 @@ const THREE: &str = "title = 't'\nduration = '40s'\nwarmup = '10s'\n[link]\nrate
 #[test]
 fn the_rows_of_a_scenario_keep_its_ecn() {
     let (plain, marked) = (of_scenario(THREE), of_scenario(&format!("{THREE}ecn = true\n")));
-    for queue in ["codel", "fq-codel", "pie"] {
+    for queue in ["codel", "fq-codel", "pie", "fq-pie", "dualpi2"] {
         let (dropped, marked) = (row(&plain, queue).loss_rate, row(&marked, queue).loss_rate);
         assert!(dropped > 0.001 && marked < 0.0003, "{queue}: {dropped} {marked}");
     }

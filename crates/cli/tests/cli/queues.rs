@@ -153,7 +153,7 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
             "step_threshold = \"0.5 bdp\"",
             ["link.queue.step_threshold: \"0.5 bdp\"", "accepted: a time or packets, such as \"1ms\""],
         ),
-        ("step_threshold = 5", ["link.queue.step_threshold: the integer 5", "help: write \"5ms\""]),
+        ("step_threshold = 5", ["link.queue.step_threshold: the integer 5", "help: write \"5ms\" or \"5 packets\""]),
         (
             "quantum = \"1kB\"",
             ["link.queue.quantum: a queue of kind \"dualpi2\" has no such setting", "help:"],

@@ -37,7 +37,7 @@ fn a_trace_is_sized_by_the_share_of_what_it_offers() {
     }
     let rows = answer["pareto"].as_array().unwrap();
     let delay = |row: &serde_json::Value| of(&row["queueing_delay_s"], "p95");
-    for queue in ["drop-tail", "codel", "fq-codel", "pie"] {
+    for queue in ["drop-tail", "codel", "fq-codel", "pie", "fq-pie", "dualpi2"] {
         assert!(rows.iter().any(|row| row["queue"] == queue), "{queue}");
     }
     for row in rows {

@@ -51,6 +51,7 @@ const RED: (&str, &str) = ("link.queue.kind", "red");
 const CODEL: (&str, &str) = ("link.queue.kind", "codel");
 const PIE: (&str, &str) = ("link.queue.kind", "pie");
 const FQ_CODEL: (&str, &str) = ("link.queue.kind", "fq-codel");
+const DUALPI2: (&str, &str) = ("link.queue.kind", "dualpi2");
 
 /// For each key, the settings before it, and a value that is not the default. A key may have several samples: an engine
 /// follows the key if it follows one of them. Switches need no samples, because they are inverted.
@@ -87,6 +88,13 @@ const SAMPLES: &[Sample] = &[
     ("link.queue.flows", &[FQ_CODEL], "16"),
     ("link.queue.ecn", &[RED], "false"),
     ("link.queue.mark_above", &[("flow.a.ecn", "true")], "5"),
+    ("link.queue.alpha", &[PIE], "0.2"),
+    ("link.queue.beta", &[PIE], "2"),
+    ("link.queue.ecn_probability", &[PIE], "0.2"),
+    ("link.queue.coupling", &[DUALPI2], "3"),
+    ("link.queue.step_threshold", &[DUALPI2], "5 packets"),
+    ("link.queue.classic_protection", &[DUALPI2], "0.2"),
+    ("link.queue.drop_on_overload", &[DUALPI2], "false"),
     ("link.reverse.rate", &[REVERSE], "1Mbit/s"),
     ("link.reverse.queue", &[REVERSE], "{ limit = '60 packets' }"),
     ("link.reverse.loss", &[REVERSE], "1%"),

@@ -323,14 +323,16 @@ table! {
 
 /// Reads a wait or a number of packets.
 fn step(at: &ValueAt<'_>) -> Option<StepThreshold> {
-    match at.quantity("ms")? {
-        Limit::Time(time) => Some(StepThreshold::Time(time)),
-        Limit::Packets(packets) => Some(StepThreshold::Packets(packets)),
-        Limit::Bytes(_) | Limit::Bdp(_) => {
-            at.fault(at.node.described(), "a time or packets, such as \"1ms\" or \"5 packets\"", None);
-            None
-        }
+    let text = if let Value::String(text) = &at.node.value { text.parse().ok() } else { None };
+    match text {
+        Some(Limit::Time(time)) => return Some(StepThreshold::Time(time)),
+        Some(Limit::Packets(packets)) => return Some(StepThreshold::Packets(packets)),
+        Some(Limit::Bytes(_) | Limit::Bdp(_)) | None => {}
     }
+    let number = matches!(at.node.value, Value::Integer(_) | Value::Float(_)).then(|| at.node.typed());
+    let help = number.map(|number| format!("write \"{number}ms\" or \"{number} packets\""));
+    at.fault(at.node.described(), "a time or packets, such as \"1ms\" or \"5 packets\"", help);
+    None
 }
 
 /// Reads a queue in front of a link.

@@ -99,7 +99,7 @@ fn lost_retransmissions_and_tails_need_far_fewer_timeouts_with_rack() {
 /// A queue that marks takes what it would drop otherwise, and the window comes down as it would have.
 #[test]
 fn marks_replace_drops() {
-    let queues = ["red", "codel", "pie", "fq-codel"];
+    let queues = ["red", "codel", "pie", "fq-codel", "fq-pie", "dualpi2"];
     for (queue, mode) in queues
         .map(|queue| (queue, EcnMode::Classic))
         .into_iter()
