@@ -370,6 +370,29 @@ fn queues_that_cannot_be_are_refused() {
     refused("codel, 1apple", &["unknown unit \"apple\""]);
     refused("codel, limit=1s, tarjet=5ms", &["link.queue.tarjet"]);
     refused("drop-tail, 1s, target=5ms", &["no such setting", "target"]);
+    let shaper = |rate: &str, queue: &str, words: &[&str]| {
+        let line = ["emulate", "--rate", "20Mbit/s", "--shaper", rate, "--shaper-queue", queue, "--", "true"];
+        Place::new().run(&line).failed(2, words);
+    };
+    shaper("0%", "cake", &["--shaper", "nothing would pass; write a share such as 95%"]);
+    shaper("fast", "cake", &["--shaper", "a share of the link's rate such as 95%"]);
+    shaper("95%", "cake, tins=diffserv9", &["link.shaper.queue.tins", "\"diffserv3\", \"diffserv4\""]);
+    shaper("95%", "cake, 100B", &["link.shaper.queue.limit", "room for 100B"]);
+}
+
+#[test]
+fn a_shaper_holds_the_packets_in_each_direction() {
+    let _alone = alone();
+    if root() {
+        let link = ["--rate", "2Mbit/s", "--delay", "5ms", "--queue", "1s", "--shaper", "90%", "--json"];
+        let (took, ended) = download(&link);
+        assert!(took > 1.2, "{took} s");
+        let last = ended.out.lines().last().expect("JSON");
+        let json: serde_json::Value = serde_json::from_str(last).expect("an object");
+        let packets = |key: &str| json["from_far"]["shaper"][key].as_u64().expect("a number");
+        assert!(packets("link_queue_p99_packets") < 2 && packets("queue_p99_packets") > 1, "{last}");
+        assert!(json["to_far"]["shaper"]["packets_dropped"].is_number(), "{last}");
+    }
 }
 
 #[test]
