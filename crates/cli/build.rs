@@ -11,7 +11,9 @@ fn main() {
     println!("cargo::rerun-if-env-changed={NAME}");
     let commit = env::var(NAME).ok().filter(|commit| !commit.is_empty()).unwrap_or_else(|| "unknown".into());
     // The value goes to pages, to JSON and to the terminal as it is.
-    if commit.len() > 60 || !commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+~".contains(&byte)) {
+    if commit.len() > 60
+        || !commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+~".contains(&byte))
+    {
         println!(
             "cargo::error={NAME}: not a commit: {commit:?}; accepted: up to 60 letters, digits, -, ., + and ~; \
              help: take the output of scripts/commit"

@@ -31,10 +31,9 @@ impl Interrupt {
     /// Takes over all signals that ask a program to end or to stop, as [`attend`](Self::attend) does SIGINT. A program
     /// that shows a screen needs them, because it restores the terminal.
     pub(crate) fn attend_ends() -> Option<Self> {
-        let set: SigSet =
-            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGTSTP]
-                .into_iter()
-                .collect();
+        let set: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGTSTP]
+            .into_iter()
+            .collect();
         let descriptor = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).ok()?;
         set.thread_block().ok()?;
         Some(Self { descriptor, set })

@@ -139,7 +139,10 @@ mod tests {
         assert_eq!(wrapped("  a  ", "one two", None), ["  a  one two"]);
         assert_eq!(wrapped("  a  ", "one two", Some(12)), ["  a  one two"]);
         assert_eq!(wrapped("  a  ", "one two", Some(11)), ["  a  one", "     two"]);
-        assert_eq!(wrapped("  long  ", "one two", Some(14)), ["  long", "      one two"].map(str::to_owned)[..]);
+        assert_eq!(
+            wrapped("  long  ", "one two", Some(14)),
+            ["  long", "      one two"].map(str::to_owned)[..]
+        );
         assert_eq!(wrapped("  a  ", "verylongword on", Some(11)), ["  a  verylongword", "     on"]);
     }
 

@@ -75,7 +75,8 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let asked = options.control.is_some();
     let (server, control) = (options.server, options.control);
     let ends = CapturedEnds::from(options.pcap_at);
-    let sink = options.pcap.as_deref().map(|file| packets(file, ends)).transpose().map_err(Problem::environment)?;
+    let sink =
+        options.pcap.as_deref().map(|file| packets(file, ends)).transpose().map_err(Problem::environment)?;
     let sink = sink.map(|file| Box::new(file) as Box<dyn emu::tap::PacketSink>);
     let shell = Shell { path: path.clone(), command: program, environment, server, control, user, sink };
     let outcome = run_shell(shell, &mut attending);

@@ -113,15 +113,9 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
         let engines = if engines > 0 { format!("  {:engines$}", runs_on(entry)) } else { String::new() };
         let status = if entry.status.is_empty() { String::new() } else { format!("; {}", entry.status) };
         let (name, summary, source) = (entry.name, entry.summary, entry.source);
-        print::entry(
-            &format!("  {name:names$}{engines}  "),
-            &format!("{summary} ({source}{status})"),
-        )?;
+        print::entry(&format!("  {name:names$}{engines}  "), &format!("{summary} ({source}{status})"))?;
         if !entry.settings.is_empty() {
-            print::entry(
-                &format!("  {:names$}  ", ""),
-                &format!("settings: {}", entry.settings.join(", ")),
-            )?;
+            print::entry(&format!("  {:names$}  ", ""), &format!("settings: {}", entry.settings.join(", ")))?;
         }
     }
     Ok(())

@@ -168,9 +168,7 @@ fn stop(chart: Option<&mut TuneChart>, child: Option<&Child>) -> Result<(), Prob
     group.map(|group| killpg(group, Signal::SIGSTOP));
     let stopped = chart.map_or(Ok(()), |chart| chart.view.stop());
     group.map(|group| killpg(group, Signal::SIGCONT));
-    stopped.map_err(|error| {
-        Problem::environment(Complaint::new("--live", format!("the terminal: {error}")))
-    })
+    stopped.map_err(|error| Problem::environment(Complaint::new("--live", format!("the terminal: {error}"))))
 }
 
 fn print_event(tuner: &Tuner, event: &TuneEvent, verbose: bool) {

@@ -163,7 +163,8 @@ fn a_stop_gives_the_terminal_back_and_the_chart_goes_on_after_it() {
     if root() {
         let place = Place::new();
         // The command is stopped as well, so that it does not run while the path stands still.
-        let command = format!("{LINK} -- sh -c 'echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done; exit 6'");
+        let command =
+            format!("{LINK} -- sh -c 'echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done; exit 6'");
         let terminal = Terminal::start(&place, &reported(&command));
         terminal.shows("RTT");
         let parent = place.path().join("parent");

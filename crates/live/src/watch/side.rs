@@ -315,7 +315,10 @@ mod tests {
         let (measured, least) = (Span::from_millis(40), Span::from_micros(40_468));
         assert_eq!(of_arrivals(Some(measured), Some(least)), Some(least));
         assert_eq!(of_arrivals(Some(Span::from_millis(55)), Some(least)), Some(Span::from_millis(55)));
-        assert_eq!((of_arrivals(Some(measured), None), of_arrivals(None, Some(least))), (Some(measured), None));
+        assert_eq!(
+            (of_arrivals(Some(measured), None), of_arrivals(None, Some(least))),
+            (Some(measured), None)
+        );
     }
 
     #[test]

@@ -49,8 +49,7 @@ impl PacketSink for PacketFile {
 
     fn finish(self: Box<Self>, missed: [u64; 2]) -> io::Result<()> {
         let ends = [(false, missed[0]), (true, missed[1])].into_iter();
-        let missed: Vec<u64> =
-            ends.filter(|(far, _)| self.takes(*far)).map(|(_, missed)| missed).collect();
+        let missed: Vec<u64> = ends.filter(|(far, _)| self.takes(*far)).map(|(_, missed)| missed).collect();
         self.writer.finish(&missed)?.into_inner().map_err(io::Error::from)?.sync_all()
     }
 }

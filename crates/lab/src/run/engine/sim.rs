@@ -36,8 +36,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     memory::reserve(recorder::size(resolved));
     let file = resolved.capture.as_ref();
     let failed = |file: &CaptureFile, error| EngineError::Capture(unwritable(&file.path, &error));
-    let capture =
-        file.map(|file| RunCapture::create(file, resolved).map_err(|error| failed(file, error)));
+    let capture = file.map(|file| RunCapture::create(file, resolved).map_err(|error| failed(file, error)));
     let recorder = SeriesRecorder::new(resolved, progress, capture.transpose()?);
     let simulation = Simulation::new(plan, Box::new(recorder));
     let ran = simulation.try_run();

@@ -26,7 +26,10 @@ pub(super) const SOURCES: [(&str, &str); 22] = [
     (AIRTIME, "net/mac80211/debugfs.c of Linux, aql_txq_limit"),
     ("OpenWrt, FQ-CoDel", "openwrt.org, SQM configuration; simplest.qos of sqm-scripts 88608a16"),
     ("OpenWrt, CAKE", "openwrt.org, SQM configuration; piece_of_cake.qos of sqm-scripts 39284957"),
-    ("MikroTik", "RouterOS 7, help.mikrotik.com, Queue types; /queue/interface of its command reference (Queue)"),
+    (
+        "MikroTik",
+        "RouterOS 7, help.mikrotik.com, Queue types; /queue/interface of its command reference (Queue)",
+    ),
     (
         "MikroTik, FQ-CoDel",
         "RouterOS 7, help.mikrotik.com, Queues; names as in terraform-provider-routeros 1b16e50a",
