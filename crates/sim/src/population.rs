@@ -54,8 +54,6 @@ impl Population {
     }
 
     /// Handles the deadline of the user of `slot`; returns the next one.
-    // Not inlined, because it would take registers from the loop of a run without users.
-    #[inline(never)]
     pub(crate) fn on_deadline(&mut self, slot: usize, now: Time, medium: &mut impl Medium) -> Time {
         let user = slot - self.first;
         let plan = self.plan_of[user] as usize;
@@ -64,7 +62,6 @@ impl Population {
     }
 
     /// Takes a packet of the user of `slot` that has reached its end; returns the user's next deadline.
-    #[inline(never)]
     pub(crate) fn on_arrival(
         &mut self,
         slot: usize,

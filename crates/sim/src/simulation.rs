@@ -245,8 +245,12 @@ impl<R: Recorder> Run<R> {
         let begun = self.warmup == Time::ZERO;
         agenda.set(batch_ends, if begun { self.end_batch(Time::ZERO, &mut medium) } else { self.warmup });
 
-        let mut unfinished = self.endpoints.flows.len();
+        // A run with an end goes on after its last flow: its count never reaches zero, so that the loop need not ask for
+        // the end.
+        let mut unfinished = if self.end.is_some() { usize::MAX } else { self.endpoints.flows.len() };
         let end = self.end.unwrap_or(Time::NEVER);
+        // At `NEVER` nobody acts any more.
+        let last_time = end.min(Time::NEVER - Span::from_nanos(1));
         // Until then nobody looks at flows.
         let quiet_until =
             |agenda: &Agenda| (recording..rare.all).map(|slot| agenda.at(slot)).fold(end, Time::min);
@@ -258,7 +262,7 @@ impl<R: Recorder> Run<R> {
             let (at, slot) = agenda.next();
             let arrival = medium.next_arrival();
             let now = arrival.min(at);
-            if now > end || now == Time::NEVER || (self.end.is_none() && unfinished == 0) {
+            if now > last_time || unfinished == 0 {
                 break;
             }
             (events, last) = (events + 1, now);
@@ -323,11 +327,16 @@ impl<R: Recorder> Run<R> {
                 timers[index] = deadline.into();
                 agenda.set(slot, deadline);
             } else if slot < recording {
-                agenda.set(slot, self.emit(now, slot - first_source, &mut medium));
+                let index = slot - first_source;
+                let source = &mut self.sources[index];
+                medium.offer(now, Packet::cross(index, source.emit(), now));
+                agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
             } else {
                 // A pulse is not counted, so that a watched run has as many events as one that is not watched.
                 events -= u64::from(slot == rare.pulsing && rare.pulse.is_some());
-                let Some(finished) = self.act_rarely(now, slot, &rare, &mut agenda, &mut medium) else { break };
+                let Some(finished) = self.act_rarely(now, slot, &rare, &mut agenda, &mut medium) else {
+                    break;
+                };
                 unfinished -= finished;
                 quiet = quiet_until(&agenda);
             }
@@ -371,14 +380,6 @@ impl<R: Recorder> Run<R> {
             }
         }
         acted
-    }
-
-    /// Offers the packet of a source to the medium; returns the time of the source's next one.
-    #[inline(never)]
-    fn emit<M: Medium>(&mut self, now: Time, index: usize, medium: &mut M) -> Time {
-        let source = &mut self.sources[index];
-        medium.offer(now, Packet::cross(index, source.emit(), now));
-        source.wakeup().unwrap_or(Time::NEVER)
     }
 
     /// Ends the warm-up or a batch; returns the time at which the next batch ends.

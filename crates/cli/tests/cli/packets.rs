@@ -86,7 +86,10 @@ fn each_end_of_a_capture_is_that_of_the_capture_of_both() {
         .map(|ends| read_by_tcpdump(&place.path().join(format!("{ends}.pcapng"))));
     match (all, sender, receiver) {
         (Some(all), Some(sender), Some(receiver)) => {
-            assert!(sender > 1000 && receiver > 1000 && all == sender + receiver, "{all} {sender} {receiver}");
+            assert!(
+                sender > 1000 && receiver > 1000 && all == sender + receiver,
+                "{all} {sender} {receiver}"
+            );
         }
         _ => could_not_judge("captures in tcpdump: it is not installed"),
     }
