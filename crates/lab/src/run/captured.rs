@@ -30,7 +30,7 @@ impl CapturedEnds {
     #[must_use]
     pub const fn interface(self, far: bool) -> Option<usize> {
         match (self, far) {
-            (Self::Sender, false) | (Self::Receiver, true) | (Self::Both, false) => Some(0),
+            (Self::Sender | Self::Both, false) | (Self::Receiver, true) => Some(0),
             (Self::Both, true) => Some(1),
             (Self::Sender, true) | (Self::Receiver, false) => None,
         }
