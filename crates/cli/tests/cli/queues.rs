@@ -151,7 +151,10 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
             "step_threshold = \"0.5 bdp\"",
             ["link.queue.step_threshold: \"0.5 bdp\"", "accepted: a time or packets, such as \"1ms\""],
         ),
-        ("step_threshold = 5", ["link.queue.step_threshold: the integer 5", "help: write \"5ms\" or \"5 packets\""]),
+        (
+            "step_threshold = 5",
+            ["link.queue.step_threshold: the integer 5", "help: write \"5ms\" or \"5 packets\""],
+        ),
         (
             "quantum = \"1kB\"",
             ["link.queue.quantum: a queue of kind \"dualpi2\" has no such setting", "help:"],
@@ -159,9 +162,11 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
     ] {
         refused(&of(setting), &words);
     }
-    for (theirs, ours) in
-        [("step_thresh = \"1ms\"", "step_threshold"), ("coupling_factor = 2", "coupling"), ("tupdate = \"16ms\"", "interval")]
-    {
+    for (theirs, ours) in [
+        ("step_thresh = \"1ms\"", "step_threshold"),
+        ("coupling_factor = 2", "coupling"),
+        ("tupdate = \"16ms\"", "interval"),
+    ] {
         refused(&of(theirs), &["unknown key", &format!("did you mean \"{ours}\"?")]);
     }
     refused(
@@ -183,4 +188,18 @@ fn misspelt_names_of_controls_and_slow_starts_are_guessed() {
 fn the_list_of_policies_tells_their_settings() {
     let listed = Place::new().run(&["list", "queues"]).well().out;
     assert!(listed.contains("target, interval, quantum, flows, ecn"), "{listed}");
+}
+
+#[test]
+fn a_flow_that_no_queue_marks_is_told_so() {
+    let run = |queue: &str| {
+        let place = place(&format!("{queue}, limit = \"100 packets\""));
+        place.run(&["run", "queue.toml", "--set", "flow.ecn=true"]).well().err
+    };
+    for queue in ["kind = \"drop-tail\"", "kind = \"codel\", ecn = false"] {
+        assert!(run(queue).contains("no queue of its way marks packets"), "{queue}");
+    }
+    for queue in ["kind = \"drop-tail\", mark_above = 20", "kind = \"dualpi2\""] {
+        assert!(!run(queue).contains("no queue of its way"), "{queue}");
+    }
 }
