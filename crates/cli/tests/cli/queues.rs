@@ -153,7 +153,10 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
             "step_threshold = \"0.5 bdp\"",
             ["link.queue.step_threshold: \"0.5 bdp\"", "accepted: a time or packets, such as \"1ms\""],
         ),
-        ("step_threshold = 5", ["link.queue.step_threshold: the integer 5", "help: write \"5ms\" or \"5 packets\""]),
+        (
+            "step_threshold = 5",
+            ["link.queue.step_threshold: the integer 5", "help: write \"5ms\" or \"5 packets\""],
+        ),
         (
             "quantum = \"1kB\"",
             ["link.queue.quantum: a queue of kind \"dualpi2\" has no such setting", "help:"],
@@ -161,9 +164,11 @@ fn a_setting_of_l4s_out_of_its_range_is_refused_with_what_is_accepted() {
     ] {
         refused(&of(setting), &words);
     }
-    for (theirs, ours) in
-        [("step_thresh = \"1ms\"", "step_threshold"), ("coupling_factor = 2", "coupling"), ("tupdate = \"16ms\"", "interval")]
-    {
+    for (theirs, ours) in [
+        ("step_thresh = \"1ms\"", "step_threshold"),
+        ("coupling_factor = 2", "coupling"),
+        ("tupdate = \"16ms\"", "interval"),
+    ] {
         refused(&of(theirs), &["unknown key", &format!("did you mean \"{ours}\"?")]);
     }
     refused(
@@ -286,4 +291,18 @@ fn a_shaper_that_does_not_shape_and_tins_without_marks_are_explained() {
     place.write("home.toml", plain);
     assert!(notes("link.shaper.queue.tins=diffserv4").contains("note: tins: no packet has a dscp"));
     assert!(!notes("seed=2").contains("tins"));
+}
+
+#[test]
+fn a_flow_that_no_queue_marks_is_told_so() {
+    let run = |queue: &str| {
+        let place = place(&format!("{queue}, limit = \"100 packets\""));
+        place.run(&["run", "queue.toml", "--set", "flow.ecn=true"]).well().err
+    };
+    for queue in ["kind = \"drop-tail\"", "kind = \"codel\", ecn = false"] {
+        assert!(run(queue).contains("no queue of its way marks packets"), "{queue}");
+    }
+    for queue in ["kind = \"drop-tail\", mark_above = 20", "kind = \"dualpi2\""] {
+        assert!(!run(queue).contains("no queue of its way"), "{queue}");
+    }
 }

@@ -101,6 +101,7 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     record.notes.extend(foreign_controls(resolved).map(Note::from));
     record.notes.extend(few_acknowledgements(resolved).map(Note::from));
     record.notes.extend(resolved.shaper_notes().into_iter().map(Note::from));
+    record.notes.extend(never_marked(resolved).map(Note::from));
     record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
     Ok(record)
 }
@@ -138,6 +139,23 @@ fn few_acknowledgements(resolved: &Resolved) -> Option<String> {
              part of the link. Write delayed_ack = 1"
         )
     })
+}
+
+/// Describes a flow that asks for marks where no queue of its way gives any.
+fn never_marked(resolved: &Resolved) -> Option<String> {
+    let marks = |link: &usize| {
+        let queue = &resolved.links[*link].queue;
+        let policy = link::queue::POLICIES.iter().find(|policy| policy.name == queue.policy);
+        let by_default = policy.is_some_and(|policy| policy.settings.contains(&"ecn"));
+        queue.settings.mark_above.is_some() || queue.settings.ecn.unwrap_or(by_default)
+    };
+    let alone = |flow: &&ResolvedFlow| flow.transport.ecn && !flow.route.iter().any(marks);
+    let flow = resolved.flows.iter().find(alone).filter(|_| resolved.cell.is_none())?;
+    Some(format!(
+        "{}: no queue of its way marks packets, so that its ecn = true changes nothing. Write a queue that marks, such as \
+         kind = \"codel\" or mark_above = 20 for drop-tail",
+        flow.name
+    ))
 }
 
 /// Checks that `engine` supports `resolved`; costs nothing and changes nothing. Figures and claims call it; [`run`]

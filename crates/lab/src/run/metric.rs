@@ -19,8 +19,8 @@ pub use unit::Unit;
 use crate::run::record::{
     FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
 };
-use classes::{CLASSIC_DELAY, L4S_DELAY};
 use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
+use classes::{CLASSIC_DELAY, L4S_DELAY};
 use std::fmt;
 
 /// The name of a number and the way it is shown.

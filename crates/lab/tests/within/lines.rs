@@ -102,7 +102,10 @@ fn policies_that_keep_the_queue_short_have_a_shaper_and_a_limit_that_does_not_de
     let shaped = of(&lines, "Linux, FQ-CoDel behind a shaper");
     assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000 quantum 1514\n"), "{shaped}");
     assert!(shaped.ends_with("parent 1:1 fq_codel limit 10240 target 5ms interval 100ms noecn"), "{shaped}");
-    assert_eq!(of(&lines, "Linux, CAKE"), "tc qdisc replace dev DEV root cake bandwidth 20000000bit rtt 100ms");
+    assert_eq!(
+        of(&lines, "Linux, CAKE"),
+        "tc qdisc replace dev DEV root cake bandwidth 20000000bit rtt 100ms"
+    );
     // On a fast link the default limit would decide.
     let question =
         Question { queue: "codel".into(), ecn: true, ..Question::of(Rate::from_bps(10_000_000_000)) };

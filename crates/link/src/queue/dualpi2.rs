@@ -9,8 +9,9 @@
 //!   update). The delay is the longer wait of the two packets at the head.
 //! - **Coupling.** A packet of the C queue is dropped or marked with probability p^2, one of the L queue is marked with
 //!   probability k p. Thus flows of both kinds have about the same window, and classic flows see the PI2 of RFC 9332.
-//!   Less than two maximum packets behind the packet are no queue, so it is spared.
-//! - **Step.** A packet of the L queue that has waited longer than a threshold is marked as well.
+//!   A packet with less than two maximum packets behind it is spared.
+//! - **Step.** A packet of the L queue that has waited longer than a threshold is marked as well. The pseudocode of the
+//!   RFC has a ramp there.
 //! - **Turns.** While both queues have packets, a weighted round robin by bytes gives the C queue the share
 //!   `classic_protection`.
 //! - **Overload**, which is k p > 1. With `drop_on_overload` both queues drop with probability p^2, ECN or not, and the

@@ -207,7 +207,11 @@ fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line>
         &format!("{shaper}; target as in sqm-scripts"),
     );
     vec![
-        line("Linux, CAKE", format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit rtt {rtt}"), cake.into()),
+        line(
+            "Linux, CAKE",
+            format!("tc qdisc replace dev DEV root cake bandwidth {rate}bit rtt {rtt}"),
+            cake.into(),
+        ),
         fq_codel_on_openwrt,
         openwrt("OpenWrt, CAKE", "cake", "piece_of_cake.qos", kbps, &format!("{shaper}; {cake}")),
         fq_codel,

@@ -53,7 +53,8 @@ pub(super) fn discipline(queue: &str, own: &Settings, ecn: bool, safe: u64) -> O
         "fq-pie" => {
             let text = format!("fq_pie limit {limit} {}{}", pie(own, &mut doubts), turns(own));
             // tc sends no gain and no percentage of zero, and Linux keeps its default then.
-            let percent = own.ecn_probability.map(|share| whole_percent("ecn_probability", share, &mut doubts));
+            let percent =
+                own.ecn_probability.map(|share| whole_percent("ecn_probability", share, &mut doubts));
             match percent {
                 Some(0.0) => format!("{text} noecn"),
                 Some(percent) => format!("{text} ecn_prob {percent} {marks}"),
