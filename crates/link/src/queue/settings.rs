@@ -18,8 +18,8 @@ use units::{Bytes, Rate, Span};
 pub struct Settings {
     /// Target queueing delay: CoDel, FQ-CoDel and COBALT 5 ms, PIE 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
-    /// CoDel, FQ-CoDel, COBALT: the time for which the delay may exceed the target, 100 ms. PIE and adaptive RED: the time
-    /// between updates, 15 ms and 500 ms.
+    /// CoDel, FQ-CoDel, COBALT: the time for which the delay may exceed the target, 100 ms. PIE and adaptive RED: the
+    /// time between updates, 15 ms and 500 ms.
     pub interval: Option<Span>,
     /// PIE: the time after a period without congestion in which nothing is dropped, 150 ms.
     pub burst: Option<Span>,

@@ -255,14 +255,15 @@ table! {
         engines: "sim live", refused_by: "model", kinds: "drop-tail drop-head",
         why: "drop-tail and drop-head know no marks", from: OWN,
     }
-    /// round-trip time of the flows. The delay aimed at is a 20th of it, and at least the time of one and a half packets
+    /// round-trip time of the flows. The delay aimed at is a 20th of it, and at least the time of one and a half
+    /// packets
     opt rtt: Span = at.above_zero("ms", "a round-trip time of zero") => {
         kind: "time, 20 us or more", default: Words("100 ms"),
         engines: "sim live", kinds: "cake",
         why: "most paths of the Internet are shorter", from: "Linux `sch_cake`",
     }
-    /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts with
-    /// the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs of
+    /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts
+    /// with the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs of
     /// hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
     opt isolation: Isolation = at.word() => {
         kind: r#"`"triple"`, `"dual-src"`, `"dual-dst"`, `"hosts"`, `"flows"`"#, default: Words("`triple`"),

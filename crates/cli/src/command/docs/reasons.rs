@@ -37,6 +37,7 @@ const REASONS: &[(&str, &str, &str)] = &[
         "queue",
         "one bandwidth-delay product is the old rule for routers; without a delay there is no product",
     ),
+    ("emulate", "shaper_queue", "the usual shaper of home routers, with its least room"),
     ("emulate", "loss", "losses come from the queue"),
     ("emulate", "mtu", "Ethernet's MTU"),
     ("emulate", "program", "a shell is the place to try things"),
