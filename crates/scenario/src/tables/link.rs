@@ -263,8 +263,8 @@ table! {
         why: "most paths of the Internet are shorter", from: "Linux `sch_cake`",
     }
     /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts
-    /// with the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs of
-    /// hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
+    /// with the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs
+    /// of hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
     opt isolation: Isolation = at.word() => {
         kind: r#"`"triple"`, `"dual-src"`, `"dual-dst"`, `"hosts"`, `"flows"`"#, default: Words("`triple`"),
         engines: "sim live", kinds: "cake",
