@@ -10,8 +10,8 @@ pub(crate) fn dscp(packet: &[u8]) -> u8 {
     }
 }
 
-/// Returns keys of the addresses of `packet`: sender and receiver. Both are 0 without a whole IP header. An IPv6 address
-/// is folded.
+/// Returns keys of the addresses of `packet`: sender and receiver. Both are 0 without a whole IP header. An IPv6
+/// address is folded.
 pub(crate) fn hosts(packet: &[u8]) -> (u32, u32) {
     let (at, length) = match packet.first() {
         Some(first) if first >> 4 == 4 => (12, 4),

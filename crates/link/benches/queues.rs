@@ -1,8 +1,8 @@
 //! The cost of a packet through a queue policy: under `valgrind --tool=callgrind` or `perf stat -e instructions:u`, the
 //! instructions of a run over its packets.
 //!
-//! Arguments: names of policies (`fq-codel` and `cake` if none), `packets=N` (a million), and `flows=N` (16). A link of 100
-//! Mbit/s takes 1500-byte packets of all flows in turn, 2 % more than it sends, so that the policy also drops.
+//! Arguments: names of policies (`fq-codel` and `cake` if none), `packets=N` (a million), and `flows=N` (16). A link of
+//! 100 Mbit/s takes 1500-byte packets of all flows in turn, 2 % more than it sends, so that the policy also drops.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! The link between two hosts, the same object in the simulator and in the emulator.
 //!
-//! A [`Link`] is loss, then perhaps a shaper, then a queue, a serializer, and a delay line. Time is an argument of every call
-//! and never goes backwards; nothing here knows TCP, flows or IO.
+//! A [`Link`] is loss, then perhaps a shaper, then a queue, a serializer, and a delay line. Time is an argument of
+//! every call and never goes backwards; nothing here knows TCP, flows or IO.
 //!
 //! Reading order:
 //! - `packet.rs`: the terms; `link.rs`: the whole;

@@ -89,8 +89,8 @@ pub enum Admission {
 }
 
 impl<P: Datagram + Send + 'static> Link<P> {
-    /// Creates a drop-tail link. The random loss draws from `stream`. Only [`make_with`](Link::make_with) puts a shaper in
-    /// front.
+    /// Creates a drop-tail link. The random loss draws from `stream`. Only [`make_with`](Link::make_with) puts a shaper
+    /// in front.
     #[must_use]
     pub fn drop_tail(config: &LinkConfig, limit: Limit, stream: Stream) -> Self {
         let discipline = match ChangingServer::new(config.rate, &config.changes, &stream, Time::ZERO) {

@@ -290,6 +290,7 @@ impl<P: Datagram + Send + 'static> Policy<P> {
                 "beta",
                 "coupling",
                 "step_threshold",
+                "step_queue",
                 "classic_protection",
                 "drop_on_overload",
                 "ecn",

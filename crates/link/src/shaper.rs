@@ -1,5 +1,5 @@
-//! A shaper in front of a link: a queue of its own, from which packets go on at a rate below the link's, so that they
-//! wait here and not in the link's queue.
+//! A shaper in front of a link: a queue of its own, from which packets go on at a rate below the link's. So they wait
+//! here and not in the link's queue.
 //!
 //! The first packet goes on at once, and the next one when the first would have been sent at the shaper's rate, as in
 //! Linux `sch_cake`. A shaper that was idle saves nothing up. A packet counts with its length on the medium
@@ -93,8 +93,8 @@ impl<P: Datagram> Shaper<P> {
         self.next
     }
 
-    /// Counts the packets in the shaper and those that `wait` in the link's queue up to `now`. Called just before either
-    /// number changes.
+    /// Counts the packets in the shaper and those that `wait` in the link's queue up to `now`. Called just before
+    /// either number changes.
     pub(crate) fn held(&mut self, waiting: u64, now: Time) {
         self.length.held(self.queue.backlog().packets, now);
         self.link_length.held(waiting, now);

@@ -65,8 +65,8 @@ fn a_queue_that_empties_takes_its_drops_back_one_by_one() {
     burst(&mut bench, 0, 20_000, 91_000);
     let before = bench.drops(DropReason::Aqm).len();
     assert!(before > 50, "{before}");
-    // Half a second at half the rate, then overload again: drops are not taken back within half a second, so that the
-    // next one comes sooner than an interval after the queue is late.
+    // Half a second at half the rate, then overload again. Not all drops are taken back by then, so that the next one
+    // comes sooner than an interval after the queue is late.
     burst(&mut bench, 3_000_000_000, 2500, 200_000);
     burst(&mut bench, 3_500_000_000, 2000, 50_000);
     let again = bench.drops(DropReason::Aqm);

@@ -177,6 +177,16 @@ fn a_packet_above_the_step_is_marked_whatever_the_probability() {
 }
 
 #[test]
+fn a_packet_that_found_a_short_queue_has_no_step() {
+    let mut queue = queue(DualPi2Parameters { step_queue: 2, ..DualPi2Parameters::default() });
+    (0..4).for_each(|id| queue.enqueue(at(0), scalable(id), &mut room));
+    // Later arrivals change nothing for those that wait.
+    let left = std::iter::from_fn(|| queue.dequeue(at(2_000_000), &mut room));
+    let marks: Vec<bool> = left.map(|packet| packet.ecn == Ecn::Marked).collect();
+    assert_eq!(marks, [false, false, true, true]);
+}
+
+#[test]
 fn turns_give_the_c_queue_its_share_of_the_bytes() {
     for (protection, lengths) in [
         (0.1, (1500, 1500)),

@@ -43,6 +43,7 @@ fn every_policy_takes_its_own_settings_and_no_others() {
         ecn_probability: Some(0.2),
         coupling: Some(3),
         step_threshold: Some(StepThreshold::Packets(5)),
+        step_queue: Some(2),
         classic_protection: Some(0.2),
         drop_on_overload: Some(false),
         rtt: Some(Span::from_millis(30)),
@@ -51,7 +52,7 @@ fn every_policy_takes_its_own_settings_and_no_others() {
     };
     // `given` knows all keys, and every key belongs to some policy.
     let keys: Vec<_> = all.given().collect();
-    assert_eq!(keys.len(), 25);
+    assert_eq!(keys.len(), 26);
     assert!(keys.iter().all(|key| POLICIES.iter().any(|policy| policy.settings.contains(key))));
     for policy in POLICIES {
         assert!(policy.settings.iter().all(|key| keys.contains(key)), "{}", policy.name);

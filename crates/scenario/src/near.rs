@@ -27,6 +27,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("tupdate", "interval"),
     ("coupling_factor", "coupling"),
     ("step_thresh", "step_threshold"),
+    ("min_qlen_step", "step_queue"),
     ("ecn_prob", "ecn_probability"),
     ("length", "duration"),
 ];

@@ -33,7 +33,7 @@ fn every_policy_takes_its_settings() {
         "kind = \"fq-pie\", target = \"10ms\", burst = \"0s\", quantum = \"3kB\", flows = 64, ecn_probability = 0",
         "kind = \"dualpi2\", target = \"10ms\", interval = \"15ms\", alpha = 0.15, beta = 3, coupling = 3, \
          step_threshold = \"800us\", classic_protection = \"20%\", drop_on_overload = false, ecn = true",
-        "kind = \"dualpi2\", step_threshold = \"5 packets\"",
+        "kind = \"dualpi2\", step_threshold = \"5 packets\", step_queue = 2",
         "kind = \"cobalt\", target = \"2ms\", interval = \"50ms\", ecn = false",
         "kind = \"cake\", rtt = \"30ms\", isolation = \"dual-src\", tins = \"diffserv4\", ecn = false",
     ] {

@@ -190,7 +190,9 @@ impl Draw {
         let kind = kinds[self.own.integer(0, 4) as usize];
         let framing = ["none", "atm", "ptm"][self.own.integer(0, 2) as usize];
         let (overhead, packets) = (self.own.integer(0, 48), self.own.integer(100, 1000));
-        writeln!(text, "shaper = {{ rate = \"{percent}%\", overhead = \"{overhead}B\", framing = \"{framing}\", queue = {{ kind = \"{kind}\", limit = \"{packets} packets\" }} }}").unwrap();
+        let queue = format!("{{ kind = \"{kind}\", limit = \"{packets} packets\" }}");
+        let medium = format!("overhead = \"{overhead}B\", framing = \"{framing}\"");
+        writeln!(text, "shaper = {{ rate = \"{percent}%\", {medium}, queue = {queue} }}").unwrap();
     }
 
     /// Now and then a class, and where hosts may have names, a host.

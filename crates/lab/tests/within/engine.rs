@@ -93,6 +93,7 @@ const SAMPLES: &[Sample] = &[
     ("link.queue.ecn_probability", &[PIE], "0.2"),
     ("link.queue.coupling", &[DUALPI2], "3"),
     ("link.queue.step_threshold", &[DUALPI2], "5 packets"),
+    ("link.queue.step_queue", &[DUALPI2], "2"),
     ("link.queue.classic_protection", &[DUALPI2], "0.2"),
     ("link.queue.drop_on_overload", &[DUALPI2], "false"),
     ("link.reverse.rate", &[REVERSE], "1Mbit/s"),

@@ -147,6 +147,7 @@ fn every_setting_is_in_the_line_or_the_line_says_why_it_is_not() {
         beta: Some(3.0),
         coupling: Some(4),
         step_threshold: Some(StepThreshold::Packets(5)),
+        step_queue: Some(2),
         classic_protection: Some(0.25),
         drop_on_overload: Some(false),
         ..Settings::default()
@@ -154,7 +155,7 @@ fn every_setting_is_in_the_line_or_the_line_says_why_it_is_not() {
     assert_eq!(
         line(&question, "Linux, DualPI2").0,
         "dualpi2 limit 10000 target 15ms tupdate 16ms alpha 0.2 beta 3 coupling_factor 4 step_thresh 5p \
-         classic_protection 25% overflow"
+         min_qlen_step 2 classic_protection 25% overflow"
     );
     question.settings.classic_protection = Some(0.255);
     question.settings.step_threshold = Some(StepThreshold::Packets(0));

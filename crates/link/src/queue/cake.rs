@@ -1,14 +1,14 @@
 //! CAKE without its shaper: flows in queues of their own, each under COBALT, served in turn so that hosts and their
 //! flows have even shares; classes by DSCP. `link/shaper.rs` is the shaper, which may stand in front of any link.
 //!
-//! Source: Linux `sch_cake` (6.18), and Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (LANMAN 2018). A packet goes
-//! to a tin by its DSCP (`tins.rs`), and in the tin to a queue by its flow (`flows.rs`). Eight queues are possible for
-//! a flow, so that it shares one only if eight others are active there. Then its packets may overtake each other.
+//! Source: Linux `sch_cake` (6.18), and Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (LANMAN 2018). A packet
+//! goes to a tin by its DSCP (`tins.rs`), and in the tin to a queue by its flow (`flows.rs`). Eight queues are possible
+//! for a flow, so that it shares one only if eight others are active there. Then its packets may overtake each other.
 //!
 //! - **Tins.** The last tin in Linux's order that keeps to its share of the rate is served, or else the one that may
 //!   send first.
-//! - **Flows.** A flow that becomes active goes first for one turn. The credit of a turn is a quantum over the number of
-//!   bulk flows of the busier of its two hosts.
+//! - **Flows.** A flow that becomes active goes first for one turn. The credit of a turn is a quantum over the number
+//!   of bulk flows of the busier of its two hosts.
 //! - **Room.** If an arrival does not fit, the queue with the most bytes drops its oldest packet, and its BLUE notes
 //!   it.
 //!

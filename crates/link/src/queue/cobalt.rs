@@ -2,8 +2,8 @@
 //! `cake.rs` keeps one per flow.
 //!
 //! Source: Linux `sch_cake`, `cobalt_should_drop` and the two functions before it, with the parameters of
-//! `cake_set_rate` (Palmei and others, "Design and evaluation of COBALT queue discipline", LANMAN 2019). It differs from
-//! the CoDel of RFC 8289 in these points:
+//! `cake_set_rate` (Palmei and others, "Design and evaluation of COBALT queue discipline", LANMAN 2019). It differs
+//! from the CoDel of RFC 8289 in these points:
 //!
 //! - A packet is late if it has waited for longer than the target and than four packets take. So a slow link needs no
 //!   rule for the last packet in the queue.

@@ -11,7 +11,8 @@
 //!   probability k p. Thus flows of both kinds have about the same window, and classic flows see the PI2 of RFC 9332.
 //!   A packet with less than two maximum packets behind it is spared.
 //! - **Step.** A packet of the L queue that has waited longer than a threshold is marked as well. The pseudocode of the
-//!   RFC has a ramp there.
+//!   RFC has a ramp there. Versions before Linux 6.17 spared a packet that found less than two in the L queue; 6.17 can,
+//!   by "min_qlen_step", and does not by default. Below 12 Mbit/s a packet that waits for one other is above 1 ms.
 //! - **Turns.** While both queues have packets, a weighted round robin by bytes gives the C queue the share
 //!   `classic_protection`.
 //! - **Overload**, which is k p > 1. With `drop_on_overload` both queues drop with probability p^2, ECN or not, and the
@@ -26,6 +27,7 @@ use super::store::Store;
 use super::{Context, Queue};
 use crate::class_delays::is_scalable;
 use crate::{Backlog, Datagram, DropReason, Ecn};
+use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
 /// The most updates made after a pause. The probability of empty queues falls to zero in 417 updates by default, which
@@ -56,6 +58,8 @@ pub struct DualPi2Parameters {
     pub coupling: u64,
     /// `step_thresh`: the threshold of the L queue's own marks.
     pub step_threshold: StepThreshold,
+    /// `min_qlen_step`: the packets that a packet must find in the L queue as it arrives, for the threshold to apply.
+    pub step_queue: u64,
     /// The share of the bytes that the C queue gets while both have packets, from 0 to 1.
     pub classic_protection: f64,
     /// True if overload drops; otherwise the queues grow.
@@ -72,6 +76,7 @@ impl Default for DualPi2Parameters {
             beta: 3.2,
             coupling: 2,
             step_threshold: StepThreshold::Time(Span::from_millis(1)),
+            step_queue: 0,
             classic_protection: 0.1,
             drop_on_overload: true,
         }
@@ -92,6 +97,8 @@ struct Departing<P> {
     waited: Span,
     /// True if it was in the L queue.
     scalable: bool,
+    /// True if the step threshold applies to it.
+    steps: bool,
     /// The change of the credit if it is sent.
     charge: f64,
 }
@@ -103,6 +110,8 @@ pub struct DualPi2<P> {
     context: Context,
     classic: Store<P>,
     scalable: Store<P>,
+    /// True for each packet of the L queue to which the step threshold applies.
+    steps: VecDeque<bool>,
     probability: f64,
     /// The delay at the last update.
     last_delay: Span,
@@ -129,6 +138,7 @@ impl<P> DualPi2<P> {
             context,
             classic: Store::default(),
             scalable: Store::default(),
+            steps: VecDeque::new(),
             probability: 0.0,
             last_delay: Span::ZERO,
             next_update: None,
@@ -234,10 +244,11 @@ impl<P: Datagram> DualPi2<P> {
         let takes_scalable = scalable && (!classic || self.credit <= 0.0);
         let store = if takes_scalable { &mut self.scalable } else { &mut self.classic };
         let (arrived, packet) = store.pop()?;
+        let steps = takes_scalable && self.steps.pop_front() == Some(true);
         let share = self.parameters.classic_protection;
         let weight = if takes_scalable { share } else { share - 1.0 };
         let charge = if classic && scalable { weight * packet.wire_len().get() as f64 } else { 0.0 };
-        Some(Departing { packet, waited: now.since(arrived), scalable: takes_scalable, charge })
+        Some(Departing { packet, waited: now.since(arrived), scalable: takes_scalable, steps, charge })
     }
 }
 
@@ -249,19 +260,23 @@ impl<P: Datagram + Send> Queue<P> for DualPi2<P> {
             drops(packet, DropReason::QueueFull);
             return;
         }
-        let store = if is_scalable(packet.ecn()) { &mut self.scalable } else { &mut self.classic };
-        store.push(now, packet);
+        if is_scalable(packet.ecn()) {
+            self.steps.push_back(self.scalable.backlog().packets >= self.parameters.step_queue);
+            self.scalable.push(now, packet);
+        } else {
+            self.classic.push(now, packet);
+        }
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         self.catch_up(now);
-        while let Some(Departing { mut packet, waited, scalable, charge }) = self.next(now) {
+        while let Some(Departing { mut packet, waited, scalable, steps, charge }) = self.next(now) {
             let coupled = self.coupled_verdict(scalable, packet.ecn());
             if coupled == Verdict::Dropped {
                 drops(packet, DropReason::Aqm);
                 continue;
             }
-            if coupled == Verdict::Marked || scalable && self.above_step(waited) {
+            if coupled == Verdict::Marked || steps && self.above_step(waited) {
                 packet.mark();
             }
             self.credit += charge;

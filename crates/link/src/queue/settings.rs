@@ -65,6 +65,9 @@ pub struct Settings {
     /// DualPI2: the threshold of the L queue's own marks, 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_threshold: Option<StepThreshold>,
+    /// DualPI2: the packets that a packet must find in the L queue for that threshold to apply, 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_queue: Option<u64>,
     /// DualPI2: the share of the C queue while both queues have packets, 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classic_protection: Option<f64>,

@@ -286,6 +286,14 @@ table! {
         engines: "sim live", kinds: "dualpi2",
         why: "bursts of a millisecond pass", from: "Linux 6.17 `sch_dualpi2`",
     }
+    /// packets that a packet must find in the L queue as it arrives, for `step_threshold` to apply. At 12 Mbit/s and
+    /// below, a packet that waits for one other is above the default threshold, and scalable flows get little. Versions
+    /// before Linux 6.17 had `2`
+    opt step_queue: u64 [serde(skip_serializing_if = "Option::is_none")] = at.integer(0..=0xffff_ffff) => {
+        kind: "whole number, 0 to 4294967295", default: Words("`0`"),
+        engines: "sim live", kinds: "dualpi2",
+        why: "the kernel's", from: "Linux 6.17 `sch_dualpi2` (`min_qlen_step`)",
+    }
     /// share of the C queue while both queues have packets
     opt classic_protection: Fraction [serde(skip_serializing_if = "Option::is_none")] = at.fraction() => {
         kind: "share", default: Words("`0.1`"),
@@ -298,15 +306,16 @@ table! {
         engines: "sim live", kinds: "dualpi2",
         why: "delay stays bounded", from: "RFC 9332 (4.2), Linux 6.17 `sch_dualpi2`",
     }
-    /// round-trip time of the flows. The delay aimed at is a 20th of it, and at least the time of one and a half packets
+    /// round-trip time of the flows. The delay aimed at is a 20th of it, and at least the time of one and a half
+    /// packets
     opt rtt: Span [serde(skip_serializing_if = "Option::is_none")] = at.above_zero("ms", "a round-trip time of zero") => {
         kind: "time, 20 us or more", default: Words("100 ms"),
         engines: "sim live", kinds: "cake",
         why: "most paths of the Internet are shorter", from: "Linux `sch_cake`",
     }
-    /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts with
-    /// the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs of
-    /// hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
+    /// parties that have even shares. `triple`: sending hosts, receiving hosts, and the flows of each; a flow counts
+    /// with the busier of its hosts. `dual-src` and `dual-dst`: the hosts of one side and their flows. `hosts`: pairs
+    /// of hosts. `flows`: flows. A flow's hosts are its `sending_host` and `receiving_host`
     opt isolation: Isolation [serde(skip_serializing_if = "Option::is_none")] = at.word() => {
         kind: r#"`"triple"`, `"dual-src"`, `"dual-dst"`, `"hosts"`, `"flows"`"#, default: Words("`triple`"),
         engines: "sim live", kinds: "cake",

@@ -176,7 +176,8 @@ proptest! {
                     start: Time::ZERO,
                     stop: Time::NEVER,
                 };
-                plan.traffic.push(TrafficPlan { name: "cross".into(), config, route, marking: tightlink_sim::Marking::default() });
+                let marking = tightlink_sim::Marking::default();
+                plan.traffic.push(TrafficPlan { name: "cross".into(), config, route, marking });
                 continue;
             }
             plan.flows.push(FlowPlan {

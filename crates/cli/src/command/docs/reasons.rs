@@ -38,6 +38,7 @@ const REASONS: &[(&str, &str, &str)] = &[
         "queue",
         "one bandwidth-delay product is the old rule for routers; without a delay there is no product",
     ),
+    ("emulate", "shaper_queue", "the usual shaper of home routers, with its least room"),
     ("emulate", "loss", "losses come from the queue"),
     ("emulate", "mtu", "Ethernet's MTU"),
     ("emulate", "pcap_at", "tshark and tcptrace take a packet that they see twice for a retransmission"),

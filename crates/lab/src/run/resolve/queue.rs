@@ -73,6 +73,7 @@ pub(super) fn policy(queue: &spec::Queue, scale: &RoomScale) -> PolicyConfig {
             spec::StepThreshold::Time(time) => StepThreshold::Time(time),
             spec::StepThreshold::Packets(packets) => StepThreshold::Packets(packets),
         }),
+        step_queue: set.step_queue,
         classic_protection: set.classic_protection.map(units::Fraction::get),
         drop_on_overload: set.drop_on_overload,
         rtt: set.rtt,

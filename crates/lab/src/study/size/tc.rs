@@ -123,6 +123,9 @@ fn dualpi2(own: &Settings, doubts: &mut Vec<String>) -> String {
             text += &format!(" step_thresh {}p", packets.max(1));
         }
     }
+    if let Some(packets) = own.step_queue {
+        text += &format!(" min_qlen_step {packets}");
+    }
     if let Some(share) = own.classic_protection {
         let percent = whole_percent("classic_protection", share, doubts);
         text += &format!(" classic_protection {percent}%");

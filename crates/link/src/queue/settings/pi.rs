@@ -8,15 +8,16 @@ const GAIN_MAX: f64 = 1e6;
 
 impl Settings {
     /// Returns the keys that only these policies have, each with true if it is given.
-    pub(super) fn given_of_pi(&self) -> [(&'static str, bool); 7] {
+    pub(super) fn given_of_pi(&self) -> [(&'static str, bool); 8] {
         let Self { alpha, beta, ecn_probability, coupling, .. } = self;
-        let Self { step_threshold, classic_protection, drop_on_overload, .. } = self;
+        let Self { step_threshold, step_queue, classic_protection, drop_on_overload, .. } = self;
         [
             ("alpha", alpha.is_some()),
             ("beta", beta.is_some()),
             ("ecn_probability", ecn_probability.is_some()),
             ("coupling", coupling.is_some()),
             ("step_threshold", step_threshold.is_some()),
+            ("step_queue", step_queue.is_some()),
             ("classic_protection", classic_protection.is_some()),
             ("drop_on_overload", drop_on_overload.is_some()),
         ]
@@ -72,6 +73,7 @@ impl Settings {
             beta: self.beta.unwrap_or(defaults.beta),
             coupling: self.coupling.unwrap_or(defaults.coupling),
             step_threshold: self.step_threshold.unwrap_or(defaults.step_threshold),
+            step_queue: self.step_queue.unwrap_or(defaults.step_queue),
             classic_protection: self.classic_protection.unwrap_or(defaults.classic_protection),
             drop_on_overload: self.drop_on_overload.unwrap_or(defaults.drop_on_overload),
         })
