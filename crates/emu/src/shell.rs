@@ -328,7 +328,7 @@ impl Server {
             if waited >= patience {
                 attendant.note(&format!(
                     "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
-                    waited.as_secs()
+                    patience.as_secs()
                 ));
                 break;
             }

@@ -51,8 +51,8 @@ pub trait PacketSink: Send {
     /// If it cannot take more; the following copies are discarded.
     fn packet(&mut self, packet: &CopiedPacket) -> io::Result<()>;
 
-    /// Returns true if it wants the packets at this end, the far one if `far`. It is asked once for each end, before
-    /// the run.
+    /// Returns true if it wants the packets at this end, the far one if `far`. The tap reads it once for each end,
+    /// before the run.
     fn takes(&self, _far: bool) -> bool {
         true
     }

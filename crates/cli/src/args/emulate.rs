@@ -16,11 +16,8 @@ const OWN: [&str; 9] =
 /// The ends of an emulated path at which packets are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PcapAtEnd {
-    /// Where CMD runs
     Near,
-    /// Where the server runs
     Far,
-    /// At both ends, each an interface
     Both,
 }
 
@@ -125,8 +122,8 @@ pub(crate) struct EmulateOptions {
     /// Write all packets to FILE as pcapng, which Wireshark reads
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
-    /// The end of the path at which --pcap captures: near, where CMD runs, far, or both, which are two interfaces that
-    /// tshark must read one by one
+    /// The end of the path at which --pcap captures: near, where CMD runs, or far, where the server runs. With both the
+    /// file has two interfaces, which tshark must read one by one
     #[arg(long, value_enum, value_name = "END", default_value = "near", requires = "pcap")]
     pub(crate) pcap_at: PcapAtEnd,
     #[command(flatten)]
