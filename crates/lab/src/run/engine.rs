@@ -15,6 +15,7 @@ pub(crate) use model::{has_theory, served_every};
 use crate::run::record::{Engine, Note, Record, Summary};
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
 use link::LinkReport;
+use link::queue::PolicyConfig;
 use scenario::Direction;
 use std::ops::ControlFlow;
 use units::{Complaint, Span, Time};
@@ -141,18 +142,26 @@ fn few_acknowledgements(resolved: &Resolved) -> Option<String> {
     })
 }
 
-/// Describes a flow that asks for marks where no queue of its way gives any.
+/// Describes a flow that asks for marks where no queue of its way gives any. Controls that live on marks have a remark of
+/// their own.
 fn never_marked(resolved: &Resolved) -> Option<String> {
-    let marks = |link: &usize| {
-        let queue = &resolved.links[*link].queue;
+    let gives = |queue: &PolicyConfig| {
         let policy = link::queue::POLICIES.iter().find(|policy| policy.name == queue.policy);
         let by_default = policy.is_some_and(|policy| policy.settings.contains(&"ecn"));
         queue.settings.mark_above.is_some() || queue.settings.ecn.unwrap_or(by_default)
     };
-    let alone = |flow: &&ResolvedFlow| flow.transport.ecn && !flow.route.iter().any(marks);
+    let marks = |link: &usize| {
+        let link = &resolved.links[*link];
+        gives(&link.queue) || link.config.shaper.as_ref().is_some_and(|shaper| gives(&shaper.queue))
+    };
+    let alone = |flow: &&ResolvedFlow| {
+        flow.transport.ecn.is_on()
+            && !cc::registry::wants_marks(&flow.control.name)
+            && !flow.route.iter().any(marks)
+    };
     let flow = resolved.flows.iter().find(alone).filter(|_| resolved.cell.is_none())?;
     Some(format!(
-        "{}: no queue of its way marks packets, so that its ecn = true changes nothing. Write a queue that marks, such as \
+        "{}: no queue of its way marks packets, so that its ecn changes nothing. Write a queue that marks, such as \
          kind = \"codel\" or mark_above = 20 for drop-tail",
         flow.name
     ))
