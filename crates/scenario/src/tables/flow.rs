@@ -321,8 +321,8 @@ table! {
     /// and `prague` answer the share of marks, and turn on by themselves the feedback that they need:
     /// `classic` with RFC 8257's receiver for `dctcp`, and `accecn` for `prague`, whose packets have ECT(1).
     /// They refuse `off`, and `prague` refuses `classic`. Behind a queue that never marks they are Reno. BBR
-    /// ignores marks. Retransmissions cannot be marked. `live` asks the kernel for it; no kernel up to Linux
-    /// 6.18 has `accecn` turned on, and `live` says so
+    /// ignores marks. Retransmissions cannot be marked. `live` asks the kernel for it, and refuses `accecn` if
+    /// the kernel does, as Linux 6.18 does
     in transport: ecn = ecn(at, context.by_share) => {
         kind: r#"`"off"`, `"classic"`, `"accecn"`; `false`, `true`"#, default: Written("false"),
         engines: "sim live",

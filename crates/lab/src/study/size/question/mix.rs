@@ -6,8 +6,9 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Complaint, Fraction};
 
-/// Controls that do not fill a link by themselves: one needs a window, two need routers that report a rate.
-const NEEDY: [&str; 3] = ["fixed", "xcp", "rcp"];
+/// Controls that do not fill a link by themselves: one needs a window, two need routers that report a rate, and two need
+/// queues that mark.
+const NEEDY: [&str; 5] = ["fixed", "xcp", "rcp", "dctcp", "prague"];
 
 /// The controls of the flows: `cubic`, or `cubic:80%,bbr:20%` of the flows.
 #[derive(Clone, Debug, PartialEq)]
