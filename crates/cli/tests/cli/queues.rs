@@ -254,8 +254,8 @@ fn what_is_wrong_with_a_shaper_or_a_marking_is_told_with_its_place() {
     let told = |set: &str, words: &[&str]| {
         place.run(&["run", "home.toml", "--set", set]).failed(2, words);
     };
-    told("link.shaper.rate=0%", &["link.shaper.rate", "zero"]);
-    told("link.shaper.rate=120%", &["link.shaper.rate", "100"]);
+    told("link.shaper.rate=0%", &["link.shaper.rate: 0% of the link's rate", "at most 100%"]);
+    told("link.shaper.rate=120%", &["link.shaper.rate: 120% of the link's rate", "at most 100%"]);
     told(
         "link.shaper.overhead=300B",
         &["link.shaper.overhead: 300B", "accepted: a size from \"0B\" to \"256B\""],
@@ -269,16 +269,16 @@ fn what_is_wrong_with_a_shaper_or_a_marking_is_told_with_its_place() {
     told("link.shaper.queue.rtt=1us", &["link.shaper.queue.rtt", "20us or more"]);
     told("link.shaper.queue.tins=diffserv8", &["link.shaper.queue.tins", "\"diffserv3\"", "eight tins"]);
     told("link.shaper.queue.isolation=triple-isolate", &["link.shaper.queue.isolation", "write \"triple\""]);
-    told("link.shaper.queue.limit=100B", &["link.shaper.queue.limit: room for 100B", "1500B"]);
+    told("link.shaper.queue.limit=100B", &["link.shaper.queue.limit: room for 100B", "1.5kB"]);
     told(
         "link.shaper.burst=10kB",
         &["link.shaper.burst: unknown key", "rate, queue, overhead, mpu, framing"],
     );
-    told("flow.dscp=64", &["flow[0].dscp: 64", "a whole number from 0 to 63"]);
+    told("flow.dscp=64", &["flow[0].dscp: the integer 64", "a whole number from 0 to 63"]);
     told("flow.dscp=gold", &["flow[0].dscp: unknown \"gold\"", "\"ef\""]);
     place
         .run(&["run", "home.toml", "--engine", "model"])
-        .failed(1, &["link.shaper", "a shaper, which is a second queue"]);
+        .failed(2, &["link.shaper", "a shaper, which is a second queue"]);
 }
 
 #[test]

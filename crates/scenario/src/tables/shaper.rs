@@ -9,7 +9,7 @@ use crate::table::{Table, table};
 use crate::tree::Value;
 use crate::values::{Framing, Limit, ShaperRate};
 use serde::Serialize;
-use units::{Bytes, Rate};
+use units::{Bytes, Fraction, Rate};
 
 /// The policy of a shaper's queue unless one is written.
 const CAKE: &str = "cake";
@@ -83,7 +83,14 @@ fn queue(at: &ValueAt<'_>) -> Option<Queue> {
 
 fn rate(at: &ValueAt<'_>) -> Option<ShaperRate> {
     match &at.node.value {
-        Value::String(text) if text.trim_end().ends_with('%') => at.share_above_zero().map(ShaperRate::Share),
+        Value::String(text) if text.trim_end().ends_with('%') => match text.trim().parse::<Fraction>() {
+            Ok(share) if share > Fraction::ZERO => Some(ShaperRate::Share(share)),
+            _ => {
+                let accepted = "a share above 0% and at most 100%, or a rate such as \"95Mbit/s\"";
+                at.fault(format!("{} of the link's rate", text.trim()), accepted, None);
+                None
+            }
+        },
         _ => {
             let rate: Rate = at.above_zero("Mbit/s", "a rate of zero: no packet would pass")?;
             Some(ShaperRate::Rate(rate))
