@@ -12,6 +12,7 @@ pub(crate) mod ends;
 pub(crate) mod figure;
 pub(crate) mod flow;
 pub(crate) mod link;
+pub(crate) mod losses;
 pub(crate) mod marking;
 pub(crate) mod marks;
 pub(crate) mod quic;

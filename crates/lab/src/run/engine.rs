@@ -334,9 +334,8 @@ fn marked(link: &LinkReport) -> Option<String> {
 /// Names the flows whose control answers the share of marks, and which had no marked packet.
 fn unmarked(summary: &Summary, resolved: &Resolved) -> Option<String> {
     let flows = summary.flows.iter().zip(&resolved.flows);
-    let alone = flows.filter(|(summary, flow)| {
-        summary.marks == Some(0) && cc::registry::wants_marks(&flow.control.name)
-    });
+    let alone = flows
+        .filter(|(summary, flow)| summary.marks == Some(0) && cc::registry::wants_marks(&flow.control.name));
     let names: Vec<&str> = alone.map(|(_, flow)| flow.name.as_str()).take(MOST_NAMES + 1).collect();
     let (listed, more) = (names.iter().take(MOST_NAMES), names.len() > MOST_NAMES);
     let listed = listed.copied().collect::<Vec<_>>().join(", ") + if more { " and others" } else { "" };

@@ -4,6 +4,7 @@
 use super::buffer::{SIZER, send_buffer, socket_buffer};
 use super::draft::FlowDraft;
 use super::ends::ENDS;
+use super::losses::{loss_detection, recovery};
 use super::marking::{MARKING, Marking};
 use super::marks::{ByShare, ecn};
 use super::quic;
@@ -14,7 +15,7 @@ use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;
-use crate::values::{Carrier, Direction, LossDetection, Recovery, SocketBuffer, Spread};
+use crate::values::{Carrier, Direction, SocketBuffer, Spread};
 use transport::Transport;
 use units::{Bytes, Rate, Span};
 
@@ -379,35 +380,3 @@ const MOST_COUNTED: u64 = 1000;
 
 /// The most flows and users, in one table and in all. More are a mistake.
 pub(crate) const MOST_FLOWS: u64 = 1_000_000;
-
-fn recovery(at: &ValueAt<'_>, sack: bool) -> Option<Recovery> {
-    let recovery = at.word()?;
-    if recovery == Recovery::Reno && sack {
-        let help = "write sack = false, too, or another recovery".to_owned();
-        at.fault(
-            "recovery \"reno\" with selective acknowledgements: it repairs one loss of a window and knows of no other [rfc2581]",
-            "\"reno\" with sack = false, or \"rfc6675\", \"prr\", \"sack1\"",
-            Some(help),
-        );
-        return None;
-    }
-    Some(recovery)
-}
-
-fn loss_detection(at: &ValueAt<'_>, sack: bool) -> Option<LossDetection> {
-    let detection = at.word()?;
-    if detection == LossDetection::Rack && !sack {
-        // The default without selective acknowledgements is "dupack" on every host, because RACK needs them.
-        if at.key.is_none() {
-            return Some(LossDetection::DupAck);
-        }
-        let help = "leave sack at true, or write loss_detection = \"dupack\"".to_owned();
-        at.fault(
-            "loss_detection \"rack\" with sack = false: RACK needs to know which segment arrived [rfc8985:5]",
-            "\"rack\" with selective acknowledgements, or \"dupack\"",
-            Some(help),
-        );
-        return None;
-    }
-    Some(detection)
-}

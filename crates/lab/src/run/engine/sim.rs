@@ -10,8 +10,7 @@ use self::capture::{RunCapture, unwritable};
 use self::recorder::SeriesRecorder;
 use super::{
     EngineError, Misfit, Progress, ended_early, marked, no_foreign_control, outlasts_warmup, sizer_notes,
-    unmarked,
-    synchronized,
+    synchronized, unmarked,
 };
 use crate::run::batches::{Reading, half_widths};
 use crate::run::captured::CaptureFile;
