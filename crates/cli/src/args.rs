@@ -151,8 +151,8 @@ pub(crate) struct RunOptions {
     /// Write the TCP packets of the simulation to FILE as pcapng, which Wireshark reads
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
-    /// The end of the path at which --pcap captures: sender, in front of the queue, or receiver, behind it. With both the
-    /// file has two interfaces, which tshark must read one by one
+    /// The end of the path at which --pcap captures: sender, in front of the queue, or receiver, behind it. With both
+    /// the file has two interfaces, which tshark must read one by one
     #[arg(long, value_enum, value_name = "END", default_value = "sender", requires = "pcap")]
     pub(crate) pcap_at: PcapAt,
     /// Folder for results; "none" keeps nothing

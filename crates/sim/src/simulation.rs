@@ -245,8 +245,8 @@ impl<R: Recorder> Run<R> {
         let begun = self.warmup == Time::ZERO;
         agenda.set(batch_ends, if begun { self.end_batch(Time::ZERO, &mut medium) } else { self.warmup });
 
-        // A run with an end goes on after its last flow: its count never reaches zero, so that the loop need not ask for
-        // the end.
+        // A run with an end goes on after its last flow: its count never reaches zero, so that the loop need not ask
+        // for the end.
         let mut unfinished = if self.end.is_some() { usize::MAX } else { self.endpoints.flows.len() };
         let end = self.end.unwrap_or(Time::NEVER);
         // At `NEVER` nobody acts any more.

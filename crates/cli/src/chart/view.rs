@@ -166,7 +166,8 @@ impl LiveView {
         DRAW_EVERY
     }
 
-    /// Gives the terminal back, stops this process as SIGTSTP does, and takes the terminal again when the process goes on.
+    /// Gives the terminal back, stops this process as SIGTSTP does, and takes the terminal again when the process goes
+    /// on.
     ///
     /// # Errors
     /// If the terminal cannot be changed.
