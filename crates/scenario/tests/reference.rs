@@ -10,6 +10,7 @@ duration = '60s'
 [link]
 rate = '10Mbit/s'
 queue = { limit = '90 packets' }
+shaper = { rate = '95%' }
 [[flow]]
 socket_buffer = { sizer = 'drs' }
 rtt = { pareto = { shape = 1.2, mean = '40ms' } }

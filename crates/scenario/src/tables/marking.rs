@@ -36,7 +36,7 @@ table! {
     /// class of its packets (DSCP), which a queue with `tins` looks at: a number, or one of `cs0` to `cs7`, `af11` to
     /// `af43`, `ef`, `va`, `le`. `live` sets it by `IP_TOS`
     pub dscp: u64 = dscp(at) => {
-        kind: "whole number, 0 to 63, or a name such as `\"ef\"`", default: Written("0"),
+        kind: "DSCP: 0 to 63, or a name such as `\"ef\"`", default: Written("0"),
         engines: "sim live",
         why: "applications that say nothing have best effort", from: "RFC 2474 (4.1)",
     }
