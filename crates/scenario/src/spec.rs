@@ -9,8 +9,9 @@
 pub use crate::changes::{GilbertElliott, Loss, Outage, OverTime, PacketNumbers};
 pub use crate::tables::cell_queue::{AirtimeLimits, Alt, CellQueue, Ebdp, Sizing};
 pub use crate::tables::flow::Flow;
-pub use crate::tables::link::{Link, Queue, QueueSettings, Reverse};
+pub use crate::tables::link::{Link, Reverse};
 pub use crate::tables::marking::Marking;
+pub use crate::tables::queue::{Queue, QueueSettings};
 pub use crate::tables::shaper::Shaper;
 pub use crate::tables::top::{Live, Model, Record, Scenario};
 pub use crate::tables::traffic::{Pattern, Replay, Sessions, Traffic};

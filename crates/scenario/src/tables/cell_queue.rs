@@ -1,6 +1,6 @@
 //! `queue` of a cell: as that of a link, but without limits that depend on a rate, and with rules that move the limit.
 
-use super::link::{NO_ROOM, POLICY, Queue, policy};
+use super::queue::{NO_ROOM, POLICY, Queue, policy};
 use crate::cursor::{TypedQuantity, ValueAt};
 use crate::limit;
 use crate::schema::DefaultValue::{Required, Words, Written};

@@ -11,7 +11,6 @@ use super::quic;
 use super::segments::{max_ssthresh, segment, ssthresh};
 use super::spread::{SPREAD, spread};
 use super::wlan::CellWay;
-use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;

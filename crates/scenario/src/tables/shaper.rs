@@ -1,6 +1,6 @@
 //! `shaper` of a link: a queue of its own in front of the link's, from which packets go on at a lower rate.
 
-use super::link::{QUEUE, Queue, limit, policy};
+use super::queue::{QUEUE, Queue, limit, policy};
 use crate::cursor::ValueAt;
 use crate::lines::{Lines, Written};
 use crate::schema::DefaultValue::{Required, Words, Written as ByDefault};

@@ -1,7 +1,7 @@
 //! `[wlan]` and `[[station]]`: a wireless cell instead of links.
 
 use super::cell_queue::{CELL_QUEUE, CellQueue};
-use super::link::{QUEUE, QUEUE_WRITTEN, Queue, queue};
+use super::queue::{QUEUE, QUEUE_WRITTEN, Queue, queue};
 use crate::cursor::ValueAt;
 use crate::schema::DefaultValue::{Required, Words, Written};
 use crate::schema::{KEY, Key, OWN, RATE};
