@@ -331,7 +331,7 @@ fn marked(link: &LinkReport) -> Option<String> {
         .then(|| format!("the queue marked {marks} of {packets} packets in place of a drop ({share:.1} %)"))
 }
 
-/// Names the flows whose control answers the share of marks, and which had no marked packet.
+/// Describes the flows whose control answers the share of marks, and which had no marked packet.
 fn unmarked(summary: &Summary, resolved: &Resolved) -> Option<String> {
     let flows = summary.flows.iter().zip(&resolved.flows);
     let alone = flows

@@ -154,7 +154,7 @@ table! {
 
     /// a full segment on the wire; 52 bytes of it are headers (IPv4 20, TCP 20, time stamps 12). `live`: 576
     /// B or more, the same for all flows
-    pub segment: Bytes = segment(at, context) => {
+    pub segment: Bytes = segment(at, context.header, context.carrier) => {
         kind: "size, 53 B to 65535 B", default: Written(r#""1500B""#),
         why: "Ethernet's MTU", from: "IEEE 802.3",
     }
@@ -318,9 +318,9 @@ table! {
     /// feedback of congestion marks. With `classic` (or `true`; RFC 3168) and `accecn` (RFC 9768), queues that
     /// can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the flow's packets instead of
     /// dropping them. With both, `reno`, `cubic` and their like reduce their window once per round trip. `dctcp`
-    /// and `prague` answer the share of marks, and turn on by themselves the feedback that they need:
-    /// `classic` with RFC 8257's receiver for `dctcp`, and `accecn` for `prague`, whose packets have ECT(1).
-    /// They refuse `off`, and `prague` refuses `classic`. Behind a queue that never marks they are Reno. BBR
+    /// and `prague` answer the share of marks, and turn on the feedback that they need. For `dctcp` this is
+    /// `classic` with RFC 8257's receiver. For `prague` it is `accecn`, and its packets have ECT(1). They
+    /// refuse `off`, and `prague` refuses `classic`. Behind a queue that never marks they are Reno. BBR
     /// ignores marks. Retransmissions cannot be marked. `live` asks the kernel for it, and refuses `accecn` if
     /// the kernel does, as Linux 6.18 does
     in transport: ecn = ecn(at, context.by_share) => {

@@ -1,6 +1,5 @@
 //! Readers of a flow's segments and of its slow-start thresholds.
 
-use super::flow::FlowContext;
 use super::quic;
 use crate::cursor::ValueAt;
 use crate::values::Carrier;
@@ -9,11 +8,10 @@ use units::Bytes;
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Reads the length of a full segment.
-pub(super) fn segment(at: &ValueAt<'_>, context: &FlowContext) -> Option<Bytes> {
+/// Reads the length of a full segment. `header` are the bytes around its payload.
+pub(super) fn segment(at: &ValueAt<'_>, header: Bytes, carrier: Carrier) -> Option<Bytes> {
     let segment: Bytes = at.quantity("B")?;
-    let header = context.header;
-    if context.carrier == Carrier::Quic {
+    if carrier == Carrier::Quic {
         return quic::segment(at, segment, LONGEST);
     }
     let least = header.get() + 1;

@@ -29,7 +29,7 @@ table! {
     group SHAPED from KEY;
 
     /// rate at which packets go on to the link's queue: a rate, or a share of the link's. The rate counts bytes on the
-    /// medium, with `overhead` and `framing`. There is no burst
+    /// medium, with `overhead` and `framing`. Nothing passes in bursts
     pub rate: ShaperRate = rate(at) => {
         kind: "rate above zero, or a share of the link's above zero",
         default: Required("a rate such as \"95Mbit/s\", or a share of the link's such as \"95%\""),

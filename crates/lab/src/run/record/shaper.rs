@@ -1,6 +1,6 @@
 //! The two queues of a link with a shaper.
 
-use link::{LinkReport, ShaperReport};
+use link::{Limit, LinkReport, ShaperReport};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -25,6 +25,14 @@ impl ShaperSummary {
             packets_dropped: *drops,
         })
     }
+}
+
+/// Computes the mean share of a queue's room that is taken; `None` if a shaper makes two queues of it.
+pub(super) fn occupancy(link: &LinkReport, limit: Limit) -> Option<f64> {
+    link.shaper.is_none().then_some(match limit {
+        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
+        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
+    })
 }
 
 /// Writes "p99 of the shaper's queue 31 packets, of the link's queue behind it 1 packet".

@@ -1,10 +1,11 @@
 //! The [`Summary`]: one row of numbers with the same keys from every engine.
 
-use super::{Engine, Hosts, Percentiles, ShaperSummary, TrafficSummary, WlanSummary};
+use super::shaper::{ShaperSummary, occupancy};
+use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
 use crate::run::batches::{HalfWidths, Trend};
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
-use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay, SynchronizedLosses};
+use link::{Histogram, LinkReport, Occupancy, QueueingDelay, SynchronizedLosses};
 use scenario::Direction;
 use serde::{Deserialize, Serialize};
 use units::Span;
@@ -69,8 +70,7 @@ pub struct Summary {
     pub queue_length_packets: Option<QueueLength>,
     /// The time that the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
-    /// The wait of the packets of scalable flows (ECT(1) and CE), weighted by their transmission times, if the queue
-    /// has a class for them.
+    /// The same wait of the packets of scalable flows (ECT(1) and CE) alone, if the queue has a class for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l4s_delay_s: Option<DelayStatistics>,
     /// The same of the packets of all other flows.
@@ -441,13 +441,5 @@ fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
         // Quantiles exist wherever a mean exists.
         percentiles: Percentiles::of(|share| occupancy.quantile(share).unwrap_or_default()),
         max: occupancy.max(),
-    })
-}
-
-/// Computes the mean share of a queue's room that is taken; `None` if a shaper makes two queues of it.
-fn occupancy(link: &LinkReport, limit: Limit) -> Option<f64> {
-    link.shaper.is_none().then_some(match limit {
-        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
-        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
     })
 }

@@ -7,7 +7,7 @@ use crate::{Backlog, Datagram};
 use serde::Serialize;
 use units::{Bytes, Rate, Time};
 
-/// The number of flow queues of a tin, and of hosts that are told apart.
+/// The number of flow queues of a tin, and of the hosts that it distinguishes.
 pub(super) const QUEUES: usize = 1024;
 /// The queues among which a flow finds a free one, so that two active flows share a queue only if eight are active.
 const WAYS: usize = 8;
