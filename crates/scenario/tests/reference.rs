@@ -67,9 +67,11 @@ fn a_type_of_words_names_those_that_the_reader_takes() {
             continue;
         }
         let Err(faults) = with(&row.path, "zzz") else { panic!("{} takes any word", row.path) };
+        // Other types than words stand behind a semicolon.
+        let words = row.key.kind.split(';').next().expect("a first part");
         assert_eq!(
             faults.as_slice()[0].complaint.accepted,
-            row.key.kind.replace('`', "").replace(", in a cell", ""),
+            words.replace('`', "").replace(", in a cell", ""),
             "{}",
             row.path
         );

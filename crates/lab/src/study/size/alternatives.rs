@@ -13,7 +13,7 @@ use super::wire::{Measured, Run, TestPath, TestPaths};
 use crate::study::experiment::ExperimentError;
 
 /// The policies that keep the queue short by themselves, with the settings of the sources.
-const POLICIES: [&str; 5] = ["codel", "fq-codel", "pie", "fq-pie", "dualpi2"];
+const POLICIES: [&str; 6] = ["codel", "fq-codel", "pie", "fq-pie", "dualpi2", "cake"];
 /// The most packets for which a row that has not settled is measured again, later.
 const LONG_PACKETS: f64 = 2.0 * LIMITS.packets;
 /// The half width with which a row is long enough, as a share of the idle time that is allowed.

@@ -128,6 +128,8 @@ fn words(queue: &str) -> &str {
         "pie" => "PIE",
         "fq-pie" => "FQ-PIE",
         "dualpi2" => "DualPI2",
+        "cobalt" => "COBALT",
+        "cake" => "CAKE",
         other => other,
     }
 }

@@ -196,7 +196,7 @@ fn with_queues_per_flow(question: &Question, safe: u64, here: &str) -> Vec<Line>
     // sqm-scripts takes whole kilobits a second.
     let kbps = ((rate as f64 * SHAPED / 1e3).floor() as u64).max(1);
     let shaper = format!("for packets that leave by DEV, at {:.0} % of the rate", SHAPED * 100.0);
-    let cake = "shaper, queues per flow and CoDel in one; not simulated here";
+    let cake = "a shaper, and queues per flow under COBALT, in one";
     // The base RTT that CAKE expects. Its default suits the Internet, and a longer path needs its own (tc-cake(8)).
     let rtt = question.rtt.most.max(codel.interval);
     let fq_codel_on_openwrt = openwrt(
