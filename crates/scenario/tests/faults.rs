@@ -46,7 +46,7 @@ fn an_unknown_key_lists_the_known_ones() {
         "x.toml:6:1: link.delya: unknown key
   6 | delya = '1ms'
     | ^^^^^
-  accepted: name, rate, delay, queue, loss, outage, jitter, assist, reverse
+  accepted: name, rate, delay, queue, shaper, loss, outage, jitter, assist, reverse
   help: did you mean \"delay\"?"
     );
 }

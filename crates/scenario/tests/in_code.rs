@@ -16,6 +16,7 @@ duration = '60s'
 rate = '10Mbit/s'
 delay = '1us'
 queue = { limit = '90 packets' }
+shaper = { rate = '5Mbit/s' }
 reverse = { queue.limit = '90 packets' }
 [[flow]]
 [[traffic]]

@@ -29,7 +29,7 @@ fn slow_start_ends_with_the_first_mark() {
         100ms | share 10 0  | 10
         100ms | ack 10      | 20 slow-start pacing 3.2Mbit/s
         200ms | share 20 2 ends | 20
-        200ms | mark 20     | 11 avoidance pacing 845kbit/s
+        200ms | mark 20     | 11 avoidance
         ",
     );
 }

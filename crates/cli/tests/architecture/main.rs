@@ -365,7 +365,10 @@ fn arrows_between_files(room: &str) -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn no_file_of_scenario_uses_one_that_uses_it() {
     let mut left = arrows_between_files("scenario");
-    assert!(left["tables/flow"].contains("tables/ends") && left["read/flow"].contains("tables/flow"), "{left:?}");
+    assert!(
+        left["tables/flow"].contains("tables/ends") && left["read/flow"].contains("tables/flow"),
+        "{left:?}"
+    );
     while let Some(free) = left.keys().find(|file| left[*file].iter().all(|used| !left.contains_key(used))) {
         let free = free.clone();
         left.remove(&free);

@@ -20,7 +20,7 @@ fn an_unknown_key() {
     let words = [
         "bad.toml:8:1: link.quue: unknown key",
         "8 | quue",
-        "accepted: name, rate, delay, queue, loss",
+        "accepted: name, rate, delay, queue, shaper, loss",
         "help: did you mean \"queue\"?",
     ];
     refused("queue", "quue", &words);

@@ -13,8 +13,8 @@ fn summary_keys() -> BTreeSet<&'static str> {
     let metrics = RUN.iter().map(|known| known.metric.key).filter(|key| !OVER_ALL.contains(key));
     let others = ["engine", "flows", "peak_rss_bytes", "scenario_hash", "seed", "wall_s"];
     let all = metrics.map(|key| key.split('.').next().unwrap()).chain(others);
-    // A wireless cell's alone.
-    all.filter(|key| *key != "wlan").collect()
+    // Those of a wireless cell, of a shaper, and of a queue with classes.
+    all.filter(|key| !["wlan", "shaper", "l4s_delay_s", "classic_delay_s"].contains(key)).collect()
 }
 
 /// The keys of a flow there.
