@@ -160,7 +160,7 @@ fn queues_on_either_side_have_room_for_what_crosses_them() {
     assert!(back.contains("link.reverse.queue: missing"), "{back}");
     let back = with(&format!("{link}reverse = '1Mbit/s'"), "");
     assert!(
-        back.contains("link.reverse: \"1Mbit/s\"") && back.contains("a table with rate, queue, loss"),
+        back.contains("link.reverse: \"1Mbit/s\"") && back.contains("a table with rate, queue, shaper, loss"),
         "{back}"
     );
 }

@@ -52,6 +52,8 @@ const CODEL: (&str, &str) = ("link.queue.kind", "codel");
 const PIE: (&str, &str) = ("link.queue.kind", "pie");
 const FQ_CODEL: (&str, &str) = ("link.queue.kind", "fq-codel");
 const DUALPI2: (&str, &str) = ("link.queue.kind", "dualpi2");
+const CAKE: (&str, &str) = ("link.queue.kind", "cake");
+const SHAPER: (&str, &str) = ("link.shaper", "{ rate = '5Mbit/s' }");
 
 /// For each key, the settings before it, and a value that is not the default. A key may have several samples: an engine
 /// follows the key if it follows one of them. Switches need no samples, because they are inverted.
@@ -71,6 +73,15 @@ const SAMPLES: &[Sample] = &[
     ("link.jitter", &[], "5ms"),
     ("link.assist", &[], "xcp"),
     ("link.reverse", &[], REVERSE.1),
+    ("link.shaper", &[], SHAPER.1),
+    ("link.shaper.rate", &[SHAPER], "4Mbit/s"),
+    ("link.shaper.queue", &[SHAPER], "{ kind = 'codel' }"),
+    ("link.shaper.overhead", &[SHAPER], "44B"),
+    ("link.shaper.mpu", &[SHAPER], "64B"),
+    ("link.shaper.framing", &[SHAPER], "atm"),
+    ("link.queue.rtt", &[CAKE], "30ms"),
+    ("link.queue.isolation", &[CAKE], "flows"),
+    ("link.queue.tins", &[CAKE], "besteffort"),
     ("link.queue.kind", &[], "codel"),
     ("link.queue.limit", &[], "60 packets"),
     ("link.queue.target", &[CODEL], "20ms"),
