@@ -51,14 +51,15 @@ ID = "document.elementFromPoint(innerWidth / 2, 20).closest('section')?.id"
 
 
 def test_light_and_dark_have_their_own_ground_and_pictures(visit):
-    seen = {}
-    for scheme in ("light", "dark"):
+    grounds = {}
+    for scheme, chosen in (("light", "image.src"), ("dark", "image.parentElement.querySelector('source').srcset")):
         visit.emulate_media(color_scheme=scheme)
-        assert until(visit, "[...document.images].every(image => image.complete)")
-        picture = "document.querySelector('img').currentSrc"
-        seen[scheme] = visit.evaluate(f"[getComputedStyle(document.body).backgroundColor, {picture}]")
-    assert seen["light"][0] != seen["dark"][0]
-    assert seen["light"][1] != seen["dark"][1]
+        # The browser takes its time to change a picture.
+        shows = f"(image => image.complete && image.currentSrc === {chosen})(document.querySelector('img'))"
+        assert until(visit, shows), scheme
+        grounds[scheme] = visit.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert grounds["light"] != grounds["dark"]
+    assert visit.evaluate("document.querySelector('img').src !== document.querySelector('source').srcset")
 
 
 def test_the_slides_fit_a_phone_and_print_on_a_page_each(visit):
