@@ -57,14 +57,9 @@ impl<P, C: Clone> FlowQueues<P, C> {
 }
 
 impl<P, C> FlowQueues<P, C> {
-    /// Returns the number of the queue of the flow with `key`: SplitMix64's finalizer of key and salt, scaled to the
-    /// number of queues.
+    /// Returns the number of the queue of the flow with `key`: its hash, scaled to the number of queues.
     pub(super) fn number_of(&self, key: u64) -> usize {
-        let mut hash = key ^ self.salt;
-        hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        hash ^= hash >> 31;
-        ((u128::from(hash) * self.queues.len() as u128) >> 64) as usize
+        ((u128::from(hash(key, self.salt)) * self.queues.len() as u128) >> 64) as usize
     }
 
     /// Returns the backlog of all queues.
@@ -139,4 +134,13 @@ impl<P: Datagram, C> FlowQueues<P, C> {
             }
         }
     }
+}
+
+/// Returns the hash of a key: SplitMix64's finalizer of key and salt.
+#[inline]
+pub(super) fn hash(key: u64, salt: u64) -> u64 {
+    let mut hash = key ^ salt;
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
 }

@@ -54,7 +54,7 @@ fn flows_find_a_free_queue_among_eight_before_they_share_one() {
         let mut cake = cake(seed, Limit::Packets(1000));
         let mut homes = HashSet::new();
         for flow in 0..100 {
-            homes.insert(flows::hash(flow, cake.salt) as usize % flows::QUEUES);
+            homes.insert(super::super::flows::hash(flow, cake.salt) as usize % flows::QUEUES);
             cake.enqueue(Time::ZERO, Packet { flow, length: 100 }, &mut |_, _| ());
         }
         let used = cake.tins[0].flows.iter().filter(|flow| !flow.line.is_empty()).count();

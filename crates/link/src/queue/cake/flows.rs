@@ -1,6 +1,7 @@
 //! The flows and hosts of one tin.
 
 use super::super::cobalt::{CobaltParameters, Control};
+use super::super::flows::hash;
 use super::packets::Line;
 use super::rings::{Ring, Rings};
 use crate::{Backlog, Datagram};
@@ -279,13 +280,4 @@ fn host_of(hosts: &[Host], hash: u64, end: impl Fn(&Host) -> (u64, u32)) -> usiz
     let mut ways = (0..WAYS).map(|way| base + (home + way) % WAYS);
     let known = ways.clone().find(|place| end(&hosts[*place]).0 == hash);
     known.or_else(|| ways.find(|place| end(&hosts[*place]).1 == 0)).unwrap_or(home)
-}
-
-/// Returns the hash of a key: SplitMix64's finalizer of key and salt.
-#[inline]
-pub(super) fn hash(key: u64, salt: u64) -> u64 {
-    let mut hash = key ^ salt;
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
 }
