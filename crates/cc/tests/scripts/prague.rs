@@ -20,7 +20,8 @@ fn unmarked_data_make_the_window_grow() {
 }
 
 /// Slow start counts everything that is delivered without a mark, at twice the pace of the window. The first mark
-/// leaves half, because alpha begins with one.
+/// leaves about half, because alpha begins with one. Two of the thirty segments of this round trip were marked, so that
+/// alpha falls to 1 - (14/15)/16, and 10.58 segments remain.
 #[test]
 fn slow_start_ends_with_the_first_mark() {
     play(
@@ -29,7 +30,7 @@ fn slow_start_ends_with_the_first_mark() {
         100ms | share 10 0  | 10
         100ms | ack 10      | 20 slow-start pacing 3.2Mbit/s
         200ms | share 20 2 ends | 20
-        200ms | mark 20     | 11 avoidance
+        200ms | mark 20     | 11 avoidance pacing 846667bit/s
         ",
     );
 }
