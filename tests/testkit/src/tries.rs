@@ -47,7 +47,7 @@ pub fn in_one_of_five(mut body: impl FnMut() -> Result<(), Late>) {
 /// The stalls of the machine during a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stalls {
-    /// How often a nap of a millisecond took another one.
+    /// The number of naps of a millisecond that took two.
     pub count: u32,
     /// The length of the measurement.
     pub elapsed: Duration,

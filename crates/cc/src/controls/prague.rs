@@ -1,7 +1,7 @@
 //! Prague: a scalable controller for L4S queues. Its window is inverse to the share of marks.
 //!
-//! The rules and values are those of the L4S team's Linux, `tcp_prague` 0.6 (commit 02573a2) with its defaults, which
-//! draft-briscoe-iccrg-prague-congestion-control-04 describes. Here two things differ:
+//! The rules and values are those of the L4S team's Linux, `tcp_prague` 0.6 (commit 02573a2) with its defaults. They were
+//! not compared with the text of draft-briscoe-iccrg-prague-congestion-control-04. Here two things differ:
 //!
 //! | matter | Linux 0.6 | here |
 //! |---|---|---|
