@@ -81,7 +81,7 @@ pub struct Wants {
     /// The share of marked data: calls of [`CongestionControl::on_marks`]. The control only works on a connection with
     /// ECN.
     pub marks: bool,
-    /// ECT(1) on data packets, which tells queues that the controller is scalable [rfc9331].
+    /// ECT(1) on data packets, which tells queues that the controller is scalable [rfc9331:4.1].
     pub scalable: bool,
 }
 
