@@ -97,11 +97,9 @@ class Cluster:
         workers: int = 1,
         preload: str = "",
         allowed_failures: int = 3,
-        scheduler_python: Path | None = None,
         **env: str,
     ) -> None:
         self.folder = folder
-        self.scheduler_python = scheduler_python or Path(sys.executable)
         self.workers: list[subprocess.Popen[bytes]] = []
         self.address = ""
         self.scheduler: subprocess.Popen[bytes]
@@ -114,7 +112,7 @@ class Cluster:
         about = self.folder / f"scheduler-{time.monotonic_ns()}.json"
         env = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
         command = [*"--host 127.0.0.1 --port 0 --no-dashboard --scheduler-file".split(), str(about)]
-        self.scheduler = self.process("scheduler", self.scheduler_python, SCHEDULER, command, env)
+        self.scheduler = self.process("scheduler", SCHEDULER, command, env)
         until(lambda: about.exists() and about.stat().st_size > 0)
         self.address = json.loads(about.read_text())["address"]
 
@@ -122,20 +120,20 @@ class Cluster:
         """Starts a worker, which loads `preload` first."""
         command = [self.address, "--nthreads", str(threads), "--no-dashboard", "--local-directory", str(self.folder)]
         command += ["--death-timeout", "60", *(["--preload", preload] if preload else [])]
-        worker = self.process("worker", Path(sys.executable), WORKER, command, env)
+        worker = self.process("worker", WORKER, command, env)
         self.workers.append(worker)
         return worker
 
     def wait_for_workers(self) -> None:
         """Waits until the scheduler knows all workers."""
         with distributed.Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(len(self.workers), timeout=60)
+            client.wait_for_workers(len(self.workers), timeout=120)
 
     def process(
-        self, name: str, python: Path, program: str, arguments: list[str], env: dict[str, str]
+        self, name: str, program: str, arguments: list[str], env: dict[str, str]
     ) -> subprocess.Popen[bytes]:
         with open(self.folder / f"{name}.log", "ab") as log:
-            command = [str(python), "-c", program, *arguments]
+            command = [sys.executable, "-c", program, *arguments]
             how = {"stdout": log, "stderr": log, "start_new_session": True}
             return subprocess.Popen(command, env={**os.environ, **env}, **how)  # type: ignore[call-overload]
 
@@ -150,6 +148,8 @@ class Cluster:
         return killed
 
     def __enter__(self) -> Cluster:
+        if self.workers:
+            self.wait_for_workers()
         return self
 
     def __exit__(

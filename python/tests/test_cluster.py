@@ -46,7 +46,6 @@ def test_a_cluster_gives_the_table_of_this_machine_to_the_byte(two: Cluster, tmp
     steps: list[tuple[int, int]] = []
     progress = lambda done, points: steps.append((done, points))  # noqa: E731
     with distributed.Client(two.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
         failed = fill(text, tmp_path / "there", client, say=said.append, progress=progress)
         assert client.status == "running", "the caller's client stays open"
         assert client.processing() == {worker: () for worker in client.nthreads()}
