@@ -1,15 +1,18 @@
 //! TCP connections of a capture: for each direction the sums, and the evidence of its limit.
 //!
 //! The entry point is [`connections`]. `segment.rs` reads a frame, `clock.rs` sorts by time, `table.rs` keeps the
-//! connections, `flow.rs` and its folder follow one direction, and `statistics.rs` has the sums. The file is read once.
+//! connections, `flow.rs` and its folder follow one direction, `statistics.rs` has the sums, and `failure.rs` the ways to
+//! fail. The file is read once.
 //! Memory is bounded: a small state for each connection, more for those that carry much, and never all packets.
 
 mod clock;
+mod failure;
 mod flow;
 mod segment;
 mod statistics;
 mod table;
 
+pub use failure::{Failure, FailureKind};
 pub use statistics::{Overshoot, Retransmissions, RoundTrips, Statistics};
 
 use crate::error::{FILES, Place, TraceError};
@@ -52,6 +55,8 @@ pub struct Connection {
     pub from: Time,
     /// The time of its last packet.
     pub until: Time,
+    /// The way in which it failed, if it did.
+    pub failure: Option<Failure>,
     /// Its directions: `forward`, then the way back.
     pub directions: [DirectionReport; 2],
 }

@@ -108,6 +108,8 @@ pub(super) struct Flow {
     growths: Growths,
     scale: Scale,
     zero_since: Option<u64>,
+    /// The time of the receiver's last packet, and the retransmissions since then without new data.
+    unheard: (u64, u32),
     largest_window: u32,
     slots: Slots,
     rates: Option<Box<Rates>>,
@@ -188,6 +190,7 @@ impl Flow {
             growths: Growths::default(),
             scale: Scale::default(),
             zero_since: None,
+            unheard: (segment.at, 0),
             largest_window: 0,
             slots: Slots::new(segment.at, intervals),
             rates: None,

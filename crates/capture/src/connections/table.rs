@@ -1,5 +1,6 @@
 //! Connections by their ends, with bounded memory.
 
+use super::failure::{Failure, FailureKind};
 use super::flow::{Flow, Handshake, Scaling};
 use super::segment::{End, Segment};
 use super::{Connection, DirectionReport, Others};
@@ -38,6 +39,8 @@ struct Key {
 struct Side {
     packets: u64,
     bytes: u64,
+    /// Its SYNs.
+    requests: u16,
     /// Its first sequence number, once its SYN has come.
     begin: Option<u32>,
     /// The time of the last SYN; `None` if there were several, so that the answer is ambiguous.
@@ -45,7 +48,9 @@ struct Side {
     largest_segment: Option<u16>,
     scale: Option<u8>,
     first_window: u16,
+    /// True once it has closed the connection (FIN), and once it has reset it before.
     closed: bool,
+    reset: bool,
     flow: Option<Box<Flow>>,
     summed: Option<Box<DirectionReport>>,
     little: Little,
@@ -233,7 +238,7 @@ impl Pair {
     fn is_over(&self, segment: &Segment, from: usize) -> bool {
         let side = &self.sides[from];
         let other = side.begin.is_some_and(|begin| begin != segment.sequence);
-        let carried = side.flow.is_some() || side.summed.is_some() || side.closed;
+        let carried = side.flow.is_some() || side.summed.is_some() || side.closed || side.reset;
         segment.syn && (other || (side.begin.is_none() && carried))
     }
 
@@ -246,8 +251,10 @@ impl Pair {
         let side = &mut self.sides[from];
         side.packets += 1;
         side.bytes += u64::from(segment.size);
-        side.closed |= segment.fin || segment.rst;
+        side.closed |= segment.fin;
+        side.reset |= segment.rst;
         if segment.syn {
+            side.requests = side.requests.saturating_add(1);
             side.syn_at = side.begin.is_none().then_some(segment.at);
             side.begin = Some(segment.sequence);
             (side.largest_segment, side.scale) = (segment.largest_segment, segment.scale);
@@ -324,7 +331,33 @@ impl Pair {
         }
     }
 
+    /// Returns the way in which the connection failed, if it did.
+    fn failure(&self) -> Option<Failure> {
+        let first = usize::from(self.client.unwrap_or(0));
+        let failed = |side: usize, kind| Some(Failure { by: self.direction(side).source, kind });
+        let (client, server) = (&self.sides[first], &self.sides[1 - first]);
+        if client.packets == u64::from(client.requests) && self.client.is_some() {
+            let over = Span::from_nanos(self.last.saturating_sub(self.first));
+            let requests = u32::from(client.requests);
+            return match (server.packets, server.reset && server.begin.is_none()) {
+                (0, _) => failed(1 - first, FailureKind::NoAnswer { requests, over }),
+                (_, true) => failed(1 - first, FailureKind::Refused),
+                _ => None,
+            };
+        }
+        for side in [first, 1 - first] {
+            let failure = self.sides[side].flow.as_deref().and_then(|flow| flow.failure(self.last));
+            if let Some(kind) = failure {
+                return failed(1 - side, kind);
+            }
+        }
+        let abrupt = !client.closed && !server.closed;
+        let side = [first, 1 - first].into_iter().find(|&side| self.sides[side].reset)?;
+        abrupt.then_some(Failure { by: self.direction(side).source, kind: FailureKind::Reset })
+    }
+
     fn finish(mut self) -> Connection {
+        let failure = self.failure();
         for side in 0..2 {
             if let Some(flow) = self.sides[side].flow.take() {
                 self.keep(side, *flow);
@@ -357,6 +390,7 @@ impl Pair {
             interface: self.key.interface,
             from: Time::from_nanos(self.first),
             until: Time::from_nanos(self.last),
+            failure,
             directions,
         }
     }

@@ -12,7 +12,7 @@ use crate::args::DiagnoseOptions;
 use crate::pictures;
 use crate::print;
 use crate::problem::Problem;
-use ::capture::connections::Statistics;
+use ::capture::connections::{Connection, Failure, Statistics};
 use estimate::diagnosis::{Diagnosis, Evidence, diagnose};
 use lab::study::diagnosis::{Proposal, Subject, propose};
 use std::process::ExitCode;
@@ -35,6 +35,8 @@ pub(super) struct Case {
     pub(super) proposal: Option<Proposal>,
     /// The sums of a capture.
     sums: Option<Statistics>,
+    /// The way in which the connection failed, if it did.
+    failure: Option<Failure>,
 }
 
 /// A report on connections.
@@ -42,17 +44,23 @@ pub(super) struct Case {
 struct Report {
     /// The directions of the connections that are shown, those of one connection one after the other.
     cases: Vec<Case>,
+    /// Connections of a capture that are shown, although they carried too little to be judged.
+    small: Vec<Connection>,
     /// The number of connections that moved data and are not shown, and their data.
     rest: (usize, Bytes),
-    /// The number of connections that moved nothing.
+    /// The number of connections that moved nothing and are not shown.
     idle: usize,
-    /// True if all connections that can be judged are shown.
+    /// Those among them that got no answer, and those that were refused.
+    unanswered: usize,
+    refused: usize,
+    /// True if all connections that can be shown are shown.
     all: bool,
 }
 
 impl Case {
     pub(super) fn new(evidence: Evidence, program: Option<(u32, String)>, closed: bool) -> Self {
-        Self { diagnosis: diagnose(&evidence), evidence, program, closed, proposal: None, sums: None }
+        let diagnosis = diagnose(&evidence);
+        Self { evidence, diagnosis, program, closed, proposal: None, sums: None, failure: None }
     }
 
     /// Seeks the change that would help, on a path whose bottleneck has this rate if it was never full.
@@ -76,13 +84,14 @@ pub(crate) fn run(options: &DiagnoseOptions) -> Result<ExitCode, Problem> {
         for case in &report.cases {
             print::json(&data::of(case))?;
         }
+        for connection in &report.small {
+            data::of_small(connection).iter().try_for_each(print::json)?;
+        }
         pictures::write(&options.pictures, || page::pictures(&report))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for case in &report.cases {
-        for line in words::of(case) {
-            print::data(line)?;
-        }
+    for line in words::lines(&report) {
+        print::data(line)?;
     }
     if let Some(line) = words::rest(&report) {
         print::data(line)?;

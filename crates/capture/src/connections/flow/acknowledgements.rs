@@ -12,6 +12,7 @@ const LEAST_FLIGHT: u64 = 8;
 impl Flow {
     /// Takes a packet that goes against the direction of the data.
     pub(in crate::connections) fn acknowledge(&mut self, segment: &Segment, at: u64) {
+        self.unheard = (at, 0);
         let Some(number) = segment.acknowledgement.filter(|_| !segment.rst) else { return };
         let acknowledged = unwrapped(self.acked, number);
         if acknowledged.abs_diff(self.next) > MOST_JUMP {

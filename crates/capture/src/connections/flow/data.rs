@@ -113,6 +113,7 @@ impl Flow {
     }
 
     fn new_data(&mut self, segment: &Segment, start: u64, end: u64, at: u64) {
+        self.unheard.1 = 0;
         let waited = at.saturating_sub(self.last_data.max(self.known.at));
         let round_trip = self.halves.latest().map_or(0, Span::as_nanos);
         self.counts.pauses += u64::from(self.state().idle && waited > LEAST_PAUSE.max(round_trip));

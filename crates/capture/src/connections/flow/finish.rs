@@ -3,6 +3,7 @@
 use super::Flow;
 use super::halves::Side;
 use super::slots::Slot;
+use crate::connections::failure::{FailureKind, STUCK, UNANSWERED};
 use crate::connections::statistics::{Overshoot, Retransmissions, RoundTrips, Statistics};
 use estimate::diagnosis::{BufferEstimate, Direction, Evidence, Interval, Vantage};
 use units::{Bytes, Rate, Span, Time};
@@ -36,9 +37,22 @@ impl Flow {
             self.counts.zero_window_time += last.saturating_sub(since);
         }
         let statistics = self.statistics();
-        let enough = self.counts.payload.max(self.counts.delivered) >= LEAST_EVIDENCE;
+        let stuck = self.counts.zero_window_time >= STUCK;
+        let enough = stuck || self.counts.payload.max(self.counts.delivered) >= LEAST_EVIDENCE;
         let evidence = enough.then(|| self.evidence(direction));
         (statistics, evidence)
+    }
+
+    /// Returns the failure of the receiver, if it failed; the capture's last packet of the connection came at `last`.
+    pub(in crate::connections) fn failure(&self, last: u64) -> Option<FailureKind> {
+        let closed = self.zero_since.map_or(0, |since| last.saturating_sub(since));
+        if closed >= STUCK {
+            return Some(FailureKind::WindowClosed { over: Span::from_nanos(closed) });
+        }
+        let (heard_at, retransmissions) = self.unheard;
+        let silent = self.heard && self.next > self.acked && retransmissions >= UNANSWERED;
+        let over = Span::from_nanos(self.last_data.saturating_sub(heard_at));
+        silent.then_some(FailureKind::Silent { retransmissions, over })
     }
 
     fn statistics(&self) -> Statistics {

@@ -56,6 +56,7 @@ impl Flow {
         hole: Option<Hole>,
     ) {
         self.counts.retransmitted += segments;
+        self.unheard.1 = self.unheard.1.saturating_add(1);
         self.counts.retransmitted_payload += end - start;
         let slot = self.slots.at(at);
         slot.retransmitted = slot.retransmitted.saturating_add(short(segments));

@@ -5,7 +5,7 @@ use crate::args::DiagnoseOptions;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::problem::Problem;
-use ::capture::connections::{Connection, Connections, Statistics, connections};
+use ::capture::connections::{Connection, Connections, FailureKind, Statistics, connections};
 use ::capture::{Place, TraceError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
@@ -80,31 +80,53 @@ fn complaint(place: String, error: TraceError) -> Complaint {
     }
 }
 
-/// Chooses the connections that are shown: of those with evidence, the ones with most payload.
+/// Chooses the connections that are shown: of those with evidence, the ones with most payload. Where these are few, some
+/// without evidence follow, first those that failed.
 fn reported(connections: Vec<Connection>, all: bool) -> Report {
     let shown = if all { usize::MAX } else { SHOWN };
-    let (mut report, mut count) = (Report { all, ..Report::default() }, 0);
-    for connection in connections {
-        let payload: Bytes = connection.directions.iter().map(|direction| direction.statistics.payload).sum();
-        let evidence = connection.directions.iter().any(|direction| direction.evidence.is_some());
-        if !evidence || count == shown {
-            if payload == Bytes::ZERO {
-                report.idle += 1;
-            } else {
-                report.rest.0 += 1;
-                report.rest.1 += payload;
-            }
-            continue;
+    let evident = |connection: &Connection| connection.directions.iter().any(|direction| direction.evidence.is_some());
+    let (mut judged, others): (Vec<_>, Vec<_>) = connections.into_iter().partition(evident);
+    let (failed, quiet): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|connection| connection.failure.is_some());
+    let mut report = Report { all, ..Report::default() };
+    let mut rest = judged.split_off(judged.len().min(shown));
+    let room = shown - judged.len();
+    for connection in failed.into_iter().chain(quiet) {
+        if report.small.len() < room && (connection.failure.is_some() || payload(&connection) > Bytes::ZERO) {
+            report.small.push(connection);
+        } else {
+            rest.push(connection);
         }
-        count += 1;
+    }
+    for connection in judged {
+        let mut failure = connection.failure;
         for direction in connection.directions {
             if let Some(evidence) = direction.evidence {
                 let case = Case::new(evidence, None, false);
-                report.cases.push(Case { sums: Some(direction.statistics), ..case });
+                report.cases.push(Case { sums: Some(direction.statistics), failure: failure.take(), ..case });
             }
         }
     }
+    for connection in rest {
+        let payload = payload(&connection);
+        if payload > Bytes::ZERO {
+            report.rest.0 += 1;
+            report.rest.1 += payload;
+            continue;
+        }
+        report.idle += 1;
+        match connection.failure.map(|failure| failure.kind) {
+            Some(FailureKind::NoAnswer { .. }) => report.unanswered += 1,
+            Some(FailureKind::Refused) => report.refused += 1,
+            _ => {}
+        }
+    }
     report
+}
+
+/// Returns the payload of both directions.
+fn payload(connection: &Connection) -> Bytes {
+    connection.directions.iter().map(|direction| direction.statistics.payload).sum()
 }
 
 /// Returns "13265 segments, 8 sent again (8 fast, 0 by timeout, 0 needless), 0 out of order".

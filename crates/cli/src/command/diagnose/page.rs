@@ -1,6 +1,6 @@
 //! The page of a diagnosis, and its file.
 
-use super::{Case, Report, words};
+use super::{Report, words};
 use crate::print;
 use crate::problem::Problem;
 use crate::source::command_line;
@@ -29,12 +29,11 @@ pub(in crate::command) fn keep(file: &Path, page: &str) -> Result<(), Problem> {
 }
 
 fn page(report: &Report) -> String {
-    let lines: Vec<String> = report.cases.iter().flat_map(words::of).collect();
     DiagnosisPage {
-        title: &title(&report.cases),
+        title: &title(report),
         connections: connections(report),
         remarks: words::rest(report).into_iter().collect(),
-        numbers: lines.join("\n"),
+        numbers: words::lines(report).join("\n"),
         command: command_line(),
     }
     .html()
@@ -59,9 +58,10 @@ fn connections(report: &Report) -> Vec<DiagnosedConnection<'_>> {
     shown.collect()
 }
 
-/// Returns "Limited by …" if there is one direction, else the number of directions.
-fn title(cases: &[Case]) -> String {
-    match cases {
+/// Returns "What limits …", with the number of directions, if some can be judged.
+fn title(report: &Report) -> String {
+    match &report.cases[..] {
+        [] if report.rest.0 + report.small.len() > 0 => "No connection moved enough data to be judged".to_owned(),
         [] => "No connection moved data".to_owned(),
         [_] => "What limits this connection".to_owned(),
         several => format!("What limits {} directions of connections", several.len()),

@@ -91,7 +91,8 @@ fn reported(watched: Watched, options: &DiagnoseOptions) -> Report {
     }
     let (count, moved) = watched.forgotten;
     let rest = others.iter().fold(moved, |sum, other| sum + other.moved());
-    Report { cases, rest: (others.len() + count, rest), idle: watched.idle, all: options.all }
+    let rest = (others.len() + count, rest);
+    Report { cases, rest, idle: watched.idle, all: options.all, ..Report::default() }
 }
 
 /// The line of progress: a changing one on a terminal, elsewhere one from time to time.

@@ -1,6 +1,7 @@
 //! The report for people, at most 80 columns wide.
 
 use super::{Case, Report};
+use ::capture::connections::{Connection, Failure, FailureKind};
 use crate::transfer_display::{bytes, rate};
 use estimate::diagnosis::{Cause, Evidence, Vantage};
 use lab::study::diagnosis::Proposal;
@@ -12,10 +13,58 @@ const BAR: usize = 60;
 /// The width of a line.
 const WIDTH: usize = 80;
 
+/// Returns the lines about the connections that are shown.
+pub(super) fn lines(report: &Report) -> Vec<String> {
+    report.cases.iter().flat_map(of).chain(report.small.iter().flat_map(of_small)).collect()
+}
+
+/// Returns the lines about a connection that carried too little to be judged.
+fn of_small(connection: &Connection) -> Vec<String> {
+    let Connection { forward, directions, from, until, failure, .. } = connection;
+    let mut lines = vec![format!("{} -> {}", forward.source, forward.destination)];
+    let [there, back] = directions.each_ref().map(|direction| &direction.statistics);
+    let sums = format!("{} there and {} back", bytes(there.payload.get()), bytes(back.payload.get()));
+    let time = until.since(*from).as_secs_f64();
+    let handshake = there.round_trip.handshake.map(|time| format!("RTT of the handshake {}", time.rounded()));
+    lines.extend(folded([Some(format!("{sums} in {time:.1} s")), handshake].into_iter().flatten(), ", "));
+    for (name, sums) in [("there", there), ("back", back)] {
+        if sums.segments > 0 {
+            lines.push(format!("  {name}: {}", super::capture::words(sums)));
+        }
+    }
+    lines.extend(failure.iter().flat_map(failed));
+    lines.push("  Too little data to judge what limits it.".to_owned());
+    lines
+}
+
+/// Returns the lines about the way in which a connection failed.
+fn failed(failure: &Failure) -> Vec<String> {
+    let by = failure.by;
+    let seconds = |over: &Span| over.rounded();
+    let words = match &failure.kind {
+        FailureKind::NoAnswer { requests: 1, .. } => format!("{by} did not answer the request for a connection (SYN)."),
+        FailureKind::NoAnswer { requests, over } => {
+            format!("{by} did not answer: {requests} requests for a connection (SYN) in {}.", seconds(over))
+        }
+        FailureKind::Refused => format!("{by} refused the connection: it answered with a reset (RST)."),
+        FailureKind::Silent { retransmissions, over } => format!(
+            "{by} stopped answering: nothing came from it in {}, in which data were sent again {retransmissions} times.",
+            seconds(over)
+        ),
+        FailureKind::WindowClosed { over } => format!(
+            "{by} had its receive window closed for the last {}: its application did not read.",
+            seconds(over)
+        ),
+        FailureKind::Reset => format!("{by} ended the connection with a reset (RST)."),
+    };
+    folded(words.split_whitespace().map(str::to_owned), " ")
+}
+
 /// Returns the lines about one direction of a connection.
-pub(super) fn of(case: &Case) -> Vec<String> {
+fn of(case: &Case) -> Vec<String> {
     let mut lines = vec![ends(case), format!("  {}", numbers(&case.evidence))];
     lines.extend(case.sums.iter().map(|sums| format!("  {}", super::capture::words(sums))));
+    lines.extend(case.failure.iter().flat_map(failed));
     lines.extend(verdict(case));
     lines
 }
@@ -63,8 +112,12 @@ pub(super) fn rest(report: &Report) -> Option<String> {
         let why = if report.all { "too little to judge" } else { "--all shows them" };
         format!("{count} more {} with {} ({why})", connections(count), bytes(moved.get()))
     });
-    let idle =
-        (report.idle > 0).then(|| format!("{} {} moved nothing", report.idle, connections(report.idle)));
+    let kinds = [(report.unanswered, "without an answer"), (report.refused, "refused")];
+    let kinds: Vec<String> =
+        kinds.iter().filter(|kind| kind.0 > 0).map(|(count, words)| format!("{count} {words}")).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    let idle = (report.idle > 0)
+        .then(|| format!("{} {} moved nothing{kinds}", report.idle, connections(report.idle)));
     let parts: Vec<String> = [others, idle].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
