@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use units::Span;
 
-/// The number of retransmissions without any answer from which an end counts as silent.
-pub(super) const UNANSWERED: u32 = 3;
-/// The time from which a window that is still closed counts as a failure: programs read several times a second.
+/// The number of retransmissions without any answer from which an end may count as silent.
+pub(super) const UNANSWERED: u32 = 2;
+/// The time without an answer, or with a closed window, from which it counts as a failure: paths are shorter, and programs
+/// read several times a second.
 pub(super) const STUCK: u64 = 1_000_000_000;
 
 /// A failure of a connection.

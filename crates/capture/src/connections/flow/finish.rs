@@ -50,9 +50,10 @@ impl Flow {
             return Some(FailureKind::WindowClosed { over: Span::from_nanos(closed) });
         }
         let (heard_at, retransmissions) = self.unheard;
-        let silent = self.heard && self.next > self.acked && retransmissions >= UNANSWERED;
-        let over = Span::from_nanos(self.last_data.saturating_sub(heard_at));
-        silent.then_some(FailureKind::Silent { retransmissions, over })
+        let over = self.last_data.saturating_sub(heard_at);
+        let silent = over >= STUCK && retransmissions >= UNANSWERED;
+        (silent && self.heard && self.next > self.acked)
+            .then_some(FailureKind::Silent { retransmissions, over: Span::from_nanos(over) })
     }
 
     fn statistics(&self) -> Statistics {
