@@ -54,6 +54,15 @@ struct Hole {
     id: u16,
 }
 
+/// Data whose acknowledgement was captured, and they were not: they are missing, or follow at once.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unseen {
+    start: u64,
+    end: u64,
+    /// The time of the last acknowledgement.
+    at: u64,
+}
+
 /// The content of an acknowledgement that reaches the sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ack {
@@ -91,6 +100,7 @@ pub(super) struct Flow {
     fin: Option<u64>,
     heard: bool,
     holes: VecDeque<Hole>,
+    unseen: Unseen,
     sent: VecDeque<Sent>,
     sacked: Ranges,
     /// Acknowledgements that the sender does not know yet, and the last that it knows.
@@ -175,6 +185,7 @@ impl Flow {
             fin: None,
             heard: false,
             holes: VecDeque::new(),
+            unseen: Unseen::default(),
             sent: VecDeque::new(),
             sacked: Ranges::default(),
             acks: VecDeque::new(),

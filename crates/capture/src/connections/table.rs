@@ -24,6 +24,8 @@ const FEW_INTERVALS: usize = 8;
 const LITTLE: u64 = 20_000;
 /// The most connections that are listed: those with most payload.
 const MOST_LISTED: usize = 100_000;
+/// The time within which two equal SYNs are one that was captured twice, in nanoseconds.
+const TWICE: u64 = 1_000_000;
 /// The most directions whose rates are measured, each with 29 kB.
 const MOST_METERS: usize = 1500;
 
@@ -41,6 +43,8 @@ struct Side {
     bytes: u64,
     /// Its SYNs.
     requests: u16,
+    /// True once it has sent anything but SYNs and resets.
+    spoke: bool,
     /// Its first sequence number, once its SYN has come.
     begin: Option<u32>,
     /// The time of the last SYN; `None` if there were several, so that the answer is ambiguous.
@@ -251,9 +255,16 @@ impl Pair {
         let side = &mut self.sides[from];
         side.packets += 1;
         side.bytes += u64::from(segment.size);
+        side.spoke |= !segment.syn && !segment.rst;
         side.closed |= segment.fin;
         side.reset |= segment.rst;
         if segment.syn {
+            // A SYN is sent again after a second or later (RFC 6298), unless it was captured twice.
+            let twice = side.begin == Some(segment.sequence)
+                && side.syn_at.is_some_and(|at| segment.at.saturating_sub(at) <= TWICE);
+            if twice {
+                return;
+            }
             side.requests = side.requests.saturating_add(1);
             side.syn_at = side.begin.is_none().then_some(segment.at);
             side.begin = Some(segment.sequence);
@@ -336,7 +347,7 @@ impl Pair {
         let first = usize::from(self.client.unwrap_or(0));
         let failed = |side: usize, kind| Some(Failure { by: self.direction(side).source, kind });
         let (client, server) = (&self.sides[first], &self.sides[1 - first]);
-        if client.packets == u64::from(client.requests) && self.client.is_some() {
+        if self.client.is_some() && !client.spoke {
             let over = Span::from_nanos(self.last.saturating_sub(self.first));
             let requests = u32::from(client.requests);
             return match (server.packets, server.reset && server.begin.is_none()) {

@@ -69,6 +69,31 @@ fn packets_that_were_captured_twice_count_once() {
 }
 
 #[test]
+fn a_handshake_that_was_captured_twice_has_its_round_trip() {
+    let records = transfer().records(Place::Middle);
+    let double = records.iter().flat_map(|record| [record.clone(), later(record, 3000)]);
+    let (statistics, ..) = one(&double.collect::<Vec<_>>());
+    assert_eq!(statistics.round_trip.handshake, one(&records).0.round_trip.handshake);
+    assert!(statistics.round_trip.handshake.is_some());
+}
+
+#[test]
+fn data_that_were_captured_behind_their_acknowledgement_are_sent_once() {
+    let records = transfer().records(Place::Receiver);
+    let (before, ..) = one(&records);
+    // All data come 30 us later than they did: behind the acknowledgements that they set off.
+    let mut mixed: Vec<Record> = records
+        .iter()
+        .map(|record| if has_payload(record) { later(record, 30_000) } else { record.clone() })
+        .collect();
+    mixed.sort_by_key(|record| (record.0, record.1));
+    let (statistics, evidence, _) = one(&mixed);
+    assert_eq!((statistics.segments, statistics.unseen.get()), (before.segments, 0));
+    assert_eq!(statistics.retransmitted.segments, before.retransmitted.segments);
+    assert_eq!(evidence.delivered().get(), 2000 * SEGMENT);
+}
+
+#[test]
 fn packets_that_overtook_each_other_are_no_losses() {
     for stamps in [true, false] {
         let mut records = Transfer { stamps, ..transfer() }.records(Place::Receiver);

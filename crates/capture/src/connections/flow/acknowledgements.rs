@@ -1,7 +1,7 @@
 //! Acknowledgements of a flow.
 
 use super::sequence::unwrapped;
-use super::{Ack, Flow, MOST_RECORDS, thin_out};
+use super::{Ack, Flow, MOST_RECORDS, Unseen, thin_out};
 use crate::connections::segment::Segment;
 
 /// A jump of acknowledgements that no window allows: another connection, or damage.
@@ -22,9 +22,12 @@ impl Flow {
             self.pass(at);
         }
         if acknowledged > self.next {
-            // Data that were not captured.
-            let sent = self.last_data > 0 && self.heard;
-            self.counts.unseen += if sent { acknowledged - self.next } else { 0 };
+            // Data that were not captured, or not yet.
+            if self.last_data > 0 && self.heard {
+                self.counts.unseen += acknowledged - self.next;
+                let start = if self.unseen.end == self.next { self.unseen.start } else { self.next };
+                self.unseen = Unseen { start, end: acknowledged, at };
+            }
             self.next = acknowledged;
         }
         self.hops.1 = segment.hops;

@@ -1,7 +1,7 @@
 //! Data of a flow.
 
 use super::sequence::{self, stamped_before, unwrapped};
-use super::{Flow, Hole, METERED, MOST_RECORDS, Mark, ORDINARY, Sent, short, thin_out};
+use super::{Flow, Hole, METERED, MOST_RECORDS, Mark, ORDINARY, Sent, Unseen, short, thin_out};
 use crate::connections::segment::Segment;
 use units::Span;
 
@@ -36,6 +36,16 @@ impl Flow {
         let end = start + u64::from(segment.payload) + u64::from(segment.fin);
         if segment.payload <= 1 && !segment.fin && start + 1 == self.acked && start < self.next {
             self.counts.keep_alives += 1;
+            return;
+        }
+        if self.follows_at_once(start, end, at) {
+            let segments = self.segments_of(segment);
+            self.take(segment, at, segments, meters);
+            self.last_data = at;
+            if end > self.next {
+                self.next = end;
+                self.record(end, at, segment.id);
+            }
             return;
         }
         if start < self.next && self.captured_twice(segment, end, at) {
@@ -140,6 +150,18 @@ impl Flow {
             thin_out(&mut self.sent);
         }
         self.sent.push_back(Sent { end, at, id, repeated: false });
+    }
+
+    /// Returns true if data were captured behind their own acknowledgement, as happens where a capture merges two directions.
+    fn follows_at_once(&mut self, start: u64, end: u64, at: u64) -> bool {
+        let Unseen { start: from, end: until, at: since } = self.unseen;
+        let follows = (from..until).contains(&start) && at.saturating_sub(since) <= REORDERED;
+        if follows {
+            let seen = end.min(until);
+            self.counts.unseen = self.counts.unseen.saturating_sub(seen - start);
+            self.unseen.start = seen;
+        }
+        follows
     }
 
     /// Takes data that begin before the end of what was seen: late, or sent again.
@@ -276,6 +298,7 @@ impl Flow {
         let start = sequence::first(start as u32);
         (self.next, self.acked, self.heard) = (start, start, false);
         self.holes.clear();
+        self.unseen = Unseen::default();
         self.sent.clear();
         self.sacked.clear();
         self.acks.clear();
