@@ -229,7 +229,8 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
             in_use: None,
         };
     };
-    let flights: Vec<u64> = of(first).iter().filter_map(|one| one.peak_flight).map(Bytes::get).collect();
+    let flights = of(first).into_iter().filter_map(|one| one.peak_flight).map(Bytes::get);
+    let flights: Vec<u64> = flights.filter(|&flight| flight > 0).collect();
     Diagnosis {
         path: path(evidence, &context, first, &of(Cause::Network)),
         shares,
@@ -297,8 +298,9 @@ fn shares(stretches: &[Stretch], found: &[Cause]) -> Shares {
             Cause::SlowStart => Span::ZERO,
             _ => stretch.idle,
         };
-        let is_exact = stretch.known > Span::ZERO;
-        let pauses = cause != Cause::ProgramWindow && (is_exact || pause > stretch.length.scale(GAP));
+        // A window of the program's own leaves gaps in each round trip: until a message of the receiver lets it go on.
+        let is_exact = stretch.known > Span::ZERO && cause != Cause::ProgramWindow;
+        let pauses = is_exact || pause > stretch.length.scale(GAP);
         let idle = if pauses { Cause::SendingProgram } else { cause };
         times[idle as usize] += pause.as_secs_f64();
         times[cause as usize] += (stretch.length - pause).as_secs_f64();

@@ -151,6 +151,27 @@ fn a_program_that_writes_little_and_one_that_pauses_limit_themselves() {
 }
 
 #[test]
+fn answers_to_requests_with_pauses_between_them_are_no_window_of_the_program() {
+    for vantage in [Vantage::SenderCapture, Vantage::MiddleCapture, Vantage::ReceiverCapture] {
+        // A second of answers with bursts, and three in which nobody sends.
+        let asked = evidence(vantage, |number, interval| {
+            interval.returned = Some(Bytes::new(400));
+            let bursts = number.is_multiple_of(2) && number % 200 < 50;
+            (interval.delivered, interval.segments) = if bursts { (Bytes::new(144_800), Some(100)) } else { (Bytes::ZERO, Some(0)) };
+            interval.sent = Some(interval.delivered);
+            if number % 200 >= 50 {
+                (interval.idle, interval.returned) = (LENGTH, Some(Bytes::ZERO));
+                (interval.flight, interval.peak_flight) = (Some(Bytes::ZERO), Some(Bytes::ZERO));
+            }
+        });
+        let diagnosis = diagnose(&asked);
+        let share = diagnosis.shares.of(Cause::SendingProgram);
+        assert!((share - 0.75).abs() < 0.05, "{vantage:?}: {share}");
+        assert!(diagnosis.in_use.is_none_or(|bytes| bytes > Bytes::ZERO));
+    }
+}
+
+#[test]
 fn messages_that_release_data_show_a_window_of_the_program() {
     let inner = |vantage| {
         evidence(vantage, move |number, interval| {
