@@ -32,6 +32,7 @@
 //!     extra_delays: HashMap::new(),
 //!     flow_ports: HashSet::new(),
 //!     traffic: Vec::new(),
+//!     traffic_classes: Vec::new(),
 //!     seed: 1,
 //!     mtu: 1500,
 //!     sample_every: None,
