@@ -101,6 +101,8 @@ pub(super) struct Flow {
     heard: bool,
     holes: VecDeque<Hole>,
     unseen: Unseen,
+    /// The last hole that an acknowledgement closed.
+    closed: Unseen,
     sent: VecDeque<Sent>,
     sacked: Ranges,
     /// Acknowledgements that the sender does not know yet, and the last that it knows.
@@ -186,6 +188,7 @@ impl Flow {
             heard: false,
             holes: VecDeque::new(),
             unseen: Unseen::default(),
+            closed: Unseen::default(),
             sent: VecDeque::new(),
             sacked: Ranges::default(),
             acks: VecDeque::new(),

@@ -157,7 +157,8 @@ fn answers_to_requests_with_pauses_between_them_are_no_window_of_the_program() {
         let asked = evidence(vantage, |number, interval| {
             interval.returned = Some(Bytes::new(400));
             let bursts = number.is_multiple_of(2) && number % 200 < 50;
-            (interval.delivered, interval.segments) = if bursts { (Bytes::new(144_800), Some(100)) } else { (Bytes::ZERO, Some(0)) };
+            (interval.delivered, interval.segments) =
+                if bursts { (Bytes::new(144_800), Some(100)) } else { (Bytes::ZERO, Some(0)) };
             interval.sent = Some(interval.delivered);
             if number % 200 >= 50 {
                 (interval.idle, interval.returned) = (LENGTH, Some(Bytes::ZERO));

@@ -23,11 +23,10 @@ impl Flow {
         }
         if acknowledged > self.next {
             // Data that were not captured, or not yet.
-            if self.last_data > 0 && self.heard {
-                self.counts.unseen += acknowledged - self.next;
-                let start = if self.unseen.end == self.next { self.unseen.start } else { self.next };
-                self.unseen = Unseen { start, end: acknowledged, at };
-            }
+            let sent = self.last_data > 0 && self.heard;
+            self.counts.unseen += if sent { acknowledged - self.next } else { 0 };
+            let start = if self.unseen.end == self.next { self.unseen.start } else { self.next };
+            self.unseen = Unseen { start, end: acknowledged, at };
             self.next = acknowledged;
         }
         self.hops.1 = segment.hops;
@@ -41,6 +40,7 @@ impl Flow {
             while let Some(hole) = self.holes.front_mut().filter(|hole| hole.start < acknowledged) {
                 let end = hole.end.min(acknowledged);
                 self.counts.unseen += end - hole.start;
+                self.closed = Unseen { start: hole.start, end, at };
                 hole.start = end;
                 if hole.start == hole.end {
                     self.holes.pop_front();
@@ -89,8 +89,9 @@ impl Flow {
         let blocks: [Option<(u64, u64)>; 4] = segment.blocks.map(|block| {
             let (left, right) = block?;
             let (start, end) = (unwrapped(acknowledged, left), unwrapped(acknowledged, right));
-            (start < end && end <= self.next && acknowledged - start.min(acknowledged) < MOST_JUMP)
-                .then_some((start, end))
+            // The newest data may be captured behind the report of them.
+            let end = end.min(self.next.max(acknowledged));
+            (start < end && acknowledged - start.min(acknowledged) < MOST_JUMP).then_some((start, end))
         });
         let mut rest = &blocks[..];
         if let Some((start, end)) = blocks[0] {

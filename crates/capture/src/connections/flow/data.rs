@@ -18,6 +18,17 @@ const LEAST_PAUSE: u64 = 10_000_000;
 /// The time within which data belong to one burst.
 const BURST: u64 = 1_000_000;
 
+impl Unseen {
+    /// Takes data that were captured. Returns the bytes of them that were missing, if they follow at once.
+    fn seen(&mut self, start: u64, end: u64, at: u64) -> u64 {
+        if !(self.start..self.end).contains(&start) || at.saturating_sub(self.at) > REORDERED {
+            return 0;
+        }
+        self.start = end.min(self.end);
+        self.start - start
+    }
+}
+
 impl Flow {
     /// Takes a packet that goes in the direction of the data.
     pub(in crate::connections) fn data(&mut self, segment: &Segment, at: u64, meters: &mut usize) {
@@ -154,20 +165,16 @@ impl Flow {
 
     /// Returns true if data were captured behind their own acknowledgement, as happens where a capture merges two directions.
     fn follows_at_once(&mut self, start: u64, end: u64, at: u64) -> bool {
-        let Unseen { start: from, end: until, at: since } = self.unseen;
-        let follows = (from..until).contains(&start) && at.saturating_sub(since) <= REORDERED;
-        if follows {
-            let seen = end.min(until);
-            self.counts.unseen = self.counts.unseen.saturating_sub(seen - start);
-            self.unseen.start = seen;
-        }
-        follows
+        let seen = self.unseen.seen(start, end, at);
+        self.counts.unseen = self.counts.unseen.saturating_sub(seen);
+        seen > 0
     }
 
     /// Takes data that begin before the end of what was seen: late, or sent again.
     fn old_data(&mut self, segment: &Segment, start: u64, end: u64, at: u64, segments: u64) {
         let old_end = end.min(self.next);
         let hole = self.fill(start, old_end);
+        self.counts.unseen = self.counts.unseen.saturating_sub(self.closed.seen(start, end, at));
         if end > self.next {
             self.next = end;
             self.record(end, at, segment.id);

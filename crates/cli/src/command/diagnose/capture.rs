@@ -84,7 +84,8 @@ fn complaint(place: String, error: TraceError) -> Complaint {
 /// without evidence follow, first those that failed.
 fn reported(connections: Vec<Connection>, all: bool) -> Report {
     let shown = if all { usize::MAX } else { SHOWN };
-    let evident = |connection: &Connection| connection.directions.iter().any(|direction| direction.evidence.is_some());
+    let evident =
+        |connection: &Connection| connection.directions.iter().any(|direction| direction.evidence.is_some());
     let (mut judged, others): (Vec<_>, Vec<_>) = connections.into_iter().partition(evident);
     let (failed, quiet): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|connection| connection.failure.is_some());

@@ -61,7 +61,9 @@ fn connections(report: &Report) -> Vec<DiagnosedConnection<'_>> {
 /// Returns "What limits …", with the number of directions, if some can be judged.
 fn title(report: &Report) -> String {
     match &report.cases[..] {
-        [] if report.rest.0 + report.small.len() > 0 => "No connection moved enough data to be judged".to_owned(),
+        [] if report.rest.0 + report.small.len() > 0 => {
+            "No connection moved enough data to be judged".to_owned()
+        }
         [] => "No connection moved data".to_owned(),
         [_] => "What limits this connection".to_owned(),
         several => format!("What limits {} directions of connections", several.len()),

@@ -1,8 +1,8 @@
 //! The report for people, at most 80 columns wide.
 
 use super::{Case, Report};
-use ::capture::connections::{Connection, Failure, FailureKind};
 use crate::transfer_display::{bytes, rate};
+use ::capture::connections::{Connection, Failure, FailureKind};
 use estimate::diagnosis::{Cause, Evidence, Vantage};
 use lab::study::diagnosis::Proposal;
 use report::text::capitalized;
@@ -42,7 +42,9 @@ fn failed(failure: &Failure) -> Vec<String> {
     let by = failure.by;
     let seconds = |over: &Span| over.rounded();
     let words = match &failure.kind {
-        FailureKind::NoAnswer { requests: 1, .. } => format!("{by} did not answer the request for a connection (SYN)."),
+        FailureKind::NoAnswer { requests: 1, .. } => {
+            format!("{by} did not answer the request for a connection (SYN).")
+        }
         FailureKind::NoAnswer { requests, over } => {
             format!("{by} did not answer: {requests} requests for a connection (SYN) in {}.", seconds(over))
         }
