@@ -37,9 +37,14 @@ impl Flow {
             self.counts.zero_window_time += last.saturating_sub(since);
         }
         let statistics = self.statistics();
+        let enough = self.counts.payload.max(self.counts.delivered) >= LEAST_EVIDENCE;
         let stuck = self.counts.zero_window_time >= STUCK;
-        let enough = stuck || self.counts.payload.max(self.counts.delivered) >= LEAST_EVIDENCE;
-        let evidence = enough.then(|| self.evidence(direction));
+        let mut evidence = (enough || stuck).then(|| self.evidence(direction));
+        if let Some(evidence) = evidence.as_mut().filter(|_| !enough) {
+            // What little there is waited for the window, and not for the path.
+            evidence.base_round_trip = None;
+            evidence.intervals.iter_mut().for_each(|interval| interval.round_trip = None);
+        }
         (statistics, evidence)
     }
 
@@ -51,8 +56,10 @@ impl Flow {
         }
         let (heard_at, retransmissions) = self.unheard;
         let over = self.last_data.saturating_sub(heard_at);
+        // Of an end that is never heard the capture may have only one direction, in which little is sent again.
+        let missed = self.heard || 2 * u64::from(retransmissions) >= self.counts.segments;
         let silent = over >= STUCK && retransmissions >= UNANSWERED;
-        (silent && self.heard && self.next > self.acked)
+        (silent && missed && self.next > self.acked)
             .then_some(FailureKind::Silent { retransmissions, over: Span::from_nanos(over) })
     }
 

@@ -133,7 +133,8 @@ fn payload(connection: &Connection) -> Bytes {
 /// Returns "13265 segments, 8 sent again (8 fast, 0 by timeout, 0 needless), 0 out of order".
 pub(super) fn words(sums: &Statistics) -> String {
     let again = &sums.retransmitted;
-    let mut text = format!("{} segments, {} sent again", sums.segments, again.segments);
+    let noun = if sums.segments == 1 { "segment" } else { "segments" };
+    let mut text = format!("{} {noun}, {} sent again", sums.segments, again.segments);
     if again.segments > 0 {
         let parts = [
             (again.fast, "fast"),

@@ -33,7 +33,9 @@ fn of_small(connection: &Connection) -> Vec<String> {
         }
     }
     lines.extend(failure.iter().flat_map(failed));
-    lines.push("  Too little data to judge what limits it.".to_owned());
+    if there.segments + back.segments > 0 {
+        lines.push("  Too little data to judge what limits it.".to_owned());
+    }
     lines
 }
 
