@@ -268,12 +268,8 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
                 .map(|curve| if curve.name.is_empty() { chart.y.label.clone() } else { curve.name.clone() }),
         );
         let mut rows = vec![head];
-        let mut xs: Vec<f64> =
-            chart.curves.iter().flat_map(|curve| curve.points.iter().map(|p| p.x)).collect();
-        xs.sort_by(f64::total_cmp);
-        xs.dedup();
-        for x in xs {
-            let mut row = vec![x.to_string()];
+        for (x, name) in chart.rows() {
+            let mut row = vec![name];
             row.extend(chart.curves.iter().map(|curve| {
                 let point = curve.points.iter().find(|point| point.x == x);
                 let half = |half: f64| format!(" ± {half:.3}");

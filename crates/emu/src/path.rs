@@ -11,9 +11,9 @@
 //! lateness shows as added delay, which is measured and reported. While the machine does not run the thread at all, the
 //! path stands still.
 //!
-//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `lag.rs` (that time for programs at the
-//! path's ends). Then `lane.rs` (the direction with the link), `line.rs` (the other direction), `driver.rs` (the
-//! thread), `report.rs`, and `hosts.rs` (the two ends).
+//! Reading order: `config.rs` (the settings), `time.rs` (the path's time), `stops.rs` (Ctrl-Z), `lag.rs` (the path's
+//! time for programs at its ends). Then `lane.rs` (the direction with the link), `line.rs` (the other direction),
+//! `driver.rs` (the thread), `report.rs`, and `hosts.rs` (the two ends).
 
 mod config;
 mod doubt;
@@ -23,6 +23,7 @@ mod lag;
 mod lane;
 mod line;
 mod report;
+mod stops;
 mod time;
 
 pub use config::{BackLink, PathConfig};
@@ -110,6 +111,7 @@ impl Path {
         let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map(Arc::new)
             .map_err(|errno| EmuError::os("making an eventfd", errno))?;
+        stops::attend();
         let (commands, received) = sync_channel(4);
         let limits_back = config.back.is_some();
         let clock = Clock::start();

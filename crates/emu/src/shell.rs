@@ -143,6 +143,7 @@ pub fn run(shell: Shell, attendant: &mut dyn Attendant) -> Result<Outcome, EmuEr
     let tap = path.take_tap();
     let mut report = path.stop()?;
     let copies = tap.map(TapThread::join);
+    let ran = ran.saturating_sub(report.stopped);
     report.hosts[0].waited = Some((near.longest(), ran));
     report.hosts[1].waited = far.map(|far| (far.longest(), ran));
     if by_route {

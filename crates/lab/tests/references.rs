@@ -40,10 +40,14 @@ const TABLE: &str = "link.queue.limit,flow.many.control,run,loss_rate,utilizatio
 
 /// The figure of [`SCENARIO`] with `set` over it, beside `table`.
 fn drawn(table: &str, set: &[(&str, &str)]) -> Result<Comparison, ExperimentError> {
+    figure_of(SCENARIO, table, set)
+}
+
+fn figure_of(scenario: &str, table: &str, set: &[(&str, &str)]) -> Result<Comparison, ExperimentError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ns2.csv"), table).unwrap();
     let mut document =
-        Document::parse(&folder.path().join("t.toml").display().to_string(), SCENARIO).unwrap();
+        Document::parse(&folder.path().join("t.toml").display().to_string(), scenario).unwrap();
     set.iter().for_each(|(key, value)| document.set(key, value).unwrap());
     compared(&document, folder.path())
 }
@@ -79,6 +83,33 @@ fn a_figure_draws_the_median_of_what_another_program_found_at_each_point() {
     // An empty cell is not known.
     assert_eq!(curve(&charts[1], "ns-2, reno"), [(10.0, 2.0, Some((2.0, 3.0))), (30.0, 1.0, None)]);
     assert_eq!(curve(&charts[1], "ns-2, cubic"), [(10.0, 4.0, None)]);
+}
+
+#[test]
+fn an_axis_has_names_if_a_value_is_a_word_or_the_units_differ() {
+    let rows = |scenario: &str, table: &str| {
+        let (charts, _) = charts(figure_of(scenario, table, &[]).unwrap());
+        let rows: Vec<String> = charts[0].rows().iter().map(|(x, name)| format!("{x} {name}")).collect();
+        (charts, rows)
+    };
+    let (charts, found) = rows(&SCENARIO.replace("x = 'link.queue.limit'", "x = 'flow.many.control'"), TABLE);
+    assert_eq!(found, ["1 reno", "2 cubic"], "in the order of the sweep");
+    assert_eq!(
+        curve(&charts[0], "ns-2, limit = 10 packets"),
+        [(1.0, 60.0, Some((50.0, 70.0))), (2.0, 80.0, None)]
+    );
+    // A point without a result leaves its place free.
+    let late = TABLE.replace("30 packets,reno", "30 packets,cubic");
+    let (charts, _) = rows(&SCENARIO.replace("x = 'link.queue.limit'", "x = 'flow.many.control'"), &late);
+    assert_eq!(curve(&charts[0], "ns-2, limit = 30 packets"), [(2.0, 90.0, None)]);
+    for (limits, expected, unit) in [
+        (["10 packets", "45kB"], ["1 10 packets", "2 45kB"], ""),
+        (["1 packet", "30 packets"], ["1 1", "30 30"], "packet"),
+    ] {
+        let swap = |text: &str| text.replace("10 packets", limits[0]).replace("30 packets", limits[1]);
+        let (charts, found) = rows(&swap(SCENARIO), &swap(TABLE));
+        assert_eq!((found, charts[0].x.unit.as_str()), (expected.map(str::to_owned).to_vec(), unit));
+    }
 }
 
 #[test]

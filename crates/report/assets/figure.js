@@ -48,6 +48,7 @@
     const [least, most] = [Math.min(...xs), Math.max(...xs)];
     const log = chart.x_log;
     // One result against another: the swept values stand at the points of the first curve.
+    const names = chart.names.map(plain);
     const labels = (curve, i) => (chart.along && !i && !narrow ? curve.points.map((p) => plain(p.at || "")) : undefined);
     const data = chart.curves.map((curve, i) => {
       const [color, symbol] = LOOKS[i % LOOKS.length];
@@ -57,11 +58,11 @@
       return {
         type: "scatter", mode: labels(curve, i) ? "lines+markers+text" : "lines+markers", name: plain(curve.name),
         text: labels(curve, i), textposition: "bottom right", textfont: { ...FONT, size: 11 },
-        customdata: curve.points.map((p) => plain(p.at ? `${chart.along} = ${p.at}` : "")),
+        customdata: curve.points.map((p) => plain(p.at ? (chart.along ? `${chart.along} = ${p.at}` : p.at) : "")),
         x: curve.points.map((p) => p.x), y: curve.points.map((p) => onAxis(chart)(p.y)),
         error_y: known ? { type: "data", symmetric: false, array: curve.points.map(above), arrayminus: curve.points.map(below), color, thickness: 1, width: 3 } : undefined,
         line: { color, width: 1.6 }, marker: { symbol, size: 7, color },
-        hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,.4~g} ${plain(chart.x.unit)}${chart.along ? "<br>%{customdata}" : ""}<extra>${plain(curve.name)}</extra>`,
+        hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at ${names.length ? "%{customdata}" : `%{x:,.4~g} ${plain(chart.x.unit)}`}${chart.along ? "<br>%{customdata}" : ""}<extra>${plain(curve.name)}</extra>`,
       };
     });
     const several = chart.curves.length > 1;
@@ -71,7 +72,7 @@
     // A swept key has a tick at each of its values, if they are few and stand apart.
     const values = chart.values, scale = (v) => (log ? Math.log(v) : v);
     const gap = Math.min(...values.slice(1).map((v, i) => scale(v) - scale(values[i]))) / (scale(most) - scale(least));
-    const ticks = values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
+    const ticks = names.length || (values.length > 1 && gap * (width - 100) > 34) ? values : decimal;
     // Limits of which a page speaks: vertical lines with their names.
     const lines = chart.marks.filter((m) => m.x > 0);
     const near = lines.length > 1 && Math.abs(scale(lines[1].x) - scale(lines[0].x)) / (scale(most) - scale(least)) * (width - 100) < 150;
@@ -88,7 +89,7 @@
         font: FONT, showlegend: several, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { ...FONT, color: INK } },
         paper_bgcolor: PAPER, plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", dragmode: false,
         hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 60 },
-        xaxis: { type: log ? "log" : "linear", title: { text: named(chart.x), standoff: 8 }, tickvals: ticks, fixedrange: true, gridcolor: HAIR, zeroline: false, separatethousands: true },
+        xaxis: { type: log ? "log" : "linear", title: { text: named(chart.x), standoff: 8 }, tickvals: ticks, ticktext: names.length ? names : undefined, automargin: names.length > 0, fixedrange: true, gridcolor: HAIR, zeroline: false, separatethousands: true },
         yaxis: { ...scaled(chart, marks), automargin: true, title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
       },
     };

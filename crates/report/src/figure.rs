@@ -120,9 +120,6 @@ pub(super) fn chart((index, chart): (usize, &CurveChart)) -> String {
 
 /// Writes the table of the chart: a row per x, a column per curve.
 fn table(chart: &CurveChart) -> String {
-    let mut xs: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|p| p.x)).collect();
-    xs.sort_by(f64::total_cmp);
-    xs.dedup();
     let most = chart.curves.iter().flat_map(|curve| &curve.points).map(|p| p.y.abs()).fold(0.0, f64::max);
     let decimals = decimals_for(most, 4);
     let mut out = format!(
@@ -135,8 +132,8 @@ fn table(chart: &CurveChart) -> String {
         let _ = write!(out, "<th scope=\"col\">{}</th>", escape_html(name));
     }
     out += "</tr></thead><tbody>";
-    for x in xs {
-        let _ = write!(out, "<tr><th scope=\"row\">{x}</th>");
+    for (x, name) in chart.rows() {
+        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape_html(&name));
         for curve in &chart.curves {
             let point = curve.points.iter().find(|point| point.x == x);
             let raw = point.map(|point| point.y.to_string()).unwrap_or_default();

@@ -32,6 +32,8 @@ pub(super) struct SweptChart {
     /// The values of x, each of which has a tick if they stand apart. Empty if they were measured, because none of them
     /// is then a round number.
     pub(super) values: Vec<f64>,
+    /// The names of these values, each of which has a tick; empty if x is a number.
+    pub(super) names: Vec<String>,
     /// The ends of a linear vertical axis; `None` for one that begins at zero.
     pub(super) y_range: Option<[f64; 2]>,
 }
@@ -50,15 +52,17 @@ impl SweptChart {
         let mut values: Vec<f64> = points().map(|point| point.x).filter(|x| x.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let x_log = values
-            .first()
-            .zip(values.last())
-            .is_some_and(|(least, most)| *least > 0.0 && most / least > WIDE);
+        let mut names = Vec::new();
+        if chart.has_names() {
+            (values, names) = chart.rows().into_iter().unzip();
+        }
+        let wide = |(least, most): (&f64, &f64)| *least > 0.0 && most / least > WIDE;
+        let x_log = names.is_empty() && values.first().zip(values.last()).is_some_and(wide);
         if measured || chart.along.is_some() {
             values.clear();
         }
         let y_range = if foot.is_some() || chart.y.unit != "%" { None } else { high(points()) };
-        Self { chart, marks, foot, x_log, values, y_range }
+        Self { chart, marks, foot, x_log, values, names, y_range }
     }
 
     /// Returns the vertical axis' value of `y`. A logarithmic axis has a foot, at which zero and what is less stand.

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The sequences that begin and end a screen.
 const BEGIN: &str = "\x1b[?1049h";
@@ -179,6 +180,8 @@ fn a_stop_gives_the_terminal_back_and_the_chart_goes_on_after_it() {
         signal("TSTP");
         terminal.shows(END);
         assert!(within(SOON, || state().contains(") T ")), "{}", state());
+        // Long enough to be seen by the path, which has a sample for the chart each tenth of a second.
+        testkit::wait_until(testkit::now() + Duration::from_millis(400));
         signal("CONT");
         assert!(within(SOON, || terminal.text().matches(BEGIN).count() == 2), "{}", terminal.text());
         fs::write(place.path().join("go"), "").expect("room");
@@ -187,6 +190,7 @@ fn a_stop_gives_the_terminal_back_and_the_chart_goes_on_after_it() {
         for word in ["code 6\r\n", "settings as before"] {
             assert!(text.rsplit(END).next().expect("counted").contains(word), "{word:?} is not in:\n{text}");
         }
+        assert!(text.contains("this process was stopped for "), "{text}");
     }
 }
 

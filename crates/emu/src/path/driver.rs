@@ -9,6 +9,7 @@ use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
 use super::line::Direction;
 use super::report::{Lateness, LinkSample, PathReport, PathSample};
+use super::stops;
 use super::time::PathTime;
 use crate::EmuError;
 use crate::tun::Tun;
@@ -113,6 +114,8 @@ impl Driver {
                     .into(),
             );
         }
+        // Stops during an earlier path are not this one's.
+        self.path_time.note_stops(stops::ended());
         let started = self.time();
         loop {
             match self.commands.try_recv() {
@@ -298,6 +301,7 @@ impl Driver {
         let until = wait.map(|wait| real + wait);
         let awake = self.clock.now();
         self.path_time.woken(awake, until);
+        self.path_time.note_stops(stops::ended());
         match woken {
             Ok(WaitResult::TimedOut) => {
                 let late = until.map_or(Span::ZERO, |until| awake.since(until));
@@ -319,6 +323,14 @@ impl Driver {
     fn report(mut self, started: Time, end: Time, notes: Vec<String>) -> PathReport {
         let measured = self.schedule.ended.take().map_or_else(|| self.measured(end), |ended| *ended);
         let [samples, back_samples] = self.schedule.samples;
+        let mut notes = notes;
+        if measured.stopped > Span::ZERO {
+            notes.push(format!(
+                "this process was stopped for {}, as by Ctrl-Z; the path stood still meanwhile, and that time does not \
+                 count",
+                measured.stopped.rounded()
+            ));
+        }
         PathReport {
             samples,
             back_samples,
@@ -332,6 +344,7 @@ impl Driver {
 
     /// Returns the measurements up to `end`, which is now.
     fn measured(&mut self, end: Time) -> PathReport {
+        self.path_time.note_stops(stops::ended());
         let (reverse, reverse_packets) = match &mut self.reverse {
             Direction::Limited(lane) => {
                 let report = lane.report(end);
@@ -348,8 +361,13 @@ impl Driver {
             flows: self.forward.flows.seen(),
             losses: self.forward.flows.losses(),
             lateness: Lateness::of(&self.store.lateness),
-            elapsed: self.path_time.seen().since(self.schedule.measured_from),
+            elapsed: self
+                .path_time
+                .seen()
+                .since(self.schedule.measured_from)
+                .saturating_sub(self.path_time.stopped()),
             stalls: self.path_time.stalls(),
+            stopped: self.path_time.stopped(),
             hosts: HostReport::BOTH,
             lost_before_link: 0,
             refused: 0,

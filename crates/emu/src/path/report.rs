@@ -77,10 +77,13 @@ pub struct PathReport {
     pub losses: SynchronizedLosses,
     /// The lateness of deliveries.
     pub lateness: Lateness,
-    /// The measured interval by the machine's clock; [`LinkReport::measured`] is the same in the path's time.
+    /// The measured interval by the machine's clock, without stops of this process; [`LinkReport::measured`] is the same
+    /// in the path's time.
     pub elapsed: Span,
     /// The standstills while the machine did not run the emulator.
     pub stalls: Stalls,
+    /// The part of the measured interval for which this process was stopped, by Ctrl-Z for example.
+    pub stopped: Span,
     /// The hosts at the sender's end and at the receiver's, which are the near end and the far one.
     pub hosts: [HostReport; 2],
     /// Packets that a device in front of a link dropped before the emulator read them: should be 0.

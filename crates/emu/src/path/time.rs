@@ -6,6 +6,10 @@
 //! packets that were due are delivered after the stall with the spacing they had. The price is a rate that is lower in
 //! real time by the share of stalls. If stalls are rare, the path regains the lost time by [running](REGAIN) slightly
 //! fast. If they are not, the run reports them. A program that measures in the path's time ([`PathLag`]) is not misled.
+//!
+//! While this process is stopped, by Ctrl-Z for example, the path stands still in the same way. Such a stop is not a
+//! stall of the machine. It is known only when the SIGCONT that ended it has been handled, shortly before or after the
+//! emulator's thread continues.
 
 use super::lag::PathLag;
 use host::Clock;
@@ -13,6 +17,12 @@ use units::{Span, Time};
 
 /// The least lateness of a wake-up that counts as a stall. Timers on an idle virtual machine are late by 0.1 ms or so.
 const STALL: Span = Span::from_micros(500);
+
+/// The least length of a standstill that a stop of this process may have caused; people and scripts stop it for longer.
+const LEAST_STOP: Span = Span::from_millis(50);
+
+/// The time after a standstill within which SIGCONT is handled if it ended that standstill.
+const HANDLED_WITHIN: Span = Span::from_secs(1);
 
 /// While the path's time is behind the real clock, it runs faster by one part in this number. The timers of two hosts
 /// differ by more than that.
@@ -40,6 +50,12 @@ pub(super) struct PathTime {
     before: Span,
     shared_lag: PathLag,
     stalls: Stalls,
+    /// The latest standstill of at least [`LEAST_STOP`]: its end, its length, and the longest stall before it.
+    long: Option<(Time, Span, Span)>,
+    /// The number of stops of this process that are known.
+    stops: u64,
+    /// Their total length in the measured interval.
+    stopped: Span,
 }
 
 impl PathTime {
@@ -51,6 +67,9 @@ impl PathTime {
             before: Span::ZERO,
             shared_lag: PathLag::new(clock),
             stalls: Stalls::default(),
+            long: None,
+            stops: 0,
+            stopped: Span::ZERO,
         }
     }
 
@@ -70,6 +89,9 @@ impl PathTime {
         let (elapsed, late) = (real.since(self.seen), real.since(by));
         let stalled = if late > STALL { late } else { Span::ZERO };
         let lag = self.lag.saturating_sub(elapsed.saturating_sub(stalled) / REGAIN) + stalled;
+        if stalled >= LEAST_STOP {
+            self.long = Some((real, stalled, self.stalls.longest));
+        }
         if stalled > Span::ZERO {
             self.shared_lag.stood(real - stalled, real, lag - stalled);
             self.stalls.count += 1;
@@ -96,9 +118,31 @@ impl PathTime {
         now + self.before
     }
 
-    /// Begins the measurement: stalls count from here.
+    /// Begins the measurement: stalls and stops count from here.
     pub(super) fn begin_measuring(&mut self) {
-        self.stalls = Stalls::default();
+        (self.stalls, self.long, self.stopped) = (Stalls::default(), None, Span::ZERO);
+    }
+
+    /// Notes that so many stops of this process have ended. If one is new, the long standstill of just now was a stop
+    /// and not a stall.
+    pub(super) fn note_stops(&mut self, ended: u64) {
+        if std::mem::replace(&mut self.stops, ended) == ended {
+            return;
+        }
+        let Some((end, length, longest_before)) = self.long.take() else { return };
+        if self.seen.since(end) <= HANDLED_WITHIN {
+            self.stopped += length;
+            self.stalls = Stalls {
+                count: self.stalls.count - 1,
+                total: self.stalls.total - length,
+                longest: longest_before,
+            };
+        }
+    }
+
+    /// Returns the time in the measured interval for which this process was stopped.
+    pub(super) fn stopped(&self) -> Span {
+        self.stopped
     }
 
     /// Returns the lag of the path's time, which others may read while the path runs.

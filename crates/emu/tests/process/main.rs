@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use testkit::{now, within};
+use testkit::{now, wait_until, within};
 use tightlink_emu::shell::{self, Shell};
 use tightlink_emu::{Namespace, Path, PathConfig, prepare, privilege};
 use units::{Rate, Span};
@@ -28,6 +28,7 @@ const CASES: &[Case] = &[
     ("the_commands_exit_code_is_ours", exit_codes),
     ("the_command_reaches_the_server_through_the_link", server),
     ("a_signal_to_us_goes_to_the_command", forwarded_signal),
+    ("a_stop_is_no_stall_of_the_machine", stopped),
     ("nothing_is_left_after_a_normal_end", nothing_left_after_drop),
     ("nothing_is_left_after_kill_9", nothing_left_after_kill),
 ];
@@ -99,6 +100,18 @@ fn play(arguments: &[String]) {
             drop(path);
             println!("dropped");
             let _ = std::io::stdin().read_line(&mut line);
+        }
+        ["stopped"] => {
+            let sampled = PathConfig { sample_every: Some(Span::from_millis(20)), ..config() };
+            let mut path = Path::start(sampled).expect("the path starts");
+            path.begin(Span::ZERO).expect("the path is alive");
+            println!("ready");
+            // Until we are told.
+            let _ = std::io::stdin().read_line(&mut String::new());
+            let report = path.stop().expect("the path is alive");
+            let times = [report.stopped, report.stalls.total, report.elapsed].map(Span::as_millis_f64);
+            println!("{} {} {}", times[0], times[1], times[2]);
+            println!("{}", report.notes.join("; "));
         }
         ["serve"] => {
             let address = std::env::var("TIGHTLINK_FAR").expect("the shell says where");
@@ -239,6 +252,37 @@ fn forwarded_signal() {
     kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).expect("it runs");
     assert_eq!(lines.next(), "caught");
     assert_eq!(child.wait().expect("it ends").code(), Some(9));
+}
+
+fn stopped() {
+    let started = now();
+    let mut child =
+        part(&["stopped"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the child starts");
+    let mut lines = Lines::of(&mut child);
+    assert_eq!(lines.next(), "ready");
+    let process = Pid::from_raw(child.id() as i32);
+    kill(process, Signal::SIGSTOP).expect("it runs");
+    let state = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    assert!(within(Duration::from_secs(5), || state().contains(") T ")), "{}", state());
+    let begun = now();
+    wait_until(begun + Duration::from_millis(600));
+    let stood = begun.elapsed().as_secs_f64() * 1e3;
+    kill(process, Signal::SIGCONT).expect("it is stopped");
+    // Some samples are due after the stop.
+    wait_until(now() + Duration::from_millis(200));
+    child.stdin.as_mut().expect("piped").write_all(b"\n").expect("it listens");
+    let times: Vec<f64> = lines.next().split(' ').map(|word| word.parse().expect("a time")).collect();
+    let all = started.elapsed().as_secs_f64() * 1e3;
+    // The path notices a stop when its next sample is due, at most 20 ms after the beginning.
+    assert!(
+        times[0] + 20.1 >= stood && times[0] <= all,
+        "stopped for {stood} of {all} ms, reported {times:?}"
+    );
+    assert!(times[1] < stood, "the stop counts as a stall: {times:?}");
+    assert!(times[2] + stood <= all + 20.1, "the stop counts as measured time: {times:?} of {all} ms");
+    let notes = lines.next();
+    assert!(notes.contains("this process was stopped for "), "{notes}");
+    assert!(child.wait().expect("it ends").success());
 }
 
 fn nothing_left_after_drop() {

@@ -110,6 +110,34 @@ mod time {
     }
 
     #[test]
+    fn a_stop_of_the_process_is_no_stall_whichever_is_known_first() {
+        for known_late in [false, true] {
+            let mut time = PathTime::new(Clock::start());
+            time.note_stops(3);
+            time.begin_measuring();
+            time.woken(ms(10), Some(ms(6)));
+            let path = time.woken(ms(2_000), Some(ms(30)));
+            assert_eq!(path, ms(26) + Span::from_micros(100), "20 ms and what it regains of the 4 ms");
+            if known_late {
+                time.woken(ms(2_100), Some(ms(2_099)));
+            }
+            time.note_stops(4);
+            assert_eq!(time.stopped(), Span::from_millis(1_970));
+            assert_eq!(time.stalls().total, Span::from_millis(if known_late { 5 } else { 4 }));
+            assert_eq!(time.stalls().longest, Span::from_millis(4));
+            // The same signal again, or one without a standstill, changes nothing.
+            time.note_stops(4);
+            time.note_stops(5);
+            assert_eq!(time.stopped(), Span::from_millis(1_970));
+        }
+        let mut time = PathTime::new(Clock::start());
+        time.woken(ms(200), Some(ms(100)));
+        time.woken(ms(1_300), None);
+        time.note_stops(1);
+        assert_eq!((time.stopped(), time.stalls().count), (Span::ZERO, 1), "a stall of long ago stays one");
+    }
+
+    #[test]
     fn a_run_counts_from_its_own_beginning() {
         let mut time = PathTime::new(Clock::start());
         time.at_work(ms(50));
@@ -156,6 +184,7 @@ mod report {
                 total: Span::from_millis(stalled),
                 longest: Span::from_millis(stalled),
             },
+            stopped: Span::ZERO,
             hosts: HostReport::BOTH,
             lost_before_link: 0,
             refused: 0,

@@ -68,9 +68,10 @@ pub struct Curve {
 /// One point of a curve, in the axes' units.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurvePoint {
-    /// The swept value; for a number of the summary the median of several runs.
+    /// The swept value, or the place of its name, from 1 on; for a number of the summary the median of several runs.
     pub x: f64,
-    /// The value of the swept key that the curve goes along, as typed.
+    /// The swept value as typed, if x is not that number: the name on the horizontal axis, or the value of the key that
+    /// the curve goes along.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// The number found; the median of several runs.
@@ -79,6 +80,26 @@ pub struct CurvePoint {
     pub half_width: Option<f64>,
     /// The least and the greatest of several runs.
     pub extent: Option<(f64, f64)>,
+}
+
+impl CurveChart {
+    /// Returns true if the horizontal axis has names, such as those of queue policies, in the order of the sweep.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
+        self.along.is_none() && points.any(|point| point.at.is_some())
+    }
+
+    /// Returns each x of a chart over a swept key, from the least to the greatest, and its name or number.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(f64, String)> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        let named = |point: &CurvePoint| point.at.clone().unwrap_or_else(|| point.x.to_string());
+        let mut rows: Vec<(f64, String)> = points.map(|point| (point.x, named(point))).collect();
+        rows.sort_by(|one, other| one.0.total_cmp(&other.0));
+        rows.dedup_by(|one, other| one.0 == other.0);
+        rows
+    }
 }
 
 /// The reasons for which a figure cannot be drawn.
@@ -186,6 +207,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
             (key, (Axis { label, unit: y.unit.clone() }, factor))
         }
     });
+    let are_names = are_names(spec, points.iter().map(|point| &point.task.point));
     let mut curves = Vec::new();
     let mut missing = None;
     for point in points {
@@ -223,7 +245,8 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
             let Some(found) = median(values) else { continue };
             let several = spec.engines.len() > 1 || spec.reference.is_some();
             let asked = if several { engine.to_string() } else { String::new() };
-            place(&mut curves, spec, &point.task.point, asked, CurvePoint { x, half_width, ..found });
+            let found = CurvePoint { x, half_width, ..found };
+            place(&mut curves, spec, are_names, &point.task.point, asked, &found);
         }
     }
     if let Some(error) = missing.filter(|_| curves.is_empty()) {
@@ -235,7 +258,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
             let curves = if spec.baseline.is_empty() { curves } else { sorted(curves) };
             CurveChart { x, along: spec.along.as_deref().map(key_words), y, curves }
         }
-        None => CurveChart { x: x_axis(spec, first), along: None, y, curves: sorted(curves) },
+        None => CurveChart { x: x_axis(spec, are_names, first), along: None, y, curves: sorted(curves) },
     })
 }
 
@@ -255,6 +278,7 @@ fn across<'a>(spec: &FigureSpec, point: &'a PointRuns, points: &'a [PointRuns]) 
 }
 
 fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) -> CurveChart {
+    let are_names = are_names(spec, answers.iter().map(|answer| &answer.task.point));
     let mut curves = Vec::new();
     let mut unit = String::new();
     for answer in answers {
@@ -262,12 +286,12 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
         let Ok(typed) = split_quantity(&found.value, "a number") else { continue };
         unit = unit_words(typed.unit).to_owned();
         let found = CurvePoint { x: f64::NAN, at: None, y: typed.value(), half_width: None, extent: None };
-        place(&mut curves, spec, &answer.task.point, String::new(), found);
+        place(&mut curves, spec, are_names, &answer.task.point, String::new(), &found);
     }
     let (constrained, _) = quantity(&question.metric);
     let label = format!("smallest {} for the {}", key_words(&question.over), constrained.label);
     CurveChart {
-        x: x_axis(spec, answers.first().map(|answer| &answer.task.point)),
+        x: x_axis(spec, are_names, answers.first().map(|answer| &answer.task.point)),
         along: None,
         y: Axis { label, unit },
         curves: sorted(curves),
@@ -282,12 +306,45 @@ fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
     Some(CurvePoint { x: f64::NAN, at: None, y: values[(values.len() - 1) / 2], half_width: None, extent })
 }
 
-/// Puts a result on the curve of its point and, where several engines were asked, of its engine.
-fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
+/// Returns true if the swept values of the horizontal axis are names there: if one is not a number, such as a queue's
+/// kind, or if their units differ.
+fn are_names<'a>(spec: &FigureSpec, mut points: impl Iterator<Item = &'a Point>) -> bool {
+    let mut unit = None;
+    spec.along.is_none()
+        && points.any(|point| {
+            let typed = point.iter().find(|(key, _)| *key == spec.x);
+            let Some(quantity) = typed.map(|(_, typed)| split_quantity(typed, "a number")) else {
+                return false;
+            };
+            let Ok(quantity) = quantity else { return true };
+            // "1 packet" and "2 packets" have one unit, and so has a zero without any.
+            let own = quantity.unit.strip_suffix('s').filter(|one| one.len() > 3).unwrap_or(quantity.unit);
+            (quantity.value() != 0.0 || !own.is_empty()) && *unit.get_or_insert(own) != own
+        })
+}
+
+/// Puts a result on the curve of its point and, where several engines were asked, of its engine. If the values of x
+/// `are_names`, a new one gets the next place.
+fn place(
+    curves: &mut Vec<Curve>,
+    spec: &FigureSpec,
+    are_names: bool,
+    point: &Point,
+    engine: String,
+    found: &CurvePoint,
+) {
     let swept = spec.swept_key();
     let Some((_, typed)) = point.iter().find(|(key, _)| key == swept) else { return };
-    // A value that is not a number, such as a control's name, gets the number of its point in the curve.
-    let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
+    let at = (are_names || spec.along.is_some()).then(|| shown(typed).into_owned());
+    let x = if spec.along.is_some() {
+        found.x
+    } else if are_names {
+        let points = || curves.iter().flat_map(|curve| &curve.points);
+        let last = points().map(|point| point.x).fold(0.0, f64::max);
+        points().find(|point| point.at == at).map_or(last + 1.0, |point| point.x)
+    } else {
+        split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value())
+    };
     let others = point.iter().filter(|(key, _)| key != swept);
     // A word needs no key before it; a number does.
     let named = others.map(|(key, value)| match shown(value) {
@@ -300,12 +357,8 @@ fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: Stri
         curves.push(Curve { name, points: Vec::new() });
         curves.len() - 1
     });
-    let points = &mut curves[index].points;
-    let x = if x.is_nan() { points.len() as f64 + 1.0 } else { x };
-    points.push(match spec.along {
-        Some(_) => CurvePoint { at: Some(shown(typed).into_owned()), ..found },
-        None => CurvePoint { x, ..found },
-    });
+    let CurvePoint { y, half_width, extent, .. } = *found;
+    curves[index].points.push(CurvePoint { x, at, y, half_width, extent });
 }
 
 fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
@@ -313,12 +366,13 @@ fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
     curves
 }
 
-fn x_axis(spec: &FigureSpec, first: Option<&Point>) -> Axis {
+fn x_axis(spec: &FigureSpec, are_names: bool, first: Option<&Point>) -> Axis {
     let typed = |point: &Point| {
         let found = point.iter().find(|(key, _)| *key == spec.x)?;
         Some(unit_words(split_quantity(&found.1, "a number").ok()?.unit).to_owned())
     };
-    Axis { label: key_words(&spec.x), unit: first.and_then(typed).unwrap_or_default() }
+    let unit = first.filter(|_| !are_names).and_then(typed);
+    Axis { label: key_words(&spec.x), unit: unit.unwrap_or_default() }
 }
 
 fn last(key: &str) -> &str {

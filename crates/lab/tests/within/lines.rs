@@ -26,6 +26,11 @@ fn every_line_has_the_limit_in_its_own_unit() {
     );
     // Each of the 20 packets takes 1.2 ms.
     assert_eq!(of(&lines, "Junos"), "set class-of-service schedulers SCHEDULER buffer-size temporal 24000");
+    let arista: serde_json::Value = serde_json::from_str(&of(&lines, "Arista EOS")).unwrap();
+    let profile =
+        "/openconfig-qos:qos/buffer-allocation-profiles/buffer-allocation-profile/0/queues/queue/0/config";
+    let limit = arista.pointer(&format!("{profile}/static-shared-buffer-limit-temporal"));
+    assert_eq!(limit.and_then(serde_json::Value::as_u64), Some(24_000));
     assert!(of(&lines, "IOS").ends_with("queue-limit 20 packets"));
 }
 

@@ -41,6 +41,15 @@ fn sentence(chart: &CurveChart, curve: &Curve) -> Option<String> {
         let (least, most) = (with_unit(least, &chart.y), with_unit(most, &chart.y));
         return Some(format!("{what} stays between {least} and {most}."));
     }
+    if chart.has_names() {
+        let at = |y: f64| curve.points.iter().find(|point| point.y == y).map(place);
+        let (least, most) =
+            ((at(least)?, with_unit(least, &chart.y)), (at(most)?, with_unit(most, &chart.y)));
+        return Some(format!(
+            "{what} is least at {}, {}, and greatest at {}, {}.",
+            least.0, least.1, most.0, most.1
+        ));
+    }
     // A curve that turns is described by its ends and its extreme.
     if change.abs() < MOST_OF_IT * span {
         let low = (first.y.min(last.y) - least) > (most - first.y.max(last.y));
@@ -67,36 +76,37 @@ fn with_unit(value: f64, axis: &Axis) -> String {
 mod tests {
     use super::*;
 
-    fn story_of(ys: &[f64]) -> String {
+    fn story_of(ys: &[f64], names: &[&str]) -> String {
         let axis = |label: &str, unit: &str| Axis { label: label.into(), unit: unit.into() };
         let point = |(i, y): (usize, &f64)| CurvePoint {
             x: i as f64,
-            at: None,
+            at: names.get(i).map(|name| (*name).to_owned()),
             y: *y,
             half_width: None,
             extent: None,
         };
         let curve = Curve { name: "codel".into(), points: ys.iter().enumerate().map(point).collect() };
-        let chart = CurveChart {
-            x: axis("buffer", "BDP"),
-            along: None,
-            y: axis("idle time", "%"),
-            curves: vec![curve],
-        };
-        story(&chart)
+        let (x, y) = (axis("buffer", "BDP"), axis("idle time", "%"));
+        story(&CurveChart { x, along: None, y, curves: vec![curve] })
     }
 
     #[test]
     fn a_curve_is_told_by_where_it_goes_and_by_when() {
         assert_eq!(
-            story_of(&[20.0, 5.0, 1.0, 0.5]),
+            story_of(&[20.0, 5.0, 1.0, 0.5], &[]),
             "With codel, idle time falls from 20 % at 0 BDP to 0.5 % at 3 BDP; nine tenths of that by 2 BDP."
         );
-        assert_eq!(story_of(&[20.0, 20.1, 20.0]), "With codel, idle time stays between 20 % and 20.1 %.");
+        let still = "With codel, idle time stays between 20 % and 20.1 %.";
+        assert_eq!(story_of(&[20.0, 20.1, 20.0], &[]), still);
+        assert_eq!(story_of(&[20.0, 20.1], &["reno", "cubic"]), still);
         assert_eq!(
-            story_of(&[20.0, 2.0, 18.0]),
+            story_of(&[20.0, 2.0, 18.0], &[]),
             "With codel, idle time is 20 % at 0 BDP and 18 % at 2 BDP; the least is 2 % at 1 BDP."
         );
-        assert_eq!(story_of(&[1.0]), "");
+        assert_eq!(
+            story_of(&[20.0, 2.0, 18.0], &["reno", "cubic", "bbr"]),
+            "With codel, idle time is least at cubic, 2 %, and greatest at reno, 20 %."
+        );
+        assert_eq!(story_of(&[1.0], &[]), "");
     }
 }

@@ -19,6 +19,8 @@ pub(super) const LINE: f64 = 1.25;
 const LEFT: f64 = 6.5;
 /// The largest share of the height that the legend takes.
 const LEGEND: f64 = 0.34;
+/// The largest share of the height that names on the horizontal axis take if they go upwards.
+const NAMES: f64 = 0.3;
 /// The most lines of an axis' label.
 const LABEL_LINES: usize = 3;
 
@@ -110,7 +112,11 @@ impl<'a> Plot<'a> {
         let x_label = label_lines(&self.x.label, width - 8.0 * size);
         let top =
             edge + legend.height() + names.iter().max().map_or(0.35, |row| *row as f64 + 1.3) * LINE * size;
-        let bottom = height - edge - (1.75 + LINE * x_label.len() as f64) * size;
+        let upwards = self.x.named && !side_by_side(&self.x, font, size, width - LEFT * size - edge);
+        let x_widths = self.x.wished.iter().map(|tick| font.width(&tick.label, size));
+        // The height of the labels of ticks below the axis.
+        let below = if upwards { x_widths.fold(size, f64::max).min(NAMES * height) } else { size };
+        let bottom = height - edge - below - (0.75 + LINE * x_label.len() as f64) * size;
         let bottom = bottom.max(top + size);
         let y_label = label_lines(&self.y.label, (height - 2.0 * edge).min(1.35 * (bottom - top)));
         let y_ticks = fitting(&self.y, |one, other| {
@@ -126,10 +132,11 @@ impl<'a> Plot<'a> {
             let length = (right - left).max(1.0);
             x_ticks = fitting(&self.x, |one, other| {
                 let apart = (self.x.scale.place(one.value) - self.x.scale.place(other.value)).abs() * length;
-                apart >= (font.width(&one.label, size) + font.width(&other.label, size)) / 2.0 + 1.2 * size
+                apart >= if upwards { LINE * size } else { beside(one, other, font, size) }
             });
             let end = |tick: &Tick| {
-                left + self.x.scale.place(tick.value) * length + font.width(&tick.label, size) / 2.0
+                let wide = if upwards { LINE * size } else { font.width(&tick.label, size) };
+                left + self.x.scale.place(tick.value) * length + wide / 2.0
             };
             let beyond = x_ticks.iter().map(end).fold(0.0, f64::max) - (width - edge);
             if beyond <= 0.0 {
@@ -149,8 +156,11 @@ impl<'a> Plot<'a> {
             let area = Area { left: from, right: to, ..plot };
             canvas.scene.path(Path::filled(rectangle(area), look.color("shade")).inside());
         }
-        canvas.grid(&x_ticks, &y_ticks);
-        canvas.labels(&x_label, &y_label);
+        if upwards {
+            x_ticks.iter_mut().for_each(|tick| tick.label = font.cut(&tick.label, size, below));
+        }
+        canvas.grid(&x_ticks, &y_ticks, upwards);
+        canvas.labels(&x_label, &y_label, below);
         legend.draw(&mut canvas, left.min(LEFT * size), edge);
         for ((value, name), row) in self.named.iter().zip(names) {
             canvas.name(*value, name, row);
@@ -179,6 +189,19 @@ impl<'a> Plot<'a> {
     }
 }
 
+/// Returns the least distance of two labels of the horizontal axis that stand next to each other.
+fn beside(one: &Tick, other: &Tick, font: &Font, size: f64) -> f64 {
+    (font.width(&one.label, size) + font.width(&other.label, size)) / 2.0 + 1.2 * size
+}
+
+/// Returns true if all wished ticks of a horizontal axis of this length have room next to each other.
+fn side_by_side(axis: &Axis, font: &Font, size: f64, length: f64) -> bool {
+    axis.wished.windows(2).all(|pair| {
+        let apart = axis.scale.place(pair[1].value) - axis.scale.place(pair[0].value);
+        apart * length >= beside(&pair[0], &pair[1], font, size)
+    })
+}
+
 /// Returns the densest ticks of which all neighbours are `apart`: the wished ones, or candidates of the scale.
 fn fitting(axis: &Axis, apart: impl Fn(&Tick, &Tick) -> bool) -> Vec<Tick> {
     let fits = |ticks: &Vec<Tick>| ticks.windows(2).all(|pair| apart(&pair[0], &pair[1]));
@@ -199,7 +222,7 @@ fn fitting(axis: &Axis, apart: impl Fn(&Tick, &Tick) -> bool) -> Vec<Tick> {
 }
 
 impl Canvas<'_> {
-    fn grid(&mut self, x_ticks: &[Tick], y_ticks: &[Tick]) {
+    fn grid(&mut self, x_ticks: &[Tick], y_ticks: &[Tick], upwards: bool) {
         let (plot, size) = (self.scene.plot, self.size);
         let (hair, axis) =
             (Stroke::solid(self.look.color("grid"), 0.5), Stroke::solid(self.look.color("level"), 0.6));
@@ -227,7 +250,12 @@ impl Canvas<'_> {
         });
         self.scene.group("x-axis", "", |scene| {
             for (tick, x) in x_ticks.iter().zip(places) {
-                scene.text(text(x, plot.bottom + 1.3 * size, Anchor::Middle, &tick.label));
+                scene.text(if upwards {
+                    let name = text(x + 0.35 * size, plot.bottom + 0.4 * size, Anchor::End, &tick.label);
+                    Text { upwards, ..name }
+                } else {
+                    text(x, plot.bottom + 1.3 * size, Anchor::Middle, &tick.label)
+                });
             }
         });
         self.scene.group("y-axis", "", |scene| {
@@ -241,15 +269,15 @@ impl Canvas<'_> {
         });
     }
 
-    /// Writes the labels of the axes: below, and upwards at the left edge. Each is moved along its axis if it would
-    /// leave the page.
-    fn labels(&mut self, x_label: &[String], y_label: &[String]) {
+    /// Writes the labels of the axes: `below` the ticks' own, and upwards at the left edge. Each is moved along its axis
+    /// if it would leave the page.
+    fn labels(&mut self, x_label: &[String], y_label: &[String], below: f64) {
         let (plot, size, color) = (self.scene.plot, self.size, self.look.color("ink"));
         for (row, line) in x_label.iter().enumerate() {
             let half = self.font.width(line, size) / 2.0;
             let most = (self.scene.width - half - 0.3 * size).max(half);
             let x = ((plot.left + plot.right) / 2.0).clamp(half.min(most), most);
-            let y = plot.bottom + (1.3 + LINE * (row as f64 + 1.0)) * size;
+            let y = plot.bottom + below + (0.3 + LINE * (row as f64 + 1.0)) * size;
             let text = line.clone();
             self.scene.text(Text { x, y, anchor: Anchor::Middle, size, color, upwards: false, text });
         }

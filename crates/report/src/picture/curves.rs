@@ -28,7 +28,8 @@ pub(super) fn draw(swept: &SweptChart, title: &str, size: [f64; 2], look: &Look,
     let pixel = super::axes::font_size(size[0]) / 12.0;
     let (x, y) = scales(swept);
     let x = Axis {
-        wished: ticks(&swept.values),
+        wished: if swept.names.is_empty() { ticks(&swept.values) } else { named(swept) },
+        named: !swept.names.is_empty(),
         ..Axis::new(titled(&capitalized(&chart.x.label), &chart.x.unit), x)
     };
     let mut y = Axis::new(titled(&capitalized(&chart.y.label), &chart.y.unit), y);
@@ -114,6 +115,12 @@ fn scales(swept: &SweptChart) -> (Scale, Scale) {
         Scale::linear([if least < 0.0 { least - room } else { 0.0 }, most.max(0.0) + room])
     };
     (x, y)
+}
+
+/// Returns a tick for each name on the horizontal axis.
+fn named(swept: &SweptChart) -> Vec<Tick> {
+    let ticks = swept.values.iter().zip(&swept.names);
+    ticks.map(|(value, name)| Tick { value: *value, label: name.clone() }).collect()
 }
 
 /// Returns the ticks of a logarithmic axis with a foot: the powers of ten, the first of them with its sign.

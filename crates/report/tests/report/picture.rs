@@ -21,6 +21,11 @@ fn size(text: &str) -> PictureSize {
 
 fn swept(curves: Vec<Curve>, along: bool) -> CurveChart {
     let axis = |label: &str, unit: &str| Axis { label: label.into(), unit: unit.into() };
+    let mut curves = curves;
+    if !along {
+        let points = curves.iter_mut().flat_map(|curve| &mut curve.points);
+        points.for_each(|point| point.at = None);
+    }
     let along = along.then(|| "limit of the queue".to_owned());
     CurveChart {
         x: axis("buffer", "packets"),
@@ -36,6 +41,23 @@ fn curve(name: &str, points: &[(f64, f64, Option<f64>)]) -> Curve {
         CurvePoint { x: *x, at, y: *y, half_width: *half_width, extent: None }
     };
     Curve { name: name.into(), points: points.iter().map(point).collect() }
+}
+
+/// Makes a chart whose horizontal axis has names: those of queues, then longer ones.
+fn against_names(names: usize, curves: usize) -> CurveChart {
+    let queues = ["drop-tail", "codel", "pie", "dualpi2", "fq-codel", "fq-pie", "cake"];
+    let points: Vec<(f64, f64, Option<f64>)> =
+        (1..=names).map(|place| (place as f64, 10.0 + 7.0 * place as f64, Some(2.0))).collect();
+    let curve = |number: usize| {
+        let mut curve = curve(&format!("curve {number}"), &points);
+        for (index, point) in curve.points.iter_mut().enumerate() {
+            let long = || format!("a longer name, {HOSTILE} {index}");
+            point.at = Some(queues.get(index).map_or_else(long, |name| (*name).to_owned()));
+        }
+        curve
+    };
+    let x = Axis { label: "queue".into(), unit: String::new() };
+    CurveChart { along: None, x, ..swept((0..curves).map(curve).collect(), true) }
 }
 
 fn map(columns: usize, rows: usize, middle: bool) -> HeatMap {
@@ -80,6 +102,9 @@ fn every_kind() -> Vec<Picture> {
             swept(vec![curve("", &points)], false),
             swept(many, true),
             swept(vec![curve("", &points[..1])], false),
+            against_names(3, 2),
+            against_names(7, 1),
+            against_names(40, 5),
         ],
         vec![map(3, 2, true), map(40, 30, false), map(1, 1, false)],
     );
@@ -199,6 +224,27 @@ fn a_curve_over_a_swept_key_has_the_places_of_its_data_on_linear_and_logarithmic
         assert_eq!(ends.len(), 2 * 3 * 4);
         let [low, high] = [ends[1], ends[3]].map(|place| Seen::at(&up, place, false));
         assert!((low - 18.0).abs() < 0.05 && (high - 22.0).abs() < 0.05, "{low} {high}");
+    }
+}
+
+#[test]
+fn names_on_the_horizontal_axis_are_all_there_and_go_upwards_where_they_have_no_room() {
+    for (width, upwards) in [("180x90mm", false), ("60x45mm", true)] {
+        let pictures = figure(vec![against_names(7, 1)], Vec::new());
+        let svg = pictures[0].draw(size(width)).svg();
+        let document = Document::parse(&svg).unwrap();
+        let seen = Seen::new(&document);
+        let [across, up] = seen.ticks();
+        let names: Vec<&str> = across.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["drop-tail", "codel", "pie", "dualpi2", "fq-codel", "fq-pie", "cake"]);
+        let texts = seen.texts();
+        let (_, [left, top, right, bottom]) = texts.iter().find(|(words, _)| words == "drop-tail").unwrap();
+        assert_eq!(bottom - top > right - left, upwards, "{width}");
+        // Each point stands over its name.
+        for (index, (x, y)) in seen.line("curve", "curve 0").into_iter().enumerate() {
+            assert!((x - across[index].0).abs() < 0.02, "{x} {:?}", across[index]);
+            assert!((Seen::at(&up, y, false) - (17.0 + 7.0 * index as f64)).abs() < 0.1);
+        }
     }
 }
 

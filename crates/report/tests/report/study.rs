@@ -32,7 +32,11 @@ fn an_experiments_page_is_about_its_cases_or_its_figure() {
     let against = page(&format!("{SCENARIO}[figure]\nx = 'queueing_delay_s.mean'\ny = ['utilization']\n"));
     assert!(against.contains("against mean queueing delay; each point a value of buffer"));
     assert!(against.contains("<tr><th scope=\"row\">30 packets</th><td data-value="));
-    for page in [&cases, &figure, &against] {
+    let named = SCENARIO.replace("[sweep]", "[sweep]\n'flow.0.control' = ['reno', 'cubic']");
+    let named = page(&format!("{named}[figure]\nx = 'flow.0.control'\ny = ['utilization']\n"));
+    assert!(named.contains("<tr><th scope=\"row\">cubic</th><td data-value="));
+    assert!(named.contains("\"names\":[\"reno\",\"cubic\"]"));
+    for page in [&cases, &figure, &against, &named] {
         assert!(page.contains("a title of its own") && page.contains("tightlink compare t.toml"));
     }
     assert!(cases.contains("limit = 30 packets") && !cases.contains("2 points simulated"));

@@ -111,11 +111,12 @@ impl Reference {
         }
         for (key, chart) in keys.iter().zip(&mut curves.charts) {
             let (_, factor) = quantity(key);
+            let are_names = chart.has_names();
             for point in &points {
                 let rows = self.rows.iter().filter(|row| row.point == **point).flat_map(|row| &row.values);
                 let values = rows.filter(|(of, _)| of == key).map(|(_, value)| value * factor);
                 if let Some(found) = median(values.collect()) {
-                    place(&mut chart.curves, spec, point, self.name.clone(), found);
+                    place(&mut chart.curves, spec, are_names, point, self.name.clone(), &found);
                 }
             }
             chart.curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.x.total_cmp(&b.x)));

@@ -10,7 +10,7 @@ pub(super) const AIRTIME: &str =
     "Linux, the airtime limits that \"fq-codel, airtime limits\" has (its default)";
 
 /// A system, and the manual that has the form of its line. docs/guide/size.md has the same table.
-pub(super) const SOURCES: [(&str, &str); 26] = [
+pub(super) const SOURCES: [(&str, &str); 27] = [
     ("Linux", "tc-bfifo(8) and tc-pfifo(8), iproute2 6.1"),
     ("Linux, in packets", "tc-pfifo(8), iproute2 6.1"),
     ("Linux, shaped", "tc-tbf(8), iproute2 6.1"),
@@ -43,6 +43,10 @@ pub(super) const SOURCES: [(&str, &str); 26] = [
         "RouterOS 7, help.mikrotik.com, Queues; names as in terraform-provider-routeros 1b16e50a",
     ),
     ("Junos", "juniper.net, buffer-size (Schedulers), Junos OS 13.1"),
+    (
+        "Arista EOS",
+        "openconfig-qos-mem-mgmt.yang and pathreport.csv of EOS 4.36.1F (github.com/aristanetworks/yang)",
+    ),
     ("IOS", "Cisco IOS in a Nutshell, 2nd edition, queue-limit (policy-map class)"),
     ("IOS XR", "Modular QoS Command Reference for the Cisco CRS Router, Release 4.0, queue-limit"),
     ("Nokia SR OS", "nokia-conf-qos.yang of SR OS 26.3, sap-egress queue (github.com/nokia/7x50_YangModels)"),
@@ -52,6 +56,8 @@ pub(super) const SOURCES: [(&str, &str); 26] = [
 const TC: RangeInclusive<u64> = 0..=4_294_967_295;
 /// Microseconds of a buffer in Junos. Some interface cards of the M Series take less, and those with large buffers more.
 const JUNOS: RangeInclusive<u64> = 1..=200_000;
+/// Microseconds of a queue's part of the shared buffer in EOS.
+const EOS: RangeInclusive<u64> = 0..=4_294_967_295;
 /// Bytes of a queue in IOS XR.
 const IOS_XR: RangeInclusive<u64> = 1..=4_294_967_295;
 /// Bytes of a queue in SR OS.
@@ -75,6 +81,11 @@ pub(super) fn routers(packets: u64, bytes: u64, micros: Option<u64>) -> Vec<Line
                 .unwrap_or_default(),
         )
     }));
+    lines.extend(micros.map(|micros| {
+        let says =
+            "OpenConfig by gNMI, in us of the queue's guaranteed share of the rate; EOS 4.35.2F or later";
+        line("Arista EOS", arista(micros), with_range(says.into(), beyond(micros, &EOS, "us", "EOS takes")))
+    }));
     // The lines of Cisco are for class-default, because any other class needs a bandwidth or a shape before it accepts
     // a queue-limit.
     let cisco = |unit: &str| format!("policy-map POLICY\n class class-default\n  queue-limit {unit}");
@@ -92,6 +103,21 @@ pub(super) fn routers(packets: u64, bytes: u64, micros: Option<u64>) -> Vec<Line
     ));
     lines.push(mikrotik("MikroTik", "pfifo", &format!(" pfifo-limit={packets}"), "of whatever length"));
     lines
+}
+
+/// Returns the configuration of EOS for a queue's limit. EOS takes it in time only, and by gNMI only.
+fn arista(micros: u64) -> String {
+    format!(
+        r#"{{"openconfig-qos:qos": {{
+ "queues": {{"queue": [{{"name": "QUEUE", "config": {{"name": "QUEUE"}}}}]}},
+ "buffer-allocation-profiles": {{"buffer-allocation-profile": [
+  {{"name": "tightlink", "config": {{"name": "tightlink"}}, "queues": {{"queue": [
+   {{"name": "QUEUE", "config": {{"name": "QUEUE", "use-shared-buffer": true,
+    "shared-buffer-limit-type": "STATIC", "static-shared-buffer-limit-temporal": {micros}}}}}]}}}}]}},
+ "interfaces": {{"interface": [
+  {{"interface-id": "INTERFACE", "config": {{"interface-id": "INTERFACE"}},
+   "output": {{"config": {{"buffer-allocation-profile": "tightlink"}}}}}}]}}}}}}"#
+    )
 }
 
 /// Returns the line of a queue type of RouterOS, and its use at an interface.
