@@ -285,6 +285,53 @@ def test_a_word_for_a_number_of_flows_is_refused():
     assert "rate" in fault(caught).key and fault(caught).accepted
 
 
+def write_trace(file: Path) -> Path:
+    """A trace of 4 s: for 2 s an opportunity every 4 ms, which are 3 Mbit/s, and for 2 s one every 20 ms."""
+    times = [*range(0, 2000, 4), *range(2000, 4001, 20)]
+    file.write_text("".join(f"{at}\n" for at in times))
+    return file
+
+
+def test_a_trace_is_sized_as_the_command_does_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = write_trace(tmp_path / "lte.down")
+    program = os.environ["TIGHTLINK_PROGRAM"]
+    asked = ["--rtt", "40ms", "--flows", "2", "--queue", "drop-tail", "--control", "cubic", "--packet", "1000B"]
+    words = [program, "size", "--trace", "lte.down", *asked, "--target-utilization", "95%", "--json", "--out", "none"]
+    by_command = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    wished = {"rtt": "40ms", "flows": 2, "queue": "drop-tail", "control": "cubic", "packet": "1000B"}
+    sizing = tl.size(trace="lte.down", target_utilization="95%", **wished)
+    assert dict(sizing) == by_command
+    # 500 opportunities and 101 more, of which each carries a packet of 1500 bytes.
+    assert sizing["asked"]["rate_bps"] == 601 * 1500 * 8 / 4 and sizing["preferred"]["queue"]
+    assert "lte.down" in sizing.report()
+    # A file elsewhere, by its path.
+    monkeypatch.chdir(ROOT)
+    elsewhere = tl.size(trace=trace, target_utilization="95%", **wished)
+    assert elsewhere["recommended"] == sizing["recommended"]
+
+
+def test_a_trace_that_cannot_be_sized_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_trace(tmp_path / "lte.down")
+    (tmp_path / "back.down").write_text("5\n3\n")
+    for key, found, arguments in [
+        ("trace", "none.down: No such file", {"trace": "none.down"}),
+        ("trace", "3 after 5: the time goes back", {"trace": "back.down"}),
+        ("trace", "a rate as well", {"trace": "lte.down", "rate": "1Mbit/s"}),
+        ("rate", "neither a rate nor a trace", {}),
+        ("engine", "theory describes links that stay as they are", {"trace": "lte.down", "engine": "model"}),
+        ("max_delay", "0s", {"trace": "lte.down", "max_delay": "0s"}),
+    ]:
+        with pytest.raises(tl.ScenarioError) as caught:
+            tl.size(**arguments)
+        assert fault(caught).key == key and found in fault(caught).found and fault(caught).accepted, arguments
+        assert "--" not in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])]), arguments
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.size(rate="lte.down")
+    assert fault(caught).key == "rate" and fault(caught).help == 'write trace="lte.down"'
+
+
 def test_a_store_that_cannot_be_written_is_named(first, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(tl.MachineError) as caught:

@@ -40,8 +40,9 @@ class Sizing(Mapping[str, Any]):
 
 
 def size(
-    rate: Any,
+    rate: Any = None,
     *,
+    trace: str | PathLike[str] | None = None,
     rtt: Any = None,
     flows: Any = None,
     place: str = "edge",
@@ -60,11 +61,15 @@ def size(
 
     The arguments are the options of `tightlink size`, with their defaults. `engine="model"` asks theory alone, as
     `--quick` does. With `store`, finished simulations are kept there, and reused.
+
+    In place of `rate`, `trace` names a file with the rate over time: a trace of mahimahi, or CSV. Only simulation
+    answers then, and `preferred` compares the recommended limit with a policy.
     """
     with reported(progress) as call:
         return Sizing(
             _native.size(
                 rate,
+                trace=trace,
                 rtt=rtt,
                 flows=flows,
                 place=place,

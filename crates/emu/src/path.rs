@@ -152,6 +152,7 @@ impl Path {
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
+            epoch,
             wakes: driver::WakeUpDelay::default(),
         };
         let failure = Arc::new(OnceLock::new());

@@ -393,8 +393,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// Moves packets from the queue over the wire to the line until the wire is busy beyond `now`.
-    fn advance(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) {
+    /// Moves packets from the queue over the wire to the line until the wire is busy beyond `now`. They come out of
+    /// [`poll`](Link::poll) later.
+    pub fn advance(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
         let Self { meter, sources, .. } = self;
         while let Some(due) = queued.due().filter(|due| *due <= now) {

@@ -226,8 +226,12 @@ impl Meter {
         let (rate, (taken, offered)) = (server.mean_rate(), server.used(now));
         let time = |bytes: f64| Span::from_secs_f64(bytes * 8.0 / rate.as_bps_f64());
         let busy = time(taken);
-        let changing =
-            Some(Changing { offered: Bytes::new(offered as u64), possible: time(offered), drains });
+        let changing = Some(Changing {
+            offered: Bytes::new(offered as u64),
+            used: Bytes::new(taken as u64),
+            possible: time(offered),
+            drains,
+        });
         let (drops, arrivals) = (self.total_drops, self.total_arrivals);
         LinkState { backlog, drops, arrivals, busy, rate, changing, shaped: None }
     }
@@ -357,6 +361,8 @@ pub struct LinkState {
 pub struct Changing {
     /// The bytes that could have left since the start of measurement.
     pub offered: Bytes,
+    /// The part of these bytes that was used by packets that have left.
+    pub used: Bytes,
     /// The time for which the link could have been sending, counted as [`LinkState::busy`] is.
     pub possible: Span,
     /// The time that it takes to send the backlog.

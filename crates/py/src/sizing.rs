@@ -9,7 +9,7 @@ use cli::{Engine, Error, Study};
 use lab::study::size::{PLACES, Question, from_theory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The answer about a buffer: a mapping with the keys of `tightlink size --json`.
@@ -71,13 +71,58 @@ impl Wishes<'_> {
     }
 }
 
+/// The capacity of the link in question.
+enum Capacity {
+    /// The same throughout.
+    Constant(Rate),
+    /// A file with the rate over time.
+    Trace(String),
+}
+
+impl Capacity {
+    /// Reads the one of both arguments that is given.
+    fn of(py: Python<'_>, rate: Option<&Bound<'_, PyAny>>, trace: Option<PathBuf>) -> PyResult<Self> {
+        let both = "rate=\"10Gbit/s\", or trace=\"lte.down\" with the rate over time";
+        match (rate, trace) {
+            (Some(rate), None) => {
+                let text = rate.str()?.to_string();
+                let rate = text.parse().map_err(|error: TextError| {
+                    let complaint = Complaint { place: "rate".to_owned(), ..error.complaint() };
+                    // A file in the place of a rate is meant for a trace.
+                    let is_file = Path::new(&text).is_file();
+                    wrong(
+                        py,
+                        if is_file { complaint.help(format!("write trace={text:?}")) } else { complaint },
+                    )
+                });
+                rate.map(Self::Constant)
+            }
+            (None, Some(trace)) => match trace.to_str() {
+                Some(trace) => Ok(Self::Trace(trace.to_owned())),
+                None => {
+                    let found = format!("{}: the name is not UTF-8", trace.display());
+                    Err(wrong(py, Complaint::new("trace", found).accepted("a file whose name is UTF-8")))
+                }
+            },
+            (Some(_), Some(_)) => {
+                Err(wrong(py, Complaint::new("trace", "a trace, and a rate as well").accepted(both)))
+            }
+            (None, None) => {
+                Err(wrong(py, Complaint::new("rate", "neither a rate nor a trace").accepted(both)))
+            }
+        }
+    }
+}
+
 /// Returns the buffer that a link needs, by theory ("model") or by simulation ("sim").
 #[pyfunction]
-#[pyo3(signature = (rate, *, rtt=None, flows=None, place="edge", control=None, packet=None, queue=None,
-    target_utilization=None, max_delay=None, max_loss=None, engine="sim", seed=None, store=None, progress=None))]
+#[pyo3(signature = (rate=None, *, trace=None, rtt=None, flows=None, place="edge", control=None, packet=None,
+    queue=None, target_utilization=None, max_delay=None, max_loss=None, engine="sim", seed=None, store=None,
+    progress=None))]
 pub(crate) fn size(
     py: Python<'_>,
-    rate: &Bound<'_, PyAny>,
+    rate: Option<&Bound<'_, PyAny>>,
+    trace: Option<PathBuf>,
     rtt: Option<&Bound<'_, PyAny>>,
     flows: Option<&Bound<'_, PyAny>>,
     place: &str,
@@ -92,17 +137,22 @@ pub(crate) fn size(
     store: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Sizing> {
-    let rate: Rate = read(py, "rate", Some(rate))?.unwrap_or_default();
+    let link = Capacity::of(py, rate, trace)?;
     let usual = PLACES.iter().find(|(name, _)| *name == place).ok_or_else(|| {
         let places = PLACES.map(|(name, _)| format!("\"{name}\"")).join(", ");
         wrong(py, Complaint::new("place", format!("unknown place \"{place}\"")).accepted(places))
     })?;
+    let rate = if let Capacity::Constant(rate) = link { rate } else { Rate::ZERO };
     let mut question = Question { flows: read(py, "flows", flows)?.unwrap_or(usual.1), ..Question::of(rate) };
     question.rtt = read(py, "rtt", rtt)?.unwrap_or(question.rtt);
     question.mix = read(py, "control", control)?.unwrap_or(question.mix);
     question.packet = read::<Bytes>(py, "packet", packet)?.unwrap_or(question.packet);
     question.queue = queue.unwrap_or(question.queue);
     Wishes { target_utilization, max_delay, max_loss }.set(py, &mut question)?;
+    if let Capacity::Trace(trace) = &link {
+        question =
+            Question::of_trace(trace, question).map_err(|complaint| wrong(py, of_argument(complaint)))?;
+    }
     let mut study = Study::of(question, PathBuf::new());
     study.seed = seed.unwrap_or(study.seed);
     answer(py, Study { folder: store, ..study }, engine, progress, |error| crate::errors::raised(py, error))
@@ -131,11 +181,7 @@ fn answer(
     raises: impl Fn(Error) -> PyErr,
 ) -> PyResult<Sizing> {
     let engine = known_engine(py, engine)?;
-    study.check(engine).map_err(|complaint| {
-        // The library's complaint names an option of the command, which becomes the name of the argument here.
-        let place = complaint.place.strip_prefix("--").map(|option| option.replace('-', "_"));
-        wrong(py, Complaint { place: place.unwrap_or(complaint.place), ..complaint })
-    })?;
+    study.check(engine).map_err(|complaint| wrong(py, of_argument(complaint)))?;
     let sizing = match engine {
         Engine::Model => py.detach(|| from_theory(&study.question)),
         Engine::Sim => attend(py, progress.as_ref(), |watch| study.simulate(watch))?
@@ -151,6 +197,16 @@ fn answer(
     };
     let data = loaded(py, &serde_json::to_string(&sizing))?.cast_into::<PyDict>()?.unbind();
     Ok(Sizing { sizing, data })
+}
+
+/// Returns a complaint that the library worded for the command, with the argument in place of the option.
+fn of_argument(complaint: Complaint) -> Complaint {
+    if complaint.place.contains("--engine") {
+        let complaint = Complaint { place: "engine".to_owned(), help: None, ..complaint };
+        return complaint.accepted("\"sim\"").help("leave out engine: simulation answers");
+    }
+    let place = complaint.place.strip_prefix("--").map(|option| option.replace('-', "_"));
+    Complaint { place: place.unwrap_or(complaint.place), ..complaint }
 }
 
 /// Reads an argument as the command reads its option; a number counts as its text.

@@ -17,6 +17,7 @@ fn main() -> std::io::Result<()> {
         hosts: lab::run::record::Hosts::default(),
         code: 0,
         measured_s: 20.0,
+        began_unix_s: 0.0,
         to_far: way(0.03, |_| 0.0004),
         from_far: Some(way(0.92, |at| 0.12 * (at / 4.0).fract())),
         packets_back: 8000,
@@ -37,6 +38,7 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> DirectionReport {
     let mean = delay_s.iter().sum::<f64>() / 1000.0;
     DirectionReport {
         cross: Vec::new(),
+        seconds: Vec::new(),
         rate_bps: busy * CAPACITY,
         utilization: busy,
         packets: packets as u64,

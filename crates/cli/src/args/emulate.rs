@@ -5,13 +5,16 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use lab::run::captured::CapturedEnds;
 use lab::run::resolve::is_policy;
+use lab::study::size::Ends;
+use scenario::Spread;
+use scenario::spec::Outage;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use units::{Bytes, Fraction, Rate, Span};
+use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// The options that only a link without a scenario has.
-const OWN: [&str; 9] =
-    ["rate", "rate_back", "delay", "queue", "shaper", "shaper_queue", "loss", "cross", "mtu"];
+const OWN: [&str; 10] =
+    ["rate", "rate_back", "delay", "queue", "shaper", "shaper_queue", "loss", "outage", "cross", "mtu"];
 
 /// The ends of an emulated path at which packets are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,6 +86,11 @@ pub(crate) struct EmulateOptions {
     /// Share of packets lost at random, in each direction, e.g. 0.1%
     #[arg(long, default_value = "0%", allow_hyphen_values = true)]
     pub(crate) loss: Fraction,
+    /// Outages, in which nothing leaves the link, in each direction: their length and period, e.g. "80ms, every=15s".
+    /// Lengths may be drawn from a range, and the first may come at another time than the others: "20ms..120ms,
+    /// every=15s, first=12s"
+    #[arg(long, value_name = "OUTAGE", allow_hyphen_values = true, conflicts_with = "rate_back")]
+    pub(crate) outage: Option<OutageChoice>,
     /// Unresponsive cross traffic through the queue of CMD's data (constant rate, 1500-byte packets), e.g. 20Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) cross: Option<Rate>,
@@ -252,6 +260,47 @@ impl FromStr for ShaperChoice {
             Ok(false) => Err("nothing would pass; write a share such as 95%, or a rate".into()),
             Err(error) => Err(format!("{error}; or a share of the link's rate such as 95%")),
         }
+    }
+}
+
+/// Outages as typed in one word: "80ms, every=15s", or "20ms..120ms, every=15s, first=12s".
+#[derive(Clone, Debug)]
+pub(crate) struct OutageChoice(pub(crate) Box<Outage>);
+
+impl FromStr for OutageChoice {
+    type Err = Complaint;
+
+    fn from_str(text: &str) -> Result<Self, Complaint> {
+        const ACCEPTED: &str = "a length and a period, such as \"80ms, every=15s\" or \
+                                \"20ms..120ms, every=15s, first=12s\"";
+        let wrong = |found: String| Complaint::new("", found).accepted(ACCEPTED);
+        let (mut length, mut every, mut first) = (None, None, None);
+        for part in text.split(',').map(str::trim) {
+            let (key, value) = part.split_once('=').unwrap_or(("length", part));
+            let (key, value) = (key.trim(), value.trim());
+            let place = match key {
+                "length" => &mut length,
+                "every" => &mut every,
+                "first" => &mut first,
+                _ => return Err(wrong(format!("an unknown key, \"{key}\""))),
+            };
+            let times: Ends<Span> =
+                value.parse().map_err(|complaint: Complaint| complaint.accepted(ACCEPTED))?;
+            if key != "length" && !times.is_one() {
+                return Err(wrong(format!("a range, where {key} is one time: \"{value}\"")));
+            }
+            if place.replace(times).is_some() {
+                return Err(wrong(format!("two values of {key}")));
+            }
+        }
+        let Some(length) = length else { return Err(wrong("no length".into())) };
+        let Some(every) = every.map(|every| every.least) else { return Err(wrong("no period".into())) };
+        let first = first.map_or(every, |first| first.least);
+        let length = match length.is_one() {
+            true => Spread::All(length.least),
+            false => Spread::Uniform(length.least, length.most),
+        };
+        Ok(Self(Box::new(Outage { every, length, first })))
     }
 }
 

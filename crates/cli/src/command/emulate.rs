@@ -14,7 +14,7 @@ use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
 use lab::run::captured::CapturedEnds;
-use lab::run::emulated::{Control, EVERY, Emulated, PacketFile, path, uncopied, unwritable_capture};
+use lab::run::emulated::{Control, EVERY, Emulated, PacketFile, SECOND, path, uncopied, unwritable_capture};
 use lab::run::resolve::resolve_document;
 use lab::study::experiment::ExperimentError;
 use scenario::Faults;
@@ -34,15 +34,20 @@ const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "fish", "ksh"];
 
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     check_terminal(&options)?;
-    let document = match &options.file {
-        Some(file) => source::document(file, &options.changes)?,
+    let (document, resolved) = match &options.file {
+        Some(file) => {
+            let document = source::document(file, &options.changes)?;
+            let resolved = resolve_document(&document)?;
+            (document, resolved)
+        }
         None => link::document(&options)?,
     };
-    let resolved = resolve_document(&document)?;
     let path = path(&resolved, options.one_way)
         .map_err(|misfit| Faults::from(document.complain(misfit.complaint)))?;
     let drawn = options.report.is_some() || options.pictures.are_wanted();
-    let path = emu::PathConfig { sample_every: drawn.then_some(EVERY), ..path };
+    // The shorter interval has a sample at the end of each second, too.
+    let counted = (options.json && resolved.changes()).then_some(SECOND);
+    let path = emu::PathConfig { sample_every: drawn.then_some(EVERY).or(counted), ..path };
     path.check()?;
     if let Some(file) = &options.report {
         try_replace(file).map_err(|error| unwritable(file, &error))?;

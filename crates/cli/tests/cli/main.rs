@@ -11,6 +11,7 @@ mod diagnose;
 mod docs;
 mod elsewhere;
 mod emulate;
+mod emulate_changing;
 mod emulate_hosts;
 mod enter;
 mod environment;

@@ -88,6 +88,9 @@ fn what_cannot_be_asked_of_a_trace_is_said() {
     refused(&["--trace", "none.down"], &["--trace: none.down: No such file"]);
     fs::write(place.path().join("back.down"), "5\n3\n").unwrap();
     refused(&["--trace", "back.down"], &["--trace: back.down", "3 after 5: the time goes back"]);
+    let once =
+        ["--trace: /dev/null: a pipe or a device, which gives its content once", "save it to a file first"];
+    refused(&["--trace", "/dev/null"], &once);
     refused(&["--trace", "lte.down", "--rate", "1Mbit/s"], &["cannot be used with"]);
     refused(&["--rate", "lte.down"], &["--rate", "help: write --trace lte.down"]);
     refused(

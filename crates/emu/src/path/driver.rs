@@ -59,6 +59,8 @@ pub(super) struct Driver {
     pub(super) traffic: Vec<(String, TrafficConfig)>,
     pub(super) seed: u64,
     pub(super) schedule: Schedule,
+    /// The path's time zero, counted from 1970.
+    pub(super) epoch: Time,
     pub(super) wakes: WakeUpDelay,
 }
 
@@ -178,8 +180,9 @@ impl Driver {
             watch.next = now + watch.every;
         }
         schedule.samples = Default::default();
-        let back = self.reverse.lane().map(|lane| lane.state(now));
-        schedule.before = [Some(self.forward.state(now)), back]
+        let pool = &mut self.store.pool;
+        let back = self.reverse.lane().map(|lane| lane.state(now, pool));
+        schedule.before = [Some(self.forward.state(now, pool)), back]
             .map(|state| state.map_or((0, 0), |state| (state.drops, state.arrivals)));
         self.clock.instant(self.path_time.begin(now))
     }
@@ -219,9 +222,9 @@ impl Driver {
     }
 
     fn sample(&mut self, at: Time) -> PathSample {
-        let Self { forward, reverse, schedule, .. } = self;
-        let of = |lane: &mut Lane, direction: usize| {
-            let (state, (drops, arrivals)) = (lane.state(at), schedule.before[direction]);
+        let Self { forward, reverse, schedule, store, .. } = self;
+        let mut of = |lane: &mut Lane, direction: usize| {
+            let (state, (drops, arrivals)) = (lane.state(at, &mut store.pool), schedule.before[direction]);
             LinkSample {
                 at: Time::ZERO + at.since(schedule.origin),
                 backlog: state.backlog,
@@ -322,6 +325,7 @@ impl Driver {
 
     fn report(mut self, started: Time, end: Time, notes: Vec<String>) -> PathReport {
         let measured = self.schedule.ended.take().map_or_else(|| self.measured(end), |ended| *ended);
+        let began = self.epoch + self.schedule.origin.since(Time::ZERO);
         let [samples, back_samples] = self.schedule.samples;
         let mut notes = notes;
         if measured.stopped > Span::ZERO {
@@ -332,6 +336,7 @@ impl Driver {
             ));
         }
         PathReport {
+            began,
             samples,
             back_samples,
             refused: self.store.refused,
@@ -347,14 +352,15 @@ impl Driver {
         self.path_time.note_stops(stops::ended());
         let (reverse, reverse_packets) = match &mut self.reverse {
             Direction::Limited(lane) => {
-                let report = lane.report(end);
+                let report = lane.report(end, &mut self.store.pool);
                 let packets = report.conservation.arrived;
                 (Some(report), packets)
             }
             Direction::Free(line) => (None, line.packets),
         };
         PathReport {
-            link: self.forward.report(end),
+            began: Time::ZERO,
+            link: self.forward.report(end, &mut self.store.pool),
             reverse,
             samples: Vec::new(),
             back_samples: Vec::new(),

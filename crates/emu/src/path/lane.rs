@@ -345,13 +345,17 @@ impl Lane {
         self.flows.clear();
     }
 
-    /// Returns the link's state at `now`.
-    pub(super) fn state(&mut self, now: Time) -> link::LinkState {
-        self.link.state(now)
+    /// Returns the link's state at `now`. Packets that leave by then have left, although they are delivered later.
+    pub(super) fn state(&mut self, now: Time, pool: &mut Pool) -> link::LinkState {
+        let Self { link, flows, in_flight, .. } = self;
+        link.advance(now, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
+        flows.group_drops(now, || link.state(now).queueing_delay());
+        link.state(now)
     }
 
     /// Returns the link's report up to `end`.
-    pub(super) fn report(&mut self, end: Time) -> link::LinkReport {
+    pub(super) fn report(&mut self, end: Time, pool: &mut Pool) -> link::LinkReport {
+        self.state(end, pool);
         self.link.report(end)
     }
 }

@@ -61,6 +61,8 @@ impl Lateness {
 /// The report of a path.
 #[derive(Clone, Debug)]
 pub struct PathReport {
+    /// The time of [`Path::begin`](crate::Path::begin), counted from 1970. A capture has the same clock.
+    pub began: Time,
     /// The tight link, cross traffic included, over the measured interval.
     pub link: LinkReport,
     /// The link back, of a path that has one.

@@ -1,6 +1,7 @@
 //! The path as programs meet it: its rate, its delay, its queue. Needs root.
 
 mod endpoints;
+mod trace;
 
 use endpoints::{alone, bulk, echo, echo_from, settled};
 use link::traffic::{Pattern, Source, TrafficConfig};

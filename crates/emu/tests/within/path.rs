@@ -171,6 +171,7 @@ mod report {
             ..link.report(Time::ZERO)
         };
         PathReport {
+            began: Time::ZERO,
             link,
             reverse: None,
             samples: Vec::new(),

@@ -5,9 +5,11 @@
 
 mod packets;
 mod readings;
+mod seconds;
 
 pub use packets::{PacketFile, uncopied, unwritable_capture};
 pub use readings::{PathReading, PathReadings, WayReading};
+pub use seconds::{OfferedSecond, SECOND};
 
 use super::engine::{Misfit, live, no_cell, no_hosts};
 use super::record::{DelayStatistics, Engine, Hosts, ShaperSummary};
@@ -107,6 +109,8 @@ pub struct Emulated {
     pub code: u8,
     /// The time for which the program ran.
     pub measured_s: f64,
+    /// The start of the program, which is also that of a rate over time, in seconds since 1970 by the clock of a capture.
+    pub began_unix_s: f64,
     /// The congestion control of connections whose programs chose none.
     pub control: String,
     /// True if the user asked for that control; otherwise it is the machine's default.
@@ -177,6 +181,9 @@ pub struct DirectionReport {
     /// The packets of each source of cross traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossTraffic>,
+    /// The seconds of a link whose rate changes, with the bytes offered and used, where they were sampled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seconds: Vec<OfferedSecond>,
     /// The link and its queue against time, where they were sampled.
     #[serde(skip)]
     pub queue: QueueSeries,
@@ -269,18 +276,21 @@ impl Emulated {
         Self {
             code,
             measured_s: report.link.measured.as_secs_f64(),
+            began_unix_s: report.began.as_secs_f64(),
             control: control.name,
             control_asked: control.asked,
             to_far: DirectionReport::of(
                 &report.link,
                 &path.traffic,
                 QueueSeries::of(&report.samples, path.link.rate, path.limit, path.mtu),
+                &report.samples,
             ),
             from_far: report.reverse.as_ref().zip(path.back.as_ref()).map(|(link, back)| {
                 DirectionReport::of(
                     link,
                     &[],
                     QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu),
+                    &report.back_samples,
                 )
             }),
             packets_back: report.reverse_packets,
@@ -365,7 +375,12 @@ impl fmt::Display for Fate {
 }
 
 impl DirectionReport {
-    fn of(link: &LinkReport, traffic: &[(String, TrafficConfig)], queue: QueueSeries) -> Self {
+    fn of(
+        link: &LinkReport,
+        traffic: &[(String, TrafficConfig)],
+        queue: QueueSeries,
+        samples: &[LinkSample],
+    ) -> Self {
         let rate = |bytes: Bytes| bytes.bits_f64() / link.measured.as_secs_f64().max(1e-9);
         let sources = link.sources.as_ref();
         let cross = sources.iter().flat_map(|sources| sources.cross.iter().zip(traffic));
@@ -391,6 +406,7 @@ impl DirectionReport {
             classic_delay_s: link.classes.as_ref().and_then(|c| DelayStatistics::of_queue(&c.classic)),
             shaper: ShaperSummary::of(link),
             cross: cross.collect(),
+            seconds: seconds::seconds(samples),
             queue,
         }
     }

@@ -19,6 +19,7 @@ fn way(t_s: Vec<f64>) -> DirectionReport {
         shaper: None,
         classic_delay_s: None,
         cross: Vec::new(),
+        seconds: Vec::new(),
         queue: QueueSeries {
             capacity_bps: 5e6,
             full_s: 1.0,
@@ -35,6 +36,7 @@ fn emulated(t_s: Vec<f64>, from_far: Option<DirectionReport>) -> Emulated {
     Emulated {
         code: 7,
         measured_s: 12.5,
+        began_unix_s: 0.0,
         control: "cubic".into(),
         control_asked: true,
         to_far: way(t_s),

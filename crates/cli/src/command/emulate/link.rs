@@ -4,8 +4,9 @@ use crate::args::{EmulateOptions, QueueChoice, RateChoice};
 use crate::problem::Problem;
 use crate::source;
 use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
-use lab::run::resolve::{RoomScale, resolve_document};
+use lab::run::resolve::{Resolved, RoomScale, resolve_document};
 use link::queue::DROP_TAIL;
+use scenario::spec::Outage;
 use scenario::{Document, Flow, Scenario};
 use units::{Bytes, Complaint, Rate, Span};
 
@@ -18,8 +19,9 @@ const BESIDE_POLICY: u64 = 1000;
 /// The size of the flow that the program replaces. With a size the scenario needs no duration, which nobody knows.
 const SIZE: Bytes = Bytes::new(1_000_000_000);
 
-/// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow.
-pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
+/// Returns the link as a scenario with one flow, which has the link's base RTT; the program replaces that flow. The
+/// scenario is resolved, too.
+pub(super) fn document(options: &EmulateOptions) -> Result<(Document, Resolved), Problem> {
     let Some(rate) = &options.rate else { unreachable!("--rate is required without a scenario") };
     let mtu = u16::try_from(options.mtu.get()).ok().filter(|mtu| *mtu >= 576);
     let Some(mtu) = mtu else {
@@ -29,19 +31,29 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     let rtt = options.delay * 2;
     let choice = options.queue.clone().unwrap_or_default();
     let kind = choice.kind.as_deref().unwrap_or(DROP_TAIL);
-    let room = |option: &str, rate: &RateChoice| room(&choice, kind, mean(option, rate)?, rtt, options.mtu);
+    // A pipe gives its content once. These links have it until the scenario is resolved.
+    let mut alone = Vec::new();
+    let mut room = |option: &str, key: &str, rate: &RateChoice| {
+        let link = by_itself(option, key, rate, options)?;
+        let room = room(&choice, kind, link.link.rate, rtt, options.mtu);
+        alone.push(link);
+        room
+    };
     let mut draft = Scenario::link(rate.clone(), options.delay)
         .title("A program behind a link")
         .of_link("loss", options.loss)
         .queue(kind)
-        .limit(room("--rate", rate)?)
+        .limit(room("--rate", "link.rate", rate)?)
         .flow(Flow::reno().rtt(rtt).size(SIZE).set("segment", Bytes::new(mtu.into())));
     if let Some(back) = &options.rate_back {
         draft = draft
             .of_link("reverse.rate", back.clone())
             .of_link("reverse.loss", options.loss)
             .of_link("reverse.queue.kind", kind)
-            .of_link("reverse.queue.limit", room("--rate-back", back)?);
+            .of_link("reverse.queue.limit", room("--rate-back", "link.reverse.rate", back)?);
+    }
+    if let Some(outage) = &options.outage {
+        draft = draft.of_link("outage", Outage::clone(&outage.0));
     }
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
         draft = draft.traffic("cbr", &[("name", &UNNAMED), ("rate", &cross)]);
@@ -58,7 +70,8 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
         shaper(&mut document, table, options)?;
     }
     source::change(&mut document, &options.changes)?;
-    Ok(document)
+    let resolved = resolve_document(&document)?;
+    Ok((document, resolved))
 }
 
 /// Writes the shaper of the link or direction `table`, if there is one.
@@ -74,17 +87,31 @@ fn shaper(document: &mut Document, table: &str, options: &EmulateOptions) -> Res
     Ok(())
 }
 
-/// Returns the mean of the rate of `option`, for the room of its queue.
-fn mean(option: &str, rate: &RateChoice) -> Result<Rate, Problem> {
-    if let RateChoice::Constant(rate) = rate {
-        return Ok(*rate);
+/// Resolves a link of the rate of `option` alone, with what `--set` changes of its key. The room of the link's queue
+/// needs its mean.
+fn by_itself(
+    option: &str,
+    key: &str,
+    rate: &RateChoice,
+    options: &EmulateOptions,
+) -> Result<Resolved, Problem> {
+    let mut alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno().size(SIZE));
+    if let Some(outage) = &options.outage {
+        alone = alone.of_link("outage", Outage::clone(&outage.0));
     }
-    let alone = Scenario::link(rate.clone(), Span::ZERO).limit("1 packets").flow(Flow::reno().size(SIZE));
-    let resolved = resolve_document(&alone.document()?).map_err(|faults| {
+    let (mut alone, mut place) = (alone.document()?, option);
+    for (changed, value) in options.changes.set.iter().filter_map(|change| change.split_once('=')) {
+        let part = changed.trim().strip_prefix(key).filter(|part| part.is_empty() || part.starts_with('.'));
+        if let Some(part) = part {
+            alone.set(&format!("link.rate{part}"), value.trim())?;
+            place = key;
+        }
+    }
+    resolve_document(&alone).map_err(|faults| {
         let complaint = faults.as_slice().first().map(|fault| fault.complaint.clone()).unwrap_or_default();
-        Problem::usage(Complaint { place: option.to_owned(), ..complaint })
-    })?;
-    Ok(resolved.link.rate)
+        let place = if complaint.place.starts_with("link.outage") { "--outage" } else { place };
+        Problem::usage(Complaint { place: place.to_owned(), ..complaint })
+    })
 }
 
 /// Returns the queue's limit in the form of a scenario; refuses one that is smaller than a packet. The default has room

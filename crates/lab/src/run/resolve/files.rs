@@ -2,7 +2,7 @@
 
 use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,8 @@ pub trait Files {
 pub struct Opened<'a> {
     /// Its bytes.
     pub content: Box<dyn Read + 'a>,
-    /// An identity of the content: two files with the same identity have the same content.
+    /// An identity of the content: two files with the same identity have the same content. A pipe has the content that
+    /// came first, as long as that is in use.
     pub identity: String,
     /// True if it may go on forever, such as a pipe or a device.
     pub is_endless: bool,
@@ -57,6 +58,12 @@ impl Folder {
 impl Files for Folder {
     fn open(&self, name: &str) -> io::Result<Opened<'_>> {
         let path = self.0.join(name);
+        if !fs::metadata(&path)?.is_file() {
+            // The link of a descriptor, such as /dev/fd/63, names its pipe.
+            let identity = format!("{path:?} {:?}, no file", fs::read_link(&path).ok());
+            let content = Box::new(Later { path, file: None });
+            return Ok(Opened { content, identity, is_endless: true });
+        }
         let file = File::open(&path)?;
         let about = file.metadata()?;
         let identity = format!("{path:?} {:?} {}", about.modified().ok(), about.len());
@@ -65,6 +72,23 @@ impl Files for Folder {
 
     fn shown(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
+    }
+}
+
+/// A pipe or a device, which is opened when it is read. Its content comes once, and opening a named pipe again would
+/// wait for another writer.
+struct Later {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Read for Later {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::open(&self.path)?),
+        };
+        file.read(into)
     }
 }
 

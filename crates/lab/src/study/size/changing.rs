@@ -16,6 +16,7 @@ use crate::study::task::Task;
 use link::changes::Capacity;
 use scenario::spec::OverTime;
 use scenario::{Faults, Flow, Scenario, Spread};
+use std::fs;
 use std::sync::Arc;
 use units::{Complaint, Rate, Span};
 
@@ -48,6 +49,11 @@ impl Question {
     /// # Errors
     /// The first fault of the file.
     pub fn of_trace(trace: &str, wishes: Self) -> Result<Self, Complaint> {
+        if fs::metadata(trace).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            let found = format!("{trace}: a pipe or a device, which gives its content once");
+            let accepted = "a file, because every simulation reads it";
+            return Err(Complaint::new("--trace", found).accepted(accepted).help("save it to a file first"));
+        }
         let probe = Scenario::link(rate(trace, None), Span::from_millis(1)).limit("1 packets");
         let probe = probe.flow(Flow::cubic()).duration(Span::from_secs(1)).document().expect(DRAFT);
         let resolved = Task::at(&Arc::new(probe), Vec::new())

@@ -6,9 +6,15 @@ use link::queue::{CodelParameters, DualPi2Parameters, PieParameters, Settings, S
 use units::Span;
 
 /// The limits that the disciplines have by default, packets (tc-fq_codel(8), tc-codel(8), tc-pie(8), tc-fq_pie(8),
-/// tc-dualpi2(8)).
-const DEFAULTS: [(&str, u64); 5] =
-    [("fq-codel", 10_240), ("codel", 1000), ("pie", 1000), ("fq-pie", 10_240), ("dualpi2", 10_000)];
+/// tc-dualpi2(8)). CAKE's is that without a bandwidth (net/sched/sch_cake.c of Linux).
+const DEFAULTS: [(&str, u64); 6] = [
+    ("fq-codel", 10_240),
+    ("codel", 1000),
+    ("pie", 1000),
+    ("fq-pie", 10_240),
+    ("dualpi2", 10_000),
+    ("cake", 10_240),
+];
 /// The parts of a second in which tc-pie(8) and tc-fq_pie(8) count gains, and the largest gain.
 const GAIN_PARTS: (f64, f64) = (16.0, 32.0);
 
