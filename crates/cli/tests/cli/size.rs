@@ -166,7 +166,8 @@ fn each_option_says_what_it_takes() {
     refused(&rate(&["--flows", "3", "--place", "edge"]), &["cannot be used with"]);
     refused(&rate(&["--place", "moon"]), &["edge, aggregation, core"]);
     refused(&rate(&["--control", "cubik"]), &["unknown control \"cubik\"", "did you mean \"cubic\"?"]);
-    refused(&rate(&["--control", "fixed"]), &["unknown control \"fixed\"", "accepted: reno"]);
+    refused(&rate(&["--control", "fixed"]), &["\"fixed\" needs a window", "accepted: reno", "size FILE"]);
+    refused(&rate(&["--control", "cubic:50%,dctcp:50%"]), &["\"dctcp\" needs a queue that marks", "prague"]);
     refused(&rate(&["--control", "cubic:80%,bbr:30%"]), &["110.0%", "shares that add to 100%"]);
     refused(&rate(&["--control", "cubic,bbr"]), &["\"cubic\" without a share"]);
     refused(&rate(&["--target-utilization", "100%"]), &["--target-utilization: 100%", "below 100%"]);

@@ -1,6 +1,8 @@
 //! Controls that answer the share of congestion marks, behind a queue that marks from a length on.
 
 use crate::common::{link, plan, run};
+use cc::RttScaling;
+use link::queue::PolicyConfig;
 use tightlink_sim::{EcnMode, FlowPlan, NoRecorder, Outcome, Plan, Topology};
 use units::{Span, Time};
 
@@ -70,6 +72,29 @@ fn prague_flows_share_a_short_queue() {
     assert_eq!(outcome.link.queue_drops, 0);
     let share = goodput(&outcome, 0) / (goodput(&outcome, 0) + goodput(&outcome, 1));
     assert!((share - 0.5).abs() < 0.1, "{share}");
+}
+
+/// Two flows with round trips of 5 and 20 ms behind DualPI2. With RTT scaling both act as if they had 25 ms, and have
+/// one rate. Without it their rates are as their windows per round trip.
+#[test]
+fn rtt_scaling_gives_flows_with_short_round_trips_one_rate() {
+    let ratio = |scaling: Option<RttScaling>| {
+        let mut plan = marking(40, 0.0, &[("prague", EcnMode::Accurate, 5), ("prague", EcnMode::Accurate, 20)], 90);
+        let link = &mut plan.topology.links_mut()[0];
+        link.queue = PolicyConfig::from("dualpi2");
+        for flow in &mut plan.flows {
+            flow.control.tuning.prague_rtt = scaling;
+        }
+        let outcome = run(plan);
+        assert!(outcome.link.utilization > 0.9, "{scaling:?}: {}", outcome.link.utilization);
+        goodput(&outcome, 0) / goodput(&outcome, 1)
+    };
+    let (scaled, by_rtt) = (ratio(Some(RttScaling::default())), ratio(None));
+    assert!((0.75..1.33).contains(&scaled), "{scaled}");
+    assert!((2.5..6.0).contains(&by_rtt), "{by_rtt}");
+    // Before the transition a flow is as one without scaling.
+    let late = ratio(Some(RttScaling { transition: u64::MAX, ..RttScaling::default() }));
+    assert_eq!(late, by_rtt);
 }
 
 /// Behind a queue that never marks, Prague is a paced Reno: a loss leaves half.
