@@ -94,6 +94,17 @@ impl Mix {
     }
 }
 
+/// Returns the options for numbers of flows such as `cubic=2,prague=2`, as help; `None` for any other text.
+fn from_counts(text: &str) -> Option<String> {
+    let part = |part: &str| {
+        let (name, count) = part.split_once('=')?;
+        Some((name.trim().to_owned(), count.trim().parse().ok().filter(|count: &u64| *count > 0)?))
+    };
+    let counts: Vec<(String, u64)> = text.split(',').map(part).collect::<Option<_>>()?;
+    let flows = counts.iter().try_fold(0u64, |sum, (_, count)| sum.checked_add(*count))?;
+    Some(format!("write --flows {flows} --control {}", Mix::counted(&counts)))
+}
+
 impl FromStr for Mix {
     type Err = Complaint;
 
@@ -112,8 +123,9 @@ impl FromStr for Mix {
                         .map_err(|error| Complaint::new(part, error.to_string()))?;
                     (name.trim(), share.get())
                 }
-                None if text.contains(',') => {
-                    return Err(Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted));
+                None if text.contains([',', '=']) => {
+                    let complaint = Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted);
+                    return Err(Complaint { help: from_counts(text), ..complaint });
                 }
                 None => (part.trim(), 1.0),
             };
