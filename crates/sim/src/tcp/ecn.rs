@@ -158,6 +158,9 @@ pub(super) struct Reaction {
     pub(super) scalable: bool,
     /// True if the control answers the share of marks.
     pub(super) by_share: bool,
+    /// Segments that the acknowledgement at hand reports as marked, if it delivers others without a mark, to a control
+    /// that answers the share of marks. The window does not grow by them.
+    pub(super) marked_part: u64,
     /// The counters of the last acknowledgement: ACE, and bytes.
     known: (u8, u64),
     /// The number of SACK blocks that leave room for the option.
@@ -175,6 +178,7 @@ impl Reaction {
             accurate: mode == EcnMode::Accurate,
             scalable: wants.scalable,
             by_share: wants.marks,
+            marked_part: 0,
             known: (FIRST_COUNT, 0),
             most_blocks,
         })

@@ -63,6 +63,25 @@ fn echoes_that_change_cross_the_way_back() {
     }
 }
 
+/// An acknowledgement of several segments may report marks of some. The window grows by the others, so that marks are as
+/// many as with an acknowledgement of each segment, and by echoes as many as by counters.
+#[test]
+fn delayed_acknowledgements_leave_the_number_of_marks() {
+    let marks = |ecn: EcnMode, every: u64| {
+        let mut plan = marking(40, 20.0, &[("dctcp", ecn, 20); 2], 40);
+        plan.flows.iter_mut().for_each(|flow| flow.delayed_ack = every);
+        let outcome = run(plan);
+        assert!(outcome.link.utilization > 0.9999, "{ecn:?}, {every}: {}", outcome.link.utilization);
+        outcome.flows.iter().map(|flow| flow.marks).sum::<u64>() as f64
+    };
+    let single = marks(EcnMode::Classic, 1);
+    assert_eq!(single, marks(EcnMode::Accurate, 1));
+    for ecn in [EcnMode::Classic, EcnMode::Accurate] {
+        let ratio = marks(ecn, 2) / single;
+        assert!((ratio - 1.0).abs() < 0.05, "{ecn:?}: {ratio}");
+    }
+}
+
 /// Prague keeps the queue at the step, with all of the link used. Flows alike have equal shares.
 #[test]
 fn prague_flows_share_a_short_queue() {
