@@ -138,7 +138,7 @@ pub struct Tuning {
     pub max_ssthresh: u64,
     /// The number of packets that FAST wants in the queue; `None` if FAST derives it from its throughput.
     pub fast_alpha: Option<u64>,
-    /// The RTT independence of Prague; `None` if it has none.
+    /// The RTT scaling of Prague; `None` if it has none.
     pub prague_rtt: Option<RttScaling>,
     /// True if the host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
     pub offload: bool,

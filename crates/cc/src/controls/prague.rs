@@ -25,7 +25,7 @@ const MOST: f64 = 1e12;
 /// The pacing gains below half of the threshold, and above.
 const PACING: (f64, f64) = (2.0, 1.0);
 
-/// The RTT independence of Prague (`RTT_CONTROL_RATE`): flows with shorter round trips than `target` have the same rate.
+/// The RTT scaling of Prague (`RTT_CONTROL_RATE`): flows with an RTT of up to `target` have one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RttScaling {
     /// The round-trip time below which flows send as if they had this one (`prague_rtt_target`).
@@ -45,7 +45,7 @@ impl Default for RttScaling {
 #[derive(Clone, Debug)]
 pub struct Prague {
     segment: Bytes,
-    /// Its RTT independence; `None`: its window grows by a segment per round trip at any RTT (`RTT_CONTROL_NONE`).
+    /// Its RTT scaling; `None`: its window grows by a segment per round trip at any RTT (`RTT_CONTROL_NONE`).
     scaling: Option<RttScaling>,
     /// The window in segments, with its fraction.
     window: f64,
@@ -68,7 +68,7 @@ pub struct Prague {
 }
 
 impl Prague {
-    /// Creates a controller at its start, with the RTT independence `scaling` or without one.
+    /// Creates a controller at its start, with the RTT scaling `scaling` or without one.
     #[must_use]
     pub fn new(start: Start, scaling: Option<RttScaling>) -> Self {
         let segments = |bytes: Bytes| bytes.get() as f64 / start.segment.get().max(1) as f64;

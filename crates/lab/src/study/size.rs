@@ -9,7 +9,8 @@
 //! access point's queue. `alternatives.rs` has the answer under other circumstances (`variants.rs`) and policies,
 //! `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has
 //! lines to paste for the systems of `systems.rs`, with the disciplines of `tc.rs`. `call.rs` has a call with the advice
-//! that follows, `l4s.rs` the share of L4S flows. Files depend on each other in one direction only, and none depends on this one.
+//! that follows, `l4s.rs` the share of L4S flows. Files depend on each other in one direction only, and none depends on
+//! this one.
 
 mod alternatives;
 mod answer;
