@@ -106,7 +106,8 @@ fn a_short_flow_becomes_independent_of_its_round_trip() {
 /// transition of no round trips and a target of 20 ms, a flow with 10 ms grows by a quarter of a segment at once.
 #[test]
 fn scaling_may_be_off_or_have_other_numbers() {
-    let setup = |prague_rtt| Setup { tuning: Tuning { prague_rtt, ..Tuning::default() }, ..avoiding("prague", 10) };
+    let setup =
+        |prague_rtt| Setup { tuning: Tuning { prague_rtt, ..Tuning::default() }, ..avoiding("prague", 10) };
     play(
         &setup(None),
         "

@@ -162,8 +162,7 @@ fn a_shaper_is_a_link_in_front_of_the_modem() {
     };
     for queue in ["drop-tail", "drop-head", "codel", "fq-codel"] {
         let first = format!("rate = '8Mbit/s'\nqueue = {{ kind = '{queue}', limit = '50 packets' }}\n");
-        let shaped =
-            format!("{times}[link]\n{modem}[link.shaper]\n{first}{}", flows(["40ms", "61.5ms"]));
+        let shaped = format!("{times}[link]\n{modem}[link.shaper]\n{first}{}", flows(["40ms", "61.5ms"]));
         let network = format!(
             "{times}[[link]]\nname = 'shaper'\ndelay = '0ms'\n{first}[[link]]\nname = 'modem'\n{modem}{}",
             flows(["38.5ms", "60ms"])

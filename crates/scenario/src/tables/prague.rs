@@ -18,11 +18,7 @@ pub(super) fn scaling(at: &ValueAt<'_>, control: Option<&str>) -> Option<RttScal
 }
 
 /// Reads the RTT up to which flows have one rate.
-pub(super) fn target(
-    at: &ValueAt<'_>,
-    control: Option<&str>,
-    scaling: Option<RttScaling>,
-) -> Option<Span> {
+pub(super) fn target(at: &ValueAt<'_>, control: Option<&str>, scaling: Option<RttScaling>) -> Option<Span> {
     let target: Span = at.above_zero("ms", "a target of zero: write prague_rtt_scaling = \"none\"")?;
     if target > LONGEST_TARGET {
         at.fault(format!("a target of {target}"), format!("a time above zero up to {LONGEST_TARGET}"), None);

@@ -101,7 +101,8 @@ fn prague_flows_share_a_short_queue() {
 #[test]
 fn rtt_scaling_gives_flows_with_short_round_trips_one_rate() {
     let ratio = |scaling: Option<RttScaling>| {
-        let mut plan = marking(40, 0.0, &[("prague", EcnMode::Accurate, 5), ("prague", EcnMode::Accurate, 20)], 90);
+        let mut plan =
+            marking(40, 0.0, &[("prague", EcnMode::Accurate, 5), ("prague", EcnMode::Accurate, 20)], 90);
         let link = &mut plan.topology.links_mut()[0];
         link.queue = PolicyConfig::from("dualpi2");
         for flow in &mut plan.flows {

@@ -69,7 +69,10 @@ mod tests {
         let worse = seen(0.2, Some(1e-3)).worse(seen(0.7, Some(2e-3)));
         assert_eq!(worse, seen(0.2, Some(2e-3)));
         let mean = L4s::mean(&[seen(0.2, Some(1e-3)), seen(0.4, Some(3e-3))]).unwrap();
-        assert!((mean.goodput_share - 0.3).abs() < 1e-12 && mean.queueing_delay_p95_s == Some(2e-3), "{mean:?}");
+        assert!(
+            (mean.goodput_share - 0.3).abs() < 1e-12 && mean.queueing_delay_p95_s == Some(2e-3),
+            "{mean:?}"
+        );
         assert_eq!(L4s::mean(&[]), None);
     }
 }

@@ -54,7 +54,11 @@ fn echoes_and_counters_report_each_mark_of_a_pattern_once() {
                 let so_far = pattern[..una as usize].matches('m').count() as u64 * SEGMENT.get();
                 assert_eq!(marked, so_far, "{mode:?}, every {every}: up to {una}");
             }
-            assert_eq!((una, marked), (pattern.len() as u64, marks * SEGMENT.get()), "{mode:?}, every {every}");
+            assert_eq!(
+                (una, marked),
+                (pattern.len() as u64, marks * SEGMENT.get()),
+                "{mode:?}, every {every}"
+            );
         }
     }
 }

@@ -144,7 +144,8 @@ fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> 
         return misfit(flow, "byte_counting", found, "1", help);
     }
     if flow.control.tuning.prague_rtt != Some(RttScaling::default()) {
-        let found = "an RTT scaling of Prague's other than the default, which the kernel has for all flows".into();
+        let found =
+            "an RTT scaling of Prague's other than the default, which the kernel has for all flows".into();
         let help = "leave the keys prague_rtt_* out, or use the simulator: --engine sim";
         return misfit(flow, "prague_rtt_scaling", found, "\"rate\"", help);
     }

@@ -110,8 +110,7 @@ impl FromStr for Mix {
 
     fn from_str(text: &str) -> Result<Self, Complaint> {
         let known = cc::registry::CONTROLS.iter().map(|control| control.name);
-        let known: Vec<&str> =
-            known.filter(|name| NEEDY.iter().all(|(needy, _)| needy != name)).collect();
+        let known: Vec<&str> = known.filter(|name| NEEDY.iter().all(|(needy, _)| needy != name)).collect();
         let accepted = "a control such as cubic, or shares such as cubic:80%,bbr:20%";
         let mut shares: Vec<(String, f64)> = Vec::new();
         for part in text.split(',') {
@@ -124,7 +123,8 @@ impl FromStr for Mix {
                     (name.trim(), share.get())
                 }
                 None if text.contains([',', '=']) => {
-                    let complaint = Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted);
+                    let complaint =
+                        Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted);
                     return Err(Complaint { help: from_counts(text), ..complaint });
                 }
                 None => (part.trim(), 1.0),
