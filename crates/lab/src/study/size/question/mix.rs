@@ -11,7 +11,7 @@ const NEEDY: [(&str, &str); 4] = [
     ("fixed", "needs a window"),
     ("xcp", "needs routers that report a rate"),
     ("rcp", "needs routers that report a rate"),
-    ("dctcp", "needs a queue that marks at a few packets, and shares no queue with others"),
+    ("dctcp", "needs a queue that marks at a few packets"),
 ];
 
 /// The controls of the flows: `cubic`, or `cubic:80%,bbr:20%` of the flows.
