@@ -33,7 +33,7 @@ pub use fixed::FixedWindow;
 pub use highspeed::HighSpeed;
 pub use low_priority::LowPriority;
 pub use madison::{Losses as MadisonLosses, Madison, Parameters as MadisonParameters, Rules as MadisonRules};
-pub use prague::Prague;
+pub use prague::{Prague, RttScaling};
 pub use reno::Reno;
 pub use scalable::Scalable;
 pub use vegas::Vegas;
@@ -157,7 +157,7 @@ pub const CONTROLS: &[Control] = &[
         summary: "paced, scalable (L4S): a window of 2/p at a marked share p, alike for RTTs up to 25 ms; turns accecn on",
         source: "draft-briscoe-iccrg-prague-congestion-control-04; L4STeam Linux, tcp_prague 0.6",
         status: EXPERIMENTAL,
-        build: |recipe| Box::new(Prague::new(recipe.start)),
+        build: |recipe| Box::new(Prague::new(recipe.start, recipe.tuning.prague_rtt)),
     },
     Control {
         name: "madison",

@@ -43,7 +43,8 @@ pub use control::{
     RateSample, RouterHeader, RttView, Wants,
 };
 pub use controls::{
-    Bbr1, Bbr3, Fast, FixedWindow, Madison, MadisonLosses, MadisonParameters, MadisonRules, Rcp, Vegas, Xcp,
+    Bbr1, Bbr3, Fast, FixedWindow, Madison, MadisonLosses, MadisonParameters, MadisonRules, Rcp, RttScaling,
+    Vegas, Xcp,
 };
 pub use loss_based::{LossBased, Start};
 pub use quantum::{FAR_RTT, PAIR_GAP, SUPER_PACKET, send_quantum, super_packet};

@@ -2,7 +2,7 @@
 
 pub use crate::controls::CONTROLS;
 
-use crate::controls::Reno;
+use crate::controls::{Reno, RttScaling};
 use crate::growth::Growth;
 use crate::slow_start::{HyStart, HyStartPlusPlus, Limited, SlowStart, Standard};
 use crate::{CongestionControl, LossBased, Start};
@@ -138,6 +138,8 @@ pub struct Tuning {
     pub max_ssthresh: u64,
     /// The number of packets that FAST wants in the queue; `None` if FAST derives it from its throughput.
     pub fast_alpha: Option<u64>,
+    /// The RTT scaling of Prague; `None` if it has none.
+    pub prague_rtt: Option<RttScaling>,
     /// True if the host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
     pub offload: bool,
     /// True if BBR v1 is Linux's and not the draft's.
@@ -156,6 +158,7 @@ impl Default for Tuning {
             byte_counting: 1,
             max_ssthresh: crate::slow_start::MAX_SSTHRESH,
             fast_alpha: None,
+            prague_rtt: Some(RttScaling::default()),
             offload: false,
             linux_bbr: false,
             linux_cubic: false,
@@ -220,6 +223,13 @@ pub fn assist(control: &str) -> Option<&'static str> {
 pub fn wants_marks(control: &str) -> bool {
     let start = Start { segment: Bytes::new(1), window: Bytes::new(1), threshold: Bytes::MAX };
     build(control, "standard", start).is_some_and(|control| control.wants().marks)
+}
+
+/// Returns true if `control` is scalable, so that its packets belong to L4S (ECT(1)).
+#[must_use]
+pub fn is_scalable(control: &str) -> bool {
+    let start = Start { segment: Bytes::new(1), window: Bytes::new(1), threshold: Bytes::MAX };
+    build(control, "standard", start).is_some_and(|control| control.wants().scalable)
 }
 
 /// Returns true if a slow start is called `name`.

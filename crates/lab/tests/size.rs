@@ -110,6 +110,26 @@ fn every_row_is_of_both_ends_of_the_range_of_flows() {
     );
 }
 
+/// Two Prague flows beside two CUBIC flows. Behind drop-tail they are Reno flows; behind DualPI2 their packets hardly
+/// wait; behind one queue for all that marks, they push the others aside; FQ-CoDel gives each its share.
+#[test]
+fn l4s_flows_beside_classic_ones_have_their_share_and_wait_in_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of(question("40Mbit/s", "20ms", "4", "cubic:50%,prague:50%"), folder.path().into());
+    let sizing = study.simulate(&mut Unwatched).unwrap();
+    let l4s = |name: &str| row(&sizing, name).l4s.unwrap();
+    assert!(sizing.curve.iter().all(|point| point.l4s.is_some_and(|l4s| l4s.even_share == 0.5)));
+    let dualpi2 = l4s("dualpi2");
+    let wait = dualpi2.queueing_delay_p95_s.unwrap();
+    assert!(wait < 2e-3 && (0.3..0.75).contains(&dualpi2.goodput_share), "{dualpi2:?}");
+    assert_eq!(sizing.recommended.l4s.unwrap().queueing_delay_p95_s, None);
+    assert!(l4s("fq-codel").goodput_share < 0.6, "{:?}", l4s("fq-codel"));
+    let lines: Vec<&str> = sizing.lines.iter().map(|line| line.line.as_str()).collect();
+    assert!(lines.iter().any(|line| line.contains("fq_codel") && line.ends_with(" ecn")), "{lines:?}");
+    let alone = Study::of(question("40Mbit/s", "20ms", "2", "prague"), folder.path().into());
+    assert_eq!(alone.simulate(&mut Unwatched).unwrap().recommended.l4s, None);
+}
+
 #[test]
 fn a_call_waits_less_behind_fq_codel_and_the_limits_are_those_without_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -218,7 +218,9 @@ fn table_with_calls(rows: &[(String, Point)], calls: &[Option<Call>]) -> String 
     let more = if inflicted { &["self-inflicted, ms", "loss, %"][..] } else { &["loss, %"] };
     let call = calls.iter().any(Option::is_some);
     let more_of_call = if call { &["a call waits (p95), ms"][..] } else { &[] };
-    for head in heads.iter().chain(more).chain(more_of_call) {
+    let l4s = rows.iter().any(|(_, point)| point.l4s.is_some());
+    let more_of_l4s = if l4s { &["L4S flows' share, %", "L4S packets wait (p95), ms"][..] } else { &[] };
+    for head in heads.iter().chain(more).chain(more_of_call).chain(more_of_l4s) {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
     }
     out += "</tr></thead><tbody>";
@@ -251,10 +253,16 @@ fn table_with_calls(rows: &[(String, Point)], calls: &[Option<Call>]) -> String 
             }
             out += "</td>";
         }
+        let mut add = |value: Option<f64>, decimals| {
+            let raw = value.map_or_else(String::new, |value| value.to_string());
+            let _ = write!(out, "<td data-value=\"{raw}\"><span>{}</span></td>", number(value, decimals));
+        };
         if call {
-            let wait = calls.get(at).copied().flatten().map(|call| 1e3 * call.queueing_delay_p95_s);
-            let raw = wait.map_or_else(String::new, |wait| wait.to_string());
-            let _ = write!(out, "<td data-value=\"{raw}\"><span>{}</span></td>", number(wait, 3));
+            add(calls.get(at).copied().flatten().map(|call| 1e3 * call.queueing_delay_p95_s), 3);
+        }
+        if l4s {
+            add(point.l4s.map(|l4s| 100.0 * l4s.goodput_share), 1);
+            add(point.l4s.and_then(|l4s| Some(1e3 * l4s.queueing_delay_p95_s?)), 3);
         }
         out += "</tr>";
     }

@@ -7,8 +7,8 @@ use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
     Direction, EcnMode, FlowChoice, Framing, Isolation, Limit, LossDetection, RecordedFlows, Recovery,
-    SendBuffer, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Tins, Volume,
-    WindowVariant,
+    RttScaling, SendBuffer, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory, Threshold, Tins,
+    Volume, WindowVariant,
 };
 use crate::word::word_of;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
@@ -178,7 +178,7 @@ written!(Span, Rate, Bytes, Fraction, Limit, Volume => quoted);
 written!(bool, u64, u32, i32, usize => plain);
 written!(
     Host, Theory, Stack, Column, Direction, Recovery, LossDetection, BbrVariant, CubicVariant,
-    WindowVariant, AccessRule, AfterCollision, Carrier, Category, CellDirection, Framing, Isolation, Tins => word
+    WindowVariant, RttScaling, AccessRule, AfterCollision, Carrier, Category, CellDirection, Framing, Isolation, Tins => word
 );
 
 impl Written for EcnMode {

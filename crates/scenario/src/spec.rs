@@ -18,8 +18,8 @@ pub use crate::tables::traffic::{Pattern, Replay, Sessions, Traffic};
 pub use crate::tables::wlan::{Access, Backhaul, Categories, CellWay, Saturated, Station, Wlan};
 pub use crate::values::{
     AccessRule, AfterCollision, Carrier, Category, CellDirection, Column, Direction, FlowChoice, Framing,
-    Isolation, Limit, RecordedFlows, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold, Theory,
-    Threshold, Tins, Volume,
+    Isolation, Limit, RecordedFlows, RttScaling, ShaperRate, SocketBuffer, Spread, Stack, StepThreshold,
+    Theory, Threshold, Tins, Volume,
 };
 pub use transport::{
     BbrVariant, CubicVariant, EcnMode, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,

@@ -15,6 +15,7 @@ pub(crate) mod link;
 pub(crate) mod losses;
 pub(crate) mod marking;
 pub(crate) mod marks;
+pub(crate) mod prague;
 pub(crate) mod queue;
 pub(crate) mod quic;
 pub(crate) mod segments;

@@ -28,6 +28,17 @@ pub enum Direction {
     Reverse,
 }
 
+/// `prague_rtt_scaling = …` of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RttScaling {
+    /// No dependence of the rate on an RTT up to `prague_rtt_target`.
+    #[default]
+    Rate,
+    /// A segment per round trip at any RTT.
+    None,
+}
+
 /// The room in a queue, in which the packet being sent does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,8 +3,8 @@
 use crate::values::Host;
 use crate::values::{
     AccessRule, AfterCollision, BbrVariant, Carrier, Category, CellDirection, Column, CubicVariant,
-    Direction, EcnMode, FigureEngine, Framing, Isolation, LossDetection, Recovery, Stack, Theory, Tins,
-    WindowVariant,
+    Direction, EcnMode, FigureEngine, Framing, Isolation, LossDetection, Recovery, RttScaling, Stack, Theory,
+    Tins, WindowVariant,
 };
 
 /// A value that is written as a word.
@@ -34,6 +34,7 @@ words! {
     BbrVariant: "draft" Draft, "linux" Linux;
     CubicVariant: "rfc" Rfc, "linux" Linux;
     WindowVariant: "rfc" Rfc, "linux" Linux;
+    RttScaling: "rate" Rate, "none" None;
     AccessRule: "edca" Edca, "dcf" Dcf;
     AfterCollision: "eifs" Eifs, "difs" Difs;
     Category: "be" Be, "bk" Bk, "vi" Vi, "vo" Vo;

@@ -294,6 +294,27 @@ fn what_belongs_to_a_slow_start_is_refused_with_others() {
 }
 
 #[test]
+fn what_belongs_to_prague_is_refused_with_others() {
+    let prague = |keys: &str| in_flow(&format!("control = 'prague'\n{keys}"));
+    says(
+        &in_flow("prague_rtt_scaling = 'none'"),
+        &[
+            "prague_rtt_scaling: this key belongs to control = \"prague\", not to \"reno\"",
+            "accepted: no prague_rtt_scaling here",
+            "help: leave it out, or write control = \"prague\"",
+        ],
+    );
+    says(&prague("prague_rtt_scaling = 'additive'"), &["\"rate\", \"none\""]);
+    says(
+        &prague("prague_rtt_scaling = 'none'\nprague_rtt_target = '10ms'"),
+        &["prague_rtt_target: this key belongs to prague_rtt_scaling = \"rate\", not to \"none\""],
+    );
+    says(&prague("prague_rtt_target = '0ms'"), &["a target of zero", "prague_rtt_scaling = \"none\""]);
+    says(&prague("prague_rtt_target = '2s'"), &["a target of 2s", "up to 1s"]);
+    says(&prague("prague_rtt_transition = -1"), &["a whole number from 0 to 1000000"]);
+}
+
+#[test]
 fn spreads_are_whole() {
     says(&in_flow("rtt = ['20ms', '30ms']"), &["a list of 2 for count = 1", "help: write count = 2"]);
     says(&in_flow("count = 3\nrtt = ['20ms', '30ms']"), &["a list of 2 for count = 3"]);

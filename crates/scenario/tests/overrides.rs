@@ -108,7 +108,7 @@ fn an_unknown_key_is_refused_once_however_many_flows_there_are() {
         "--set: flow[0].socket_bufer: unknown key
   --set flow.socket_bufer=400kB
         ^^^^^^^^^^^^^^^^^
-  accepted: name, count, transport, size, handshake, stop, start, rtt, station, direction, category, ack_category, path, segment, timestamps, sack, delayed_ack, delayed_ack_timeout, socket_buffer, send_buffer, host, bbr_variant, cubic_variant, window_variant, undo_timeouts, tso, gro, quick_ack, quick_growth, sack_compression, pause, pause_interval, wake_up, access_rate, control, initial_window, initial_ssthresh, slow_start, max_ssthresh, fast_alpha, byte_counting, pacing, send_jitter, recovery, loss_detection, ecn, min_rto, initial_rto, sending_host, receiving_host, dscp
+  accepted: name, count, transport, size, handshake, stop, start, rtt, station, direction, category, ack_category, path, segment, timestamps, sack, delayed_ack, delayed_ack_timeout, socket_buffer, send_buffer, host, bbr_variant, cubic_variant, window_variant, undo_timeouts, tso, gro, quick_ack, quick_growth, sack_compression, pause, pause_interval, wake_up, access_rate, control, initial_window, initial_ssthresh, slow_start, max_ssthresh, fast_alpha, prague_rtt_scaling, prague_rtt_target, prague_rtt_transition, byte_counting, pacing, send_jitter, recovery, loss_detection, ecn, min_rto, initial_rto, sending_host, receiving_host, dscp
   help: did you mean \"socket_buffer\"?"
     );
 }

@@ -1,6 +1,6 @@
 //! Prague: a scalable controller for L4S queues. Its window is inverse to the share of marks.
 //!
-//! The rules and values are those of the L4S team's Linux, `tcp_prague` 0.6 (commit 02573a2) with its defaults. They were
+//! The rules and values are those of the L4S team's Linux, `tcp_prague` 0.6 (commit 02573a2). They were
 //! not compared with the text of draft-briscoe-iccrg-prague-congestion-control-04. Here two things differ:
 //!
 //! | matter | Linux 0.6 | here |
@@ -15,12 +15,9 @@ use crate::marked_share::MarkedShare;
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Marks, Phase, Start, Wants,
 };
+use serde::Serialize;
 use units::{Bytes, Rate, Span, Time};
 
-/// The round-trip time below which flows send as if they had this one (`prague_rtt_target`).
-const REFERENCE_RTT: Span = Span::from_millis(25);
-/// The number of round trips above the threshold after which a flow does so (`prague_rtt_transition`).
-const TRANSITION: u64 = 500;
 /// The least window that marks leave, in segments (`MIN_CWND`).
 const LEAST: f64 = 2.0;
 /// The largest window, in segments: any number that a window in bytes can hold.
@@ -28,10 +25,28 @@ const MOST: f64 = 1e12;
 /// The pacing gains below half of the threshold, and above.
 const PACING: (f64, f64) = (2.0, 1.0);
 
+/// The RTT scaling of Prague (`RTT_CONTROL_RATE`): flows with an RTT of up to `target` have one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RttScaling {
+    /// The round-trip time below which flows send as if they had this one (`prague_rtt_target`).
+    pub target: Span,
+    /// The number of round trips above the threshold after which a flow does so (`prague_rtt_transition`).
+    pub transition: u64,
+}
+
+impl Default for RttScaling {
+    /// Returns the values of `tcp_prague` 0.6.
+    fn default() -> Self {
+        Self { target: Span::from_millis(25), transition: 500 }
+    }
+}
+
 /// Prague congestion control.
 #[derive(Clone, Debug)]
 pub struct Prague {
     segment: Bytes,
+    /// Its RTT scaling; `None`: its window grows by a segment per round trip at any RTT (`RTT_CONTROL_NONE`).
+    scaling: Option<RttScaling>,
     /// The window in segments, with its fraction.
     window: f64,
     threshold: f64,
@@ -53,14 +68,15 @@ pub struct Prague {
 }
 
 impl Prague {
-    /// Creates a controller at its start.
+    /// Creates a controller at its start, with the RTT scaling `scaling` or without one.
     #[must_use]
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: Start, scaling: Option<RttScaling>) -> Self {
         let segments = |bytes: Bytes| bytes.get() as f64 / start.segment.get().max(1) as f64;
         let window = segments(start.window).clamp(1.0, MOST);
         let threshold = segments(start.threshold);
         Self {
             segment: start.segment,
+            scaling,
             window,
             threshold,
             before: (window, threshold),
@@ -83,24 +99,25 @@ impl Prague {
         self.window < self.threshold
     }
 
-    /// Returns true if the flow sends as one with the reference RTT.
-    fn is_independent(&self) -> bool {
-        !self.in_slow_start() && self.rounds >= TRANSITION
+    /// Returns the RTT that the flow acts upon if its own is shorter; `None` while it acts upon its own.
+    fn target(&self) -> Option<Span> {
+        let scaling = self.scaling.filter(|scaling| self.rounds >= scaling.transition)?;
+        (!self.in_slow_start()).then_some(scaling.target)
     }
 
     /// Returns the segments by which the window grows in a round trip without marks: `(RTT / VRTT)^2`, with a virtual
-    /// RTT of at least the reference. So flows with any RTT up to the reference have the same rate.
+    /// RTT of at least the target. So flows with any RTT up to the target have the same rate.
     fn increase_per_round(&self) -> f64 {
-        if self.rtt >= REFERENCE_RTT || self.rtt == Span::ZERO || !self.is_independent() {
+        let Some(target) = self.target().filter(|target| self.rtt < *target && self.rtt > Span::ZERO) else {
             return 1.0;
-        }
-        let ratio = self.rtt.as_secs_f64() / REFERENCE_RTT.as_secs_f64();
+        };
+        let ratio = self.rtt.as_secs_f64() / target.as_secs_f64();
         ratio * ratio
     }
 
     /// Returns true if at least a virtual round trip has passed since `last`. The caller knows that a real one has.
     fn has_waited(&self, now: Time, last: Time) -> bool {
-        !self.is_independent() || now.since(last) >= REFERENCE_RTT
+        self.target().is_none_or(|target| now.since(last) >= target)
     }
 
     fn set_window(&mut self, window: f64, least: f64) {

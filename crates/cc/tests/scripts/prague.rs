@@ -1,6 +1,9 @@
 //! Prague, by the rules and values of the L4S team's Linux, `tcp_prague` 0.6.
 
 use crate::driver::{Setup, avoiding, play};
+use tightlink_cc::RttScaling;
+use tightlink_cc::registry::Tuning;
+use units::Span;
 
 /// The window grows by one segment per round trip for the part that is not marked, also while marks come. The fraction
 /// of the window shows in the pace; the window itself is rounded up.
@@ -96,6 +99,34 @@ fn a_short_flow_becomes_independent_of_its_round_trip() {
         2045ms | mark 10          | 10 pacing 7.3355Mbit/s
         "
         ),
+    );
+}
+
+/// Without RTT scaling a flow of any age grows by a segment per round trip, and reduces its window in each. With a
+/// transition of no round trips and a target of 20 ms, a flow with 10 ms grows by a quarter of a segment at once.
+#[test]
+fn scaling_may_be_off_or_have_other_numbers() {
+    let setup =
+        |prague_rtt| Setup { tuning: Tuning { prague_rtt, ..Tuning::default() }, ..avoiding("prague", 10) };
+    play(
+        &setup(None),
+        "
+        1s     | share 10 1 ends x 499 | 10
+        2s     | share 10 1 ends  | 10
+        2s     | ack 0 unused rtt 10ms | 10
+        2010ms | share 10 0       | 10
+        2010ms | ack 10 rtt 10ms  | 11 pacing 8.8Mbit/s
+        2020ms | mark 10          | 11 pacing 8.36Mbit/s
+        2030ms | mark 10          | 10 pacing 7.942Mbit/s
+        ",
+    );
+    play(
+        &setup(Some(RttScaling { target: Span::from_millis(20), transition: 0 })),
+        "
+        2s     | ack 0 unused rtt 10ms | 10
+        2010ms | share 10 0       | 10
+        2010ms | ack 10 rtt 10ms  | 11 pacing 8.2Mbit/s
+        ",
     );
 }
 

@@ -185,8 +185,19 @@ fn points_with_calls(
         rows[0].push(if table == Table::Full { "call p95 ms" } else { "call ms" }.to_owned());
         rows.iter_mut().skip(1).zip(calls).for_each(|(row, call)| row.push(wait(call)));
     }
+    if points.iter().any(|(_, point)| point.l4s.is_some()) {
+        rows[0].extend(["L4S %".to_owned(), "L4S p95 ms".to_owned()]);
+        rows.iter_mut().skip(1).zip(points).for_each(|(row, (_, point))| row.extend(l4s(point)));
+    }
     let titles = vec![None; rows.len()];
     print_aligned(&rows, &titles)
+}
+
+/// Returns the share of L4S flows, in percent, and the wait of their packets, in milliseconds.
+fn l4s(point: &Point) -> [String; 2] {
+    let share = point.l4s.map(|l4s| format!("{:.1}", l4s.goodput_share * 100.0));
+    let wait = point.l4s.and_then(|l4s| Some(format!("{:.3}", l4s.queueing_delay_p95_s? * 1e3)));
+    [share, wait].map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
 }
 
 fn show(sizing: &Sizing) -> Result<(), Problem> {

@@ -9,7 +9,8 @@
 //! access point's queue. `alternatives.rs` has the answer under other circumstances (`variants.rs`) and policies,
 //! `settling.rs` the time that a policy needs, `second_queue.rs` a full queue elsewhere on the path. `lines.rs` has
 //! lines to paste for the systems of `systems.rs`, with the disciplines of `tc.rs`. `call.rs` has a call with the advice
-//! that follows. Files depend on each other in one direction only, and none depends on this one.
+//! that follows, `l4s.rs` the share of L4S flows. Files depend on each other in one direction only, and none depends on
+//! this one.
 
 mod alternatives;
 mod answer;
@@ -18,6 +19,7 @@ mod cell;
 mod changing;
 mod choice;
 mod hosts;
+mod l4s;
 mod lines;
 mod path;
 mod question;
@@ -32,7 +34,7 @@ mod variants;
 mod wire;
 
 pub use answer::{
-    Call, Delay, Line, Point, Policy, Preferred, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant,
+    Call, Delay, L4s, Line, Point, Policy, Preferred, Proof, QuestionNumbers, Rule, Sizing, TradeOff, Variant,
 };
 pub use choice::MARGIN;
 pub use hosts::Hosts;
@@ -178,6 +180,7 @@ fn assumptions(question: &Question) -> Vec<String> {
             question.packet
         ));
     }
+    listed.extend(l4s::assumption(question));
     if !question.rtt.is_one() {
         let alone = if question.flows.least == 1 { "; a flow alone has the longest" } else { "" };
         listed.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
@@ -282,10 +285,12 @@ impl Study {
                 self.over(vec![path], runner, &[listed])
             }
             (None, _) if question.changing.is_some() => {
-                self.over(changing::cases(question), runner, &[wire::HOSTS])
+                let listed: Vec<&str> = [wire::HOSTS].into_iter().chain(l4s::age(question)).collect();
+                self.over(changing::cases(question), runner, &listed)
             }
             (None, _) => {
                 let listed = ["all packets are full; acknowledgements meet no queue", wire::HOSTS];
+                let listed: Vec<&str> = listed.into_iter().chain(l4s::age(question)).collect();
                 self.over(twin::cases(question, twin::LIMITS), runner, &listed)
             }
         }

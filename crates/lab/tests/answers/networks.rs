@@ -2,7 +2,7 @@
 
 use crate::common::{refused, resolved};
 use tightlink_lab::run::engine::{UNWATCHED, check, run};
-use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::record::{Engine, FlowSummary, Record};
 use tightlink_lab::run::resolve::Resolved;
 use units::{Bytes, Rate, Span};
 
@@ -148,4 +148,33 @@ fn a_hundred_thousand_flows_resolve_in_an_instant() {
     assert_eq!(many.flows.len(), 100_002);
     assert_eq!(many.flows[100_000].name, "short-100000");
     assert!(matches!(many.links[0].limit, link::Limit::Bytes(room) if room > Bytes::new(40_000)));
+}
+
+/// A shaper hands a packet on as it begins to send it, and a link once it has sent it. So a network's round trips are
+/// shorter by the time of a packet on its first link, and then both have the same packets at the same times.
+#[test]
+fn a_shaper_is_a_link_in_front_of_the_modem() {
+    let times = "title = 't'\nduration = '30s'\nwarmup = '5s'\n";
+    let modem = "rate = '10Mbit/s'\ndelay = '10ms'\nqueue.limit = '1000 packets'\n";
+    let flows = |rtts: [&str; 2]| {
+        let flow = |rtt: &str| format!("[[flow]]\ncontrol = 'cubic'\nhandshake = false\nrtt = '{rtt}'\n");
+        rtts.map(flow).concat()
+    };
+    for queue in ["drop-tail", "drop-head", "codel", "fq-codel"] {
+        let first = format!("rate = '8Mbit/s'\nqueue = {{ kind = '{queue}', limit = '50 packets' }}\n");
+        let shaped = format!("{times}[link]\n{modem}[link.shaper]\n{first}{}", flows(["40ms", "61.5ms"]));
+        let network = format!(
+            "{times}[[link]]\nname = 'shaper'\ndelay = '0ms'\n{first}[[link]]\nname = 'modem'\n{modem}{}",
+            flows(["38.5ms", "60ms"])
+        );
+        let [shaped, network] = [shaped, network].map(|text| simulated(&resolved(&text)).summary);
+        let numbers = |flow: &FlowSummary| (flow.goodput_bps, flow.rtt_s, flow.retransmits);
+        let [one, two] = [&shaped, &network].map(|found| found.flows.iter().map(numbers).collect::<Vec<_>>());
+        assert_eq!(one, two, "{queue}");
+        assert!(one[0].0 > 1e6 && one[1].0 > 1e6, "{queue}: {one:?}");
+        assert_eq!(shaped.queueing_delay_s, network.queueing_delay_s, "{queue}");
+        assert_eq!(network.links[1].queueing_delay_s.and_then(|delay| delay.max), Some(0.0), "{queue}");
+        let [share, whole] = [&shaped, &network].map(|found| found.utilization.unwrap());
+        assert!((share - 0.8 * whole).abs() < 1e-4, "{queue}: {share} {whole}");
+    }
 }

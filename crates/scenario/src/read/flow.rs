@@ -77,6 +77,7 @@ pub(super) fn transfers<'a>(
         header: Flow::header(!is_false("timestamps")),
         carrier: carrier.unwrap_or_default(),
         by_share: control.as_deref().and_then(ByShare::named),
+        control: control.clone(),
     };
     let mut read = FlowRead::read(&keys, &context);
     read.carrier = carrier;

@@ -7,6 +7,7 @@ use super::ends::ENDS;
 use super::losses::{loss_detection, recovery};
 use super::marking::{MARKING, Marking};
 use super::marks::{ByShare, ecn};
+use super::prague;
 use super::quic;
 use super::segments::{max_ssthresh, segment, ssthresh};
 use super::spread::{SPREAD, spread};
@@ -14,7 +15,7 @@ use super::wlan::CellWay;
 use crate::schema::DefaultValue::{Hosts, Words, Written};
 use crate::schema::{KEY, Keys, OWN, by_host};
 use crate::table::table;
-use crate::values::{Carrier, Direction, SocketBuffer, Spread};
+use crate::values::{Carrier, Direction, RttScaling, SocketBuffer, Spread};
 use transport::Transport;
 use units::{Bytes, Rate, Span};
 
@@ -259,6 +260,26 @@ table! {
         engines: "sim",
         why: "the rule that the comparison with Madison uses", from: "madison 5.1",
     }
+    /// dependence of `control = "prague"` on the RTT; an error with any other control. `rate`: flows with an RTT up to
+    /// `prague_rtt_target` have one rate. `none`: a window grows by a segment per round trip at any RTT, as DCTCP's
+    /// does. The other two values of Linux's parameter of this name are not modelled. `live` refuses `none`
+    pub prague_rtt_scaling: RttScaling = prague::scaling(at, context.control.as_deref()) => {
+        kind: r#"`"rate"`, `"none"`"#, default: Written(r#""rate""#),
+        engines: "sim", refused_by: "live",
+        why: "the implementation's own", from: "L4STeam Linux, `tcp_prague` 0.6",
+    }
+    /// RTT up to which `prague_rtt_scaling = "rate"` holds: flows with a shorter one grow and reduce as if they had it
+    pub prague_rtt_target: Span = prague::target(at, context.control.as_deref(), read.prague_rtt_scaling) => {
+        kind: "time above zero up to 1 s", default: Written(r#""25ms""#),
+        engines: "sim", refused_by: "live",
+        why: "the implementation's own", from: "L4STeam Linux, `tcp_prague` 0.6",
+    }
+    /// round trips after slow start from which `prague_rtt_scaling = "rate"` holds, so that short transfers are fast
+    pub prague_rtt_transition: u64 = prague::transition(at, context.control.as_deref(), read.prague_rtt_scaling) => {
+        kind: "whole number, 0 to 1000000", default: Written("500"),
+        engines: "sim", refused_by: "live",
+        why: "the implementation's own", from: "L4STeam Linux, `tcp_prague` 0.6",
+    }
     /// number of segments for which one acknowledgement may count in slow start, the L of RFC 3465; after a
     /// timeout it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with
     /// `delayed_ack` above
@@ -355,6 +376,8 @@ pub(crate) struct FlowContext {
     pub(crate) header: Bytes,
     /// The protocol that carries the data.
     pub(crate) carrier: Carrier,
+    /// The control's name, if it could be read.
+    pub(crate) control: Option<String>,
     /// The control, if it answers the share of congestion marks.
     pub(crate) by_share: Option<ByShare>,
 }

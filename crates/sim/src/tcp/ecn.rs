@@ -3,7 +3,7 @@
 //! | feedback | acknowledgements carry | acknowledged at once |
 //! |---|---|---|
 //! | [classic](EcnMode::Classic) | ECE from a mark to the report of a reduction [rfc3168:6.1.3] | – |
-//! | classic, of a control that [wants](cc::Wants) marks | ECE if the last segment was marked [rfc8257:3.2] | what came before the mark appeared or disappeared |
+//! | classic, of a control that [wants](cc::Wants) marks | ECE if the last segment was marked [rfc8257:3.2] | what came before the mark appeared or disappeared, and then the segment with the change |
 //! | [accurate](EcnMode::Accurate) | the counters of marked packets (ACE, three bits) and of their bytes [rfc9768:3.2] | the first mark after an unmarked segment, and every second mark [rfc9768:3.2.2.5.1] |
 //!
 //! The byte counter is in the option of RFC 9768 on every acknowledgement where three or four selective
@@ -121,10 +121,10 @@ impl Marked {
         fresh: bool,
     ) -> (Feedback, bool) {
         let marked = signs.marked();
-        let first = marked && !std::mem::replace(&mut self.last, marked);
+        let changed = std::mem::replace(&mut self.last, marked) != marked;
         match self.rule {
             Rule::Latched => (Feedback::echo((before.echoes() && !signs.reduced()) || marked), false),
-            Rule::Exact => (Feedback::echo(marked), false),
+            Rule::Exact => (Feedback::echo(marked), changed),
             Rule::Counted => {
                 self.unreported = if fresh { 0 } else { self.unreported };
                 if marked {
@@ -132,7 +132,8 @@ impl Marked {
                     self.packets = self.packets.wrapping_add(count as u8) & 7;
                     self.bytes = (self.bytes + count * self.payload) % BYTES_WRAP;
                 }
-                (Feedback::counters(self.packets, self.bytes), first || self.unreported >= MARKS_TOGETHER)
+                let at_once = (changed && marked) || self.unreported >= MARKS_TOGETHER;
+                (Feedback::counters(self.packets, self.bytes), at_once)
             }
         }
     }
@@ -157,6 +158,9 @@ pub(super) struct Reaction {
     pub(super) scalable: bool,
     /// True if the control answers the share of marks.
     pub(super) by_share: bool,
+    /// Segments that the acknowledgement at hand reports as marked, if it delivers others without a mark, to a control
+    /// that answers the share of marks. The window does not grow by them.
+    pub(super) marked_part: u64,
     /// The counters of the last acknowledgement: ACE, and bytes.
     known: (u8, u64),
     /// The number of SACK blocks that leave room for the option.
@@ -174,6 +178,7 @@ impl Reaction {
             accurate: mode == EcnMode::Accurate,
             scalable: wants.scalable,
             by_share: wants.marks,
+            marked_part: 0,
             known: (FIRST_COUNT, 0),
             most_blocks,
         })

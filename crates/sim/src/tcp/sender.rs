@@ -370,6 +370,9 @@ impl Sender {
             recovering |= self.heed(now, ack, blocks.len(), newly, sample);
         }
         let mut acked = newly;
+        if F::OPTIONS {
+            acked -= self.marked_part().min(newly);
+        }
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });

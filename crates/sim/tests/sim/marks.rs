@@ -1,6 +1,8 @@
 //! Controls that answer the share of congestion marks, behind a queue that marks from a length on.
 
 use crate::common::{link, plan, run};
+use cc::RttScaling;
+use link::queue::PolicyConfig;
 use tightlink_sim::{EcnMode, FlowPlan, NoRecorder, Outcome, Plan, Topology};
 use units::{Span, Time};
 
@@ -61,6 +63,28 @@ fn echoes_that_change_cross_the_way_back() {
     }
 }
 
+/// With delayed acknowledgements segments leave in pairs, of which a queue that has just reached the threshold marks the
+/// second. A receiver that sends echoes acknowledges both at the second (RFC 8257, section 3.2), so that they stay pairs.
+/// By counters the window grows by the unmarked part of an acknowledgement. So both feedbacks have much the same marks
+/// and the same queue.
+#[test]
+fn dctcp_has_the_same_queue_by_echoes_and_by_counters_of_delayed_acknowledgements() {
+    for above in [20.0, 65.0] {
+        let found = |ecn: EcnMode, every: u64| {
+            let mut plan = marking(40, above, &[("dctcp", ecn, 20)], 60);
+            plan.flows[0].delayed_ack = every;
+            let outcome = run(plan);
+            assert!(outcome.link.utilization > 0.9999, "{ecn:?}: {}", outcome.link.utilization);
+            (outcome.flows[0].marks as f64, outcome.link.mean_waiting_packets)
+        };
+        assert_eq!(found(EcnMode::Classic, 1), found(EcnMode::Accurate, 1));
+        let (echoes, counters) = (found(EcnMode::Classic, 2), found(EcnMode::Accurate, 2));
+        let ratio = echoes.0 / counters.0;
+        assert!((0.75..1.25).contains(&ratio), "above {above}: {echoes:?}, {counters:?}");
+        assert!((echoes.1 - counters.1).abs() < 1.0, "above {above}: {echoes:?}, {counters:?}");
+    }
+}
+
 /// Prague keeps the queue at the step, with all of the link used. Flows alike have equal shares.
 #[test]
 fn prague_flows_share_a_short_queue() {
@@ -70,6 +94,30 @@ fn prague_flows_share_a_short_queue() {
     assert_eq!(outcome.link.queue_drops, 0);
     let share = goodput(&outcome, 0) / (goodput(&outcome, 0) + goodput(&outcome, 1));
     assert!((share - 0.5).abs() < 0.1, "{share}");
+}
+
+/// Two flows with round trips of 5 and 20 ms behind DualPI2. With RTT scaling both act as if they had 25 ms, and their
+/// rates come near each other. Without it they differ by more than the round trips, as behind a step.
+#[test]
+fn rtt_scaling_gives_flows_with_short_round_trips_one_rate() {
+    let ratio = |scaling: Option<RttScaling>| {
+        let mut plan =
+            marking(40, 0.0, &[("prague", EcnMode::Accurate, 5), ("prague", EcnMode::Accurate, 20)], 90);
+        let link = &mut plan.topology.links_mut()[0];
+        link.queue = PolicyConfig::from("dualpi2");
+        for flow in &mut plan.flows {
+            flow.control.tuning.prague_rtt = scaling;
+        }
+        let outcome = run(plan);
+        assert!(outcome.link.utilization > 0.9, "{scaling:?}: {}", outcome.link.utilization);
+        goodput(&outcome, 0) / goodput(&outcome, 1)
+    };
+    let (scaled, by_rtt) = (ratio(Some(RttScaling::default())), ratio(None));
+    assert!((0.5..2.6).contains(&scaled), "{scaled}");
+    assert!((4.0..16.0).contains(&by_rtt), "{by_rtt}");
+    // Before the transition a flow is as one without scaling.
+    let late = ratio(Some(RttScaling { transition: u64::MAX, ..RttScaling::default() }));
+    assert_eq!(late, by_rtt);
 }
 
 /// Behind a queue that never marks, Prague is a paced Reno: a loss leaves half.

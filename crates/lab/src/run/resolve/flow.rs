@@ -6,7 +6,7 @@ use super::spread::values;
 use super::ways::Directions;
 use cc::Start;
 use cc::registry::Tuning;
-use scenario::spec::Carrier;
+use scenario::spec::{Carrier, RttScaling};
 use scenario::{Scenario, SocketBuffer, spec};
 use sim::{CellPlace, ControlPlan, FlowPlan, SizerPlan};
 use std::ops::Deref;
@@ -177,6 +177,10 @@ pub(super) fn transfers(
             byte_counting: flow.byte_counting,
             max_ssthresh: flow.max_ssthresh,
             fast_alpha: flow.fast_alpha,
+            prague_rtt: (flow.prague_rtt_scaling == RttScaling::Rate).then_some(cc::RttScaling {
+                target: flow.prague_rtt_target,
+                transition: flow.prague_rtt_transition,
+            }),
             offload: host.tso,
             linux_bbr: host.bbr_variant == BbrVariant::Linux,
             linux_cubic: host.cubic_variant == CubicVariant::Linux,

@@ -215,7 +215,7 @@ fn slow(name: &str, queue: &str, point: &Point, question: &Question) -> Option<S
     let sent = point.utilization * question.rate.as_bps_f64() / question.mean_packet().bits_f64();
     let drops = sent * point.loss_rate / (1.0 - point.loss_rate).max(1e-6);
     let seconds = settling::seconds_by_default(drops);
-    let climbs = queue == "codel" && seconds > SOON && !question.ecn;
+    let climbs = queue == "codel" && seconds > SOON && !question.has_ecn();
     match (point.unsettled, climbs) {
         (false, false) => None,
         (true, false) => Some(format!(

@@ -43,6 +43,9 @@ pub struct Point {
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_rate_ci95: Option<f64>,
+    /// The L4S flows beside classic ones; `None` if the flows are of one kind, and from theory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l4s: Option<L4s>,
     /// True if the 95 % confidence interval of the utilization holds the target: it may be met or missed.
     #[serde(skip_serializing_if = "is_false")]
     pub undecided: bool,
@@ -73,6 +76,7 @@ impl Point {
             self_inflicted_delay_s: None,
             loss_rate: 0.0,
             loss_rate_ci95: None,
+            l4s: None,
             undecided: false,
             unsettled: false,
         }
@@ -142,10 +146,45 @@ impl Point {
             self_inflicted_delay_s: inflicted.into_iter().flatten().reduce(f64::max),
             loss_rate: lost.loss_rate,
             loss_rate_ci95: lost.loss_rate_ci95,
+            l4s: match (self.l4s, other.l4s) {
+                (Some(l4s), Some(other)) => Some(l4s.worse(other)),
+                (l4s, other) => l4s.or(other),
+            },
             undecided: less.undecided,
             unsettled: self.unsettled || other.unsettled,
             ..self
         }
+    }
+}
+
+/// L4S flows beside classic ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct L4s {
+    /// The goodput of the L4S flows over that of all flows.
+    pub goodput_share: f64,
+    /// Their number over that of all flows, which is the share that would be even.
+    pub even_share: f64,
+    /// The 95th percentile of the time for which their packets wait, seconds; `None` if the queue does not hold them
+    /// apart from others.
+    pub queueing_delay_p95_s: Option<f64>,
+}
+
+impl L4s {
+    /// Returns the mean of several runs; `None` if there are no runs.
+    pub(super) fn mean(runs: &[Self]) -> Option<Self> {
+        let first = runs.first()?;
+        let mean = |of: fn(&Self) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        let wait = mean(|run| run.queueing_delay_p95_s.unwrap_or_default());
+        let queueing_delay_p95_s = first.queueing_delay_p95_s.map(|_| wait);
+        Some(Self { goodput_share: mean(|run| run.goodput_share), queueing_delay_p95_s, ..*first })
+    }
+
+    /// Combines the results of two numbers of flows into the worse: the share that is less even, the longer wait.
+    pub(super) fn worse(self, other: Self) -> Self {
+        let off = |seen: &Self| (seen.goodput_share - seen.even_share).abs();
+        let less_even = if off(&other) > off(&self) { other } else { self };
+        let waits = [self.queueing_delay_p95_s, other.queueing_delay_p95_s];
+        Self { queueing_delay_p95_s: waits.into_iter().flatten().reduce(f64::max), ..less_even }
     }
 }
 

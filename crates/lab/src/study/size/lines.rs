@@ -140,7 +140,7 @@ fn own(question: &Question, queue: &str) -> Settings {
 /// has the effects of that policy, in place of those of the limit in question.
 fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) -> Vec<Line> {
     let Some((plain, shaped)) = names(queue) else { return Vec::new() };
-    let Some(policy) = discipline(queue, &own(question, queue), question.ecn, safe) else {
+    let Some(policy) = discipline(queue, &own(question, queue), question.has_ecn(), safe) else {
         return Vec::new();
     };
     let (rate, burst) = (question.rate.as_bps(), burst(question));

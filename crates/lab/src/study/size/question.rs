@@ -8,6 +8,7 @@ pub use mix::Mix;
 
 use super::hosts::Hosts;
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, RoomScale};
+use cc::registry::wants_marks;
 use link::queue::Settings;
 use model::rules::bandwidth_delay_product;
 use scenario::did_you_mean;
@@ -35,6 +36,9 @@ pub(super) const MOST_FLOWS: u64 = 1_000_000;
 const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The least and the greatest size of a segment that a scenario may have and that carries data.
 const PACKETS: (u64, u64) = (64, 65_535);
+
+/// The control whose flows change their ways some hundred round trips after their start. Simulations begin after that.
+pub(super) const PRAGUE: &str = "prague";
 
 /// The longest time for which a queue in front of a link that changes holds data at the mean rate. Cellular base
 /// stations hold data for several seconds (Winstein, Sivaraman and Balakrishnan, NSDI 2013).
@@ -73,7 +77,7 @@ pub struct Question {
     pub queue: String,
     /// The settings of the policy.
     pub settings: Settings,
-    /// True if the flows negotiate ECN.
+    /// True if flows negotiate ECN by their own settings.
     pub ecn: bool,
     /// The wireless cell whose access point has the queue. `rate` is then that of a download alone.
     pub cell: Option<CellFacts>,
@@ -227,6 +231,11 @@ impl Question {
             .accepted(format!("a rate and an RTT that hold a packet of {}", self.packet)));
         }
         Ok(())
+    }
+
+    /// Returns true if some flows negotiate ECN, by their settings or because their control answers the share of marks.
+    pub(super) fn has_ecn(&self) -> bool {
+        self.ecn || self.mix.shares().iter().any(|(control, _)| wants_marks(control))
     }
 
     /// Returns the bandwidth-delay product of the mean RTT.

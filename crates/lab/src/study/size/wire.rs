@@ -2,6 +2,7 @@
 
 use super::answer::{Call, Point};
 use super::call;
+use super::l4s;
 use super::question::Question;
 use super::second_queue::{self, SecondQueue};
 use super::settling;
@@ -107,7 +108,11 @@ impl Measured {
         // On a link that changes, the halves of a run differ because the link does.
         let trend = first.trend.is_some() && !resolved.changes();
         Self {
-            point: Point { unsettled: trend || slow.is_some(), ..Point::mean(&points).judged(target) },
+            point: Point {
+                unsettled: trend || slow.is_some(),
+                l4s: l4s::seen(resolved, summaries),
+                ..Point::mean(&points).judged(target)
+            },
             second_queue: second_queue::full(resolved, first),
             slow,
             call: call::heard(summaries, path.delay_scale(packets)),

@@ -33,6 +33,9 @@ impl Sender {
         options.marked = marked > 0 || ack.feedback.echoes();
         let asked = options.marked && reaction.asks(una);
         let (by_share, scalable) = (reaction.by_share, reaction.scalable);
+        let is_part = by_share && !scalable && marked < delivered * payload;
+        let part = if is_part { marked / payload } else { 0 };
+        reaction.marked_part = part;
         let reports = options.marked;
         if by_share && (delivered > 0 || marked > 0) {
             let delivered = Bytes::new(delivered * payload);
@@ -42,8 +45,16 @@ impl Sender {
         if asked {
             self.congestion(now, CongestionKind::EcnMark, outstanding);
         }
-        // RFC 3168, section 6.1.2: the window does not grow by an acknowledgement that carries an echo. A scalable
-        // control grows by the part without marks.
-        reports && !scalable
+        // RFC 3168, section 6.1.2: the window does not grow by an acknowledgement that carries an echo. A control that
+        // answers the share of marks grows by the part without marks, so that it does not matter how many segments an
+        // acknowledgement covers.
+        reports && !scalable && part == 0
+    }
+
+    /// Returns the segments of the acknowledgement at hand by which the window does not grow.
+    #[inline]
+    pub(super) fn marked_part(&self) -> u64 {
+        let reaction = self.options.as_deref().and_then(|options| options.ecn.as_deref());
+        reaction.map_or(0, |reaction| reaction.marked_part)
     }
 }

@@ -15,6 +15,7 @@
 
 mod deliveries;
 mod ecn;
+mod feedback;
 mod heard;
 mod losses;
 mod newreno;

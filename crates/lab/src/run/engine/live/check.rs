@@ -4,6 +4,7 @@ use super::{path_config, sessions};
 use crate::run::engine::{Misfit, no_cell, no_hosts, no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow, kernel_controls, load_module, quic_controls};
+use cc::RttScaling;
 use emu::EmuError;
 use rustix::process::{Resource, getrlimit};
 use scenario::{Host, LossDetection, Stack};
@@ -141,6 +142,12 @@ fn suits_kernel(flow: &ResolvedFlow, resolved: &Resolved) -> Result<(), Misfit> 
         let found = format!("byte counting by {counting}, but the kernel has its own");
         let help = "leave it out, write transport = \"quic\", or use the simulator: --engine sim";
         return misfit(flow, "byte_counting", found, "1", help);
+    }
+    if flow.control.tuning.prague_rtt != Some(RttScaling::default()) {
+        let found =
+            "an RTT scaling of Prague's other than the default, which the kernel has for all flows".into();
+        let help = "leave the keys prague_rtt_* out, or use the simulator: --engine sim";
+        return misfit(flow, "prague_rtt_scaling", found, "\"rate\"", help);
     }
     if flow.transport.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
         let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();

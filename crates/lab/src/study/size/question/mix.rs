@@ -6,9 +6,13 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Complaint, Fraction};
 
-/// Controls that do not fill a link by themselves: one needs a window, two need routers that report a rate, and two need
-/// queues that mark.
-const NEEDY: [&str; 5] = ["fixed", "xcp", "rcp", "dctcp", "prague"];
+/// Controls that a link and its flows do not describe, with the reason. A scenario does.
+const NEEDY: [(&str, &str); 4] = [
+    ("fixed", "needs a window"),
+    ("xcp", "needs routers that report a rate"),
+    ("rcp", "needs routers that report a rate"),
+    ("dctcp", "needs a queue that marks at a few packets"),
+];
 
 /// The controls of the flows: `cubic`, or `cubic:80%,bbr:20%` of the flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,12 +94,23 @@ impl Mix {
     }
 }
 
+/// Returns the options for numbers of flows such as `cubic=2,prague=2`, as help; `None` for any other text.
+fn from_counts(text: &str) -> Option<String> {
+    let part = |part: &str| {
+        let (name, count) = part.split_once('=')?;
+        Some((name.trim().to_owned(), count.trim().parse().ok().filter(|count: &u64| *count > 0)?))
+    };
+    let counts: Vec<(String, u64)> = text.split(',').map(part).collect::<Option<_>>()?;
+    let flows = counts.iter().try_fold(0u64, |sum, (_, count)| sum.checked_add(*count))?;
+    Some(format!("write --flows {flows} --control {}", Mix::counted(&counts)))
+}
+
 impl FromStr for Mix {
     type Err = Complaint;
 
     fn from_str(text: &str) -> Result<Self, Complaint> {
         let known = cc::registry::CONTROLS.iter().map(|control| control.name);
-        let known: Vec<&str> = known.filter(|name| !NEEDY.contains(name)).collect();
+        let known: Vec<&str> = known.filter(|name| NEEDY.iter().all(|(needy, _)| needy != name)).collect();
         let accepted = "a control such as cubic, or shares such as cubic:80%,bbr:20%";
         let mut shares: Vec<(String, f64)> = Vec::new();
         for part in text.split(',') {
@@ -107,11 +122,18 @@ impl FromStr for Mix {
                         .map_err(|error| Complaint::new(part, error.to_string()))?;
                     (name.trim(), share.get())
                 }
-                None if text.contains(',') => {
-                    return Err(Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted));
+                None if text.contains([',', '=']) => {
+                    let complaint =
+                        Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted);
+                    return Err(Complaint { help: from_counts(text), ..complaint });
                 }
                 None => (part.trim(), 1.0),
             };
+            if let Some((_, needs)) = NEEDY.iter().find(|(needy, _)| *needy == name) {
+                return Err(Complaint::new("", format!("\"{name}\" {needs}"))
+                    .accepted(known.join(", "))
+                    .help("write a scenario that has it, and ask tightlink size FILE"));
+            }
             if !known.contains(&name) {
                 let help = did_you_mean(name, known.clone());
                 let unknown =
