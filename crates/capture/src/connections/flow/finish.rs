@@ -41,7 +41,7 @@ impl Flow {
         let stuck = self.counts.zero_window_time >= STUCK;
         let mut evidence = (enough || stuck).then(|| self.evidence(direction));
         if let Some(evidence) = evidence.as_mut().filter(|_| !enough) {
-            // What little there is waited for the window, and not for the path.
+            // The few data waited for the window, and not for the path.
             evidence.base_round_trip = None;
             evidence.intervals.iter_mut().for_each(|interval| interval.round_trip = None);
         }

@@ -80,8 +80,8 @@ fn complaint(place: String, error: TraceError) -> Complaint {
     }
 }
 
-/// Chooses the connections that are shown: of those with evidence, the ones with most payload. Where these are few, some
-/// without evidence follow, first those that failed.
+/// Chooses the connections that are shown: of those with evidence, the ones with most payload. If these are few, they
+/// are followed by some without evidence, first those that failed.
 fn reported(connections: Vec<Connection>, all: bool) -> Report {
     let shown = if all { usize::MAX } else { SHOWN };
     let evident =

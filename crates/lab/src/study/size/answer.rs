@@ -43,7 +43,7 @@ pub struct Point {
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_rate_ci95: Option<f64>,
-    /// The L4S flows beside classic ones; `None` if the flows are of one kind, and from theory.
+    /// The L4S flows among classic ones; `None` if the flows are of one kind, and from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub l4s: Option<L4s>,
     /// True if the 95 % confidence interval of the utilization holds the target: it may be met or missed.
@@ -157,7 +157,7 @@ impl Point {
     }
 }
 
-/// L4S flows beside classic ones.
+/// L4S flows among classic ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct L4s {
     /// The goodput of the L4S flows over that of all flows.

@@ -1,4 +1,4 @@
-//! L4S flows beside classic ones: their share of the link, and the wait of their packets.
+//! L4S flows among classic ones: their share of the link, and the wait of their packets.
 
 use super::answer::L4s;
 use super::question::{PRAGUE, Question};
