@@ -130,12 +130,17 @@ fn the_key_q_and_ctrl_c_interrupt_the_command_and_its_children() {
     if root() {
         let place = Place::new();
         for (key, code) in [("q", 130), ("\x03", 130), ("\x1c", 131)] {
-            // The shell waits for its child, so only a signal to both ends it soon.
+            // The shell waits for its child, so only a signal to both ends it soon. A child that is not `sleep` yet would
+            // catch the signal with the shell's handler, and go on.
+            let inner = ": > ready; exec sleep 1000";
             let mut terminal = Terminal::start(
                 &place,
-                &reported(&format!("{LINK} -- sh -c 'ulimit -c 0; sleep 1000; true'")),
+                &reported(&format!("{LINK} -- sh -c 'ulimit -c 0; sh -c \"{inner}\"; true'")),
             );
             terminal.shows("RTT");
+            let ready = place.path().join("ready");
+            assert!(within(SOON, || ready.exists()), "the command has not begun");
+            fs::remove_file(&ready).unwrap();
             terminal.types(key);
             let text = terminal.ends();
             assert!(after_screen(&text).contains(&format!("code {code}\r\n")), "{text}");
