@@ -44,6 +44,9 @@ rtt = '90ms'
 path = ['b']
 pause = '1ms'
 slow_start = 'limited'
+[[flow]]
+name = 'scalable'
+control = 'prague'
 [[traffic]]
 kind = 'replay'
 file = 'trace.csv'
