@@ -110,7 +110,7 @@ fn every_row_is_of_both_ends_of_the_range_of_flows() {
     );
 }
 
-/// Two Prague flows beside two CUBIC flows. Behind drop-tail they are Reno flows; behind DualPI2 their packets hardly
+/// Two Prague flows share a link with two CUBIC flows. Behind drop-tail they are Reno flows; behind DualPI2 their packets hardly
 /// wait; behind one queue for all that marks, they push the others aside; FQ-CoDel gives each its share.
 #[test]
 fn l4s_flows_beside_classic_ones_have_their_share_and_wait_in_each_row() {

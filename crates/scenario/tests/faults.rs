@@ -2,13 +2,8 @@
 
 mod common;
 
-use common::{LINK, TOP, fault, faults, further, says};
+use common::{LINK, TOP, fault, faults, further, in_flow, says};
 use tightlink_scenario::Document;
-
-/// The one fault of a sound scenario with this flow.
-fn in_flow(keys: &str) -> String {
-    fault(&format!("{TOP}{LINK}delay = '10ms'\n[[flow]]\n{keys}\n"))
-}
 
 /// The one fault of a sound scenario with this link.
 fn in_link(keys: &str) -> String {
@@ -294,27 +289,6 @@ fn what_belongs_to_a_slow_start_is_refused_with_others() {
 }
 
 #[test]
-fn what_belongs_to_prague_is_refused_with_others() {
-    let prague = |keys: &str| in_flow(&format!("control = 'prague'\n{keys}"));
-    says(
-        &in_flow("prague_rtt_scaling = 'none'"),
-        &[
-            "prague_rtt_scaling: this key belongs to control = \"prague\", not to \"reno\"",
-            "accepted: no prague_rtt_scaling here",
-            "help: leave it out, or write control = \"prague\"",
-        ],
-    );
-    says(&prague("prague_rtt_scaling = 'additive'"), &["\"rate\", \"none\""]);
-    says(
-        &prague("prague_rtt_scaling = 'none'\nprague_rtt_target = '10ms'"),
-        &["prague_rtt_target: this key belongs to prague_rtt_scaling = \"rate\", not to \"none\""],
-    );
-    says(&prague("prague_rtt_target = '0ms'"), &["a target of zero", "prague_rtt_scaling = \"none\""]);
-    says(&prague("prague_rtt_target = '2s'"), &["a target of 2s", "up to 1s"]);
-    says(&prague("prague_rtt_transition = -1"), &["a whole number from 0 to 1000000"]);
-}
-
-#[test]
 fn spreads_are_whole() {
     says(&in_flow("rtt = ['20ms', '30ms']"), &["a list of 2 for count = 1", "help: write count = 2"]);
     says(&in_flow("count = 3\nrtt = ['20ms', '30ms']"), &["a list of 2 for count = 3"]);
@@ -441,19 +415,6 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
         &["x.toml:8:12: flow[0].recovery", "\"rfc6675\", \"prr\"", "did you mean \"prr\"?"],
     );
     says(&in_flow("loss_detection = 'dupacks'"), &["\"dupack\", \"rack\"", "did you mean \"dupack\"?"]);
-    says(
-        &in_flow("ecn = 'acecn'"),
-        &["flow[0].ecn", "\"off\", \"classic\", \"accecn\"", "did you mean \"accecn\"?"],
-    );
-    says(&in_flow("ecn = 1"), &["flow[0].ecn", "\"accecn\", true or false"]);
-    says(
-        &in_flow("control = 'prague'\necn = 'classic'"),
-        &["flow[0].ecn", "one sign per round trip", "\"accecn\""],
-    );
-    says(
-        &in_flow("control = 'dctcp'\necn = false"),
-        &["flow[0].ecn", "no feedback", "\"classic\" or \"accecn\""],
-    );
     says(
         &in_link("rate = '9Mbit/s'\nqueue = { limit = '9 packets', mark_above = -1 }"),
         &["link.queue.mark_above", "-1"],

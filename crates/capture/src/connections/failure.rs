@@ -21,7 +21,7 @@ pub struct Failure {
 /// A kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The end answered no request for a connection (SYN). Requests came over this time.
+    /// The end answered no request for a connection (SYN).
     NoAnswer {
         /// The number of requests.
         requests: u32,
@@ -30,7 +30,7 @@ pub enum FailureKind {
     },
     /// The end answered the request with a reset.
     Refused,
-    /// Nothing more came from the end, while data were sent to it again.
+    /// Nothing more came from the end, while segments were sent to it again.
     Silent {
         /// The number of retransmissions since its last packet.
         retransmissions: u32,

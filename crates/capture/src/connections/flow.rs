@@ -54,7 +54,7 @@ struct Hole {
     id: u16,
 }
 
-/// Data whose acknowledgement was captured, and they were not: they are missing, or follow at once.
+/// Data that the capture has not shown before their acknowledgement. They are missing, or follow at once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unseen {
     start: u64,

@@ -87,7 +87,7 @@ fn an_end_that_stops_answering_is_named_with_the_retransmissions() {
     let half = records.iter().position(|record| answers(record) && record.2[FLAGS] & SYN == 0).unwrap() + 1;
     records.truncate(half);
     let heard = records[half - 1].clone();
-    // What the acknowledgement before left open is sent, and then its first segment again and again.
+    // The sender sends the first segment that is not acknowledged again and again.
     let begins = u32::from_be_bytes(*heard.2[28..].first_chunk().unwrap());
     let mut data = records.iter().rfind(|record| has_payload(record)).unwrap().clone();
     data.2[24..28].copy_from_slice(&begins.to_be_bytes());

@@ -1,4 +1,4 @@
-//! A link whose rate is a trace of mahimahi, beside the times in the trace.
+//! A link whose rate is a trace of mahimahi, compared with the times in the trace.
 
 use super::endpoints::{alone, settled};
 use link::Limit;
@@ -76,7 +76,7 @@ fn packets_that_wait_use_every_opportunity_of_a_trace() {
     for (policy, delay, length, part) in [
         ("drop-tail", Span::ZERO, 1500, 0),
         ("drop-tail", Span::from_millis(20), 700, Opportunities::CARRIES - 1),
-        // Of a policy that decides as packets leave, some have left and are not delivered yet.
+        // PIE decides as packets leave, so that some have left and are not delivered yet.
         ("pie", Span::from_millis(20), 1500, 0),
     ] {
         // The packets of a program that does not run come too late for most intervals.

@@ -89,7 +89,7 @@ fn play(arguments: &[String]) {
             let mut asleep = path.sender().command("sleep").arg("1000").spawn().expect("sleep is there");
             println!("{} {} {}", path.sender().raw(), path.receiver().raw(), asleep.id());
             let mut line = String::new();
-            // Until we are told, or killed.
+            // The test writes a line when the path may end, or kills this process.
             let _ = std::io::stdin().read_line(&mut line);
             asleep.kill().expect("it sleeps");
             asleep.wait().expect("it was killed");
@@ -106,7 +106,7 @@ fn play(arguments: &[String]) {
             let mut path = Path::start(sampled).expect("the path starts");
             path.begin(Span::ZERO).expect("the path is alive");
             println!("ready");
-            // Until we are told.
+            // The test writes a line when the path may end.
             let _ = std::io::stdin().read_line(&mut String::new());
             let report = path.stop().expect("the path is alive");
             let times = [report.stopped, report.stalls.total, report.elapsed].map(Span::as_millis_f64);

@@ -33,6 +33,12 @@ pub fn fault(text: &str) -> String {
     faults.to_string()
 }
 
+/// The one fault of a sound scenario with this flow.
+#[track_caller]
+pub fn in_flow(keys: &str) -> String {
+    fault(&format!("{TOP}{LINK}delay = '10ms'\n[[flow]]\n{keys}\n"))
+}
+
 /// The one fault of a sound scenario with these further tables.
 #[track_caller]
 pub fn further(text: &str) -> String {

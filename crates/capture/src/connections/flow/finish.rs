@@ -56,7 +56,7 @@ impl Flow {
         }
         let (heard_at, retransmissions) = self.unheard;
         let over = self.last_data.saturating_sub(heard_at);
-        // Of an end that is never heard the capture may have only one direction, in which little is sent again.
+        // A capture of one direction never hears the other end. Few of its segments are sent again.
         let missed = self.heard || 2 * u64::from(retransmissions) >= self.counts.segments;
         let silent = over >= STUCK && retransmissions >= UNANSWERED;
         (silent && missed && self.next > self.acked)

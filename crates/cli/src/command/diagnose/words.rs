@@ -52,7 +52,7 @@ fn failed(failure: &Failure) -> Vec<String> {
         }
         FailureKind::Refused => format!("{by} refused the connection: it answered with a reset (RST)."),
         FailureKind::Silent { retransmissions, over } => format!(
-            "{by} stopped answering: nothing came from it in {}, in which data were sent again {retransmissions} times.",
+            "{by} stopped answering: nothing came from it in {}, in which segments were sent again {retransmissions} times.",
             seconds(over)
         ),
         FailureKind::WindowClosed { over } => format!(

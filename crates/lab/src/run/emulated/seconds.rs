@@ -19,7 +19,7 @@ pub struct OfferedSecond {
     pub used_bytes: u64,
 }
 
-/// Returns the seconds that are over, by samples of which one is at the end of each second.
+/// Returns the seconds that are over; one of the samples is at the end of each.
 pub(super) fn seconds(samples: &[LinkSample]) -> Vec<OfferedSecond> {
     let mut before = (Bytes::ZERO, Bytes::ZERO);
     let ends = samples

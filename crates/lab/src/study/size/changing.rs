@@ -5,7 +5,8 @@
 
 use super::answer::{Point, Policy, Preferred};
 use super::call;
-use super::question::{ChangingFacts, FEW, PRAGUE, Question};
+use super::l4s;
+use super::question::{ChangingFacts, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::trials::{Room, delay};
 use super::twin::{LIMITS, MOST_LIVE};
@@ -152,9 +153,7 @@ impl TracePath {
             flow = flow.set("segment", question.packet).rtt(rtts).set("start", start);
             if simulated {
                 flow = flow.set("socket_buffer", "max").set("send_buffer", "unlimited");
-            }
-            if simulated && control == PRAGUE {
-                flow = flow.set("prague_rtt_transition", 0u64);
+                flow = l4s::aged(flow, control);
             }
             draft = draft.flow(flow);
         }

@@ -1,11 +1,15 @@
 //! L4S flows among classic ones: their share of the link, and the wait of their packets.
 
 use super::answer::L4s;
-use super::question::{PRAGUE, Question};
+use super::question::Question;
 use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use cc::registry::is_scalable;
+use scenario::FlowDraft;
 use std::collections::HashSet;
+
+/// The control whose flows change their ways some hundred round trips after their start. Simulations begin after that.
+const PRAGUE: &str = "prague";
 
 /// Reads the share and the wait of L4S flows from runs of one scenario; `None` unless it mixes them with classic flows.
 /// Waits are not scaled with a twin's limit, because the queue of L4S packets goes by a time.
@@ -45,6 +49,11 @@ pub(super) fn assumption(question: &Question) -> Option<String> {
             share * 100.0
         )
     })
+}
+
+/// Gives a flow the age of a long transfer, if its control is Prague.
+pub(super) fn aged(flow: FlowDraft, control: &str) -> FlowDraft {
+    if control == PRAGUE { flow.set("prague_rtt_transition", 0u64) } else { flow }
 }
 
 /// Describes the age of Prague flows in the scenarios that are made of a question, if it has some.

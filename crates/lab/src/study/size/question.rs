@@ -37,9 +37,6 @@ const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The least and the greatest size of a segment that a scenario may have and that carries data.
 const PACKETS: (u64, u64) = (64, 65_535);
 
-/// The control whose flows change their ways some hundred round trips after their start. Simulations begin after that.
-pub(super) const PRAGUE: &str = "prague";
-
 /// The longest time for which a queue in front of a link that changes holds data at the mean rate. Cellular base
 /// stations hold data for several seconds (Winstein, Sivaraman and Balakrishnan, NSDI 2013).
 const LONGEST: Span = Span::from_secs(5);

@@ -8,7 +8,8 @@
 
 use super::answer::{Delay, Point};
 use super::call;
-use super::question::{Ends, FEW, PRAGUE, Question};
+use super::l4s;
+use super::question::{Ends, FEW, Question};
 use super::second_queue::SecondQueue;
 use super::theory::{Behaviour, behaviour, period};
 use super::trials::{Room, delay};
@@ -257,9 +258,7 @@ impl Twin {
             if simulated {
                 // The receive window begins large, as if it had grown already.
                 flow = flow.set("quick_growth", false).set("initial_ssthresh", share);
-            }
-            if simulated && control == PRAGUE {
-                flow = flow.set("prague_rtt_transition", 0u64);
+                flow = l4s::aged(flow, control);
             }
             if self.flows > 1 {
                 flow = flow.set("start", Spread::Uniform(Span::ZERO, time(self.cycle.min(STARTS))));
